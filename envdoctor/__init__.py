@@ -1,0 +1,25 @@
+"""envdoctor: examine a Python environment, diagnose it, prescribe a fix.
+
+``examine`` turns a target into a :class:`Snapshot`; ``diagnose`` turns a snapshot into a list of :class:`Finding`.
+"""
+
+from __future__ import annotations
+
+__version__ = "0.1.0"
+__all__ = ["Finding", "Snapshot", "diagnose", "examine"]
+
+_HOMES = {"examine": "doctor", "diagnose": "doctor", "Snapshot": "model", "Finding": "model"}
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from envdoctor.doctor import diagnose, examine
+    from envdoctor.model import Finding, Snapshot
+
+
+def __getattr__(name: str) -> object:
+    """Import the public names where they are first used."""
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from importlib import import_module
+
+    return getattr(import_module("envdoctor." + _HOMES[name]), name)

@@ -1,0 +1,318 @@
+"""From rules as their authors write them to the file that the engine looks into."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import tempfile
+from typing import TYPE_CHECKING, Any
+
+from envdoctor.authoring.syntax import load_vocabulary, read_rules
+from envdoctor.engine.index import MAGIC, bucket_of
+from envdoctor.engine.requirements import normalise
+from envdoctor.engine.versions import intervals
+from envdoctor.errors import RuleError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+
+    from envdoctor.authoring.syntax import Rule
+
+#: Cheap operators first: a condition is left at the first part that is false.
+_COSTS = ("python", "packages", "present", "absent", "trait", "start_method", "marker", "env", "module", "system")
+_TRAITS = {"implementation": "implementation", "free-threaded": "free_threaded", "debug": "debug"}
+_TEXT_KEYS = ("title", "severity", "impact", "why", "references")
+
+
+def compile_rule(rule: Rule, vocabulary: Mapping[str, Any]) -> dict[str, Any]:
+    """The whole rule as plain data: its texts, and ``match``, the part that :func:`engine.evaluate.matches` takes."""
+    families = vocabulary.get("families", {})
+    when = dict(rule.when)
+    match: dict[str, Any] = {}
+    if "installed" in when:
+        match["installed"] = when.pop("installed")
+    match["when"] = _condition(when, families)
+    if rule.consumers:
+        match["consumers"] = {normalise(name): _consumer(name, line) for name, line in rule.consumers.items()}
+    texts = {key: getattr(rule, key) for key in _TEXT_KEYS}
+    return {
+        "id": rule.id,
+        **texts,
+        "packages": sorted(_named(match["when"])),
+        "facts": sorted({*_kinds(match["when"]), *(["installed"] if "installed" in match else [])}),
+        "symptoms": rule.symptoms,
+        "remedies": [_remedy(remedy, families) for remedy in rule.remedies],
+        "consumers": match.get("consumers", {}),
+        "match": match,
+    }
+
+
+def _consumer(name: str, line: Mapping[str, Any]) -> dict[str, Any]:
+    return {
+        "bad": line["bad"],
+        "intervals": intervals(line["bad"]),
+        "works": line.get("works"),
+        "module": line.get("module") or normalise(name).replace("-", "_"),
+    }
+
+
+def _remedy(remedy: Mapping[str, Any], families: Mapping[str, list[str]]) -> dict[str, Any]:
+    made = {key: value for key, value in remedy.items() if value is not None}
+    if "requirements" in made:
+        made["requirement"] = " ".join(made.pop("requirements"))
+    if "when" in made:
+        made["when"] = _condition(made["when"], families)
+    return made
+
+
+def _condition(tree: Mapping[str, Any], families: Mapping[str, list[str]]) -> list[Any]:
+    parts: list[list[Any]] = []
+    for fact, value in tree.items():
+        parts += FACTS[fact](value, families)
+    parts.sort(key=_cost)
+    return parts[0] if len(parts) == 1 else ["all", *parts]
+
+
+def _cost(part: Sequence[Any]) -> int:
+    return _COSTS.index(part[0]) if part[0] in _COSTS else len(_COSTS)
+
+
+def _python(value: Any, families: Mapping[str, list[str]]) -> list[list[Any]]:
+    if isinstance(value, str):
+        value = {"version": value}
+    parts: list[list[Any]] = []
+    if "version" in value:
+        parts.append(["python", value["version"], intervals(value["version"])])
+    parts += [["trait", fact, value[word]] for word, fact in _TRAITS.items() if word in value]
+    return parts
+
+
+def _packages(value: Mapping[str, str], families: Mapping[str, list[str]]) -> list[list[Any]]:
+    parts: list[list[Any]] = []
+    for raw, specifier in value.items():
+        name = normalise(raw)
+        names = [name, *families.get(name, ())]
+        if specifier in {"present", "absent"}:
+            parts.append([specifier, names])
+        else:
+            parts.append(["packages", names, specifier, intervals(specifier)])
+    return parts
+
+
+def _env(value: Mapping[str, Any], families: Mapping[str, list[str]]) -> list[list[Any]]:
+    parts = []
+    for name, test in value.items():
+        ((kind, wanted),) = test.items() if isinstance(test, dict) else [("equals", test)]
+        parts.append(["env", name, kind, wanted])
+    return parts
+
+
+def _system(value: Mapping[str, Any], families: Mapping[str, list[str]]) -> list[list[Any]]:
+    return [
+        ["system", name, wanted, intervals(wanted) if isinstance(wanted, str) else None]
+        for name, wanted in value.items()
+    ]
+
+
+def _start_method(value: Any, families: Mapping[str, list[str]]) -> list[list[Any]]:
+    return [["start_method", [value] if isinstance(value, str) else list(value)]]
+
+
+#: How each fact of a rule's ``when`` is compiled: ``(value, families) -> conditions``, all of which must hold.
+FACTS: dict[str, Callable[[Any, Mapping[str, list[str]]], list[list[Any]]]] = {
+    "all": lambda value, families: [_condition(part, families) for part in value],
+    "any": lambda value, families: [["any", *(_condition(part, families) for part in value)]],
+    "not": lambda value, families: [["not", _condition(value, families)]],
+    "python": _python,
+    "packages": _packages,
+    "marker": lambda value, _: [["marker", value]],
+    "env": _env,
+    "module": lambda value, _: [["module", name, kind] for name, kind in value.items()],
+    "system": _system,
+    "start_method": _start_method,
+}
+
+_KIND_OF = {"trait": "python", "present": "packages", "absent": "packages"}
+
+
+def _leaves(condition: Sequence[Any]) -> Iterable[Sequence[Any]]:
+    if condition and condition[0] in {"all", "any", "not"}:
+        for part in condition[1:]:
+            yield from _leaves(part)
+    else:
+        yield condition
+
+
+def _kinds(condition: Sequence[Any]) -> set[str]:
+    return {_KIND_OF.get(leaf[0], leaf[0]) for leaf in _leaves(condition)}
+
+
+def _named(condition: Sequence[Any]) -> set[str]:
+    return {leaf[1][0] for leaf in _leaves(condition) if leaf[0] in {"packages", "present"}}
+
+
+def _anchors(condition: Sequence[Any], weight: Mapping[str, int]) -> list[str] | None:
+    """Names of which at least one must be installed for the condition to hold; ``None`` where there are none."""
+    kind = condition[0]
+    if kind in {"packages", "present"}:
+        return list(condition[1])
+    if kind == "all":
+        choices = [found for part in condition[1:] for found in [_anchors(part, weight)] if found is not None]
+        return min(choices, key=lambda names: sum(weight.get(name, 0) for name in names), default=None)
+    if kind == "any":
+        parts = [_anchors(part, weight) for part in condition[1:]]
+        return None if None in parts else [name for names in parts for name in names or ()]
+    return None
+
+
+def _file_under(match: Mapping[str, Any], weight: Mapping[str, int]) -> list[str] | None:
+    choices = [names for names in [_anchors(match["when"], weight)] if names is not None]
+    if "consumers" in match:
+        choices.append(list(match["consumers"]))
+    return min(choices, key=lambda names: sum(weight.get(name, 0) for name in names), default=None)
+
+
+def _weights(rules: Iterable[Mapping[str, Any]]) -> dict[str, int]:
+    weight: dict[str, int] = {}
+    for rule in rules:
+        for leaf in _leaves(rule["match"]["when"]):
+            for name in leaf[1] if leaf[0] in {"packages", "present"} else ():
+                weight[name] = weight.get(name, 0) + 1
+    return weight
+
+
+def pack(rules: Sequence[Mapping[str, Any]], digest: str) -> bytes:
+    """The compiled rule base of rules from :func:`compile_rule`; see ``engine.index`` for the layout."""
+    weight = _weights(rules)
+    bodies: list[bytes] = []
+    under: dict[str, list[list[Any]]] = {}
+    always: list[list[Any]] = []
+    offset = 0
+    for rule in rules:
+        body = _encode({key: value for key, value in rule.items() if key != "match"})
+        entry = [offset, len(body), rule["match"]]
+        names = _file_under(rule["match"], weight)
+        for name in names or ():
+            under.setdefault(name, []).append(entry)
+        if names is None:
+            always.append(entry)
+        bodies.append(body)
+        offset += len(body)
+    head = {"rules": len(rules), "digest": digest, "wanted": _wanted(rules), "buckets": 2 * len(under) + 1}
+    return _lay_out(head, under, always, bodies)
+
+
+def _lay_out(
+    head: dict[str, Any], under: Mapping[str, list[list[Any]]], always: list[list[Any]], bodies: list[bytes]
+) -> bytes:
+    """Texts come first after the head, so that no offset depends on the length of what holds it."""
+    buckets: dict[int, dict[str, list[list[Any]]]] = {}
+    for name, entries in under.items():
+        buckets.setdefault(bucket_of(name, head["buckets"]), {})[name] = entries
+    texts = len(MAGIC) + 8
+    for entry in {id(entry): entry for entries in [*under.values(), always] for entry in entries}.values():
+        entry[0] += texts
+    encoded = [_encode(buckets[number]) if number in buckets else b"" for number in range(head["buckets"])]
+    at = texts + sum(map(len, bodies))
+    table = [at]
+    for bucket in encoded:
+        at += len(bucket)
+        table.append(at)
+    header = _encode({**head, "always": always, "table": at})
+    return b"".join(
+        [
+            MAGIC,
+            (at + 4 * len(table)).to_bytes(4, "little"),
+            len(header).to_bytes(4, "little"),
+            *bodies,
+            *encoded,
+            *(number.to_bytes(4, "little") for number in table),
+            header,
+        ]
+    )
+
+
+def _encode(value: Any) -> bytes:
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode()
+
+
+def _wanted(rules: Iterable[Mapping[str, Any]]) -> dict[str, list[str]]:
+    """The keys that rules ask of a target, by kind of fact: what a snapshot has to record."""
+    wanted: dict[str, set[str]] = {"env": set(), "module": set(), "system": set()}
+    for rule in rules:
+        conditions = [rule["match"]["when"], *(remedy["when"] for remedy in rule["remedies"] if "when" in remedy)]
+        for leaf in (leaf for condition in conditions for leaf in _leaves(condition)):
+            if leaf and leaf[0] in wanted:
+                wanted[leaf[0]].add(leaf[1])
+    return {kind: sorted(keys) for kind, keys in wanted.items()}
+
+
+def compile_directory(directory: str, vocabulary: str | None = None) -> bytes:
+    """Compile every rule below a directory.
+
+    Raises :class:`RuleError` with all complaints where a rule is not well formed. ``vocabulary`` is the file of words
+    that rules share, by default the directory's own.
+    """
+    words = load_vocabulary(vocabulary or os.path.join(directory, "vocabulary.yaml"))
+    rules, complaints = read_rules(directory, words)
+    if complaints:
+        lines = [f"{one.path}:{one.line}: {one.message}" for one in complaints]
+        raise RuleError("the rules could not be compiled:\n  " + "\n  ".join(lines))
+    return pack([compile_rule(rule, words) for rule in rules], digest(directory))
+
+
+def digest(directory: str) -> str:
+    """A name for the content of all rule files below a directory, and for the compiler that reads them."""
+    state = hashlib.sha256(MAGIC)
+    with open(__file__, "rb") as source:
+        state.update(source.read())
+    for path in rule_files(directory):
+        with open(path, "rb") as file:
+            content = file.read()
+        state.update(f"{os.path.relpath(path, directory)}\n{len(content)}\n".encode())
+        state.update(content)
+    return state.hexdigest()
+
+
+def rule_files(directory: str) -> list[str]:
+    """The YAML files below a directory, in a fixed order."""
+    found = []
+    for folder, folders, names in os.walk(directory):
+        folders.sort()
+        found += [os.path.join(folder, name) for name in sorted(names) if name.endswith(".yaml")]
+    return found
+
+
+def cached(directory: str, vocabulary: str | None = None) -> bytes:
+    """The compiled rules of a checkout, compiled where their content changed and kept in the user's cache."""
+    name = digest(directory)
+    path = os.path.join(cache_directory(), f"rules-{name[:24]}.idx")
+    try:
+        with open(path, "rb") as file:
+            return file.read()
+    except OSError:
+        data = compile_directory(directory, vocabulary)
+    _keep(path, data)
+    return data
+
+
+def _keep(path: str, data: bytes) -> None:
+    """Write a cache file in one step; a cache that cannot be written costs time, not the run."""
+    try:
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        descriptor, temporary = tempfile.mkstemp(dir=os.path.dirname(path))
+        with os.fdopen(descriptor, "wb") as file:
+            file.write(data)
+        os.replace(temporary, path)
+    except OSError:
+        return
+
+
+def cache_directory() -> str:
+    """Where this user's caches live, after the conventions of each platform."""
+    if os.name == "nt":
+        base = os.environ.get("LOCALAPPDATA") or os.path.expanduser("~\\AppData\\Local")
+    else:
+        base = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
+    return os.path.join(base, "envdoctor")

@@ -1,0 +1,284 @@
+"""The ``when`` tree of a rule: reads it node by node, and walks over what was read."""
+
+from __future__ import annotations
+
+import re
+import warnings
+from typing import TYPE_CHECKING, Any
+
+from packaging.markers import InvalidMarker, Marker, UndefinedComparison, UndefinedEnvironmentName
+from packaging.specifiers import InvalidSpecifier, SpecifierSet
+from packaging.utils import canonicalize_name
+from packaging.version import InvalidVersion, Version
+
+from envdoctor.authoring.document import shorten, suggest
+from envdoctor.model import Record
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
+
+    from envdoctor.authoring.document import Node, Where
+
+IMPLEMENTATIONS = ("cpython", "pypy", "graalpy", "jython", "ironpython", "micropython")
+START_METHODS = ("fork", "spawn", "forkserver")
+INSTALLED = ("missing", "incompatible", "requires-python", "platform", "duplicate", "leftover", "unreadable")
+
+_NAME = re.compile(r"[A-Za-z0-9]([A-Za-z0-9._-]*[A-Za-z0-9])?", re.ASCII)
+_VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*", re.ASCII)
+_VERSION_LENGTH = 120
+_MARKER_LENGTH = 500
+_MARKER_HINT = "write one such as sys_platform == 'win32'"
+_PATCHED = 3  # the parts of a version that names a patch release
+
+
+def read_specifier(node: Node) -> str:
+    """A PEP 440 specifier in quotes."""
+    text = node.quoted().strip()
+    if text:
+        complain_of_specifier(node, text)
+    return text
+
+
+def complain_of_specifier(node: Node, text: str) -> SpecifierSet | None:
+    """Read a specifier, or say what to write instead."""
+    try:
+        parsed = SpecifierSet(text if len(text) <= _VERSION_LENGTH else "?")
+    except InvalidSpecifier:
+        version = shorten(text)
+        hint = f'write "=={version}" or "<{version}"' if is_version(text) else 'write one such as ">=1.2,<2"'
+        node.complain(f"`{version}` is not a version specifier; {hint}")
+        return None
+    if not len(parsed) or "===" in text:
+        node.complain(f'`{shorten(text)}` is not a PEP 440 specifier; write one such as ">=1.2,<2"')
+        return None
+    return parsed
+
+
+def is_version(text: str) -> bool:
+    """Whether a text is a PEP 440 version of ordinary length."""
+    try:
+        Version(text if len(text) <= _VERSION_LENGTH else "?")
+    except InvalidVersion:
+        return False
+    return True
+
+
+def read_version(node: Node) -> str:
+    """A PEP 440 version in quotes."""
+    text = node.quoted().strip()
+    if text and not is_version(text):
+        node.complain(f'`{shorten(text)}` is not a version; write one such as "1.6.0"')
+    return text
+
+
+def read_name(node: Node, text: str) -> str:
+    """Normalise the name of a distribution (PEP 503)."""
+    if not _NAME.fullmatch(text):
+        node.complain(f"`{shorten(text)}` is not the name of a distribution; write it as pip would install it")
+        return ""
+    name = str(canonicalize_name(text))
+    if name == "python":
+        node.complain("Python itself is no distribution; write `python:` with the version beside `packages:`")
+    return name
+
+
+def read_names(node: Node) -> dict[str, Node]:
+    """The entries of a mapping by distribution, under normalised names, whose lines are remembered too."""
+    found: dict[str, Node] = {}
+    for raw, child in node.entries().items():
+        name = read_name(child, raw)
+        if name in found:
+            child.complain(f"`{shorten(raw)}` is the same distribution as another entry here; keep one of them")
+        found[name] = child
+        node.book.lines.setdefault((*node.where, name), node.book.lines.get(child.where, 1))
+    return found
+
+
+def read_pattern(node: Node, text: str) -> str:
+    """A regular expression that compiles on every supported Python."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            re.compile(text)
+    except (re.error, OverflowError, RecursionError, Warning) as error:
+        node.complain(f"the regular expression does not compile: {shorten(str(error))}; escape literal signs with \\")
+    return text
+
+
+def _python(node: Node) -> Any:
+    if not isinstance(node.value, dict):
+        return _python_version(node)
+    readers: dict[str, Callable[[Node], Any]] = {
+        "version": _python_version,
+        "implementation": lambda child: child.choice(IMPLEMENTATIONS),
+        "free-threaded": lambda child: child.flag(),
+        "debug": lambda child: child.flag(),
+    }
+    if not node.value:
+        node.complain('`python` says nothing; write `python: ">=3.11"`')
+    return {key: readers[key](child) for key, child in node.fields(readers).items()}
+
+
+def _python_version(node: Node) -> str:
+    text = read_specifier(node)
+    for clause in (part.strip() for part in text.split(",")):
+        operator = clause.rstrip("0123456789.")
+        version = clause[len(operator) :].strip()
+        if operator.strip() in {"==", "!=", "<=", ">"} and version and version.count(".") < _PATCHED - 1:
+            meant = {"==": f"=={version}.*", "!=": f"!={version}.*", "<=": "<", ">": ">="}[operator.strip()]
+            hint = f'write "{meant}"' if "*" in meant else f'write "{meant}" with the next minor version'
+            node.complain(f"`{clause}` tells {version}.0 from {version}.1, which is hardly meant; {hint}")
+    return text
+
+
+def _packages(node: Node) -> dict[str, str]:
+    return {
+        name: child.value if child.value in ("present", "absent") else read_specifier(child)
+        for name, child in read_names(node).items()
+    }
+
+
+def _marker(node: Node) -> str:
+    text = node.text()
+    try:
+        marker = Marker(text if len(text) <= _MARKER_LENGTH else "too long")
+        if "extra" in str(marker):
+            node.complain("a marker about extras says nothing about an environment; name the distribution instead")
+        else:
+            marker.evaluate()
+    except (InvalidMarker, RecursionError):
+        node.complain(f"`{shorten(text)}` is not a PEP 508 marker; {_MARKER_HINT}")
+    except (UndefinedComparison, UndefinedEnvironmentName, InvalidVersion, InvalidSpecifier):
+        node.complain(f"`{shorten(text)}` compares what cannot be compared; {_MARKER_HINT}")
+    return text
+
+
+def _env(node: Node) -> dict[str, Any]:
+    found = {}
+    for name, child in node.entries().items():
+        if not _VARIABLE.fullmatch(name):
+            child.complain(f"`{shorten(name)}` is not the name of an environment variable")
+        found[name] = _env_test(child) if isinstance(child.value, dict) else child.text()
+    return found
+
+
+def _env_test(node: Node) -> dict[str, str]:
+    readers: dict[str, Callable[[Node], str]] = {
+        "equals": lambda child: child.text(),
+        "matches": lambda child: read_pattern(child, child.text()),
+        "is": lambda child: child.choice(("set", "unset")),
+    }
+    fields = node.fields(readers)
+    if len(fields) != 1:
+        node.complain(f"`{node.name()}` needs exactly one of: equals, matches, is")
+    return {key: readers[key](child) for key, child in fields.items()}
+
+
+def _module(node: Node) -> dict[str, str]:
+    found = {}
+    words = node.book.vocabulary.get("modules", ())
+    for name, child in node.entries().items():
+        if not all(part.isidentifier() for part in name.split(".")):
+            child.complain(f"`{shorten(name)}` is not what `import` takes; write a module's dotted name")
+        found[name] = _module_kind(child, words)
+    return found
+
+
+def _module_kind(node: Node, words: list[str]) -> str:
+    text = node.text()
+    if not text or text in words:
+        return text
+    name = read_name(node, text)
+    hint = suggest(name, words)
+    if "did you mean" in hint:
+        node.complain(f"`{shorten(text)}` is neither a place nor likely a distribution; {hint}")
+    return name
+
+
+def _system(node: Node) -> dict[str, Any]:
+    kinds: Mapping[str, str] = node.book.vocabulary.get("system", {})
+    if not node.value:
+        node.complain('`system` says nothing; write one such as `system: {glibc: "<2.28"}`')
+    return {
+        key: read_specifier(child) if kinds[key] == "version" else child.flag()
+        for key, child in node.fields(kinds).items()
+    }
+
+
+def _start_method(node: Node) -> Any:
+    items = node.items_or_self()
+    if not items:
+        node.complain(f"`start_method` needs one of: {', '.join(START_METHODS)}")
+    methods = [item.choice(START_METHODS) for item in items]
+    return methods if isinstance(node.value, list) else methods[0]
+
+
+def _installed(node: Node) -> str:
+    if len(node.where) != 2:  # noqa: PLR2004 - when, installed
+        node.complain("`installed` stands alone at the top of a rule's `when`; move it there")
+    return node.choice(INSTALLED)
+
+
+def _several(node: Node) -> list[dict[str, Any]]:
+    items = node.items()
+    if isinstance(node.value, list) and not items:
+        node.complain(f"`{node.name()}` needs at least one condition")
+    return [read_condition(item) for item in items]
+
+
+#: How each fact is read, and each operator over facts. A new fact is a row here.
+FACTS: dict[str, Callable[[Node], Any]] = {
+    "all": _several,
+    "any": _several,
+    "not": lambda node: read_condition(node),  # noqa: PLW0108 - defined below
+    "python": _python,
+    "packages": _packages,
+    "marker": _marker,
+    "env": _env,
+    "module": _module,
+    "system": _system,
+    "start_method": _start_method,
+    "installed": _installed,
+}
+#: Facts that the language reserves and this release cannot read.
+RESERVED = ("config", "source", "artifact")
+
+
+def read_condition(node: Node) -> dict[str, Any]:
+    """Read a condition: a mapping of facts, all of which must hold."""
+    if isinstance(node.value, dict) and not node.value:
+        node.complain(f"`{node.name()}` names no fact; {suggest('', FACTS)}")
+    found: dict[str, Any] = {}
+    for word, child in node.fields([*FACTS, *RESERVED]).items():
+        if word in RESERVED:
+            child.complain(f"the fact `{word}` is not available yet; leave it out, or state the rule without it")
+        else:
+            found[word] = FACTS[word](child)
+    return found
+
+
+class Leaf(Record):
+    """One fact of a condition, the entry of it that is asked for, and whether it stands under an odd number of nots."""
+
+    fact: str
+    key: str
+    value: Any
+    where: Where
+    negated: bool
+
+
+def leaves(condition: Mapping[str, Any], where: Where, *, negated: bool = False) -> Iterator[Leaf]:
+    """Every fact that a condition names, one by one."""
+    for fact, value in condition.items():
+        inner = (*where, fact)
+        if fact in {"all", "any"}:
+            for number, part in enumerate(value):
+                yield from leaves(part, (*inner, number), negated=negated)
+        elif fact == "not":
+            yield from leaves(value, inner, negated=not negated)
+        elif isinstance(value, dict):
+            for key, one in value.items():
+                yield Leaf(fact=fact, key=key, value=one, where=(*inner, key), negated=negated)
+        else:
+            key = "version" if fact == "python" else ""
+            yield Leaf(fact=fact, key=key, value=value, where=inner, negated=negated)

@@ -1,0 +1,341 @@
+"""YAML text as plain data that remembers its lines, and nodes that read it and complain.
+
+A rule needs less than YAML offers: mappings, lists and scalars. Anchors, aliases, tags and deep nesting are refused
+while the events of the parser go by, so nothing can expand; every mistake becomes a :class:`Complaint`.
+"""
+
+from __future__ import annotations
+
+import difflib
+import math
+from typing import TYPE_CHECKING, Any
+
+import yaml
+
+from envdoctor.model import Record
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+
+    Where = tuple[Any, ...]
+
+#: A rule file is about thirty lines; this is for mistakes and malice.
+SIZE_LIMIT = 256 * 1024
+DEPTH_LIMIT = 24
+
+_LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+_RESOLVER = yaml.resolver.Resolver()
+_TAG = "tag:yaml.org,2002:"
+
+
+class Complaint(Record):
+    """Something wrong with a rule, where, and what to write instead. A ``note`` is said but refuses nothing."""
+
+    path: str
+    line: int
+    message: str
+    note: bool = False
+
+    def __str__(self) -> str:
+        return f"{self.path}:{self.line}: {self.message}"
+
+
+class Document(Record):
+    """What a YAML file says.
+
+    ``lines`` gives the line of each key path, such as ``("proof", "bad", 0, "python")``; ``plain`` the text of each
+    scalar that was written without quotes.
+    """
+
+    path: str
+    data: Any
+    lines: Mapping[Where, int]
+    plain: Mapping[Where, str]
+
+
+def line_of(lines: Mapping[Where, int], where: Where) -> int:
+    """The line of a key path, or of the nearest part of it that stands in the file."""
+    while where and where not in lines:
+        where = where[:-1]
+    return lines.get(where, 1)
+
+
+def suggest(word: str, known: Iterable[str]) -> str:
+    """Which known word was probably meant, as the end of a sentence."""
+    words = sorted(known)
+    close = difflib.get_close_matches(word[:40], words, 1)
+    return f"did you mean `{close[0]}`?" if close else "known here: " + ", ".join(words)
+
+
+def shorten(text: str) -> str:
+    """A text that fits into a complaint."""
+    line = " ".join(text.split())
+    return line if len(line) <= 60 else line[:57] + "..."  # noqa: PLR2004 - about half a line
+
+
+class _Refused(Exception):  # noqa: N818 - it never leaves this file
+    """The file cannot be read any further."""
+
+    def __init__(self, line: int, message: str) -> None:
+        super().__init__(message)
+        self.line = line
+        self.message = message
+
+
+class _Builder:
+    """Builds plain data from the parser's events."""
+
+    def __init__(self, path: str, events: Iterator[Any]) -> None:
+        self.path = path
+        self.events = events
+        self.lines: dict[Where, int] = {(): 1}
+        self.plain: dict[Where, str] = {}
+        self.complaints: list[Complaint] = []
+
+    def build(self) -> Any:
+        """Read the one document of a file."""
+        next(self.events)
+        if isinstance(next(self.events), yaml.StreamEndEvent):
+            raise _Refused(1, "the file is empty; `envdoctor rules new ID` writes a rule to start from")
+        data = self.node(next(self.events), ())
+        next(self.events)
+        event = next(self.events)
+        if not isinstance(event, yaml.StreamEndEvent):
+            raise _Refused(_line(event), "a second document begins here; write one rule per file")
+        return data
+
+    def node(self, event: Any, where: Where) -> Any:
+        """Read the value that begins with ``event``."""
+        line = _line(event)
+        self.lines.setdefault(where, line)
+        if isinstance(event, yaml.AliasEvent) or event.anchor is not None:
+            raise _Refused(line, "anchors (&name) and aliases (*name) are refused in rules; write the value out")
+        if event.tag is not None:
+            raise _Refused(line, f"the tag {shorten(event.tag)} is refused in rules; write the value without it")
+        if len(where) > DEPTH_LIMIT:
+            raise _Refused(line, f"values nest deeper than {DEPTH_LIMIT} levels; write a flatter condition")
+        if isinstance(event, yaml.ScalarEvent):
+            return self.scalar(event, where)
+        return self.sequence(where) if isinstance(event, yaml.SequenceStartEvent) else self.mapping(where)
+
+    def sequence(self, where: Where) -> list[Any]:
+        """Read the items of a list up to its end."""
+        items: list[Any] = []
+        while not isinstance(event := next(self.events), yaml.SequenceEndEvent):
+            items.append(self.node(event, (*where, len(items))))
+        return items
+
+    def mapping(self, where: Where) -> dict[str, Any]:
+        """Read the entries of a mapping up to its end; keys are the text that was written."""
+        entries: dict[str, Any] = {}
+        while not isinstance(event := next(self.events), yaml.MappingEndEvent):
+            line = _line(event)
+            if not isinstance(event, yaml.ScalarEvent) or event.anchor is not None or event.tag is not None:
+                raise _Refused(line, "a key must be a plain word")
+            key = event.value
+            inner = (*where, key)
+            if key in entries:
+                self.complain(line, f"`{shorten(key)}` stands here twice; keep one of them")
+                inner = (*where, key, "again")
+            self.lines.setdefault(inner, line)
+            entries.setdefault(key, self.node(next(self.events), inner))
+        return entries
+
+    def scalar(self, event: Any, where: Where) -> Any:
+        """Read one value, as YAML 1.1 resolves it where it stands without quotes."""
+        text: str = event.value
+        if not text.isascii() and text != text.encode("utf-8", "replace").decode():
+            self.complain(_line(event), "the text holds half a surrogate pair; write the character itself")
+            return ""
+        if event.style:
+            return text
+        self.plain[where] = text
+        tag = _RESOLVER.resolve(yaml.ScalarNode, text, (True, False))  # type: ignore[no-untyped-call]
+        convert = _SCALARS.get(tag)
+        return convert(text) if convert else text
+
+    def complain(self, line: int, message: str) -> None:
+        """Note a mistake that does not end the reading."""
+        self.complaints.append(Complaint(path=self.path, line=line, message=message))
+
+
+def _line(event: Any) -> int:
+    return int(event.start_mark.line) + 1
+
+
+def _integer(text: str) -> int | str:
+    try:
+        return int(text.replace("_", "")) if len(text) <= 20 else text  # noqa: PLR2004 - no entry needs more digits
+    except ValueError:
+        return text
+
+
+def _decimal(text: str) -> float | str:
+    try:
+        value = float(text.replace("_", ""))
+    except ValueError:
+        return text
+    return value if math.isfinite(value) else text
+
+
+_SCALARS: dict[str, Callable[[str], Any]] = {
+    _TAG + "bool": lambda text: text.lower() in {"true", "yes", "on", "y"},
+    _TAG + "null": lambda _: None,
+    _TAG + "int": _integer,
+    _TAG + "float": _decimal,
+}
+
+
+def read_document(text: str, path: str) -> tuple[Document | None, list[Complaint]]:
+    """Read a YAML file into plain data. No text makes it raise: what is wrong comes back as complaints."""
+    if len(text) > SIZE_LIMIT:
+        return None, [Complaint(path=path, line=1, message=_TOO_LARGE)]
+    builder = _Builder(path, iter(yaml.parse(text, Loader=_LOADER)))
+    try:
+        data = builder.build()
+    except _Refused as refused:
+        builder.complain(refused.line, refused.message)
+    except yaml.MarkedYAMLError as error:
+        mark = error.problem_mark or error.context_mark
+        line = mark.line + 1 if mark else 1
+        builder.complain(line, f"this is not YAML: {_explain(error, text, line)}")
+    except yaml.YAMLError:
+        builder.complain(_unprintable_line(text), "the file holds a character that YAML does not allow; remove it")
+    except UnicodeError:
+        builder.complain(_unprintable_line(text), "the file is not valid Unicode text; save it as UTF-8")
+    else:
+        return Document(path=path, data=data, lines=builder.lines, plain=builder.plain), builder.complaints
+    return None, builder.complaints
+
+
+_TOO_LARGE = f"the file is larger than {SIZE_LIMIT // 1024} kB; a rule has about thirty lines, so split it"
+
+
+def _explain(error: yaml.MarkedYAMLError, text: str, line: int) -> str:
+    lines = text.splitlines()
+    source = lines[line - 1] if line <= len(lines) else ""
+    problem = str(error.problem or error.context or "it cannot be read")
+    if "\t" in source[: len(source) - len(source.lstrip())]:
+        return f"{problem}; indent with spaces, not tabs"
+    if any(sign in source for sign in (": >", ": <", ": =", ": ~", ": !", "[>", "[<")):
+        return f'{problem}; put versions in quotes: ">=3.11"'
+    return f"{problem}; text that holds `: `, `#`, quotes or brackets belongs into quotes"
+
+
+def _unprintable_line(text: str) -> int:
+    for number, line in enumerate(text.split("\n"), 1):
+        if any(not (char.isprintable() or char in "\t\r\x85\u2028\u2029\u00a0") for char in line):
+            return number
+    return 1
+
+
+def read_file(path: str) -> tuple[str | None, list[Complaint]]:
+    """The text of a rule file, at most a little more than the limit, or why it cannot be read."""
+    try:
+        with open(path, "rb") as file:
+            content = file.read(SIZE_LIMIT + 1)
+        if len(content) > SIZE_LIMIT:
+            return None, [Complaint(path=path, line=1, message=_TOO_LARGE)]
+        return content.decode("utf-8-sig"), []
+    except OSError as error:
+        message = f"the file cannot be read: {error.strerror or error}; look at its permissions"
+    except UnicodeDecodeError as error:
+        line = content.count(b"\n", 0, error.start) + 1
+        return None, [Complaint(path=path, line=line, message="the file is not UTF-8 text; save it as UTF-8")]
+    return None, [Complaint(path=path, line=1, message=message)]
+
+
+class Book:
+    """The complaints about one document, and what its nodes share."""
+
+    def __init__(self, document: Document, vocabulary: Mapping[str, Any]) -> None:
+        self.document = document
+        self.vocabulary = vocabulary
+        self.lines: dict[Where, int] = dict(document.lines)
+        self.complaints: list[Complaint] = []
+
+    def root(self) -> Node:
+        """The whole document."""
+        return Node(self, (), self.document.data)
+
+
+class Node:
+    """One value of a document, with the words to read it. A reading that fails complains and gives an empty value."""
+
+    def __init__(self, book: Book, where: Where, value: Any) -> None:
+        self.book = book
+        self.where = where
+        self.value = value
+
+    def complain(self, message: str) -> None:
+        """Say what is wrong with this value and what to write instead."""
+        line = line_of(self.book.lines, self.where)
+        self.book.complaints.append(Complaint(path=self.book.document.path, line=line, message=message))
+
+    def name(self) -> str:
+        """What the value is called in a complaint: its last key."""
+        words = [part for part in self.where if isinstance(part, str)]
+        return shorten(words[-1]) if words else "the file"
+
+    def entries(self) -> dict[str, Node]:
+        """The entries of a mapping that is not empty."""
+        if not isinstance(self.value, dict) or not self.value:
+            self.complain(f"`{self.name()}` must hold entries, as in `{self.name()}: {{key: value}}`")
+            return {}
+        return {key: Node(self.book, (*self.where, key), value) for key, value in self.value.items()}
+
+    def fields(self, known: Collection[str], needed: Iterable[str] = ()) -> dict[str, Node]:
+        """The entries of a mapping with known keys; complains of unknown and of missing ones."""
+        if not isinstance(self.value, dict):
+            self.complain(f"`{self.name()}` must be a mapping of some of: {', '.join(sorted(known))}")
+            return {}
+        found = {key: Node(self.book, (*self.where, key), value) for key, value in self.value.items()}
+        for key in [key for key in found if key not in known]:
+            found.pop(key).complain(f"`{shorten(key)}` is not known in {self.name()}; {suggest(key, known)}")
+        for key in needed:
+            if key not in self.value:
+                self.complain(f"{self.name()} lacks `{key}`; add a line `{key}: ...`")
+        return found
+
+    def items(self) -> list[Node]:
+        """The items of a list."""
+        if not isinstance(self.value, list):
+            self.complain(f"`{self.name()}` must be a list; begin each item with `- `")
+            return []
+        return [Node(self.book, (*self.where, number), value) for number, value in enumerate(self.value)]
+
+    def items_or_self(self) -> list[Node]:
+        """The items of a list, or the value itself where it is not one."""
+        return self.items() if isinstance(self.value, list) else [self]
+
+    def text(self) -> str:
+        """A text that is not empty."""
+        if isinstance(self.value, str) and self.value.strip():
+            return self.value
+        written = self.book.document.plain.get(self.where)
+        if written and not isinstance(self.value, str):
+            self.complain(f'`{self.name()}` must be text; write "{shorten(written)}" in quotes')
+        else:
+            self.complain(f"`{self.name()}` must be text, and not empty")
+        return ""
+
+    def quoted(self) -> str:
+        """A text that stands in quotes, as versions must: YAML reads 3.10 as the number 3.1."""
+        written = self.book.document.plain.get(self.where)
+        if written:
+            self.complain(f'unquoted version; write "{shorten(written)}" in quotes')
+            return ""
+        return self.text()
+
+    def choice(self, words: Collection[str]) -> str:
+        """One of some words."""
+        text = self.text()
+        if text and text not in words:
+            self.complain(f"`{shorten(text)}` is no {self.name()}; {suggest(text, words)}")
+        return text
+
+    def flag(self) -> bool:
+        """True or false."""
+        if not isinstance(self.value, bool):
+            self.complain(f"`{self.name()}` must be `true` or `false`, without quotes")
+        return self.value is True

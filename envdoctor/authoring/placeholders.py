@@ -1,0 +1,55 @@
+"""Words in braces that a rule's texts may hold: what may stand there, and what does not belong there."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+from envdoctor.authoring.document import Complaint, line_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from envdoctor.authoring.document import Node, Where
+
+#: What texts may name in braces: in a rule with consumers, and in one about installed metadata.
+CONSUMER_NAMES = {"consumer": "name", "works": "1.0", "module": "name"}
+INSTALLED_NAMES = {"distribution": "name", "requirement": "name==1.0", "required": "name", "found": "1.0"}
+
+_PLACEHOLDER = re.compile(r"\{([a-z]+)\}")
+
+
+def filled(text: str) -> str:
+    """A text with something plausible in place of what stands in braces."""
+    names = {**CONSUMER_NAMES, **INSTALLED_NAMES}
+    return _PLACEHOLDER.sub(lambda found: names.get(found[1], found[0]), text)
+
+
+def complain_of_placeholders(fields: Mapping[str, Node], values: Mapping[str, Any]) -> None:
+    """Refuse words in braces that nothing will fill."""
+    known: set[str] = set()
+    if values.get("consumers"):
+        known |= CONSUMER_NAMES.keys()
+    if "installed" in values.get("when", {}):
+        known |= INSTALLED_NAMES.keys()
+    for key in ("title", "why", "remedies", "symptoms"):
+        for text, where in strings(fields[key].value, (key,)) if key in fields else ():
+            for word in _PLACEHOLDER.findall(text):
+                if word not in known and (known or word in CONSUMER_NAMES or word in INSTALLED_NAMES):
+                    _complain_of_placeholder(fields[key], where, word, known)
+
+
+def _complain_of_placeholder(node: Node, where: Where, word: str, known: set[str]) -> None:
+    words = "one of " + ", ".join(f"{{{one}}}" for one in sorted(known)) if known else "the name itself"
+    line = line_of(node.book.lines, where)
+    message = f"nothing fills {{{word}}} in this rule; write {words}"
+    node.book.complaints.append(Complaint(path=node.book.document.path, line=line, message=message))
+
+
+def strings(value: Any, where: Where) -> Iterator[tuple[str, Where]]:
+    """Every text in a tree of plain data, with its key path."""
+    if isinstance(value, str):
+        yield value, where
+    elif isinstance(value, (dict, list)):
+        for key, one in value.items() if isinstance(value, dict) else enumerate(value):
+            yield from strings(one, (*where, key))

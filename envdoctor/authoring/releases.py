@@ -1,0 +1,283 @@
+"""The known releases of distributions, as the index answers that the user's pip is configured with.
+
+Index, extra indexes and certificate come from `pip config`, the default index from pip's own help, credentials from
+the URLs. The answer is the simple repository API, as JSON (PEP 691) or HTML (PEP 503), so releases for every Python
+are in it. Answers are kept for a week in the user's cache directory; without an index, older ones serve.
+"""
+
+from __future__ import annotations
+
+import ast
+import base64
+import hashlib
+import html.parser
+import json
+import os
+import re
+import shutil
+import ssl
+import subprocess
+import sys
+import tempfile
+import time
+import urllib.error
+import urllib.parse
+import urllib.request
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+from packaging.utils import (
+    InvalidSdistFilename,
+    InvalidWheelFilename,
+    canonicalize_name,
+    parse_sdist_filename,
+    parse_wheel_filename,
+)
+from packaging.version import InvalidVersion, Version
+
+from envdoctor.authoring.compile import cache_directory
+from envdoctor.model import Record
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+FRESH = 7 * 24 * 3600
+TIMEOUT = 20
+SIZE_LIMIT = 64 * 1024 * 1024
+WORKERS = 8
+_ACCEPT = "application/vnd.pypi.simple.v1+json, application/vnd.pypi.simple.v1+html;q=0.2, text/html;q=0.1"
+_NOT_FOUND = (404, 410)
+
+
+class Configuration(Record):
+    """Where pip looks: the addresses of its indexes, and the certificates it trusts."""
+
+    urls: Sequence[str]
+    certificates: str | None = None
+
+
+class _Unreachable(Exception):  # noqa: N818 - it never leaves this file
+    """An index did not answer."""
+
+
+def releases(name: str) -> list[str] | None:
+    """Every release of a distribution, oldest first; empty where no index knows it, ``None`` where none answers."""
+    return known_releases([name])[name]
+
+
+def known_releases(names: Iterable[str]) -> dict[str, list[str] | None]:
+    """What :func:`releases` says of several distributions, asked side by side; progress goes to stderr."""
+    found: dict[str, list[str] | None] = {}
+    where = configuration()
+    wanted = []
+    for name in sorted(set(names)):
+        kept = _kept(where, name, FRESH)
+        if kept is None:
+            wanted.append(name)
+        else:
+            found[name] = kept
+    found.update(_ask_all(where, wanted))
+    return found
+
+
+def _ask_all(where: Configuration, names: Sequence[str]) -> dict[str, list[str] | None]:
+    """Ask for names that are not in the cache; after the first silence, only the cache is asked."""
+    found: dict[str, list[str] | None] = {}
+    silent = False
+
+    def answer(name: str) -> list[str] | None:
+        nonlocal silent
+        if not silent:
+            try:
+                return _ask(where, name)
+            except _Unreachable:
+                silent = True
+        return _kept(where, name, None)
+
+    began = time.monotonic()
+    with ThreadPoolExecutor(WORKERS) as pool:
+        pending = {pool.submit(answer, name): name for name in names}
+        for done, future in enumerate(as_completed(pending), 1):
+            found[pending[future]] = future.result()
+            if time.monotonic() - began > 1 and sys.stderr.isatty():
+                sys.stderr.write(f"\rasking the index for releases: {done} of {len(names)} distributions")
+    if time.monotonic() - began > 1 and sys.stderr.isatty():
+        sys.stderr.write("\n")
+    return found
+
+
+def _ask(where: Configuration, name: str) -> list[str]:
+    versions: set[Version] = set()
+    if not where.urls:
+        raise _Unreachable
+    for url in where.urls:
+        address = f"{url.rstrip('/')}/{canonicalize_name(name)}/"
+        kind, content = _fetch(address, where.certificates)
+        versions.update(version for file in _files(kind, content) for version in [_version(file)] if version)
+    ordered = [str(version) for version in sorted(versions)]
+    _keep(where, name, ordered)
+    return ordered
+
+
+def _fetch(address: str, certificates: str | None) -> tuple[str, bytes]:
+    """What an index answers: its media type and its text, both empty where it does not know the distribution."""
+    if address.startswith("file:"):
+        address += "index.html"
+    address, headers = _credentials(address)
+    try:
+        context = ssl.create_default_context(cafile=certificates)
+        request = urllib.request.Request(address, headers=headers)  # noqa: S310 - the address is the user's own
+        with urllib.request.urlopen(request, timeout=TIMEOUT, context=context) as answer:  # noqa: S310
+            content: bytes = answer.read(SIZE_LIMIT + 1)
+            if len(content) > SIZE_LIMIT:
+                raise _Unreachable
+            return answer.headers.get_content_type(), content
+    except urllib.error.HTTPError as error:
+        with error:
+            if error.code in _NOT_FOUND:
+                return "", b""
+        raise _Unreachable from error
+    except (OSError, ValueError) as error:
+        if address.startswith("file:"):
+            return "", b""
+        raise _Unreachable from error
+
+
+def _credentials(address: str) -> tuple[str, dict[str, str]]:
+    """Move a user and a password from an address into a header."""
+    parts = urllib.parse.urlsplit(address)
+    user, separator, host = parts.netloc.rpartition("@")
+    headers = {"Accept": _ACCEPT, "User-Agent": "envdoctor"}
+    if separator:
+        headers["Authorization"] = "Basic " + base64.b64encode(urllib.parse.unquote(user).encode()).decode()
+    return urllib.parse.urlunsplit(parts._replace(netloc=host)), headers
+
+
+class _Anchors(html.parser.HTMLParser):
+    """Collects the file names that a page of the simple API links to."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.files: list[str] = []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        """Take the last part of a link's path."""
+        target = dict(attrs).get("href") if tag == "a" else None
+        if target:
+            path = urllib.parse.urlsplit(target).path
+            self.files.append(urllib.parse.unquote(path.rpartition("/")[2]))
+
+
+def _files(kind: str, content: bytes) -> list[str]:
+    if kind.endswith("json"):
+        try:
+            page: Any = json.loads(content)
+            return [str(file["filename"]) for file in page["files"]]
+        except (ValueError, KeyError, TypeError) as error:
+            raise _Unreachable from error
+    parser = _Anchors()
+    parser.feed(content.decode("utf-8", "replace"))
+    return parser.files
+
+
+def _version(file: str) -> Version | None:
+    """The version that a file name gives, ``None`` for what is neither a wheel nor a source distribution."""
+    try:
+        if file.endswith(".whl"):
+            return parse_wheel_filename(file)[1]
+        for ending in (".tar.bz2", ".tar.Z", ".tgz"):
+            if file.endswith(ending):
+                file = file[: -len(ending)] + ".zip"
+        return parse_sdist_filename(file)[1]
+    except (InvalidWheelFilename, InvalidSdistFilename, InvalidVersion, ValueError):
+        return None
+
+
+@cache
+def configuration() -> Configuration:
+    """Read where the user's pip looks; without pip there are only the variables that it would read."""
+    settings = _settings()
+    urls = [settings.get("index-url") or _default_index(), *settings.get("extra-index-url", "").split()]
+    certificates = settings.get("cert") or os.environ.get("REQUESTS_CA_BUNDLE") or None
+    return Configuration(urls=[url for url in urls if url], certificates=certificates)
+
+
+def _pip(*arguments: str) -> str:
+    """The output of the pip that belongs to this Python, else of the one on the path; empty without either."""
+    programs = [[sys.executable, "-m", "pip"], *([shutil.which("pip")] if shutil.which("pip") else [])]
+    for program in programs:
+        command = [*(program if isinstance(program, list) else [program]), *arguments]
+        environment = {**os.environ, "COLUMNS": "1000", "PYTHONWARNINGS": "ignore"}
+        try:
+            done = subprocess.run(  # noqa: S603 - pip itself, with literal arguments
+                command, capture_output=True, text=True, timeout=60, check=False, env=environment
+            )
+        except (OSError, subprocess.SubprocessError):
+            continue
+        if done.returncode == 0:
+            return done.stdout
+    return ""
+
+
+def _settings() -> dict[str, str]:
+    """What pip's files and variables say, the stronger after the weaker: files, then sections, then variables."""
+    found: dict[str, str] = {}
+    for line in sorted(_pip("config", "list").splitlines(), key=_strength):
+        key, separator, value = line.partition("=")
+        section, _, name = key.strip().partition(".")
+        if separator and section in {"global", "index", "install", "download", ":env:"}:
+            found[name] = _unquote(value)
+    for name in ("index-url", "extra-index-url", "cert"):
+        stated = os.environ.get("PIP_" + name.upper().replace("-", "_"))
+        if stated:
+            found[name] = stated
+    return found
+
+
+def _strength(line: str) -> int:
+    return 2 if line.startswith(":env:") else 0 if line.startswith("global.") else 1
+
+
+def _unquote(value: str) -> str:
+    try:
+        return " ".join(str(ast.literal_eval(value)).split())
+    except (ValueError, SyntaxError):
+        return value
+
+
+def _default_index() -> str:
+    """The address that pip would use by itself: its help names it."""
+    found = re.search(r"--index-url <url>.*?\(default:? (\S+?)\)", _pip("download", "--help"), re.DOTALL)
+    return found[1] if found else ""
+
+
+def _path(where: Configuration, name: str) -> str:
+    indexes = hashlib.sha256("\n".join(where.urls).encode()).hexdigest()[:12]
+    return os.path.join(cache_directory(), "releases", indexes, canonicalize_name(name) + ".json")
+
+
+def _kept(where: Configuration, name: str, age: float | None) -> list[str] | None:
+    """What the cache holds about a distribution, if it is not older than ``age`` seconds."""
+    path = _path(where, name)
+    try:
+        if age is not None and time.time() - os.stat(path).st_mtime > age:
+            return None
+        with open(path, encoding="utf-8") as file:
+            kept: Any = json.load(file)
+    except (OSError, ValueError):
+        return None
+    return [str(one) for one in kept] if isinstance(kept, list) else None
+
+
+def _keep(where: Configuration, name: str, versions: Sequence[str]) -> None:
+    """Write into the cache in one step; where that fails, the index is asked again next time."""
+    path = _path(where, name)
+    try:
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        descriptor, temporary = tempfile.mkstemp(dir=os.path.dirname(path))
+        with os.fdopen(descriptor, "w", encoding="utf-8") as file:
+            json.dump(versions, file)
+        os.replace(temporary, path)
+    except OSError:
+        return

@@ -1,0 +1,50 @@
+"""Finds the compiled rules: beside the package, inside a zip archive, or made from a checkout's ``rules``."""
+
+from __future__ import annotations
+
+import os
+
+from envdoctor.engine import index
+
+FILE = "rules.idx"
+_PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+
+
+def shipped() -> index.Index:
+    """The rules that came with envdoctor.
+
+    Raises :class:`~envdoctor.errors.RuleError` where a checkout's rules are not well formed.
+    """
+    path = os.path.join(_PACKAGE, FILE)
+    try:
+        return index.from_file(path)
+    except (FileNotFoundError, NotADirectoryError):
+        pass
+    loader = globals().get("__loader__")
+    if hasattr(loader, "get_data") and not os.path.isdir(_PACKAGE):
+        return index.from_bytes(loader.get_data(path), path)
+    return further(checkout())
+
+
+def checkout() -> str:
+    """The ``rules`` directory of the checkout that this package stands in."""
+    return os.path.join(os.path.dirname(_PACKAGE), "rules")
+
+
+def further(directory: str) -> index.Index:
+    """Rules of a directory, compiled once for each content. Imports YAML."""
+    from envdoctor.authoring.compile import cached
+    from envdoctor.errors import UsageError
+
+    if not os.path.isdir(directory):
+        raise UsageError(f"no rules at {directory}: it is not a directory")
+    return index.from_bytes(cached(directory, vocabulary(directory)), directory)
+
+
+def vocabulary(directory: str) -> str:
+    """The file of words that a directory of rules may use: its own, else the one that came with envdoctor."""
+    own = os.path.join(directory, "vocabulary.yaml")
+    if os.path.exists(own):
+        return own
+    packaged = os.path.join(_PACKAGE, "vocabulary.yaml")
+    return packaged if os.path.exists(packaged) else os.path.join(checkout(), "vocabulary.yaml")

@@ -1,0 +1,73 @@
+"""The command line: arguments in, exit status out. A command's code is imported when it runs.
+
+``envdoctor`` without arguments never builds a parser: it costs about as much as starting Python.
+"""
+
+from __future__ import annotations
+
+import sys
+
+from envdoctor.errors import EnvdoctorError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+INTERRUPTED = 130
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command line and return its exit status. No exception leaves it but ``SystemExit`` of ``--help``."""
+    import gc
+
+    gc.disable()
+    words = list(sys.argv[1:] if arguments is None else arguments)
+    try:
+        if words in ([], ["check"]):
+            return plain()
+        from envdoctor.commands import run
+
+        return run(words)
+    except EnvdoctorError as error:
+        print(f"envdoctor: {error}", file=sys.stderr)
+        return error.exit_code
+    except KeyboardInterrupt:
+        print("envdoctor: interrupted", file=sys.stderr)
+        return INTERRUPTED
+    except BrokenPipeError:
+        _discard_output()
+        return 0
+    except Exception as error:  # noqa: BLE001 - the last stop: a user gets a line, never a traceback
+        return _own_failure(error)
+    finally:
+        gc.enable()
+
+
+def plain() -> int:
+    """``envdoctor`` alone: the environment at hand, one calm line where nothing is wrong."""
+    from envdoctor import doctor
+    from envdoctor.commands.output import show, status
+
+    report = doctor.check(doctor.examine())
+    show(report)
+    return status(report, "error")
+
+
+def _discard_output() -> None:
+    """Keep the interpreter from complaining about a closed pipe when it flushes at exit."""
+    import os
+
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def _own_failure(error: Exception) -> int:
+    import os
+
+    if os.environ.get("ENVDOCTOR_DEBUG"):
+        raise error
+    print(
+        f"envdoctor: envdoctor itself failed: {type(error).__name__}: {error}\n"
+        "  This is a mistake in envdoctor. Run it again with ENVDOCTOR_DEBUG=1 and report what it prints.",
+        file=sys.stderr,
+    )
+    return EnvdoctorError.exit_code

@@ -1,0 +1,489 @@
+"""Facts about a Python interpreter, told by that interpreter itself.
+
+One file with two lives. ``envdoctor.targets.interpreter`` sends its source to another interpreter, which may be any
+Python from 3.6 on; and the plain path imports it into envdoctor's own process, where every import costs. Hence: the
+standard library only, the grammar of Python 3.6, and nothing but ``os`` and ``sys`` at the top.
+
+The guest is polite: it imports no inspected package, writes nothing, and a probe that fails becomes an unknown fact
+with its reason and leaves the others alone. A new fact is one function and one row in a table at the end.
+"""
+
+import os
+import sys
+
+#: The shape of what :func:`collect` returns.
+COLLECTOR = 1
+
+
+class NotKnown(Exception):
+    """A fact that cannot be told here; the text is the reason."""
+
+
+# --- the interpreter ------------------------------------------------------------------------------------------------
+
+
+def python_facts():
+    """``version`` (PEP 440, in full), ``implementation``, ``free_threaded``, ``debug``, ``executable`` and prefixes."""
+    info = sys.version_info
+    version = ".".join(map(str, info[:3]))
+    if info.releaselevel != "final":
+        version += {"alpha": "a", "beta": "b"}.get(info.releaselevel, "rc") + str(info.serial)
+    flags = getattr(sys, "abiflags", "")  # not everywhere on Windows, so the banner is read too
+    return {
+        "version": version,
+        "implementation": sys.implementation.name,
+        "free_threaded": "t" in flags or "free-threading" in sys.version,
+        "debug": hasattr(sys, "gettotalrefcount"),
+        "executable": sys.executable or None,
+        "prefix": sys.prefix,
+        "base_prefix": sys.base_prefix,
+    }
+
+
+def platform_facts():
+    """``system``, spelled as ``sys.platform``, and ``machine``, spelled as ``platform.machine()``."""
+    return {"system": sys.platform, "machine": _uname()[3]}
+
+
+def marker_facts():
+    """Every environment marker of PEP 508, as ``packaging.markers.default_environment`` computes them."""
+    system, release, version, machine = _uname()
+    info = sys.implementation.version
+    implementation_version = "{0.major}.{0.minor}.{0.micro}".format(info)
+    if info.releaselevel != "final":
+        implementation_version += info.releaselevel[0] + str(info.serial)
+    return {
+        "implementation_name": sys.implementation.name,
+        "implementation_version": implementation_version,
+        "os_name": os.name,
+        "platform_machine": machine,
+        "platform_release": release,
+        "platform_system": system,
+        "platform_version": version,
+        "python_full_version": sys.version.split()[0],
+        "platform_python_implementation": _implementation(),
+        "python_version": ".".join(map(str, sys.version_info[:2])),
+        "sys_platform": sys.platform,
+    }
+
+
+def _uname():
+    """System, release, version and machine, as the ``platform`` module words them; it costs too much to ask it."""
+    if sys.platform in ("linux", "darwin"):
+        names = os.uname()
+        answer = names.sysname, names.release, names.version, names.machine
+        return tuple("" if name == "unknown" else name for name in answer)
+    platform = _import_standard("platform")
+    return platform.system(), platform.release(), platform.version(), platform.machine()
+
+
+def _implementation():
+    if sys.implementation.name == "cpython":
+        return "CPython"
+    return _import_standard("platform").python_implementation()
+
+
+def default_start_method(system=None, version=None):
+    """How ``multiprocessing`` starts a process unless told otherwise, by platform and ``(major, minor)``.
+
+    Source: the "Contexts and start methods" part of the documentation of ``multiprocessing``, versions 3.6 to 3.14.
+    """
+    system = sys.platform if system is None else system
+    version = sys.version_info[:2] if version is None else tuple(version[:2])
+    if system == "win32":
+        return "spawn"
+    if system == "darwin":
+        return "spawn" if version >= (3, 8) else "fork"
+    return "forkserver" if version >= (3, 14) else "fork"
+
+
+def start_method_facts():
+    """``default``: the effective start method. Asks ``multiprocessing``, which start-up code may have told."""
+    try:
+        multiprocessing = _import_standard("multiprocessing")
+    except ImportError:
+        return {"default": default_start_method()}
+    fixed = multiprocessing.get_start_method(allow_none=True)
+    return {"default": fixed or multiprocessing.get_all_start_methods()[0]}
+
+
+# --- where it imports from ------------------------------------------------------------------------------------------
+
+
+def import_paths():
+    """The entries of ``sys.path``, absolute and in order, without the one that belongs to the running script."""
+    entries = [entry for entry in sys.path if isinstance(entry, str)]
+    if entries and _is_of_script(entries[0]):
+        script = os.path.abspath(entries.pop(0))
+        if os.path.isfile(script):  # a program in a zip file brings entries from inside itself
+            entries = [entry for entry in entries if not os.path.abspath(entry).startswith(script + os.sep)]
+    paths = []
+    for entry in entries:
+        path = os.path.abspath(entry) if entry else None
+        if path and path not in paths:
+            paths.append(path)
+    return paths
+
+
+def _is_of_script(entry):
+    """Whether the first entry of ``sys.path`` was put there for the program that runs, not for the environment."""
+    if not entry:
+        return True
+    if sys.flags.isolated or getattr(sys.flags, "safe_path", False):
+        return False
+    program = sys.argv[0] if getattr(sys, "argv", None) else ""
+    if program in ("", "-c"):
+        return False
+    spec = getattr(sys.modules.get("__main__"), "__spec__", None)
+    if spec is not None and spec.name != "__main__" and os.path.abspath(entry) == os.getcwd():
+        return True  # python -m name
+    owners = (program, program + ".exe", os.path.dirname(program), os.path.dirname(os.path.realpath(program)))
+    return os.path.abspath(entry) in [os.path.abspath(owner) for owner in owners]
+
+
+def stdlib_path():
+    """The directory (or zip file) that the standard library is imported from."""
+    if not getattr(os, "__file__", None):
+        raise NotKnown("this interpreter does not say where its standard library is")
+    return os.path.dirname(os.path.abspath(os.__file__))
+
+
+def user_site():
+    """The user's own site directory, or ``None`` where this interpreter does not look there."""
+    site = sys.modules.get("site")
+    if site is None or not getattr(site, "ENABLE_USER_SITE", False):
+        return None
+    return getattr(site, "USER_SITE", None)
+
+
+def kind_of_entry(entry, stdlib):
+    """What stands in an entry of ``sys.path``: ``standard-library``, ``site-packages`` or ``local``."""
+    parts = entry.replace("\\", "/").split("/")
+    if "site-packages" in parts or "dist-packages" in parts:
+        return "site-packages"
+    zipped = "python{}{}.zip".format(*sys.version_info[:2])
+    entry, stdlib = os.path.normcase(entry), os.path.normcase(stdlib)
+    if entry == stdlib or entry.startswith(stdlib + os.sep) or parts[-1] in ("lib-dynload", zipped):
+        return "standard-library"
+    if entry == os.path.normcase(os.path.join(sys.base_prefix, "DLLs")):
+        return "standard-library"
+    return "local"
+
+
+# --- what a name resolves to ----------------------------------------------------------------------------------------
+
+
+def module_fact(name, paths=None):
+    """What ``import NAME`` would find first: ``kind`` and ``origin``. Nothing is imported.
+
+    ``kind`` is ``standard-library`` (``origin`` is ``None`` for what is compiled in), ``site-packages``, ``local``
+    (any other entry of ``sys.path``) or ``missing``. Raises :class:`NotKnown` for a dotted name, whose parent would
+    have to be imported.
+    """
+    if "." in name:
+        raise NotKnown("telling where {} comes from would import {}".format(name, name.rpartition(".")[0]))
+    paths = import_paths() if paths is None else paths
+    for finder in list(sys.meta_path):
+        found = _found_by(finder, name, paths)
+        if found is not None:
+            return found
+    return {"kind": "missing", "origin": None}
+
+
+def _found_by(finder, name, paths):
+    """What one entry of ``sys.meta_path`` makes of a name, in the shape of :func:`module_fact`, or ``None``."""
+    if not _is_standard_finder(finder):
+        return _found_by_stranger(finder, name, paths)
+    role = getattr(finder, "__name__", type(finder).__name__)
+    if role == "PathFinder":
+        import _imp  # noqa: PLC0415 -- built in, always loaded
+
+        return module_on_paths(name, paths, stdlib_path(), [*_imp.extension_suffixes(), ".py", ".pyc"])
+    if role == "BuiltinImporter" and name in sys.builtin_module_names:
+        return {"kind": "standard-library", "origin": None}
+    if role == "FrozenImporter":
+        import _imp  # noqa: PLC0415
+
+        if _imp.is_frozen(name):
+            return {"kind": "standard-library", "origin": None}
+    return None
+
+
+def module_on_paths(name, paths, stdlib, suffixes):
+    """The first module, package or namespace of that name, in the shape of :func:`module_fact`, or ``None``.
+
+    ``suffixes`` are the endings of a module's file in the order in which the interpreter tries them.
+    """
+    namespace = None
+    for entry in paths:
+        origin = None
+        if os.path.isfile(entry):
+            origin = _in_zip(entry, name)
+        elif os.path.isdir(entry):
+            origin, portion = _in_directory(entry, name, suffixes)
+            if portion and namespace is None:
+                namespace = {"kind": kind_of_entry(entry, stdlib), "origin": portion}
+        if origin:
+            return {"kind": kind_of_entry(entry, stdlib), "origin": origin}
+    return namespace
+
+
+def _in_directory(directory, name, suffixes):
+    """The file that makes the name a module there, and else the directory that makes it part of a namespace."""
+    package = os.path.join(directory, name)
+    is_directory = os.path.isdir(package)
+    if is_directory:
+        for suffix in suffixes:
+            origin = os.path.join(package, "__init__" + suffix)
+            if os.path.isfile(origin) and _is_spelled(directory, name):
+                return origin, None
+    for suffix in suffixes:
+        if os.path.isfile(package + suffix) and _is_spelled(directory, name + suffix):
+            return package + suffix, None
+    return None, package if is_directory and _is_spelled(directory, name) else None
+
+
+def _is_spelled(directory, name):
+    """Whether a file that is there has exactly this name: imports mind the case where the file system does not."""
+    if sys.platform not in ("win32", "cygwin", "darwin"):
+        return True
+    return name in os.listdir(directory)
+
+
+def _in_zip(path, name):
+    zipimport = _import_standard("zipimport")
+    try:
+        return zipimport.zipimporter(path).get_filename(name)
+    except zipimport.ZipImportError:
+        return None
+
+
+def _found_by_stranger(finder, name, paths):
+    """Ask a finder that some package installed at start-up, such as that of an editable install.
+
+    It is running already and is asked at every import. But where answering makes it import something, that import
+    is refused, and what it wanted tells where the name comes from. A finder that lists the name is not even asked:
+    some build their package first.
+    """
+    home = getattr(sys.modules.get(_home(finder)), "__file__", None) or _home(finder)
+    if _lists(finder, name):
+        if _found_by(_path_finder(), name, paths):
+            return None
+        raise NotKnown("the import hook in {} answers for it, and asking may build or import it".format(home))
+    ask = getattr(finder, "find_spec", None)
+    if ask is None:
+        return None
+    spec = None
+    with _StandardOnly() as guard:
+        try:
+            spec = ask(name, None)
+        except ImportError:
+            if not guard.refused:
+                raise
+    if spec is not None:
+        return _spec_fact(spec)
+    for wanted in guard.refused[:1]:
+        return _found_by(_path_finder(), wanted.partition(".")[0], paths)
+    return None
+
+
+def _lists(finder, name):
+    """Whether a finder holds a collection of names that it answers for, and this one is in it."""
+    held = list(getattr(finder, "__dict__", {}).values())
+    return any(isinstance(value, (dict, set, frozenset, list, tuple)) and name in value for value in held)
+
+
+def _spec_fact(spec):
+    origin = spec.origin if spec.has_location else next(iter(spec.submodule_search_locations or ()), None)
+    return {"kind": kind_of_entry(os.path.dirname(origin or ""), stdlib_path()), "origin": origin}
+
+
+def _path_finder():
+    return next(f for f in sys.meta_path if _is_standard_finder(f) and getattr(f, "__name__", "") == "PathFinder")
+
+
+def _home(finder):
+    return getattr(finder if isinstance(finder, type) else type(finder), "__module__", None) or ""
+
+
+def _is_standard_finder(finder):
+    return _home(finder).startswith(("_frozen_importlib", "importlib."))
+
+
+class _StandardOnly:
+    """While it lasts, only the standard library can be imported; ``refused`` has the other names asked for."""
+
+    def __init__(self):
+        self.refused = []
+
+    def __enter__(self):
+        self.path, self.finders = sys.path[:], sys.meta_path[:]
+        stdlib = stdlib_path()
+        sys.path[:] = [path for path in self.path if path and kind_of_entry(path, stdlib) == "standard-library"]
+        sys.meta_path[:] = [finder for finder in self.finders if _is_standard_finder(finder)] + [self]
+        return self
+
+    def __exit__(self, *_error):
+        sys.path[:], sys.meta_path[:] = self.path, self.finders
+
+    def find_spec(self, name, _path=None, _target=None):
+        """Take note of a name that the standard library does not have."""
+        self.refused.append(name)
+
+
+def _import_standard(name):
+    """Import a module of the standard library, whatever stands before it on ``sys.path``."""
+    with _StandardOnly():
+        return __import__(name)
+
+
+# --- the system below it --------------------------------------------------------------------------------------------
+
+
+def env_fact(name):
+    """The value of an environment variable, or ``None`` where it is not set."""
+    return os.environ.get(name)
+
+
+def system_fact(key):
+    """The value of one row of :data:`SYSTEM_FACTS`; ``None`` where it does not apply to this system."""
+    probe = dict(SYSTEM_FACTS).get(key)
+    if probe is None:
+        raise NotKnown("there is no probe for it")
+    return probe()
+
+
+def glibc_version():
+    """The GNU C library that this process runs on."""
+    if sys.platform != "linux" or "CS_GNU_LIBC_VERSION" not in getattr(os, "confstr_names", ()):
+        return None
+    try:
+        answer = os.confstr("CS_GNU_LIBC_VERSION")
+    except (OSError, ValueError):
+        return None
+    name, _, version = (answer or "").partition(" ")
+    return version if name == "glibc" and version else None
+
+
+def musl_version():
+    """The musl C library that this process runs on: its loader is mapped, and states its version."""
+    if sys.platform != "linux" or glibc_version():
+        return None
+    with open("/proc/self/maps", encoding="utf-8", errors="replace") as maps:
+        loaders = [line.split(None, 5)[5].strip() for line in maps if "/ld-musl-" in line or "/libc.musl-" in line]
+    if not loaders:
+        raise NotKnown("neither the GNU C library nor musl is loaded")
+    with open(loaders[0], "rb") as stream:
+        version = musl_version_in(stream.read(1 << 24))
+    if version is None:
+        raise NotKnown(loaders[0] + " does not state its version")
+    return version
+
+
+def musl_version_in(binary):
+    """The version in the bytes of a musl loader: the one text that is a version and nothing else."""
+    for text in binary.split(b"\0"):
+        parts = text.split(b".")
+        if 5 <= len(text) <= 8 and len(parts) == 3 and all(part.isdigit() for part in parts):  # noqa: PLR2004
+            return text.decode("ascii")
+    return None
+
+
+def openssl_version():
+    """The OpenSSL that the ``ssl`` module of this interpreter is linked with, without the letters of 1.x releases."""
+    try:
+        ssl = _import_standard("_ssl")
+    except ModuleNotFoundError:
+        return None  # built without it
+    name, version = ssl.OPENSSL_VERSION.split()[:2]
+    if name != "OpenSSL":
+        return None
+    digits = 0
+    while digits < len(version) and version[digits] in "0123456789.":
+        digits += 1
+    return version[:digits].rstrip(".")
+
+
+def in_container():
+    """Whether this is a container, by the marks that Docker, Podman, LXC, systemd-nspawn and Kubernetes leave."""
+    if sys.platform != "linux":
+        return None
+    if os.environ.get("container") or "KUBERNETES_SERVICE_HOST" in os.environ:  # noqa: SIM112 -- its real name
+        return True
+    if any(os.path.exists(mark) for mark in ("/.dockerenv", "/run/.containerenv", "/run/systemd/container")):
+        return True
+    try:
+        with open("/proc/1/cgroup", encoding="utf-8", errors="replace") as stream:
+            groups = stream.read()
+    except OSError:
+        return False
+    return any(runtime in groups for runtime in ("docker", "kubepods", "containerd", "libpod", "/lxc/"))
+
+
+# --- the tables, and all of it at once ------------------------------------------------------------------------------
+
+#: Facts that are always told: name and probe.
+FACTS = (
+    ("python", python_facts),
+    ("platform", platform_facts),
+    ("marker", marker_facts),
+    ("paths", import_paths),
+    ("stdlib", stdlib_path),
+    ("user_site", user_site),
+    ("start_method", start_method_facts),
+)
+#: Facts that are told by name when asked for: what is asked for, where the answers stand, and the probe.
+ASKED = (
+    ("env", "env", env_fact),
+    ("module", "modules", module_fact),
+    ("system", "system", system_fact),
+)
+#: The rows of :func:`system_fact`.
+SYSTEM_FACTS = (
+    ("glibc", glibc_version),
+    ("musl", musl_version),
+    ("openssl", openssl_version),
+    ("container", in_container),
+)
+
+
+def collect(wanted):
+    """All facts as one dict of plain values: the rows of :data:`FACTS`, and the wanted ones of :data:`ASKED`.
+
+    ``wanted`` has the lists ``env``, ``module`` and ``system``. What a probe could not tell is not in the answer; it
+    is listed under ``unknown`` with ``fact`` and ``reason``.
+    """
+    facts = {"collector": COLLECTOR}
+    unknown = []
+    for name, probe in FACTS:
+        try:
+            facts[name] = probe()
+        except Exception as error:
+            unknown.append({"fact": name, "reason": _reason(error)})
+    for kind, section, probe in ASKED:
+        facts[section] = {}
+        for name in wanted.get(kind, ()):
+            try:
+                facts[section][name] = probe(name)
+            except Exception as error:
+                unknown.append({"fact": kind + "." + name, "reason": _reason(error)})
+    facts["env"] = {name: value for name, value in facts["env"].items() if value is not None}
+    facts["unknown"] = unknown
+    return facts
+
+
+def _reason(error):
+    text = str(error) or "it failed without saying why"
+    return text if isinstance(error, NotKnown) else "{}: {}".format(type(error).__name__, text)
+
+
+def answer(token, wanted, directory):
+    """Write the facts to standard output between the token reversed and the token; the guest's ``main``.
+
+    ``directory`` is what relative entries of ``sys.path`` are relative to in use.
+    """
+    sys.path[:] = [os.path.join(directory, entry) for entry in sys.path if isinstance(entry, str)]
+    text = _import_standard("json").dumps(collect(wanted))
+    frame = (token[::-1] + text + token).encode("ascii")
+    while frame:
+        frame = frame[os.write(1, frame) :]

@@ -1,0 +1,67 @@
+"""The commands behind ``envdoctor``, each imported when it runs.
+
+To add a command, write one file with ``run(words) -> exit status`` and add a row to :data:`COMMANDS`.
+"""
+
+from __future__ import annotations
+
+COMMANDS = {
+    "check": "envdoctor.commands.check:run",
+    "explain": "envdoctor.commands.explain:run",
+    "report": "envdoctor.commands.report:run",
+    "snapshot": "envdoctor.commands.snapshot:run",
+    "rules": "envdoctor.commands.rules:run",
+}
+
+HELP = """\
+usage: envdoctor [COMMAND] [OPTIONS]
+
+Examines a Python environment, matches it against rules that declare known-bad combinations, and prints the fix.
+
+commands:
+  check      examine an environment and diagnose it (the default)
+  explain    find the rules that explain a traceback or a log
+  report     write the Markdown attachment for a bug report, redacted
+  snapshot   write the facts as JSON, redacted
+  rules      list, show, write and lint rules
+
+examples:
+  envdoctor                                   the active environment, or the interpreter that runs envdoctor
+  envdoctor --python .venv/bin/python         another interpreter, CPython 3.6 or later
+  envdoctor -r uv.lock --python-version 3.12  what a lock file would install
+  envdoctor -f json --fail-on warning         one JSON document; exit status 1 from warnings on
+  envdoctor explain error.log                 why did it break?
+
+envdoctor COMMAND --help says more. Exit status: 0 nothing found, 1 something found, 2 wrong usage,
+3 the target could not be examined, 4 envdoctor itself failed.
+"""
+
+
+def run(words: list[str]) -> int:
+    """Run a command line that has words in it; without a command, ``check``."""
+    from envdoctor.errors import UsageError
+
+    first = words[0]
+    if first in {"-h", "--help", "help"}:
+        print(HELP, end="")
+        return 0
+    if first in {"-V", "--version"}:
+        from envdoctor import __version__
+
+        print(f"envdoctor {__version__}")
+        return 0
+    if first not in COMMANDS and not first.startswith("-"):
+        raise UsageError(f"there is no command {first!r}{_nearest(first)}; envdoctor --help lists them")
+    from importlib import import_module
+
+    command, rest = (first, words[1:]) if first in COMMANDS else ("check", words)
+    module, _, function = COMMANDS[command].partition(":")
+    status: int = getattr(import_module(module), function)(rest)
+    return status
+
+
+def _nearest(word: str) -> str:
+    import difflib
+
+    close = difflib.get_close_matches(word, COMMANDS, 1)
+    return f" (did you mean {close[0]!r}?)" if close else ""

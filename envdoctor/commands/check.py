@@ -1,0 +1,35 @@
+"""``envdoctor check``."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from envdoctor import doctor
+from envdoctor.commands.options import TARGET_EXAMPLES, add_output, add_target, examine, parser_for
+from envdoctor.commands.output import show, status
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+
+def run(words: Sequence[str]) -> int:
+    """``envdoctor check``."""
+    parser = parser_for(
+        "check",
+        "Examine an environment and print every known-bad combination in it, with the fix.",
+        TARGET_EXAMPLES.format(command="check") + "  envdoctor check -f json -o findings.json --fail-on warning\n",
+    )
+    add_target(parser)
+    parser.add_argument("--project", metavar="DIR", help="the project's directory, for rules that ask about its files")
+    add_output(parser)
+    parser.add_argument(
+        "--fail-on",
+        choices=["error", "warning", "info", "never"],
+        default="error",
+        help="the least severity that makes the exit status 1 (default: error); "
+        "with warning, envdoctor does all that pip check does",
+    )
+    options = parser.parse_args(words)
+    report = doctor.check(examine(options), options.rules)
+    show(report, options.format, options.output)
+    return status(report, options.fail_on)

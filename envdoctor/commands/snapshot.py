@@ -1,0 +1,30 @@
+"""``envdoctor snapshot``."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from envdoctor import doctor
+from envdoctor.commands.options import TARGET_EXAMPLES, add_output, add_target, examine, parser_for
+from envdoctor.commands.output import write
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+
+def run(words: Sequence[str]) -> int:
+    """``envdoctor snapshot``."""
+    parser = parser_for(
+        "snapshot",
+        "Write the facts of an environment as JSON, redacted. envdoctor check --snapshot FILE diagnoses it anywhere.",
+        TARGET_EXAMPLES.format(command="snapshot") + "  envdoctor snapshot -o facts.json\n",
+    )
+    add_target(parser)
+    add_output(parser, formats=False)
+    options = parser.parse_args(words)
+    from envdoctor.renderers.redaction import Redactor
+    from envdoctor.renderers.snapshot import render
+
+    wanted = doctor.wanted(options.rules)
+    write(render(examine(options), wanted, Redactor.of_this_user(wanted["env"])), options.output)
+    return 0

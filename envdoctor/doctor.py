@@ -1,0 +1,94 @@
+"""The whole story: examine a target, diagnose the snapshot, prescribe, report. On the plain path."""
+
+from __future__ import annotations
+
+from envdoctor.engine import diagnose as engine
+from envdoctor.model import Report
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import Any
+
+    from envdoctor.engine.index import Index
+    from envdoctor.model import Finding, Snapshot
+
+
+def examine(
+    kind: str | None = None, value: str | None = None, *, start_method: str | None = None, **options: Any
+) -> Snapshot:
+    """The facts of one target.
+
+    ``kind`` is ``python``, ``requirements``, ``root`` or ``snapshot`` and ``value`` its path; without them the active
+    environment, or the running interpreter, is examined. ``start_method`` states what the program will use.
+    ``requirements`` takes ``python_version``, ``platform`` and ``machine``.
+
+    Raises :class:`~envdoctor.errors.TargetError` where the target cannot be examined.
+    """
+    from envdoctor import targets
+
+    snapshot = targets.examine(kind, value, **options)
+    if start_method is not None:
+        snapshot = snapshot.replace(start_method={**snapshot.start_method, "stated": start_method})
+    return snapshot
+
+
+def diagnose(snapshot: Snapshot, rules: Sequence[str] = ()) -> list[Finding]:
+    """The findings of a snapshot, most severe first. ``rules`` are directories of further rules."""
+    return list(check(snapshot, rules).findings)
+
+
+def check(snapshot: Snapshot, rules: Sequence[str] = ()) -> Report:
+    """Diagnose a snapshot and prescribe for each finding."""
+    indexes = rule_bases(rules)
+    findings, unknown = engine.diagnose(snapshot, indexes)
+    return Report(
+        snapshot=snapshot,
+        findings=[prescribe(finding, snapshot) for finding in findings],
+        unknown=[*snapshot.notes, *unknown],
+        rules=sum(index.rules for index in indexes),
+    )
+
+
+def prescribe(finding: Finding, snapshot: Snapshot) -> Finding:
+    """The finding with a command for every remedy that one command line can carry out."""
+    from envdoctor.remedies.commands import with_command
+
+    remedies = [with_command(remedy, snapshot) for remedy in finding.remedies]
+    prescribed: Finding = finding.replace(remedies=remedies)
+    return prescribed
+
+
+def explain(text: str, snapshot: Snapshot | None, rules: Sequence[str] = ()) -> Report:
+    """The rules whose symptoms a traceback or log shows, ranked, held against the environment where there is one."""
+    from envdoctor.engine.explain import explain as explain_failures
+    from envdoctor.probes.error_text import read
+
+    report = explain_failures(read(text), snapshot, rule_bases(rules))
+    found = report.findings
+    prescribed: Report = report.replace(findings=[prescribe(one, report.snapshot) for one in found])
+    return prescribed
+
+
+def rule_bases(directories: Sequence[str] = ()) -> list[Index]:
+    """The shipped rules, compiled in the wheel or on demand in a checkout, and those of further directories."""
+    from envdoctor.authoring.rulebase import further, shipped
+
+    return [shipped(), *(further(directory) for directory in directories)]
+
+
+def wanted(rules: Sequence[str] = ()) -> dict[str, list[str]]:
+    """The keys that rules ask of a target, by kind of fact: what a saved snapshot has to record."""
+    merged: dict[str, set[str]] = {}
+    for index in rule_bases(rules):
+        for kind, keys in index.wanted.items():
+            merged.setdefault(kind, set()).update(keys)
+    return {kind: sorted(keys) for kind, keys in merged.items()}
+
+
+def with_known_packages(report: Report, rules: Sequence[str] = ()) -> Report:
+    """The report with the installed distributions that some rule is about: what a maintainer looks for first."""
+    packages = report.snapshot.packages
+    known = [name for name in packages if any(index.about(name) for index in rule_bases(rules))]
+    named: Report = report.replace(known_packages=known)
+    return named

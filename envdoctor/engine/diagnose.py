@@ -1,0 +1,91 @@
+"""Rules against a snapshot: findings, and what could not be decided. Pure."""
+
+from __future__ import annotations
+
+from envdoctor.engine.evaluate import Trace, matches
+from envdoctor.model import SEVERITIES, Finding, Remedy, UnknownFact
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+    from typing import Any
+
+    from envdoctor.engine.evaluate import Match
+    from envdoctor.engine.index import Index
+    from envdoctor.model import Evidence, Snapshot
+
+
+def diagnose(snapshot: Snapshot, indexes: Iterable[Index]) -> tuple[list[Finding], list[UnknownFact]]:
+    """Every finding, most severe first, and every fact that kept a rule from being decided."""
+    findings: list[Finding] = []
+    unknown: list[UnknownFact] = []
+    for index in indexes:
+        seen = set()
+        for entry in index.candidates(snapshot.packages):
+            if entry[0] in seen:
+                continue
+            trace = Trace()
+            matched = matches(entry[2], snapshot, trace)
+            if matched or trace.unknown:
+                seen.add(entry[0])
+                texts = index.texts(entry)
+                findings += [finding(texts, match, snapshot) for match in matched]
+                unknown += [UnknownFact(rule=texts["id"], fact=fact, reason=why) for fact, why in trace.unknown]
+    findings.sort(key=lambda one: (SEVERITIES.index(one.severity), one.rule, one.consumer or ""))
+    return findings, unknown
+
+
+def finding(texts: Mapping[str, Any], match: Match, snapshot: Snapshot) -> Finding:
+    """The finding that a rule's texts and one match make."""
+    names = match.names
+    return Finding(
+        rule=texts["id"],
+        severity=texts["severity"],
+        impact=texts["impact"],
+        title=fill(texts["title"], names),
+        why=fill(texts["why"], names),
+        packages=_packages(texts, match),
+        facts=texts["facts"],
+        evidence=match.evidence,
+        remedies=remedies(texts, names, snapshot),
+        references=texts["references"],
+        proven=texts.get("proven", False),
+        consumer=match.consumer,
+    )
+
+
+def fill(text: str, names: Mapping[str, str]) -> str:
+    """Replace ``{name}`` by its value; other braces stay."""
+    for name, value in names.items():
+        text = text.replace("{" + name + "}", value)
+    return text
+
+
+def _packages(texts: Mapping[str, Any], match: Match) -> list[str]:
+    """The distributions that a finding is about: those its evidence names, and those its rule does."""
+    seen = [one.fact.partition(".")[2] for one in match.evidence if _is_package(one)]
+    absent = [one.fact.partition(".")[2] for one in match.evidence if one.value == "not installed"]
+    named = [name for name in texts["packages"] if name not in absent] if not match.consumer else []
+    first = [match.consumer] if match.consumer else []
+    return list(dict.fromkeys([*first, *seen, *named]))
+
+
+def _is_package(evidence: Evidence) -> bool:
+    return evidence.fact.startswith("packages.") and evidence.value != "not installed"
+
+
+def remedies(texts: Mapping[str, Any], names: Mapping[str, str], snapshot: Snapshot) -> Sequence[Remedy]:
+    """The remedies of a rule that are on offer in this snapshot, best first."""
+    from envdoctor.engine.evaluate import holds
+
+    offered = []
+    for stated in texts["remedies"]:
+        condition = stated.get("when")
+        if condition is not None and holds(condition, snapshot, Trace()) is False:
+            continue
+        if "{works}" in str(stated.get("requirement")) and not names.get("works"):
+            continue
+        values = {key: fill(value, names) if isinstance(value, str) else value for key, value in stated.items()}
+        values.pop("when", None)
+        offered.append(Remedy(**values))
+    return offered

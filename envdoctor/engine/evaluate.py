@@ -1,0 +1,300 @@
+"""Evaluates compiled conditions against a snapshot, three-valued: true, false, or unknown (``None``).
+
+A compiled condition is a list: the name of an operator and its arguments, as ``authoring.compile`` writes it. Nothing
+here knows a rule, a package or YAML.
+"""
+
+from __future__ import annotations
+
+from envdoctor.engine import installed
+from envdoctor.engine.markers import evaluate as evaluate_marker
+from envdoctor.engine.versions import within
+from envdoctor.model import Evidence, Record, Unknown
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+    from typing import Any, Optional
+
+    from envdoctor.model import Distribution, Snapshot
+
+    Verdict = Optional[bool]
+    Condition = list[Any]
+
+
+class Trace:
+    """What an evaluation rested on: the evidence of what is true, and ``(fact, reason)`` of what is unknown."""
+
+    def __init__(self) -> None:
+        self.evidence: list[Evidence] = []
+        self.unknown: list[tuple[str, str]] = []
+
+    def saw(self, fact: str, value: object, source: str) -> None:
+        """Note a fact that made a condition true."""
+        self.evidence.append(Evidence(fact=fact, value=str(value), source=source))
+
+    def missed(self, fact: str, reason: str) -> None:
+        """Note a fact that could not be read."""
+        self.unknown.append((fact, reason))
+
+
+class Match(Record):
+    """A rule that holds: the evidence, the consumer that trips over it, and what its texts may name."""
+
+    evidence: Sequence[Evidence]
+    consumer: str | None = None
+    names: Mapping[str, str] = {}
+
+
+def matches(compiled: Mapping[str, Any], snapshot: Snapshot, trace: Trace | None = None) -> list[Match]:
+    """Every way in which a compiled rule holds in a snapshot, empty where it does not.
+
+    A rule without consumers has at most one match, one with them a match for each that is installed in its bad range.
+    ``trace`` collects what was unknown where the rule could not be decided.
+    """
+    trace = trace or Trace()
+    own = Trace()
+    verdict = holds(compiled["when"], snapshot, own)
+    if verdict is None:
+        trace.unknown += own.unknown
+    if not verdict:
+        return []
+    if "installed" in compiled:
+        return [
+            Match(evidence=[*own.evidence, *evidence], consumer=name, names=names)
+            for name, evidence, names in installed.defects(compiled["installed"], snapshot)
+        ]
+    if "consumers" in compiled:
+        return _consumer_matches(compiled, snapshot, own, trace)
+    return [Match(evidence=own.evidence or [_always(snapshot)])]
+
+
+def _always(snapshot: Snapshot) -> Evidence:
+    return Evidence(fact="python", value=str(snapshot.python.get("version")), source=snapshot.source)
+
+
+def _consumer_matches(compiled: Mapping[str, Any], snapshot: Snapshot, cause: Trace, trace: Trace) -> list[Match]:
+    found = []
+    for name, consumer in compiled["consumers"].items():
+        own = Trace()
+        verdict = holds(["packages", [name], consumer["bad"], consumer["intervals"]], snapshot, own)
+        if verdict:
+            names = {"consumer": name, "works": consumer["works"] or "", "module": consumer["module"]}
+            found.append(Match(evidence=[*own.evidence, *cause.evidence], consumer=name, names=names))
+        elif verdict is None and snapshot.packages.get(name) is not None:
+            trace.unknown += own.unknown
+    return found
+
+
+def holds(condition: Condition, snapshot: Snapshot, trace: Trace) -> bool | None:
+    """Evaluate one compiled condition."""
+    return OPERATORS[condition[0]](condition, snapshot, trace)
+
+
+def _all(condition: Condition, snapshot: Snapshot, trace: Trace) -> Verdict:
+    verdict: Verdict = True
+    for part in condition[1:]:
+        one = OPERATORS[part[0]](part, snapshot, trace)
+        if one is False:
+            return False
+        if one is None:
+            verdict = None
+    return verdict
+
+
+def _any(condition: Condition, snapshot: Snapshot, trace: Trace) -> Verdict:
+    verdict: Verdict = False
+    for part in condition[1:]:
+        own = Trace()
+        one = OPERATORS[part[0]](part, snapshot, own)
+        if one:
+            trace.evidence += own.evidence
+            return True
+        if one is None:
+            trace.unknown += own.unknown
+            verdict = None
+    return verdict
+
+
+def _not(condition: Condition, snapshot: Snapshot, trace: Trace) -> Verdict:
+    own = Trace()
+    one = holds(condition[1], snapshot, own)
+    if one is None:
+        trace.unknown += own.unknown
+        return None
+    return not one
+
+
+def _python(condition: Condition, snapshot: Snapshot, trace: Trace) -> Verdict:
+    version = snapshot.python.get("version")
+    if not version:
+        trace.missed("python.version", "the target does not say which Python it is for")
+        return None
+    specifier, admitted = condition[1:]
+    verdict = within(version, specifier, admitted)
+    if version.count(".") == 1 and within(version + ".999", specifier, admitted) is not verdict:
+        trace.missed("python.version", f"{version} does not say which patch release")
+        return None
+    if verdict:
+        trace.saw("python", version, snapshot.python.get("executable") or snapshot.source)
+    return verdict
+
+
+def _trait(condition: Condition, snapshot: Snapshot, trace: Trace) -> Verdict:
+    name, wanted = condition[1:]
+    value = snapshot.python.get(name)
+    if value is None:
+        trace.missed("python." + name, "the target does not say")
+        return None
+    if value == wanted:
+        trace.saw("python." + name, value, snapshot.python.get("executable") or snapshot.source)
+    return bool(value == wanted)
+
+
+def _members(names: list[str], snapshot: Snapshot) -> list[Distribution]:
+    return [snapshot.packages[name] for name in names if name in snapshot.packages]
+
+
+def _packages(condition: Condition, snapshot: Snapshot, trace: Trace) -> Verdict:
+    _, names, specifier, admitted = condition
+    members = _members(names, snapshot)
+    if not members:
+        return _absence(names[0], snapshot, trace, verdict=False)
+    verdict: Verdict = False
+    for member in members:
+        one = None if member.version is None else within(member.version, specifier, admitted)
+        if one:
+            trace.saw("packages." + member.name, member.version, member.path or snapshot.source)
+            return True
+        if one is None:
+            trace.missed("packages." + member.name, _no_version(member, snapshot))
+            verdict = None
+    return verdict
+
+
+def _no_version(member: Distribution, snapshot: Snapshot) -> str:
+    if member.version is not None:
+        return f"{member.version!r} is not a PEP 440 version"
+    for note in snapshot.notes:
+        if note.fact == "packages." + member.name:
+            return note.reason
+    return "its version is not known"
+
+
+def _absence(name: str, snapshot: Snapshot, trace: Trace, *, verdict: bool) -> Verdict:
+    """``verdict``, unless the target does not list everything that will be installed."""
+    if snapshot.complete:
+        return verdict
+    trace.missed("packages." + name, f"{snapshot.source} does not list everything that will be installed")
+    return None
+
+
+def _present(condition: Condition, snapshot: Snapshot, trace: Trace) -> Verdict:
+    members = _members(condition[1], snapshot)
+    if not members:
+        return _absence(condition[1][0], snapshot, trace, verdict=False)
+    trace.saw("packages." + members[0].name, members[0].version or "present", members[0].path or snapshot.source)
+    return True
+
+
+def _absent(condition: Condition, snapshot: Snapshot, trace: Trace) -> Verdict:
+    if _members(condition[1], snapshot):
+        return False
+    verdict = _absence(condition[1][0], snapshot, trace, verdict=True)
+    if verdict:
+        trace.saw("packages." + condition[1][0], "not installed", snapshot.source)
+    return verdict
+
+
+def _marker(condition: Condition, snapshot: Snapshot, trace: Trace) -> Verdict:
+    def variable(name: str) -> str | None:
+        value = snapshot.lookup("marker", name)
+        return None if isinstance(value, Unknown) else value
+
+    verdict = evaluate_marker(condition[1], variable)
+    if verdict is None:
+        trace.missed("marker", f"the target does not settle {condition[1]}")
+    elif verdict:
+        trace.saw("marker", condition[1], snapshot.source)
+    return verdict
+
+
+def _look(kind: str, key: str, snapshot: Snapshot, trace: Trace) -> Any:
+    value = snapshot.lookup(kind, key)
+    if isinstance(value, Unknown):
+        trace.missed(f"{kind}.{key}", value.reason)
+    return value
+
+
+def _env(condition: Condition, snapshot: Snapshot, trace: Trace) -> Verdict:
+    _, name, test, wanted = condition
+    value = _look("env", name, snapshot, trace)
+    if isinstance(value, Unknown):
+        return None
+    if test == "is":
+        verdict = (value is not None) is (wanted == "set")
+    elif value is None:
+        verdict = False
+    elif test == "equals":
+        verdict = value == wanted
+    else:
+        import re
+
+        verdict = re.search(wanted, value) is not None
+    if verdict:
+        trace.saw("env." + name, "unset" if value is None else value, "the environment")
+    return verdict
+
+
+def _module(condition: Condition, snapshot: Snapshot, trace: Trace) -> Verdict:
+    _, name, wanted = condition
+    value = _look("module", name, snapshot, trace)
+    if isinstance(value, Unknown):
+        return None
+    verdict: bool = wanted in (value["kind"], value.get("distribution"))
+    if verdict:
+        trace.saw("module." + name, value["kind"], value.get("origin") or snapshot.source)
+    return verdict
+
+
+def _system(condition: Condition, snapshot: Snapshot, trace: Trace) -> Verdict:
+    _, name, wanted, admitted = condition
+    value = _look("system", name, snapshot, trace)
+    if isinstance(value, Unknown):
+        return None
+    if value is None or isinstance(value, bool):
+        verdict: Verdict = value is not None and value == wanted
+    else:
+        verdict = within(value, wanted, admitted)
+    if verdict:
+        trace.saw("system." + name, value, snapshot.source)
+    return verdict
+
+
+def _start_method(condition: Condition, snapshot: Snapshot, trace: Trace) -> Verdict:
+    stated = snapshot.start_method.get("stated")
+    value = stated or snapshot.start_method.get("default")
+    if value is None:
+        trace.missed("start_method", "the target does not say; state it with --start-method")
+        return None
+    if value in condition[1]:
+        source = "--start-method" if stated else "the default of this Python on this platform"
+        trace.saw("start_method", value, source)
+    return value in condition[1]
+
+
+OPERATORS: dict[str, Callable[[Condition, Snapshot, Trace], Verdict]] = {
+    "all": _all,
+    "any": _any,
+    "not": _not,
+    "python": _python,
+    "trait": _trait,
+    "packages": _packages,
+    "present": _present,
+    "absent": _absent,
+    "marker": _marker,
+    "env": _env,
+    "module": _module,
+    "system": _system,
+    "start_method": _start_method,
+}

@@ -1,0 +1,134 @@
+"""The compiled rule base: one file that is looked into, never read whole.
+
+Layout, all integers 32-bit little-endian::
+
+    MAGIC | offset of head | length of head | texts of rules (JSON) | buckets (JSON) | table of buckets + 1 offsets | head (JSON)
+
+``head`` has ``rules`` (how many), ``buckets``, ``table`` (its offset), ``digest``, ``wanted`` (the keys that rules ask
+of ``lookup``) and ``always`` (entries of rules that no package stands for). A name's bucket is its bytes as a number
+modulo ``buckets``; a bucket maps each of its names to entries. An entry is ``[offset, length, compiled]``: where the
+texts of the rule stand, and the part that matching needs.
+"""
+
+from __future__ import annotations
+
+from envdoctor.errors import EngineError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from typing import Any
+
+    Read = Callable[[int, int], bytes]
+    Entry = list[Any]
+
+MAGIC = b"envdoctor rules 1\n"
+
+
+class Index:
+    """A compiled rule base behind ``read(offset, length) -> bytes``."""
+
+    def __init__(self, read: Read, name: str) -> None:
+        self._read = read
+        self.name = name
+        start = len(MAGIC)
+        if read(0, start) != MAGIC:
+            raise EngineError(f"{name} is no rule base of this version of envdoctor: reinstall envdoctor")
+        at = read(start, 8)
+        head = decode(read(int.from_bytes(at[:4], "little"), int.from_bytes(at[4:], "little")))
+        self.rules: int = head["rules"]
+        self.digest: str = head["digest"]
+        self.wanted: dict[str, list[str]] = head["wanted"]
+        self._always: list[Entry] = head["always"]
+        self._buckets: int = head["buckets"]
+        self._table: int = head["table"]
+
+    def candidates(self, names: Iterable[str]) -> Iterator[Entry]:
+        """Entries of the rules that may hold where distributions of these names are installed."""
+        yield from self._always
+        for name in names:
+            yield from self.about(name)
+
+    def about(self, name: str) -> Sequence[Entry]:
+        """Entries of the rules that are filed under a name."""
+        ends = self._read(self._table + 4 * bucket_of(name, self._buckets), 8)
+        start = int.from_bytes(ends[:4], "little")
+        length = int.from_bytes(ends[4:], "little") - start
+        if not length:
+            return ()
+        found: Sequence[Entry] = decode(self._read(start, length)).get(name, ())
+        return found
+
+    def all(self) -> Iterator[Entry]:
+        """Every entry, in no particular order; a rule filed under several names comes several times."""
+        yield from self._always
+        table = self._read(self._table, 4 * (self._buckets + 1))
+        offsets = [int.from_bytes(table[at : at + 4], "little") for at in range(0, len(table), 4)]
+        for start, end in zip(offsets, offsets[1:]):
+            if end > start:
+                for entries in decode(self._read(start, end - start)).values():
+                    yield from entries
+
+    def texts(self, entry: Entry) -> dict[str, Any]:
+        """The whole rule behind an entry: titles, remedies, references, symptoms."""
+        found: dict[str, Any] = decode(self._read(entry[0], entry[1]))
+        return found
+
+
+def bucket_of(name: str, buckets: int) -> int:
+    """The bucket that a name is filed under: the same on every machine and in every run."""
+    return int.from_bytes(name.encode(), "little") % buckets
+
+
+def from_bytes(data: bytes, name: str) -> Index:
+    """An index that is already in memory."""
+    return Index(lambda offset, length: data[offset : offset + length], name)
+
+
+def from_file(path: str) -> Index:
+    """An index on disk, of which only what is asked for is read. The file stays open."""
+    import os
+
+    descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_BINARY", 0) | getattr(os, "O_CLOEXEC", 0))
+    if hasattr(os, "pread"):
+        return Index(lambda offset, length: os.pread(descriptor, length, offset), path)
+
+    def read(offset: int, length: int) -> bytes:
+        os.lseek(descriptor, offset, os.SEEK_SET)
+        return os.read(descriptor, length)
+
+    return Index(read, path)
+
+
+class _Context:
+    """What CPython's JSON scanner wants to know; ``json.JSONDecoder`` is the same with an import of ``re``."""
+
+    strict = True
+    object_hook = None
+    object_pairs_hook = None
+    parse_float = float
+    parse_int = int
+    parse_constant = None
+    memo: dict[str, str] = {}  # noqa: RUF012 - the scanner's own cache of keys
+
+
+def _scanner() -> Callable[[str], Any]:
+    try:
+        from _json import make_scanner
+    except ImportError:  # not CPython
+        import json
+
+        return json.loads
+    scan = make_scanner(_Context())
+    return lambda text: scan(text, 0)[0]
+
+
+_scan: Callable[[str], Any] | None = None
+
+
+def decode(data: bytes) -> Any:
+    """JSON without the ``json`` package, which costs as much as reading a whole environment."""
+    global _scan  # noqa: PLW0603 - made on first use
+    if _scan is None:
+        _scan = _scanner()
+    return _scan(data.decode())

@@ -1,0 +1,152 @@
+"""What the metadata of installed distributions contradicts: the duties of ``pip check``, as one fact.
+
+Each kind of defect yields ``(distribution, evidence, names)``, where ``names`` are the words that a rule's texts may
+use in braces.
+"""
+
+from __future__ import annotations
+
+from envdoctor.engine.requirements import normalise, parse, unmet
+from envdoctor.engine.tags import mismatch
+from envdoctor.engine.versions import within
+from envdoctor.model import Evidence, Unknown
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from envdoctor.model import Distribution, Snapshot
+
+    Defect = tuple[str, list[Evidence], dict[str, str]]
+
+#: The length at which a chain of requirements is cut: the reader wants to know who asked, not the whole graph.
+CHAIN_LIMIT = 6
+
+
+def defects(kind: str, snapshot: Snapshot) -> Iterator[Defect]:
+    """Yield the defects of one kind; see the rule language for the kinds."""
+    return KINDS[kind](kind, snapshot)
+
+
+def _unmet(kind: str, snapshot: Snapshot) -> Iterator[Defect]:
+    for owner, found, line, name in _all_unmet(snapshot):
+        if found != kind:
+            continue
+        have = snapshot.packages.get(name)
+        requirement = line.partition(";")[0].strip()
+        chain = " → ".join([*_chain(owner.name, snapshot), f"{owner.name} {owner.version}", requirement])
+        evidence = [Evidence(fact="requirements." + owner.name, value=chain, source=owner.path or snapshot.source)]
+        value = have.version or "unknown" if have else "not installed"
+        source = have.path if have and have.path else snapshot.source
+        evidence.append(Evidence(fact="packages." + name, value=value, source=source))
+        yield (
+            owner.name,
+            evidence,
+            {
+                "distribution": owner.name,
+                "requirement": requirement,
+                "required": name,
+                "found": value,
+            },
+        )
+
+
+_seen: tuple[Snapshot | None, list[tuple[Distribution, str, str, str]]] = (None, [])
+
+
+def _all_unmet(snapshot: Snapshot) -> list[tuple[Distribution, str, str, str]]:
+    """Every requirement that is missing or incompatible, computed once for a snapshot."""
+    global _seen  # noqa: PLW0603 - both kinds of defect ask for the same pass over all metadata
+    if _seen[0] is snapshot:
+        return _seen[1]
+    known: dict[str, str | None] = {}
+
+    def variable(name: str) -> str | None:
+        if name not in known:
+            value = snapshot.lookup("marker", name)
+            known[name] = None if isinstance(value, Unknown) else value
+        return known[name]
+
+    found = []
+    verdicts: dict[str, bool | None] = {}
+    for owner in snapshot.packages.values():
+        lines = snapshot.lookup("requirements", owner.name)
+        if lines and not isinstance(lines, Unknown):
+            found += [(owner, *one) for one in unmet(lines, snapshot.packages, variable, verdicts)]
+    _seen = (snapshot, found)
+    return found
+
+
+def _chain(name: str, snapshot: Snapshot) -> list[str]:
+    """The shortest way from a distribution that nothing requires down to ``name``, without ``name`` itself."""
+    parents: dict[str, str] = {}
+    for owner in snapshot.packages:
+        lines = snapshot.lookup("requirements", owner)
+        for line in [] if isinstance(lines, Unknown) else lines:
+            parsed = None if "extra" in line else parse(line)
+            if parsed and parsed[0] != owner:
+                parents.setdefault(parsed[0], owner)
+    chain: list[str] = []
+    while name in parents and parents[name] not in chain and len(chain) < CHAIN_LIMIT:
+        name = parents[name]
+        chain.insert(0, name)
+    return chain
+
+
+def _requires_python(kind: str, snapshot: Snapshot) -> Iterator[Defect]:
+    version = snapshot.python.get("version")
+    for owner in snapshot.packages.values() if version else ():
+        specifier = snapshot.lookup("requires_python", owner.name)
+        if specifier and not isinstance(specifier, Unknown) and within(str(version), specifier) is False:
+            evidence = [
+                Evidence(
+                    fact="requires_python." + owner.name,
+                    value=f"{owner.name} {owner.version} requires Python {specifier}",
+                    source=owner.path or snapshot.source,
+                ),
+                Evidence(fact="python", value=str(version), source=snapshot.source),
+            ]
+            yield owner.name, evidence, {"distribution": owner.name, "requirement": specifier, "found": str(version)}
+
+
+def _platform(kind: str, snapshot: Snapshot) -> Iterator[Defect]:
+    for owner in snapshot.packages.values():
+        tags = snapshot.lookup("tags", owner.name)
+        wrong = mismatch(tags, snapshot) if tags and not isinstance(tags, Unknown) else None
+        if wrong:
+            value = f"{owner.name} {owner.version} was built for {wrong}"
+            evidence = [Evidence(fact="tags." + owner.name, value=value, source=owner.path or snapshot.source)]
+            yield owner.name, evidence, {"distribution": owner.name, "requirement": wrong, "found": wrong}
+
+
+def _duplicate(kind: str, snapshot: Snapshot) -> Iterator[Defect]:
+    for other in snapshot.duplicates:
+        first = snapshot.packages.get(other.name)
+        if first is None or first.location != other.location:
+            continue
+        evidence = [
+            Evidence(fact="packages." + one.name, value=str(one.version), source=one.path or snapshot.source)
+            for one in (first, other)
+        ]
+        names = {"distribution": other.name, "requirement": str(other.version), "found": str(first.version)}
+        yield other.name, evidence, names
+
+
+def _listed(kind: str, snapshot: Snapshot) -> Iterator[Defect]:
+    """``leftover`` and ``unreadable``: what the scan of the directories itself stumbled over."""
+    found = snapshot.lookup("installed", kind)
+    for path, reason in [] if isinstance(found, Unknown) else found:
+        name = normalise(path.replace("\\", "/").rpartition("/")[2].lstrip("~").partition("-")[0])
+        evidence = [Evidence(fact="installed." + kind, value=reason, source=path)]
+        yield name, evidence, {"distribution": name, "requirement": path, "found": reason}
+
+
+KINDS: dict[str, Callable[[str, Snapshot], Iterator[Defect]]] = {
+    "missing": _unmet,
+    "incompatible": _unmet,
+    "requires-python": _requires_python,
+    "platform": _platform,
+    "duplicate": _duplicate,
+    "leftover": _listed,
+    "unreadable": _listed,
+}

@@ -1,0 +1,146 @@
+"""PEP 508 environment markers, three-valued.
+
+Comparisons of a variable with a literal, joined by ``and``, ``or`` and brackets, are read here without an import;
+the rest is left to ``packaging``. A variable that is not in the environment makes a comparison unknown.
+"""
+
+from __future__ import annotations
+
+from envdoctor.engine.versions import within
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+    from typing import Optional
+
+    Verdict = Optional[bool]
+
+_VERSIONS = {"python_version", "python_full_version"}
+_TEXTS = {
+    "os_name",
+    "sys_platform",
+    "platform_machine",
+    "platform_python_implementation",
+    "platform_system",
+    "implementation_name",
+    "extra",
+}
+_OPERATORS = ("===", "==", "!=", "<=", ">=", "~=", "<", ">", " not in", " in")
+
+
+class _Unusual(Exception):  # noqa: N818 - it never leaves this file
+    """The marker has a form that only ``packaging`` reads."""
+
+
+def evaluate(marker: str, lookup: Callable[[str], str | None]) -> bool | None:
+    """Whether a marker holds, ``lookup`` giving a variable's value or ``None``; ``None`` where that decides."""
+    try:
+        tokens = _tokens(marker)
+        verdict = _either(tokens, lookup)
+        if tokens:
+            raise _Unusual
+    except _Unusual:
+        return _packaging(marker, lookup)
+    return verdict
+
+
+def _tokens(marker: str) -> list[str | tuple[str, str, str]]:
+    """Split into brackets, ``and``, ``or`` and comparisons ``(variable, operator, literal)``."""
+    if "'" in marker:
+        if '"' in marker:
+            raise _Unusual
+        marker = marker.replace("'", '"')
+    pieces = marker.split('"')
+    if len(pieces) % 2 == 0:
+        raise _Unusual
+    tokens: list[str | tuple[str, str, str]] = []
+    for glue, literal in zip(pieces[::2], pieces[1::2]):
+        text = glue.rstrip()
+        operator = next((name for name in _OPERATORS if text.endswith(name)), None)
+        if operator is None:
+            raise _Unusual
+        words = _words(text[: -len(operator)])
+        if not words:
+            raise _Unusual
+        tokens += words[:-1]
+        tokens.append((words[-1], operator.strip(), literal))
+    tokens += _words(pieces[-1])
+    tokens.reverse()
+    return tokens
+
+
+def _words(text: str) -> list[str]:
+    if "(" in text or ")" in text:
+        text = text.replace("(", " ( ").replace(")", " ) ")
+    return text.split()
+
+
+def _either(tokens: list[str | tuple[str, str, str]], lookup: Callable[[str], str | None]) -> Verdict:
+    verdict = _both(tokens, lookup)
+    while tokens and tokens[-1] == "or":
+        tokens.pop()
+        right = _both(tokens, lookup)
+        verdict = True if verdict or right else None if verdict is None or right is None else False
+    return verdict
+
+
+def _both(tokens: list[str | tuple[str, str, str]], lookup: Callable[[str], str | None]) -> Verdict:
+    verdict = _one(tokens, lookup)
+    while tokens and tokens[-1] == "and":
+        tokens.pop()
+        right = _one(tokens, lookup)
+        verdict = False if verdict is False or right is False else None if verdict is None or right is None else True
+    return verdict
+
+
+def _one(tokens: list[str | tuple[str, str, str]], lookup: Callable[[str], str | None]) -> Verdict:
+    if not tokens:
+        raise _Unusual
+    token = tokens.pop()
+    if token == "(":  # noqa: S105 - a bracket
+        verdict = _either(tokens, lookup)
+        if not tokens or tokens.pop() != ")":
+            raise _Unusual
+        return verdict
+    if isinstance(token, str):
+        raise _Unusual
+    return _compare(token, lookup)
+
+
+def _compare(comparison: tuple[str, str, str], lookup: Callable[[str], str | None]) -> Verdict:
+    variable, operator, literal = comparison
+    if variable in _VERSIONS:
+        if operator in {"in", "not in", "==="} or not literal.replace(".", "").rstrip("*").isdigit():
+            raise _Unusual
+        value = lookup(variable)
+        return None if value is None else within(value, operator + literal)
+    if variable not in _TEXTS or operator not in {"==", "!="} or literal[:1].isdigit():
+        raise _Unusual
+    value = "" if variable == "extra" else lookup(variable)
+    return None if value is None else (value == literal) is (operator == "==")
+
+
+def _packaging(marker: str, lookup: Callable[[str], str | None]) -> bool | None:
+    from packaging.markers import InvalidMarker, Marker, UndefinedComparison, UndefinedEnvironmentName
+
+    try:
+        parsed = Marker(marker)
+    except InvalidMarker:
+        return None
+    environment: Mapping[str, str] = {
+        name: value for name in _variables(str(parsed)) for value in [lookup(name)] if value is not None
+    }
+    if len(environment) < len(_variables(str(parsed))):
+        return None
+    try:
+        return parsed.evaluate({"extra": "", **environment})
+    except (UndefinedComparison, UndefinedEnvironmentName):
+        return None
+
+
+def _variables(marker: str) -> set[str]:
+    """The variables that a canonical marker names."""
+    import re
+
+    outside = re.sub(r'"[^"]*"', " ", marker)
+    return set(re.findall(r"[a-z_]{5,}", outside)) - {"not", "and", "extra"}

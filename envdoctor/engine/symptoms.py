@@ -1,0 +1,293 @@
+"""What people see -> which rules know it: symptoms are matched against a text that was read, and ranked.
+
+The second argument of :func:`rank` is what the probe for error texts gives, taken by its attributes alone: ``text``
+and ``failures``, each with ``exception``, ``message``, ``frames``, ``exit_signal``, ``chained`` and ``complete``.
+"""
+
+from __future__ import annotations
+
+import builtins
+import re
+from functools import cache
+
+from envdoctor.errors import RuleError
+from envdoctor.model import Record
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from typing import Any
+
+#: Characters that one search may see at once, so that a slow expression stays within bounds, and of a whole text.
+WINDOW, MOST_TEXT = 20_000, 2_000_000
+
+# What a match is worth. The literal characters of the message count one each up to the limit.
+_MESSAGE, _LITERALS, _RAISES = 10, 100, 30
+_INSIDE, _ELSEWHERE, _PERHAPS = 25, 15, 5
+# How far a match counts, by where it stands: in the failure that began it all, in one that came of it, in another ...
+_ROOT, _CHAINED, _EARLIER, _WARNED, _UNCAUSED = 1.0, 0.9, 0.7, 0.6, 0.5
+# ... in the text around, without the frame or without the name of the exception.
+_AROUND, _UNPLACED, _UNNAMED = 0.8, 0.9, 0.5
+
+
+class Match(Record):
+    """A rule (and the consumer that trips, where it names several) that knows the text; ``matched`` says by what."""
+
+    rule: str
+    consumer: str | None
+    score: float
+    matched: tuple[str, ...]
+
+
+def rank(symptoms: Iterable[Mapping[str, Any]], error: Any) -> list[Match]:
+    """The rules that know the text, best first, each with its consumer once.
+
+    A symptom has ``rule``, ``consumer`` (or ``None``), and some of ``raises`` (the last part of an exception's name,
+    or a signal), ``message`` (a regular expression) and ``in`` (an import name). The more of it matched, and the
+    nearer to the failure that began it all, the higher its place. What the text is too short to tell counts less;
+    what it contradicts does not match.
+
+    Raises:
+        RuleError: a message is not a regular expression.
+
+    """
+    sight = _Sight(error)
+    best: dict[tuple[str, str], Match] = {}
+    for symptom in symptoms:
+        found = max(_matches(symptom, sight), key=lambda match: match.score, default=None)
+        key = (symptom["rule"], symptom.get("consumer") or "")
+        if found is not None and (key not in best or found.score > best[key].score):
+            best[key] = found
+    return [match for key, match in sorted(best.items(), key=lambda item: (-item[1].score, item[0]))]
+
+
+# -- what is seen -------------------------------------------------------------------------------------------------
+
+
+class _View:
+    """One failure, or the text around all of them, ready to be searched."""
+
+    def __init__(self, text: str, frames: Sequence[Any], weight: float, failure: Any = None) -> None:
+        self.forms = _forms(text)
+        self.frames = frames
+        self.weight = weight
+        name = getattr(failure, "exception", None)
+        self.name = name.rpartition(".")[2] if name else None
+        self.signal = getattr(failure, "exit_signal", None)
+        self.complete = bool(getattr(failure, "complete", False))
+
+
+class _Sight:
+    """Everything a symptom is held against."""
+
+    def __init__(self, error: Any) -> None:
+        text = error.text
+        if len(text) > MOST_TEXT:
+            text = f"{text[: MOST_TEXT // 2]}\n{text[-MOST_TEXT // 2 :]}"
+        failures = tuple(error.failures)
+        self.views = [
+            _View(failure.message, failure.frames, weight, failure)
+            for failure, weight in zip(failures, _weights(failures))
+        ]
+        frames = [frame for failure in failures for frame in failure.frames]
+        self.around = _View(text, frames, _AROUND)
+        self.around.complete = any(view.complete for view in self.views)
+        self.frames = frames
+
+    def shows(self, literal: str) -> bool:
+        """Whether some form of the text holds the characters that an expression cannot do without."""
+        return any(literal in form for view in (self.around, *self.views) for form in view.forms)
+
+
+def _forms(text: str) -> tuple[str, ...]:
+    """The text, and without the breaks that a window or a mail put between or inside its words."""
+    forms = (text, " ".join(text.split()), "".join(line.strip() for line in text.split("\n")))
+    return tuple(dict.fromkeys(forms))
+
+
+def _weights(failures: Sequence[Any]) -> list[float]:
+    """How near each failure is to the one that began it all."""
+    telling = [n for n, failure in enumerate(failures) if _tells(failure)]
+    last = telling[-1] if telling else len(failures) - 1
+    first = last
+    while first > 0 and failures[first].chained:
+        first -= 1
+    root = last
+    while root > first and failures[root].chained == "cause":
+        root -= 1
+    return [_weight(failure, n, first, root) for n, failure in enumerate(failures)]
+
+
+def _tells(failure: Any) -> bool:
+    name = failure.exception or failure.exit_signal
+    return bool(name and not name.endswith("Warning") and failure.chained != "ignored")
+
+
+def _weight(failure: Any, number: int, first: int, root: int) -> float:
+    if failure.chained == "ignored" or (failure.exception or "").endswith("Warning"):
+        return _WARNED
+    if number == root:
+        return _ROOT
+    return _CHAINED if number >= first else _EARLIER
+
+
+# -- one symptom --------------------------------------------------------------------------------------------------
+
+
+def _matches(symptom: Mapping[str, Any], sight: _Sight) -> Iterator[Match]:
+    """Every way in which the symptom is in the text."""
+    raises, message = symptom.get("raises"), symptom.get("message")
+    expression = _expression(message, symptom["rule"]) if message else None
+    if expression and not sight.shows(expression.literal):
+        return
+    name = raises.rpartition(".")[2] if raises else None
+    for view in sight.views:
+        if (name and _named(name, view)) or (expression and not name):
+            yield from _match(symptom, sight, view, expression, 1.0)
+    if expression and not (name and _contradicted(expression, name, sight)):
+        yield from _match(symptom, sight, sight.around, expression, _UNNAMED if name else 1.0)
+
+
+def _match(
+    symptom: Mapping[str, Any], sight: _Sight, view: _View, expression: _Expression | None, share: float
+) -> Iterator[Match]:
+    score, matched = 0.0, []
+    if symptom.get("raises") and view is not sight.around:
+        score += _RAISES
+        matched.append(f"raises {symptom['raises']}")
+    if expression:
+        shown = expression.find(view.forms)
+        if shown is None:
+            return
+        score += _MESSAGE + min(expression.weight, _LITERALS)
+        matched.append(f'message "{_short(shown.group())}"')
+    if symptom.get("in"):
+        worth = _placed(symptom["in"], sight, view)
+        if worth is None:
+            return
+        score += worth
+        share *= 1.0 if worth else _UNPLACED
+        matched += [f"a frame in {symptom['in']}"] if worth else []
+    rule, consumer = symptom["rule"], symptom.get("consumer")
+    yield Match(rule=rule, consumer=consumer, score=round(score * share * view.weight, 3), matched=tuple(matched))
+
+
+def _named(name: str, view: _View) -> bool:
+    """Whether a failure is of the exception or the signal ``name``; Python's own exceptions have descendants."""
+    if name in (view.name, view.signal):
+        return True
+    base, shown = getattr(builtins, name, None), getattr(builtins, view.name or "", None)
+    return isinstance(base, type) and isinstance(shown, type) and issubclass(shown, base)
+
+
+def _contradicted(expression: _Expression, name: str, sight: _Sight) -> bool:
+    """Whether the message is there, but as the own words of another exception, not as one that it quotes."""
+    for view in sight.views:
+        shown = expression.find(view.forms) if view.name and not _named(name, view) else None
+        if shown and not re.search(r":\s|\n", shown.string[: shown.start()]):
+            return True
+    return False
+
+
+def _placed(name: str, sight: _Sight, view: _View) -> float | None:
+    """What it is worth that a frame is in ``name``; 0 where the text is too short to tell, ``None`` if none is."""
+    own = max((_inside(name, frame) for frame in view.frames), default=0)
+    if own:
+        return own
+    other = max((_inside(name, frame) for frame in sight.frames), default=0)
+    if other:
+        return min(other, _ELSEWHERE)
+    return None if view.frames and view.complete else 0.0
+
+
+def _inside(name: str, frame: Any) -> float:
+    module = getattr(frame, "module", None) or ""
+    if module == name or module.startswith(f"{name}."):
+        return _INSIDE
+    if getattr(frame, "installed", False) or getattr(frame, "standard_library", False):
+        return 0
+    path = "/" + frame.file.replace("\\", "/")
+    part = "/" + name.replace(".", "/")
+    return _PERHAPS if f"{part}/" in path or path.endswith(f"{part}.py") else 0
+
+
+def _short(text: str, most: int = 120) -> str:
+    text = " ".join(text.split())
+    return text if len(text) <= most else f"{text[: most - 3]}..."
+
+
+# -- expressions --------------------------------------------------------------------------------------------------
+
+
+class _Expression:
+    """A compiled message: ``literal`` is a run of characters that every match holds, ``weight`` how many it has."""
+
+    def __init__(self, message: str) -> None:
+        self.pattern = re.compile(message, re.MULTILINE)
+        runs = _literals(message) if not self.pattern.flags & (re.IGNORECASE | re.VERBOSE) else []
+        self.literal = max(runs, key=len, default="")
+        self.weight = sum(map(len, runs)) or len(re.findall(r"\w", message)) // 2
+
+    def find(self, forms: Iterable[str]) -> re.Match[str] | None:
+        """The first match in some form of a text."""
+        for form in forms:
+            found = self._search(form)
+            if found is not None:
+                return found
+        return None
+
+    def _search(self, text: str) -> re.Match[str] | None:
+        start = 0
+        while start <= len(text):
+            nearest = text.find(self.literal, start)
+            if nearest < 0:
+                return None
+            start = max(start, nearest - WINDOW // 2)
+            found = self.pattern.search(text, start, start + WINDOW)
+            if found is not None:
+                return found
+            start += WINDOW // 2 if start + WINDOW < len(text) else WINDOW
+        return None
+
+
+@cache
+def _compiled(message: str) -> _Expression:
+    return _Expression(message)
+
+
+def _expression(message: str, rule: str) -> _Expression:
+    try:
+        return _compiled(message)
+    except (re.error, OverflowError, RecursionError) as error:
+        raise RuleError(
+            f"rule {rule}: the message {message!r} of a symptom is not a regular expression ({error}); "
+            "write a backslash before each character that stands for itself"
+        ) from error
+
+
+_TOKEN = re.compile(
+    r"(?P<escape>\\.)|\[\^?\]?(?:\\.|[^\]\\])*\]|(?P<repeat>[*?]|\{\d*,?\d*\})\??|(?P<more>\+\??)"
+    r"|(?P<open>\()|(?P<close>\))|(?P<either>\|)|[.^$]|(?P<plain>.)",
+    re.DOTALL,
+)
+
+
+def _literals(message: str) -> list[str]:
+    """The runs of characters, outside any group, that every match of an expression must hold.
+
+    None where the expression offers a choice at its top.
+    """
+    runs, depth = [""], 0
+    for token in _TOKEN.finditer(message):
+        kind, text = token.lastgroup, token.group()
+        depth += (kind == "open") - (kind == "close")
+        if depth == 0 and kind == "either":
+            return []
+        literal = text if kind == "plain" else text[1] if kind == "escape" and not text[1].isalnum() else ""
+        if depth or not literal:
+            if kind == "repeat" and not depth:
+                runs[-1] = runs[-1][:-1]
+            runs.append("")
+        else:
+            runs[-1] += literal
+    return [run for run in runs if run]

@@ -1,0 +1,211 @@
+"""PEP 440 versions and specifiers as plain lists that compare by themselves.
+
+Versions in every form and specifiers in the common ones are read here without an import; the rest is left to
+``packaging``, and a property test holds the two equal. A version becomes a *key*, a list; a specifier becomes *intervals*, a list of half-open
+``[low, high]`` pairs of keys, where ``None`` means no bound. Both survive JSON.
+"""
+
+from __future__ import annotations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, Optional
+
+    Key = list[Any]
+    Interval = list[Optional[Key]]
+
+_INFINITY = 1 << 62
+#: Spellings of each phase, longer ones before their beginnings, with the rank that orders them.
+_PRE = {"alpha": 0, "beta": 1, "preview": 2, "pre": 2, "rc": 2, "a": 0, "b": 1, "c": 2}
+_POST = {"post": 0, "rev": 0, "r": 0}
+_DEV = {"dev": 0}
+_SEPARATORS = frozenset("-_.")
+_FINAL = 3
+_PLAIN = [_FINAL, 0, -1, _INFINITY]
+_OPERATORS = ("~=", "==", "!=", "<=", ">=", "<", ">")
+_ANYTHING: list[list[None]] = [[None, None]]
+
+_keys: dict[str, Key | None] = {}
+_intervals: dict[str, list[Interval] | None] = {}
+
+
+def key(version: str) -> Key | None:
+    """The sort key of a version without its local part, or ``None`` where it is not a PEP 440 version.
+
+    Keys are ``[epoch, release, pre rank, pre number, post, dev]`` with trailing zeros of the release removed, ordered
+    as PEP 440 orders versions.
+    """
+    found = _keys.get(version)
+    if found is None and version not in _keys:
+        found = _keys[version] = _read_key(version)
+    return found
+
+
+def _read_key(version: str) -> Key | None:
+    """Read any form of PEP 440, normal or not: ``1.2.3``, ``v1.0-alpha.1``, ``1!2.0.post3.dev4+local``."""
+    public, plus, local = version.strip().lower().partition("+")
+    if not version.isascii() or (plus and not _is_local(local)):
+        return None
+    epoch, bang, rest = public.lstrip("v").partition("!") if public[:2] != "vv" else (public, "", "")
+    if not bang:
+        epoch, rest = "0", epoch
+    end = 0
+    while end < len(rest) and (rest[end].isdigit() or (rest[end] == "." and rest[end + 1 : end + 2].isdigit())):
+        end += 1
+    parts = rest[:end].split(".")
+    if not end or not epoch.isdigit() or not all(part.isdigit() for part in parts):
+        return None
+    pre, post, dev = None, -1, _INFINITY
+    rest = rest[end:]
+    if rest:
+        pre, rest = _phase(rest, _PRE)
+        after, rest = _post(rest)
+        post = -1 if after is None else after
+        last, rest = _phase(rest, _DEV)
+        dev = _INFINITY if last is None else last[1]
+        if rest:
+            return None
+    rank, number = pre or (-1 if dev != _INFINITY and post < 0 else 3, 0)
+    return [int(epoch), _release(parts), rank, number, post, dev]
+
+
+def _is_local(local: str) -> bool:
+    return all(part.isalnum() for part in local.replace("-", ".").replace("_", ".").split("."))
+
+
+def _phase(text: str, phases: dict[str, int]) -> tuple[tuple[int, int] | None, str]:
+    """Read ``[separator] letters [separator] [number]`` off the front: its rank and number, and the rest."""
+    body = text[1:] if text[:1] in _SEPARATORS else text
+    for letters, rank in phases.items():
+        if body.startswith(letters):
+            number, rest = _number(body[len(letters) :])
+            return (rank, number), rest
+    return None, text
+
+
+def _post(text: str) -> tuple[int | None, str]:
+    if text[:1] == "-" and text[1:2].isdigit():
+        return _number(text[1:])
+    found, rest = _phase(text, _POST)
+    return (None if found is None else found[1]), rest
+
+
+def _number(text: str) -> tuple[int, str]:
+    """Read ``[separator] digits`` off the front; no digits are zero, and then the separator stays."""
+    start = 1 if text[:1] in _SEPARATORS and text[1:2].isdigit() else 0
+    end = start
+    while text[end : end + 1].isdigit():
+        end += 1
+    return int(text[start:end] or 0), text[end:]
+
+
+def _release(parts: list[str]) -> list[int]:
+    release = [int(part) for part in parts]
+    while release and not release[-1]:
+        release.pop()
+    return release
+
+
+def intervals(specifier: str) -> list[Interval] | None:
+    """The versions that a specifier set admits, pre-releases included, or ``None`` where only ``packaging`` can tell."""
+    if specifier not in _intervals:
+        _intervals[specifier] = _read(specifier)
+    return _intervals[specifier]
+
+
+def _read(specifier: str) -> list[Interval] | None:
+    admitted: list[Interval] = [list(pair) for pair in _ANYTHING]
+    for clause in specifier.split(","):
+        text = clause.strip()
+        if not text:
+            continue
+        admits = _clause(text)
+        if admits is None:
+            return None
+        admitted = _intersect(admitted, admits)
+    return admitted
+
+
+def _clause(clause: str) -> list[Interval] | None:
+    for operator in _OPERATORS:
+        if clause.startswith(operator):
+            break
+    else:
+        return None
+    version = clause[len(operator) :].strip()
+    if version.endswith(".*"):
+        return _prefix(operator, version[:-2])
+    at = _read_key(version) if "+" not in version else None
+    if at is None or (operator in {"<", ">"} and (at[4] >= 0 or (operator == ">" and at[2] != _FINAL))):
+        return None
+    if operator == "<":
+        return [[None, [*at[:2], -2] if at[2:] == _PLAIN else at]]
+    if operator == ">":
+        return [[[*at[:2], _FINAL, 0, _INFINITY], None]]
+    if operator == "~=":
+        return _compatible(version, at)
+    return {
+        ">=": [[at, None]],
+        "<=": [[None, [*at, 1]]],
+        "==": [[at, [*at, 1]]],
+        "!=": [[None, at], [[*at, 1], None]],
+    }[operator]
+
+
+def _prefix(operator: str, version: str) -> list[Interval] | None:
+    parts = version.split(".")
+    if operator not in {"==", "!="} or not all(part.isdigit() and part.isascii() for part in parts):
+        return None
+    low = [0, _release(parts), -2]
+    high = [0, _release([*parts[:-1], str(int(parts[-1]) + 1)]), -2]
+    return [[low, high]] if operator == "==" else [[None, low], [high, None]]
+
+
+def _compatible(version: str, at: Key) -> list[Interval] | None:
+    """``~= X.Y`` is ``>= X.Y, == X.*``, whatever comes after the release number."""
+    end = 0
+    while version[end : end + 1].isdigit() or (version[end : end + 1] == "." and version[end + 1 : end + 2].isdigit()):
+        end += 1
+    head, dot, _ = version[:end].rpartition(".")
+    series = _prefix("==", head) if dot else None
+    return _intersect([[at, None]], series) if series else None
+
+
+def _intersect(left: list[Interval], right: list[Interval]) -> list[Interval]:
+    found = []
+    for low_a, high_a in left:
+        for low_b, high_b in right:
+            low = low_b if low_a is None or (low_b is not None and low_b > low_a) else low_a
+            high = high_b if high_a is None or (high_b is not None and high_b < high_a) else high_a
+            if low is None or high is None or low < high:
+                found.append([low, high])
+    return found
+
+
+def within(version: str, specifier: str, admitted: list[Interval] | None = None) -> bool | None:
+    """Whether a specifier set contains a version, pre-releases included; ``None`` where the version is not PEP 440.
+
+    ``admitted`` are the specifier's intervals, where they are at hand.
+    """
+    admitted = admitted or intervals(specifier)
+    if admitted is None:
+        return _packaging_within(version, specifier)
+    if len(admitted) == 1 and admitted[0][0] is None and admitted[0][1] is None:
+        return True
+    at = key(version)
+    if at is None:
+        return None
+    for low, high in admitted:
+        if (low is None or low <= at) and (high is None or at < high):
+            return True
+    return False
+
+
+def _packaging_within(version: str, specifier: str) -> bool | None:
+    from packaging.specifiers import InvalidSpecifier, SpecifierSet
+    from packaging.version import InvalidVersion
+
+    try:
+        return SpecifierSet(specifier).contains(version, prereleases=True)
+    except (InvalidSpecifier, InvalidVersion):
+        return None

@@ -1,0 +1,213 @@
+"""The nouns every layer shares. Immutable, built from plain values, and free of imports.
+
+The standard ``dataclasses`` and ``typing`` cost a third of a start of Python, so :class:`Record` stands in for a
+frozen, keyword-only dataclass; type checkers see one.
+"""
+
+from __future__ import annotations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+    from typing import Any
+
+    from typing_extensions import dataclass_transform
+else:
+
+    def dataclass_transform(**_options):
+        """Stand in for the type checker's decorator at run time."""
+        return lambda cls: cls
+
+
+#: The severities of a finding, most severe first.
+SEVERITIES = ("error", "warning", "info")
+#: What a finding does to its victim.
+IMPACTS = ("crash", "hang", "wrong-result", "install-failure", "slow")
+#: How far a remedy may be trusted: as it is, with a loss it names, or only by hand.
+SAFETIES = ("safe", "workaround", "manual")
+
+
+@dataclass_transform(frozen_default=True, kw_only_default=True)
+class Record:
+    """An immutable value with named fields, given by keyword; class attributes are the defaults."""
+
+    _fields: tuple[str, ...] = ()
+
+    def __init_subclass__(cls) -> None:
+        cls._fields = tuple(name for name in cls.__annotations__ if name[0] != "_")
+
+    def __init__(self, **values: Any) -> None:
+        for name in values:
+            if name not in self._fields:
+                raise TypeError(f"{type(self).__name__} has no field {name!r}")
+        self.__dict__.update(values)
+        for name in self._fields:
+            if name not in values and not hasattr(self, name):
+                raise TypeError(f"{type(self).__name__} needs the field {name!r}")
+
+    def __setattr__(self, name: str, value: object) -> None:
+        raise AttributeError(f"{type(self).__name__} is immutable; use replace({name}=...)")
+
+    def __eq__(self, other: object) -> bool:
+        return type(self) is type(other) and self.as_dict() == other.as_dict()  # type: ignore[attr-defined]
+
+    def __hash__(self) -> int:
+        return hash((type(self).__name__, repr(self)))
+
+    def __repr__(self) -> str:
+        fields = ", ".join(f"{name}={value!r}" for name, value in self.as_dict().items())
+        return f"{type(self).__name__}({fields})"
+
+    def as_dict(self) -> dict[str, Any]:
+        """The fields by name, in the order of their declaration."""
+        return {name: getattr(self, name) for name in self._fields}
+
+    def replace(self, **changes: Any) -> Any:
+        """A copy with some fields changed."""
+        return type(self)(**{**self.as_dict(), **changes})
+
+
+class Unknown(Record):
+    """A fact that could not be read, with the reason: neither true nor false."""
+
+    reason: str
+
+    def __bool__(self) -> bool:
+        raise TypeError("an unknown fact is neither true nor false")
+
+
+class Distribution(Record):
+    """One distribution that the target's interpreter would import from.
+
+    ``name`` is normalised (PEP 503); ``version`` is the text of its metadata, or ``None`` where it is not known;
+    ``path`` is the metadata directory or file that says so and ``location`` the ``sys.path`` entry it stands in
+    (both ``None`` for what is not installed).
+    """
+
+    name: str
+    version: str | None
+    path: str | None = None
+    location: str | None = None
+
+
+def unknown_lookup(kind: str, key: str) -> Unknown:
+    """Answer for a snapshot without a source behind it: whatever is not written in it is unknown."""
+    return Unknown(reason="not recorded in this snapshot")
+
+
+class Snapshot(Record):
+    """What is known of one target.
+
+    ``python`` has ``version`` (and ``implementation``, ``free_threaded``, ``debug``, ``executable``, ``prefix``);
+    ``platform`` has ``system`` (``linux``, ``darwin``, ``win32``) and ``machine``; ``start_method`` has ``default``,
+    and ``stated`` where the user said what the program will use. A missing key is unknown.
+
+    ``packages`` maps a normalised name to the distribution that would be imported; ``complete`` says whether a name
+    that is not in it is known to be absent. ``duplicates`` are further distributions of a name that stand behind the
+    first. ``source`` names where the packages were read.
+
+    ``lookup(kind, key)`` answers for facts that are only read when a rule asks: kinds ``env``, ``module``,
+    ``system``, ``requirements``, ``requires_python``, ``tags``, ``marker``. It returns the value or
+    :class:`Unknown`.
+    """
+
+    target: Mapping[str, Any]
+    python: Mapping[str, Any]
+    packages: Mapping[str, Distribution]
+    platform: Mapping[str, Any] = {}
+    start_method: Mapping[str, Any] = {}
+    complete: bool = True
+    duplicates: Sequence[Distribution] = ()
+    source: str = "the snapshot"
+    lookup: Callable[[str, str], Any] = staticmethod(unknown_lookup)
+    notes: Sequence[UnknownFact] = ()
+
+
+class Evidence(Record):
+    """One fact that a finding rests on. ``fact`` is a dotted name such as ``packages.numpy``."""
+
+    fact: str
+    value: str
+    source: str
+
+    def __init__(self, **values: Any) -> None:
+        super().__init__(**values)
+        if not self.source:
+            raise ValueError(f"evidence for {self.fact} needs a source")
+
+
+class Remedy(Record):
+    """One way out, ready to be shown.
+
+    ``kind`` is the verb: ``upgrade``, ``downgrade``, ``pin``, ``install``, ``uninstall``, ``reinstall``, ``replace``,
+    ``set``, ``setenv`` or ``change``. ``requirement`` is a PEP 508 requirement to end up with, ``package`` a
+    distribution to remove; ``file``, ``key``, ``to`` say a configuration entry; ``name`` and ``to`` an environment
+    variable; ``text`` is advice in words. ``at`` is ``run`` or ``build``. ``command`` is what to type in the examined
+    environment, or ``None`` where nothing can be typed.
+    """
+
+    kind: str
+    requirement: str | None = None
+    package: str | None = None
+    file: str | None = None
+    key: str | None = None
+    name: str | None = None
+    to: Any = None
+    text: str | None = None
+    safety: str = "safe"
+    effect: str | None = None
+    at: str = "run"
+    command: str | None = None
+
+
+class Finding(Record):
+    """A rule that holds in a snapshot, with the evidence. One without evidence cannot be made.
+
+    ``packages`` are the distributions it is about, ``facts`` the kinds of fact its condition names, ``consumer`` the
+    distribution that trips over the cause where the rule lists several. ``matched`` is what ``explain`` recognised
+    in the text, and ``confirmed`` whether the environment agrees: ``True``, ``False``, or ``None`` for unknown.
+    """
+
+    rule: str
+    severity: str
+    impact: str
+    title: str
+    why: str
+    packages: Sequence[str]
+    facts: Sequence[str]
+    evidence: Sequence[Evidence]
+    remedies: Sequence[Remedy] = ()
+    references: Sequence[str] = ()
+    proven: bool = False
+    consumer: str | None = None
+    matched: Sequence[str] = ()
+    confirmed: bool | None = None
+
+    def __init__(self, **values: Any) -> None:
+        super().__init__(**values)
+        if not self.evidence:
+            raise ValueError(f"a finding of {self.rule} needs evidence")
+
+
+class UnknownFact(Record):
+    """A fact that a rule asked for, or that every rule would want, and that could not be read."""
+
+    rule: str | None
+    fact: str
+    reason: str
+
+
+class Report(Record):
+    """The result of one run: what was examined, against how many rules, and what was found.
+
+    ``ruled_out`` holds what ``explain`` recognised in the text but the environment contradicts; ``understood`` is
+    what it made of the text, for a report without findings.
+    """
+
+    snapshot: Snapshot
+    findings: Sequence[Finding]
+    unknown: Sequence[UnknownFact] = ()
+    rules: int = 0
+    ruled_out: Sequence[Finding] = ()
+    understood: Mapping[str, Any] = {}
+    known_packages: Sequence[str] = ()

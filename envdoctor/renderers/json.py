@@ -1,0 +1,76 @@
+"""A report as one JSON document, whose shape ``docs/check.schema.json`` promises."""
+
+from __future__ import annotations
+
+import json
+import math
+from typing import TYPE_CHECKING, Any
+
+from envdoctor import __version__
+from envdoctor.model import Record, Unknown
+from envdoctor.renderers import layout
+
+if TYPE_CHECKING:
+    from envdoctor.model import Finding, Remedy, Report
+
+
+def render(report: Report, *, width: int | None = None, color: bool | None = None) -> str:  # noqa: ARG001
+    """Write a report as JSON: ASCII, one document, ending in a newline."""
+    snapshot = report.snapshot
+    document: dict[str, Any] = {
+        "envdoctor": __version__,
+        "target": {
+            **snapshot.target,
+            "python": snapshot.python,
+            "platform": snapshot.platform,
+            "distributions": len(snapshot.packages),
+        },
+        "rules": report.rules,
+        "findings": [_finding(finding) for finding in layout.ordered(report)],
+        "unknown": [unknown.as_dict() for unknown in (*snapshot.notes, *report.unknown)],
+    }
+    if layout.explains(report):
+        document["ruled_out"] = [_finding(finding) for finding in report.ruled_out]
+        document["understood"] = report.understood
+    return dump(document)
+
+
+def dump(document: Any) -> str:
+    """Text of a document that any JSON reader accepts."""
+    return json.dumps(plain(document), indent=2, ensure_ascii=True, allow_nan=False) + "\n"
+
+
+def plain(value: Any) -> Any:
+    """Records, tuples and the like as JSON knows them; what JSON cannot say becomes a text."""
+    if isinstance(value, str):
+        return value.encode("utf-8", "backslashreplace").decode("utf-8")  # a path that is not text
+    if value is None or isinstance(value, (bool, int)):
+        return value
+    if isinstance(value, float):
+        return value if math.isfinite(value) else str(value)
+    if isinstance(value, Unknown):
+        return None
+    if isinstance(value, Record):
+        value = value.as_dict()
+    if hasattr(value, "items"):
+        return {plain(str(key)): plain(item) for key, item in value.items()}
+    if isinstance(value, (list, tuple, set, frozenset)):
+        return [plain(item) for item in (sorted(value) if isinstance(value, (set, frozenset)) else value)]
+    return plain(str(value))
+
+
+def _finding(finding: Finding) -> dict[str, Any]:
+    document = finding.as_dict()
+    document["evidence"] = [item.as_dict() for item in finding.evidence]
+    document["remedies"] = [_remedy(remedy) for remedy in finding.remedies]
+    if finding.consumer is None:
+        del document["consumer"]
+    if not finding.matched:
+        del document["matched"]
+        if finding.confirmed is None:
+            del document["confirmed"]
+    return document
+
+
+def _remedy(remedy: Remedy) -> dict[str, Any]:
+    return {name: value for name, value in remedy.as_dict().items() if value is not None}

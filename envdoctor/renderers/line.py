@@ -1,0 +1,124 @@
+"""The one calm line for a report without findings, and the few words every renderer shares.
+
+On the plain path: this module imports nothing.
+"""
+
+from __future__ import annotations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+    from typing import IO
+
+    from envdoctor.model import Report, Snapshot
+
+#: How many names of a list are said before "and n more".
+FEW = 3
+
+
+def verdict(report: Report, color: bool, unicode: bool) -> str:  # noqa: FBT001 - both are always given
+    """Say that nothing was found, in what, and against how many rules; without a newline at the end.
+
+    A few words follow where something could not be examined.
+    """
+    mark = "✓" if unicode else "ok:"
+    if color:
+        mark = f"\x1b[32m{mark}\x1b[0m"
+    said = f"{mark} {subject(report.snapshot)}: nothing known to be wrong ({count(report.rules, 'rule')})"
+    rest = "\n    ".join(reasons(report))
+    return f"{said}\n  could not be examined:\n    {rest}" if rest else said
+
+
+def subject(snapshot: Snapshot) -> str:
+    """Say what was examined: ``Python 3.11.7, 149 distributions in .venv``."""
+    place = short(where(snapshot))
+    distributions = count(len(snapshot.packages), "distribution")
+    return f"{python(snapshot)}, {distributions}" + (f" in {place}" if place else "")
+
+
+def python(snapshot: Snapshot) -> str:
+    """Name the interpreter: ``Python 3.11.7``, ``PyPy 3.10.13``, ``Python 3.13.0 (free-threaded)``."""
+    facts = snapshot.python
+    version = facts.get("version")
+    if not version:
+        return "an unknown Python"
+    name = {"pypy": "PyPy", "graalpy": "GraalPy"}.get(str(facts.get("implementation")).lower(), "Python")
+    traits = [word for key, word in (("free_threaded", "free-threaded"), ("debug", "debug")) if facts.get(key) is True]
+    return safe(f"{name} {version}") + (f" ({', '.join(traits)})" if traits else "")
+
+
+def where(snapshot: Snapshot) -> str:
+    """The path, or the name, of what was examined; empty where nobody recorded it."""
+    for value in (snapshot.target.get("path"), snapshot.python.get("prefix"), snapshot.target.get("name")):
+        if value and isinstance(value, str):
+            return safe(value)
+    return ""
+
+
+def short(path: str) -> str:
+    """A virtual environment by its last name, anything else as it is."""
+    last = path.replace("\\", "/").rstrip("/").rpartition("/")[2]
+    return last if last.startswith(".") or last.endswith("env") else path
+
+
+def reasons(report: Report, most: int = FEW) -> list[str]:
+    """What could not be examined, grouped by reason, the reason that leaves most rules undecided first."""
+    groups: dict[str, tuple[dict[str, None], dict[str, None]]] = {}
+    for unknown in [*report.snapshot.notes, *report.unknown]:
+        facts, rules = groups.setdefault(unknown.reason, ({}, {}))
+        facts[unknown.fact] = None
+        if unknown.rule:
+            rules[unknown.rule] = None
+    ordered = sorted(groups.items(), key=lambda item: -len(item[1][1]))
+    said = [_reason(reason, *names) for reason, names in ordered[:most]]
+    if len(ordered) > most:
+        said.append(f"and {count(len(ordered) - most, 'more reason')}, listed by -f json")
+    return said
+
+
+def _reason(reason: str, facts: Mapping[str, None], rules: Mapping[str, None]) -> str:
+    undecided = f", so {count(len(rules), 'rule')} cannot be decided" if rules else ""
+    return f"{few(facts)} ({one_line(reason).rstrip('.')}{undecided})"
+
+
+def few(names: Iterable[str], most: int = FEW) -> str:
+    """Some names and how many more there are."""
+    listed = [safe(name) for name in names]
+    if len(listed) <= most + 1:
+        return ", ".join(listed)
+    return f"{', '.join(listed[:most])} and {len(listed) - most:,} more"
+
+
+def count(number: int, noun: str) -> str:
+    """``1 rule``, ``1,000 rules``, ``no rules``."""
+    return f"{f'{number:,}' if number else 'no'} {noun}{'' if number == 1 else 's'}"
+
+
+def safe(text: str) -> str:
+    """Text from outside, with whatever a terminal would act on (escapes, newlines, direction marks) spelled out."""
+    if text.isprintable():
+        return text
+    return "".join(char if char.isprintable() else char.encode("unicode_escape").decode("ascii") for char in text)
+
+
+def one_line(text: str) -> str:
+    """Prose on one line: runs of white space become a space, control characters are spelled out."""
+    return safe(" ".join(text.split()))
+
+
+def colorful(stream: IO[str] | None, environ: Mapping[str, str]) -> bool:
+    """Whether colours are wanted there: a terminal that is not dumb, unless ``NO_COLOR`` or ``FORCE_COLOR`` say."""
+    if environ.get("NO_COLOR"):
+        return False
+    if environ.get("FORCE_COLOR", "0") not in ("", "0"):
+        return True
+    return stream is not None and stream.isatty() and environ.get("TERM") != "dumb"
+
+
+def carries_unicode(stream: IO[str] | None) -> bool:
+    """Whether the encoding of a stream can carry the marks that are printed."""
+    try:
+        "✓—·".encode(getattr(stream, "encoding", None) or "ascii")
+    except (UnicodeEncodeError, LookupError):
+        return False
+    return True

@@ -1,0 +1,74 @@
+"""A snapshot as a redacted JSON document, which ``--snapshot`` reads back (``docs/snapshot.schema.json``)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from envdoctor import __version__
+from envdoctor.model import Unknown
+from envdoctor.renderers.json import dump, plain
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from envdoctor.model import Distribution, Snapshot
+    from envdoctor.renderers.redaction import Redactor
+
+#: The kinds of fact that a snapshot reads when asked, and the section of the document that holds them.
+SECTIONS = {
+    "requirements": "requirements",
+    "requires_python": "requires_python",
+    "tags": "tags",
+    "env": "env",
+    "module": "modules",
+    "system": "system",
+    "marker": "marker",
+}
+_OF_EACH_PACKAGE = ("requirements", "requires_python", "tags")
+
+
+def render(snapshot: Snapshot, wanted: Mapping[str, Sequence[str]], redactor: Redactor) -> str:
+    """Write what is known of a target, ending in a newline.
+
+    ``wanted`` says for each kind of fact (:data:`SECTIONS`) which keys to ask for; for those that belong to a
+    distribution the default is every one. What the snapshot cannot tell is listed under ``unknown``.
+    """
+    names = sorted(snapshot.packages)
+    redactor.keep(names)
+    asked = {kind: wanted.get(kind, names if kind in _OF_EACH_PACKAGE else ()) for kind in SECTIONS}
+    document: dict[str, Any] = {
+        "schema": 1,
+        "envdoctor": __version__,
+        "python": snapshot.python,
+        "platform": snapshot.platform,
+        "start_method": snapshot.start_method,
+        "packages": {name: snapshot.packages[name].version for name in names},
+        "distributions": {name: _places(snapshot.packages[name]) for name in names},
+        "duplicates": [{"name": item.name, "version": item.version, **_places(item)} for item in snapshot.duplicates],
+        "complete": snapshot.complete,
+        "target": snapshot.target,
+        "source": snapshot.source,
+        **_answers(snapshot, asked),
+        "notes": [{"fact": note.fact, "reason": note.reason} for note in snapshot.notes],
+    }
+    redacted = redactor.data(plain(document))
+    return dump({**redacted, "redactions": redactor.count})
+
+
+def _places(distribution: Distribution) -> dict[str, str]:
+    places = {"location": distribution.location, "path": distribution.path}
+    return {name: place for name, place in places.items() if place is not None}
+
+
+def _answers(snapshot: Snapshot, asked: Mapping[str, Sequence[str]]) -> dict[str, Any]:
+    """Ask for every fact; the answers by section, and the facts without one."""
+    sections: dict[str, Any] = {section: {} for section in SECTIONS.values()}
+    unknown = []
+    for kind, section in SECTIONS.items():
+        for key in asked[kind]:
+            value = snapshot.lookup(kind, key)
+            if isinstance(value, Unknown):
+                unknown.append({"fact": f"{kind}.{key}", "reason": value.reason})
+            else:
+                sections[section][key] = value
+    return {**sections, "unknown": unknown}

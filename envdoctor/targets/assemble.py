@@ -1,0 +1,104 @@
+"""From facts and path entries to a snapshot; what costs something is only read when a rule asks. On the plain path."""
+
+from __future__ import annotations
+
+from envdoctor.model import Snapshot, Unknown, UnknownFact
+from envdoctor.probes import distributions
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+    from typing import Any
+
+    Ask = Callable[[str], Any]
+
+
+class Facts:
+    """Answers a snapshot's ``lookup`` from a scan of directories and from one function for each kind of fact.
+
+    ``asks`` maps a kind (``marker``, ``env``, ``module``, ``system``) to ``key -> value or Unknown``.
+    """
+
+    def __init__(self, found: distributions.Scan, asks: Mapping[str, Ask]) -> None:
+        self._found = found
+        self._asks = asks
+        self._metadata: dict[str, distributions.Metadata] = {}
+        self._bad_metadata: list[tuple[str, str]] = []
+
+    def lookup(self, kind: str, key: str) -> Any:
+        """The value of a fact, or :class:`Unknown`."""
+        ask = self._asks.get(kind)
+        if ask is not None:
+            return ask(key)
+        own = getattr(self, "_" + kind, None)
+        return Unknown(reason="this target cannot tell") if own is None else own(key)
+
+    def _read(self, name: str) -> distributions.Metadata:
+        metadata = self._metadata.get(name)
+        if metadata is None:
+            distribution = self._found.packages[name]
+            metadata = self._metadata[name] = distributions.read_metadata(distribution)
+            if metadata.error:
+                self._bad_metadata.append((distribution.path or name, metadata.error))
+        return metadata
+
+    def _requirements(self, name: str) -> Any:
+        metadata = self._read(name)
+        return Unknown(reason=metadata.error) if metadata.error else metadata.requires
+
+    def _requires_python(self, name: str) -> Any:
+        metadata = self._read(name)
+        return Unknown(reason=metadata.error) if metadata.error else metadata.requires_python
+
+    def _tags(self, name: str) -> Any:
+        return distributions.wheel_tags(self._found.packages[name])
+
+    def _installer(self, name: str) -> Any:
+        return distributions.installer(self._found.packages[name])
+
+    def _installed(self, kind: str) -> Any:
+        if kind == "leftover":
+            return [(path, "left behind by an interrupted install or uninstall") for path in self._found.leftovers]
+        for name in self._found.packages:
+            self._read(name)
+        return [*self._found.unreadable, *self._bad_metadata]
+
+
+def snapshot(facts: Mapping[str, Any], target: Mapping[str, Any], asks: Mapping[str, Ask], source: str) -> Snapshot:
+    """A snapshot of what ``facts['paths']`` hold.
+
+    ``facts`` has the shape that the collector gives: ``python``, ``platform``, ``start_method`` and ``paths``, and
+    perhaps ``unknown``, a list of ``{"fact", "reason"}``.
+    """
+    found = distributions.scan(facts["paths"])
+    return Snapshot(
+        target=target,
+        python=facts.get("python", {}),
+        platform=facts.get("platform", {}),
+        start_method=facts.get("start_method", {}),
+        packages=found.packages,
+        duplicates=found.duplicates,
+        source=source,
+        lookup=Facts(found, asks).lookup,
+        notes=[UnknownFact(rule=None, **note) for note in facts.get("unknown", ())],
+    )
+
+
+def recorded(facts: Mapping[str, Any]) -> dict[str, Ask]:
+    """Answers from the facts that a collector has already gathered."""
+    reasons = {note["fact"]: note["reason"] for note in facts.get("unknown", ())}
+
+    def unknown(fact: str) -> Unknown:
+        return Unknown(reason=reasons.get(fact, "it was not read from this target"))
+
+    def from_table(kind: str, table: Mapping[str, Any]) -> Ask:
+        return lambda key: table[key] if key in table else unknown(f"{kind}.{key}")
+
+    asks = {
+        kind: from_table(kind, facts[plural])
+        for kind, plural in (("marker", "marker"), ("module", "modules"), ("system", "system"))
+        if plural in facts
+    }
+    if "env" in facts:
+        asks["env"] = facts["env"].get
+    return asks

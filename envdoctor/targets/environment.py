@@ -1,0 +1,196 @@
+"""The environment at hand: the running interpreter, or an active one that envdoctor was not started from.
+
+On the plain path. An active virtual environment is read by its files, since starting its interpreter costs more than
+the whole examination; what files cannot tell, and every environment of another form, is asked of the interpreter.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+
+from envdoctor import collector
+from envdoctor.model import Unknown
+from envdoctor.targets.assemble import snapshot
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from typing import Any
+
+    from envdoctor.model import Snapshot
+    from envdoctor.targets.assemble import Ask
+
+
+def examine() -> Snapshot:
+    """The active environment, else the interpreter that runs envdoctor."""
+    prefix = active()
+    if prefix is None:
+        return running()
+    facts = read(prefix)
+    if facts is None:
+        from envdoctor.targets.interpreter import examine as ask_interpreter
+
+        return ask_interpreter(prefix)
+    return snapshot(facts, _target(facts["python"]), _asks(facts), prefix)
+
+
+def active() -> str | None:
+    """The prefix of the active environment, where it is another than the one that runs envdoctor."""
+    for variable in ("VIRTUAL_ENV", "CONDA_PREFIX"):
+        prefix = os.environ.get(variable)
+        if prefix and os.path.isdir(prefix):
+            return None if os.path.realpath(prefix) == os.path.realpath(sys.prefix) else prefix
+    return None
+
+
+def running() -> Snapshot:
+    """The interpreter that runs envdoctor."""
+    facts = {
+        "python": collector.python_facts(),
+        "platform": collector.platform_facts(),
+        "start_method": {"default": collector.default_start_method()},
+        "paths": collector.import_paths(),
+    }
+    asks: dict[str, Ask] = {
+        "marker": _Markers(collector.marker_facts).ask,
+        "env": os.environ.get,
+        "module": lambda name: collector.module_fact(name, facts["paths"]),
+        "system": _system,
+    }
+    return snapshot(facts, _target(facts["python"]), asks, sys.prefix)
+
+
+def _target(python: Mapping[str, Any]) -> dict[str, Any]:
+    return {"kind": "interpreter", "path": python["prefix"], "executable": python["executable"]}
+
+
+def _system(key: str) -> Any:
+    try:
+        return collector.system_fact(key)
+    except (OSError, ValueError, ImportError) as error:
+        return Unknown(reason=f"{key} could not be read: {error}")
+
+
+class _Markers:
+    """The marker environment, computed when the first marker asks."""
+
+    def __init__(self, compute: Any) -> None:
+        self._compute = compute
+        self._values: Mapping[str, str] | None = None
+
+    def ask(self, name: str) -> Any:
+        """The value of one variable, or :class:`Unknown`."""
+        if self._values is None:
+            self._values = self._compute()
+        return self._values.get(name, Unknown(reason=f"{name} is no marker variable of this interpreter"))
+
+
+def read(prefix: str) -> dict[str, Any] | None:
+    """Facts of a plain virtual environment from its files, or ``None`` where only its interpreter can tell."""
+    settings = _settings(os.path.join(prefix, "pyvenv.cfg"))
+    version = ".".join((settings.get("version_info") or settings.get("version") or "").split(".")[:3])
+    if not version or settings.get("include-system-site-packages", "false").lower() != "false":
+        return None
+    if settings.get("implementation", "cpython").lower() != "cpython":
+        return None
+    layout = _layout(prefix, settings.get("home", ""), version)
+    if layout is None:
+        return None
+    executable, standard_library, packages = layout
+    python = {
+        "version": version,
+        "implementation": "cpython",
+        "free_threaded": os.path.basename(standard_library).endswith("t"),
+        "executable": executable,
+        "prefix": prefix,
+    }
+    paths = [*_split(os.environ.get("PYTHONPATH", "")), standard_library, *_with_path_files(packages)]
+    return {
+        "python": python,
+        "platform": collector.platform_facts(),
+        "start_method": {"default": collector.default_start_method(_numbers(version))},
+        "paths": paths,
+    }
+
+
+def _settings(path: str) -> dict[str, str]:
+    """The lines ``name = value`` of a ``pyvenv.cfg``, empty where there is none."""
+    try:
+        with open(path, encoding="utf-8", errors="replace") as file:
+            lines = file.read(1 << 16).splitlines()
+    except OSError:
+        return {}
+    return {name.strip().lower(): value.strip() for name, _, value in (line.partition("=") for line in lines)}
+
+
+def _numbers(version: str) -> tuple[int, int]:
+    major, minor = version.split(".")[:2]
+    return int(major), int(minor)
+
+
+def _layout(prefix: str, home: str, version: str) -> tuple[str, str, str] | None:
+    """Interpreter, standard library and site-packages of a virtual environment on this platform."""
+    if os.name == "nt":
+        layout = (
+            os.path.join(prefix, "Scripts", "python.exe"),
+            os.path.join(home, "Lib"),
+            os.path.join(prefix, "Lib", "site-packages"),
+        )
+        return layout if os.path.isdir(layout[2]) else None
+    minor = "python{}.{}".format(*_numbers(version))
+    for name in (minor, minor + "t"):
+        packages = os.path.join(prefix, "lib", name, "site-packages")
+        if os.path.isdir(packages):
+            library = os.path.join(os.path.dirname(home.rstrip("/")), "lib", name)
+            return os.path.join(prefix, "bin", "python"), library, packages
+    return None
+
+
+def _split(path: str) -> list[str]:
+    return [entry for entry in path.split(os.pathsep) if entry]
+
+
+def _with_path_files(packages: str) -> list[str]:
+    """A site directory and the directories that its ``.pth`` files add, as ``site`` does, without running a line."""
+    paths = [packages]
+    for name in sorted(os.listdir(packages)):
+        if not name.endswith(".pth") or name.startswith("."):
+            continue
+        try:
+            with open(os.path.join(packages, name), encoding="utf-8", errors="replace") as file:
+                lines = file.read(1 << 20).splitlines()
+        except OSError:
+            continue
+        for line in lines:
+            entry = line.strip()
+            if entry and entry[0] != "#" and not entry.startswith(("import ", "import\t")):
+                directory = os.path.join(packages, entry)
+                if directory not in paths and os.path.isdir(directory):
+                    paths.append(directory)
+    return paths
+
+
+def _asks(facts: Mapping[str, Any]) -> dict[str, Ask]:
+    def markers() -> Mapping[str, str]:
+        version = facts["python"]["version"]
+        return {
+            **collector.marker_facts(),
+            "python_version": "{}.{}".format(*_numbers(version)),
+            "python_full_version": version,
+            "implementation_version": version,
+        }
+
+    def system(key: str) -> Any:
+        if key != "openssl":
+            return _system(key)
+        from envdoctor.targets.interpreter import ask
+
+        return ask(facts["python"]["executable"], {"system": [key]})["system"].get(key)
+
+    return {
+        "marker": _Markers(markers).ask,
+        "env": os.environ.get,
+        "module": lambda name: collector.module_fact(name, facts["paths"]),
+        "system": system,
+    }

@@ -1,0 +1,335 @@
+"""Ask another interpreter for its facts by running the collector inside it.
+
+The collector's source goes in through standard input and its answer comes back through standard output, framed by
+a random token, so that whatever the interpreter's start-up prints is survived. It runs in a neutral directory, writes
+no byte code, and has a time limit after which it and all it started are ended.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import json
+import os
+import secrets
+import shutil
+import signal
+import subprocess
+import sys
+import threading
+from importlib import resources
+
+from envdoctor.errors import TargetError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from typing import IO, Any
+
+#: Where an environment's directory has its interpreter: POSIX, Windows, and conda on Windows.
+IN_ENVIRONMENT = ("bin/python", "bin/python3", "Scripts/python.exe", "python.exe")
+#: How much an interpreter may print; beyond it, it is taken to print without end.
+OUTPUT_LIMIT = 8 << 20
+#: How much of what it says on standard error is remembered.
+TALK_LIMIT = 4 << 10
+#: How many characters of it stand in a message.
+QUOTE_LIMIT = 200
+#: How many seconds an interpreter that has answered may take to end.
+GRACE = 1.0
+
+# Valid in every Python since 2.6, and a single line without characters that a command file on Windows would expand:
+# standard input has one part for a Python that is too old, and one for the others.
+_BOOTSTRAP = (
+    "import os, sys; sys.path[:] = [p for p in sys.path if p]; "
+    "s = b''.join(iter(lambda: os.read(0, 65536), b'')); "
+    "s or sys.exit('its start-up code consumed the standard input'); "
+    "exec(compile(s.split(b'\\f')[sys.version_info >= (3, 6)], 'envdoctor', 'exec'), {'__name__': 'envdoctor'})"
+)
+_TOO_OLD = """\
+import os, sys
+token = {token!r}
+version = ".".join(map(str, sys.version_info[:3]))
+os.write(1, (token[::-1] + '{{"too_old": "' + version + '"}}' + token).encode("ascii"))
+"""
+
+
+def ask(executable: str, wanted: Mapping[str, Sequence[str]], time_limit: float = 20.0) -> dict[str, Any]:
+    """Return the facts of an interpreter, in the shape of :func:`envdoctor.collector.collect`.
+
+    ``executable`` is a path, the directory of an environment, or the name of a command. Raises
+    :class:`~envdoctor.errors.TargetError` where no interpreter answers, saying why.
+    """
+    path = find_interpreter(executable)
+    directory = _working_directory()
+    environment, changed = _environment(directory)
+    token = secrets.token_hex(16)
+    frame = _Frame(token)
+    child = _start(path, environment)
+    answered_in_time, talk = _converse(child, _payload(token, wanted, directory), frame, time_limit)
+    framed = frame.answer()
+    if framed is None:
+        if not answered_in_time:
+            raise TargetError(_hangs(path, time_limit))
+        raise TargetError(_ended(path, child.returncode, frame, bytes(talk)))
+    facts = _decoded(path, framed)
+    for name in changed.keys() & set(wanted.get("env", ())):
+        facts["env"][name] = changed[name]
+    return facts
+
+
+# --- which interpreter ----------------------------------------------------------------------------------------------
+
+
+def find_interpreter(executable: str) -> str:
+    """The absolute path of an interpreter named by path, by the directory of its environment, or by command name."""
+    named = os.path.expanduser(executable)
+    if os.path.basename(named) == named:
+        named = shutil.which(named) or named
+    path = os.path.abspath(named)
+    if os.path.isdir(path):
+        return _in_directory(path)
+    if not os.path.exists(path):
+        raise TargetError(_missing(executable, path))
+    if not os.path.isfile(path):
+        raise TargetError(f"{path} is not a file, so it cannot be run. Give the path of a Python interpreter.")
+    if not os.access(path, os.X_OK):
+        raise TargetError(
+            f"{path} may not be executed by this user. Give the path of a Python interpreter, or make it executable."
+        )
+    return path
+
+
+def _in_directory(path: str) -> str:
+    for place in IN_ENVIRONMENT:
+        candidate = os.path.join(path, *place.split("/"))
+        if os.path.isfile(candidate):
+            return find_interpreter(candidate)
+        if os.path.islink(candidate):
+            raise TargetError(_missing(candidate, candidate))
+    raise TargetError(
+        f"{path} is a directory without an interpreter (looked for {', '.join(IN_ENVIRONMENT)}). Give the directory of "
+        "an environment or the path of an interpreter; for a container's file system, use --root."
+    )
+
+
+def _missing(executable: str, path: str) -> str:
+    if os.path.islink(path):
+        return (
+            f"{path} leads to {os.path.join(os.path.dirname(path), os.readlink(path))}, which does not exist: the Python "
+            "that this environment was made with is gone. Make the environment anew, or give another interpreter."
+        )
+    place = f"There is no interpreter {executable}"
+    if os.path.basename(executable) == executable:
+        return f"{place}, neither as a command on PATH nor as a file in this directory. Give its full path."
+    return f"{place}: nothing has that name. Give the path of a Python interpreter or of its environment's directory."
+
+
+# --- running it -----------------------------------------------------------------------------------------------------
+
+
+def _working_directory() -> str:
+    try:
+        return os.getcwd()
+    except FileNotFoundError:  # it was removed under us
+        return os.path.abspath(os.sep)
+
+
+def _environment(directory: str) -> tuple[dict[str, str], dict[str, str]]:
+    """The environment variables to run with, and the original values of those that had to be changed.
+
+    Import paths must be what they are in use although the working directory is another one.
+    """
+    environment = dict(os.environ)
+    changed = {}
+    search = environment.get("PYTHONPATH", "")
+    absolute = os.pathsep.join(os.path.join(directory, entry) for entry in search.split(os.pathsep) if entry)
+    if absolute != search:
+        changed["PYTHONPATH"] = search
+        environment["PYTHONPATH"] = absolute
+    for name in ("PYTHONINSPECT", "PYTHONWARNINGS", "PYTHONPROFILEIMPORTTIME", "PYTHONVERBOSE", "__PYVENV_LAUNCHER__"):
+        if name in environment:
+            changed[name] = environment.pop(name)
+    return environment, changed
+
+
+def _payload(token: str, wanted: Mapping[str, Sequence[str]], directory: str) -> bytes:
+    source = resources.files("envdoctor").joinpath("collector.py").read_text(encoding="utf-8")
+    question = {kind: list(names) for kind, names in wanted.items()}
+    call = f"\nanswer({token!r}, {question!r}, {directory!r})\n"
+    return (_TOO_OLD.format(token=token) + "\f" + source + call).encode("utf-8", "backslashreplace")
+
+
+def _start(path: str, environment: dict[str, str]) -> subprocess.Popen[bytes]:
+    """Start the interpreter at the root of the file system, in a process group of its own."""
+    options: dict[str, Any] = {"start_new_session": True}
+    if sys.platform == "win32":
+        options = {"creationflags": subprocess.CREATE_NEW_PROCESS_GROUP | subprocess.CREATE_NO_WINDOW}
+    command = [path, "-B", "-c", _BOOTSTRAP]
+    pipe = subprocess.PIPE
+    try:
+        return subprocess.Popen(  # noqa: S603 -- running it is what the user asked for
+            command, stdin=pipe, stdout=pipe, stderr=pipe, cwd=os.path.abspath(os.sep), env=environment, **options
+        )
+    except OSError as error:
+        raise TargetError(_not_started(path, error)) from error
+
+
+def _not_started(path: str, error: OSError) -> str:
+    tried = f"{path} cannot be started"
+    if error.errno == errno.ENOENT:
+        return f"{tried}: the loader or the script interpreter that it names does not exist. Give another interpreter."
+    if error.errno == errno.ENOEXEC or getattr(error, "winerror", None) in (193, 216):
+        with open(path, "rb") as stream:
+            is_binary = b"\0" in stream.read(64)
+        if is_binary:
+            return (
+                f"{tried}: it is built for another kind of machine or system. Run envdoctor on that machine, or examine "
+                "its file system with --root."
+            )
+        return f"{tried}: it is not a program. Give the path of a Python interpreter."
+    return f"{tried}: {error.strerror or error}. Give the path of a Python interpreter that this user may run."
+
+
+class _Frame:
+    """Finds the answer between the reversed token and the token, keeping little of the noise around it."""
+
+    def __init__(self, token: str) -> None:
+        self.begin, self.end = token[::-1].encode(), token.encode()
+        self.kept = bytearray()
+        self.seen = 0
+        self.done = threading.Event()
+
+    def feed(self, chunk: bytes) -> bool:
+        """Take in some output; whether more is wanted."""
+        self.seen += len(chunk)
+        self.kept += chunk
+        if self.begin not in self.kept:
+            del self.kept[:-TALK_LIMIT]
+            return not self.is_endless()
+        return self.answer() is None and not self.is_endless()
+
+    def is_endless(self) -> bool:
+        """Whether more was printed than any interpreter has to say."""
+        return self.seen > OUTPUT_LIMIT
+
+    def answer(self) -> bytes | None:
+        """The framed bytes, once they are complete."""
+        _, begin, rest = bytes(self.kept).partition(self.begin)
+        framed, end, _ = rest.partition(self.end)
+        return framed if begin and end else None
+
+
+def _converse(
+    child: subprocess.Popen[bytes], payload: bytes, frame: _Frame, time_limit: float
+) -> tuple[bool, bytearray]:
+    """Send the payload and read until the frame is complete or the output ends; whether that was within the limit.
+
+    An interpreter that does not end by itself afterwards is ended. Also returns what it said on standard error.
+    """
+    talk = bytearray()
+    roles = ((_send, (child.stdin, payload)), (_listen, (child.stdout, frame)), (_overhear, (child.stderr, talk)))
+    threads = [threading.Thread(target=role, args=given, daemon=True) for role, given in roles]
+    for thread in threads:
+        thread.start()
+    in_time = False
+    try:
+        in_time = frame.done.wait(time_limit)
+        if in_time and not frame.is_endless():
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                child.wait(GRACE)
+    finally:
+        if not in_time or child.returncode is None:
+            _end(child)
+    for thread in threads:
+        thread.join(GRACE)
+    return in_time, talk
+
+
+def _send(stream: IO[bytes], payload: bytes) -> None:
+    with contextlib.suppress(OSError), stream:
+        stream.write(payload)
+
+
+def _listen(stream: IO[bytes], frame: _Frame) -> None:
+    with stream:
+        while chunk := os.read(stream.fileno(), 1 << 16):
+            if not frame.feed(chunk):
+                break
+        frame.done.set()
+
+
+def _overhear(stream: IO[bytes], talk: bytearray) -> None:
+    with stream:
+        while chunk := os.read(stream.fileno(), 1 << 16):
+            talk += chunk
+            del talk[:-TALK_LIMIT]
+
+
+def _end(child: subprocess.Popen[bytes]) -> None:
+    """End the interpreter and everything it started."""
+    if sys.platform == "win32":
+        killer = os.path.join(os.environ.get("SystemRoot", r"C:\Windows"), "System32", "taskkill.exe")
+        subprocess.run([killer, "/F", "/T", "/PID", str(child.pid)], capture_output=True, check=False)  # noqa: S603
+        child.kill()
+    else:
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.killpg(child.pid, signal.SIGKILL)
+    child.wait()
+
+
+# --- what came back -------------------------------------------------------------------------------------------------
+
+
+def _decoded(path: str, framed: bytes) -> dict[str, Any]:
+    try:
+        facts: dict[str, Any] = json.loads(framed)
+    except ValueError as error:
+        raise TargetError(f"{path} gave an answer that is not readable ({error}). Try another interpreter.") from error
+    if "too_old" in facts:
+        raise TargetError(
+            f"{path} is Python {facts['too_old']}; envdoctor examines Python 3.6 and later. "
+            "Give the interpreter of a newer environment."
+        )
+    return facts
+
+
+def _hangs(path: str, time_limit: float) -> str:
+    return (
+        f"{path} did not answer within {time_limit:g} seconds, so it was ended. Something that it runs when it starts "
+        f"(sitecustomize, usercustomize, a .pth file) may hang: see whether `{path} -I -S -c pass` ends at once."
+    )
+
+
+def _ended(path: str, status: int, frame: _Frame, talk: bytes) -> str:
+    """Why an interpreter that is gone did not answer."""
+    if frame.is_endless():
+        return (
+            f"{path} printed more than {OUTPUT_LIMIT >> 20} MiB instead of an answer, so it was ended. Give the path of "
+            "a Python interpreter; if this is one, look at what it runs when it starts (sitecustomize, .pth files)."
+        )
+    said = _last_line(talk) or _last_line(bytes(frame.kept))
+    quoted = f"; it said: {said}" if said else ""
+    if status < 0 or status >= 0xC0000000:
+        return f"{path} crashed ({_cause(status)}) before it answered{quoted}. See whether `{path} -I -c pass` works."
+    if any(mark in talk for mark in (b"Traceback (", b"Fatal Python error", b"Python path configuration", b"start-up code")):
+        return f"{path} failed with status {status} while it started{quoted}. See whether `{path} -I -c pass` works."
+    return (
+        f"{path} does not behave like a Python interpreter: it ended with status {status} without an answer{quoted}. "
+        "Give the path of a Python interpreter or of its environment's directory."
+    )
+
+
+def _cause(status: int) -> str:
+    try:
+        return signal.Signals(-status).name
+    except ValueError:
+        return f"status {status:#x}" if status > 0 else f"signal {-status}"
+
+
+def _last_line(output: bytes) -> str:
+    """The last line of some output that has anything to read in it, fit for one line of a message."""
+    for line in reversed(output.decode("utf-8", "replace").splitlines()):
+        text = "".join(letter for letter in line if letter.isprintable()).strip()
+        if text:
+            return text if len(text) <= QUOTE_LIMIT else text[:QUOTE_LIMIT] + "..."
+    return ""

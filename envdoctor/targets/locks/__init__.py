@@ -1,0 +1,1 @@
+"""Lock files, one file per format. Each has ``read(source, stated) -> Contents``."""

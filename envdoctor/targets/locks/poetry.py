@@ -1,0 +1,69 @@
+"""``poetry.lock``: since 2.1 of the format each package has its markers, before that only what requires it tells."""
+
+from __future__ import annotations
+
+from itertools import chain
+
+from envdoctor.targets.locks.contents import Contents, load_toml, malformed, name_of, note, package_tables, table, text
+from envdoctor.targets.locks.graph import Node, entry
+from envdoctor.targets.locks.project import poetry_edges, roots
+from envdoctor.targets.locks.rootless import reach_from
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from envdoctor.targets.locks.contents import Source, Stated
+    from envdoctor.targets.locks.graph import Edge
+    from envdoctor.targets.markers import Markers, Verdict
+
+_KNOWN = ("1.", "2.")
+
+
+def read(source: Source, stated: Stated) -> Contents:
+    """The packages of all extras and groups. Raises :class:`ProbeError`."""
+    data = load_toml(source)
+    metadata = table(data.get("metadata"))
+    if not metadata and "package" not in data:
+        raise malformed(source, "as poetry.lock: it has neither 'metadata' nor 'package'")
+    markers = stated.markers()
+    found, notes = package_tables(source, data, "package")
+    nodes = [_node(source, line, package, markers) for line, package in found]
+    if any("groups" in package for _, package in found):
+        entries = [entry(node, node.verdict) for node in nodes]
+    else:
+        entries = reach_from(nodes, roots(source), markers)
+    lock_version = text(metadata.get("lock-version"))
+    if lock_version is not None and not lock_version.startswith(_KNOWN):
+        notes.append(note(f"{source.path}: lock-version {lock_version[:40]!a} is not known; it was read as 2.1"))
+    target = {"lock_version": lock_version, "requires_python": text(metadata.get("python-versions"))}
+    return Contents(entries=entries, target=target, notes=notes)
+
+
+def _node(source: Source, line: int | None, package: dict[str, Any], markers: Markers) -> Node:
+    version, where = text(package.get("version")), source.at(line)
+    name = name_of(package["name"]) or ""
+    return Node(
+        name=name,
+        version=version,
+        where=where,
+        edges=_edges(package),
+        verdict=_verdict(package, markers),
+        requires_python=text(package.get("python-versions")),
+        reason=None if version else f"{where}: no version of {name} is stated",
+    )
+
+
+def _edges(package: dict[str, Any]) -> list[Edge]:
+    return [*poetry_edges(table(package.get("dependencies")))]
+
+
+def _verdict(package: dict[str, Any], markers: Markers) -> Verdict:
+    """One marker for all groups, or one for each; a group without one always wants the package."""
+    written = package.get("markers", package.get("marker"))
+    if not isinstance(written, dict):
+        return markers.holds(text(written))
+    groups = package.get("groups")
+    named = [group for group in groups if isinstance(group, str)] if isinstance(groups, list) else []
+    wanted = chain(written.values(), (None for group in named if group not in written))
+    return markers.any([text(one) or "" for one in wanted])

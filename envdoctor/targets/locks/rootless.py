@@ -1,0 +1,37 @@
+"""Lock files that leave out what the project itself requires, read with and without the project beside them."""
+
+from __future__ import annotations
+
+from envdoctor.targets.locks.graph import Edge, reach
+from envdoctor.targets.markers import Verdict
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from envdoctor.targets.locks.contents import Entry
+    from envdoctor.targets.locks.graph import Node
+    from envdoctor.targets.markers import Markers
+
+_PROJECT = Verdict(holds=None, unknown=frozenset({"what the project itself requires (no pyproject.toml is beside)"}))
+
+
+def reach_from(nodes: Sequence[Node], roots: list[Edge] | None, markers: Markers) -> list[Entry]:
+    """The entries that the project's requirements reach.
+
+    Where those are not known, what nothing in the file requires must have been asked for by the project, and what is
+    only required under markers that do not hold may or may not have been.
+    """
+    if roots:
+        return reach(nodes, roots, markers)
+    required = {edge.name for node in nodes for edge in node.edges}
+    tops = [Edge(name=name) for name in {node.name for node in nodes} - required]
+    return [_doubtful(one) for one in reach(nodes, sorted(tops, key=lambda edge: edge.name), markers)]
+
+
+def _doubtful(entry: Entry) -> Entry:
+    if entry.verdict.holds is not False:
+        return entry
+    reason = f"{entry.where}: {entry.name} {entry.version} is only needed elsewhere, unless the project itself requires it"
+    doubtful: Entry = entry.replace(version=None, verdict=_PROJECT, reason=f"{reason}; no pyproject.toml is beside")
+    return doubtful

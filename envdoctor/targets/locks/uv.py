@@ -1,0 +1,95 @@
+"""``uv.lock``. Its shape: the documentation of uv and the files that uv writes."""
+
+from __future__ import annotations
+
+from itertools import chain
+
+from envdoctor.targets.locks.contents import (
+    Contents,
+    load_toml,
+    malformed,
+    name_of,
+    note,
+    package_tables,
+    table,
+    tables,
+    text,
+    texts,
+)
+from envdoctor.targets.locks.graph import Edge, Node, entry, reach
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from typing import Any
+
+    from envdoctor.model import UnknownFact
+    from envdoctor.targets.locks.contents import Source, Stated
+    from envdoctor.targets.markers import Markers
+
+_KNOWN_VERSION = 1
+
+
+def read(source: Source, stated: Stated) -> Contents:
+    """What the workspace's members reach by any extra or group. Raises :class:`ProbeError`."""
+    data = load_toml(source)
+    if "version" not in data and "package" not in data:
+        raise malformed(source, "as uv.lock: it has neither 'version' nor 'package'")
+    markers = stated.markers()
+    found, notes = package_tables(source, data, "package")
+    nodes = [_node(source, line, package, markers) for line, package in found]
+    members = _members(table(data.get("manifest")), [package for _, package in found])
+    virtual = {name_of(package["name"]) for _, package in found if "virtual" in table(package.get("source"))}
+    roots = [Edge(name=name) for name in sorted(members)] + _stated_roots(table(data.get("manifest")))
+    reached = reach(nodes, roots, markers) if roots else [entry(node, node.verdict) for node in nodes]
+    entries = [one for one in reached if one.name not in virtual]
+    return Contents(entries=entries, target=_target(data), notes=[*notes, *_version_note(source, data)])
+
+
+def _target(data: dict[str, Any]) -> dict[str, Any]:
+    version = data.get("version")
+    lock_version = version if isinstance(version, (int, str)) else None
+    return {"lock_version": lock_version, "requires_python": text(data.get("requires-python"))}
+
+
+def _version_note(source: Source, data: dict[str, Any]) -> Iterator[UnknownFact]:
+    if data.get("version") != _KNOWN_VERSION:
+        yield note(f"{source.path}: version {str(data.get('version'))[:40]!a} of the format is not known; read as 1")
+
+
+def _node(source: Source, line: int | None, package: dict[str, Any], markers: Markers) -> Node:
+    version, where = text(package.get("version")), source.at(line)
+    name = name_of(package["name"]) or ""
+    reason = None if version else f"{where}: the version of {name} is made when it is built"
+    extras = chain.from_iterable(map(tables, table(package.get("optional-dependencies")).values()))
+    groups = chain.from_iterable(map(tables, table(package.get("dev-dependencies")).values()))
+    return Node(
+        name=name,
+        version=version,
+        where=where,
+        edges=[*_edges(chain(tables(package.get("dependencies")), extras, groups))],
+        verdict=markers.any(texts(package.get("resolution-markers", []))),
+        reason=reason,
+    )
+
+
+def _edges(requirements: Any) -> Iterator[Edge]:
+    for requirement in requirements:
+        name, version = name_of(requirement.get("name")), text(requirement.get("version"))
+        if name:
+            specifiers = () if version is None else ("===" + version,)
+            yield Edge(name=name, specifiers=specifiers, marker=text(requirement.get("marker")))
+
+
+def _members(manifest: dict[str, Any], packages: list[dict[str, Any]]) -> set[str]:
+    """The projects of the workspace; with a single one, only its source tells."""
+    named = {name for name in map(name_of, texts(manifest.get("members", []))) if name}
+    local = ("editable", "virtual")
+    own = {name_of(package["name"]) or "" for package in packages if any(key in table(package.get("source")) for key in local)}
+    return named or own
+
+
+def _stated_roots(manifest: dict[str, Any]) -> list[Edge]:
+    """The requirements of a script, and the groups of a workspace without a project."""
+    groups = chain.from_iterable(map(tables, table(manifest.get("dependency-groups")).values()))
+    return [*_edges(chain(tables(manifest.get("requirements")), groups))]
