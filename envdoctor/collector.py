@@ -11,18 +11,27 @@ with its reason and leaves the others alone. A new fact is one function and one 
 import os
 import sys
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+    from typing import Any
+
+    from typing_extensions import Self
+
+    Facts = dict[str, Any]
+
 #: The shape of what :func:`collect` returns.
 COLLECTOR = 1
 
 
-class NotKnown(Exception):
+class NotKnownError(ValueError):
     """A fact that cannot be told here; the text is the reason."""
 
 
 # --- the interpreter ------------------------------------------------------------------------------------------------
 
 
-def python_facts():
+def python_facts() -> "Facts":
     """``version`` (PEP 440, in full), ``implementation``, ``free_threaded``, ``debug``, ``executable`` and prefixes."""
     info = sys.version_info
     version = ".".join(map(str, info[:3]))
@@ -40,12 +49,12 @@ def python_facts():
     }
 
 
-def platform_facts():
+def platform_facts() -> "Facts":
     """``system``, spelled as ``sys.platform``, and ``machine``, spelled as ``platform.machine()``."""
     return {"system": sys.platform, "machine": _uname()[3]}
 
 
-def marker_facts():
+def marker_facts() -> "Facts":
     """Every environment marker of PEP 508, as ``packaging.markers.default_environment`` computes them."""
     system, release, version, machine = _uname()
     info = sys.implementation.version
@@ -67,7 +76,7 @@ def marker_facts():
     }
 
 
-def _uname():
+def _uname() -> "tuple[str, ...]":
     """System, release, version and machine, as the ``platform`` module words them; it costs too much to ask it."""
     if sys.platform in ("linux", "darwin"):
         names = os.uname()
@@ -77,14 +86,14 @@ def _uname():
     return platform.system(), platform.release(), platform.version(), platform.machine()
 
 
-def _implementation():
+def _implementation() -> str:
     if sys.implementation.name == "cpython":
         return "CPython"
-    return _import_standard("platform").python_implementation()
+    return str(_import_standard("platform").python_implementation())
 
 
-def default_start_method(system=None, version=None):
-    """How ``multiprocessing`` starts a process unless told otherwise, by platform and ``(major, minor)``.
+def default_start_method(version: "Sequence[int] | None" = None, system: "str | None" = None) -> str:
+    """How ``multiprocessing`` starts a process unless told otherwise, by ``(major, minor)`` and platform.
 
     Source: the "Contexts and start methods" part of the documentation of ``multiprocessing``, versions 3.6 to 3.14.
     """
@@ -97,7 +106,7 @@ def default_start_method(system=None, version=None):
     return "forkserver" if version >= (3, 14) else "fork"
 
 
-def start_method_facts():
+def start_method_facts() -> "Facts":
     """``default``: the effective start method. Asks ``multiprocessing``, which start-up code may have told."""
     try:
         multiprocessing = _import_standard("multiprocessing")
@@ -110,7 +119,7 @@ def start_method_facts():
 # --- where it imports from ------------------------------------------------------------------------------------------
 
 
-def import_paths():
+def import_paths() -> "list[str]":
     """The entries of ``sys.path``, absolute and in order, without the one that belongs to the running script."""
     entries = [entry for entry in sys.path if isinstance(entry, str)]
     if entries and _is_of_script(entries[0]):
@@ -125,7 +134,7 @@ def import_paths():
     return paths
 
 
-def _is_of_script(entry):
+def _is_of_script(entry: str) -> bool:
     """Whether the first entry of ``sys.path`` was put there for the program that runs, not for the environment."""
     if not entry:
         return True
@@ -141,14 +150,14 @@ def _is_of_script(entry):
     return os.path.abspath(entry) in [os.path.abspath(owner) for owner in owners]
 
 
-def stdlib_path():
+def stdlib_path() -> str:
     """The directory (or zip file) that the standard library is imported from."""
     if not getattr(os, "__file__", None):
-        raise NotKnown("this interpreter does not say where its standard library is")
+        raise NotKnownError("this interpreter does not say where its standard library is")
     return os.path.dirname(os.path.abspath(os.__file__))
 
 
-def user_site():
+def user_site() -> "str | None":
     """The user's own site directory, or ``None`` where this interpreter does not look there."""
     site = sys.modules.get("site")
     if site is None or not getattr(site, "ENABLE_USER_SITE", False):
@@ -156,7 +165,7 @@ def user_site():
     return getattr(site, "USER_SITE", None)
 
 
-def kind_of_entry(entry, stdlib):
+def kind_of_entry(entry: str, stdlib: str) -> str:
     """What stands in an entry of ``sys.path``: ``standard-library``, ``site-packages`` or ``local``."""
     parts = entry.replace("\\", "/").split("/")
     if "site-packages" in parts or "dist-packages" in parts:
@@ -173,15 +182,15 @@ def kind_of_entry(entry, stdlib):
 # --- what a name resolves to ----------------------------------------------------------------------------------------
 
 
-def module_fact(name, paths=None):
+def module_fact(name: str, paths: "Sequence[str] | None" = None) -> "Facts":
     """What ``import NAME`` would find first: ``kind`` and ``origin``. Nothing is imported.
 
     ``kind`` is ``standard-library`` (``origin`` is ``None`` for what is compiled in), ``site-packages``, ``local``
-    (any other entry of ``sys.path``) or ``missing``. Raises :class:`NotKnown` for a dotted name, whose parent would
+    (any other entry of ``sys.path``) or ``missing``. Raises :class:`NotKnownError` for a dotted name, whose parent would
     have to be imported.
     """
     if "." in name:
-        raise NotKnown("telling where {} comes from would import {}".format(name, name.rpartition(".")[0]))
+        raise NotKnownError("telling where {} comes from would import {}".format(name, name.rpartition(".")[0]))
     paths = import_paths() if paths is None else paths
     for finder in list(sys.meta_path):
         found = _found_by(finder, name, paths)
@@ -190,26 +199,26 @@ def module_fact(name, paths=None):
     return {"kind": "missing", "origin": None}
 
 
-def _found_by(finder, name, paths):
+def _found_by(finder: "Any", name: str, paths: "Sequence[str]") -> "Facts | None":
     """What one entry of ``sys.meta_path`` makes of a name, in the shape of :func:`module_fact`, or ``None``."""
     if not _is_standard_finder(finder):
         return _found_by_stranger(finder, name, paths)
     role = getattr(finder, "__name__", type(finder).__name__)
     if role == "PathFinder":
-        import _imp  # noqa: PLC0415 -- built in, always loaded
+        import _imp  # built in, and always loaded
 
         return module_on_paths(name, paths, stdlib_path(), [*_imp.extension_suffixes(), ".py", ".pyc"])
     if role == "BuiltinImporter" and name in sys.builtin_module_names:
         return {"kind": "standard-library", "origin": None}
     if role == "FrozenImporter":
-        import _imp  # noqa: PLC0415
+        import _imp
 
         if _imp.is_frozen(name):
             return {"kind": "standard-library", "origin": None}
     return None
 
 
-def module_on_paths(name, paths, stdlib, suffixes):
+def module_on_paths(name: str, paths: "Sequence[str]", stdlib: str, suffixes: "Sequence[str]") -> "Facts | None":
     """The first module, package or namespace of that name, in the shape of :func:`module_fact`, or ``None``.
 
     ``suffixes`` are the endings of a module's file in the order in which the interpreter tries them.
@@ -228,7 +237,7 @@ def module_on_paths(name, paths, stdlib, suffixes):
     return namespace
 
 
-def _in_directory(directory, name, suffixes):
+def _in_directory(directory: str, name: str, suffixes: "Sequence[str]") -> "tuple[str | None, str | None]":
     """The file that makes the name a module there, and else the directory that makes it part of a namespace."""
     package = os.path.join(directory, name)
     is_directory = os.path.isdir(package)
@@ -243,22 +252,22 @@ def _in_directory(directory, name, suffixes):
     return None, package if is_directory and _is_spelled(directory, name) else None
 
 
-def _is_spelled(directory, name):
+def _is_spelled(directory: str, name: str) -> bool:
     """Whether a file that is there has exactly this name: imports mind the case where the file system does not."""
     if sys.platform not in ("win32", "cygwin", "darwin"):
         return True
     return name in os.listdir(directory)
 
 
-def _in_zip(path, name):
+def _in_zip(path: str, name: str) -> "str | None":
     zipimport = _import_standard("zipimport")
     try:
-        return zipimport.zipimporter(path).get_filename(name)
+        return str(zipimport.zipimporter(path).get_filename(name))
     except zipimport.ZipImportError:
         return None
 
 
-def _found_by_stranger(finder, name, paths):
+def _found_by_stranger(finder: "Any", name: str, paths: "Sequence[str]") -> "Facts | None":
     """Ask a finder that some package installed at start-up, such as that of an editable install.
 
     It is running already and is asked at every import. But where answering makes it import something, that import
@@ -269,7 +278,7 @@ def _found_by_stranger(finder, name, paths):
     if _lists(finder, name):
         if _found_by(_path_finder(), name, paths):
             return None
-        raise NotKnown("the import hook in {} answers for it, and asking may build or import it".format(home))
+        raise NotKnownError("the import hook in {} answers for it, and asking may build or import it".format(home))
     ask = getattr(finder, "find_spec", None)
     if ask is None:
         return None
@@ -287,51 +296,51 @@ def _found_by_stranger(finder, name, paths):
     return None
 
 
-def _lists(finder, name):
+def _lists(finder: "Any", name: str) -> bool:
     """Whether a finder holds a collection of names that it answers for, and this one is in it."""
     held = list(getattr(finder, "__dict__", {}).values())
     return any(isinstance(value, (dict, set, frozenset, list, tuple)) and name in value for value in held)
 
 
-def _spec_fact(spec):
+def _spec_fact(spec: "Any") -> "Facts":
     origin = spec.origin if spec.has_location else next(iter(spec.submodule_search_locations or ()), None)
     return {"kind": kind_of_entry(os.path.dirname(origin or ""), stdlib_path()), "origin": origin}
 
 
-def _path_finder():
+def _path_finder() -> "Any":
     return next(f for f in sys.meta_path if _is_standard_finder(f) and getattr(f, "__name__", "") == "PathFinder")
 
 
-def _home(finder):
+def _home(finder: "Any") -> str:
     return getattr(finder if isinstance(finder, type) else type(finder), "__module__", None) or ""
 
 
-def _is_standard_finder(finder):
+def _is_standard_finder(finder: "Any") -> bool:
     return _home(finder).startswith(("_frozen_importlib", "importlib."))
 
 
 class _StandardOnly:
     """While it lasts, only the standard library can be imported; ``refused`` has the other names asked for."""
 
-    def __init__(self):
-        self.refused = []
+    def __init__(self) -> None:
+        self.refused: "list[str]" = []
 
-    def __enter__(self):
+    def __enter__(self) -> "Self":
         self.path, self.finders = sys.path[:], sys.meta_path[:]
         stdlib = stdlib_path()
         sys.path[:] = [path for path in self.path if path and kind_of_entry(path, stdlib) == "standard-library"]
         sys.meta_path[:] = [finder for finder in self.finders if _is_standard_finder(finder)] + [self]
         return self
 
-    def __exit__(self, *_error):
+    def __exit__(self, *_error: object) -> None:
         sys.path[:], sys.meta_path[:] = self.path, self.finders
 
-    def find_spec(self, name, _path=None, _target=None):
+    def find_spec(self, name: str, _path: object = None, _target: object = None) -> None:
         """Take note of a name that the standard library does not have."""
         self.refused.append(name)
 
 
-def _import_standard(name):
+def _import_standard(name: str) -> "Any":
     """Import a module of the standard library, whatever stands before it on ``sys.path``."""
     with _StandardOnly():
         return __import__(name)
@@ -340,20 +349,20 @@ def _import_standard(name):
 # --- the system below it --------------------------------------------------------------------------------------------
 
 
-def env_fact(name):
+def env_fact(name: str) -> "str | None":
     """The value of an environment variable, or ``None`` where it is not set."""
     return os.environ.get(name)
 
 
-def system_fact(key):
+def system_fact(key: str) -> "Any":
     """The value of one row of :data:`SYSTEM_FACTS`; ``None`` where it does not apply to this system."""
     probe = dict(SYSTEM_FACTS).get(key)
     if probe is None:
-        raise NotKnown("there is no probe for it")
+        raise NotKnownError("there is no probe for it")
     return probe()
 
 
-def glibc_version():
+def glibc_version() -> "str | None":
     """The GNU C library that this process runs on."""
     if sys.platform != "linux" or "CS_GNU_LIBC_VERSION" not in getattr(os, "confstr_names", ()):
         return None
@@ -365,22 +374,24 @@ def glibc_version():
     return version if name == "glibc" and version else None
 
 
-def musl_version():
+def musl_version() -> "str | None":
     """The musl C library that this process runs on: its loader is mapped, and states its version."""
     if sys.platform != "linux" or glibc_version():
         return None
     with open("/proc/self/maps", encoding="utf-8", errors="replace") as maps:
-        loaders = [line.split(None, 5)[5].strip() for line in maps if "/ld-musl-" in line or "/libc.musl-" in line]
+        mapped = [line.rstrip("\n").partition("/")[1:] for line in maps]
+    names = ["".join(path) for path in mapped]
+    loaders = [name for name in names if os.path.basename(name).startswith(("ld-musl-", "libc.musl-", "libc.so"))]
     if not loaders:
-        raise NotKnown("neither the GNU C library nor musl is loaded")
+        raise NotKnownError("neither the GNU C library nor musl is loaded")
     with open(loaders[0], "rb") as stream:
         version = musl_version_in(stream.read(1 << 24))
     if version is None:
-        raise NotKnown(loaders[0] + " does not state its version")
+        raise NotKnownError(loaders[0] + " does not state its version")
     return version
 
 
-def musl_version_in(binary):
+def musl_version_in(binary: bytes) -> "str | None":
     """The version in the bytes of a musl loader: the one text that is a version and nothing else."""
     for text in binary.split(b"\0"):
         parts = text.split(b".")
@@ -389,7 +400,7 @@ def musl_version_in(binary):
     return None
 
 
-def openssl_version():
+def openssl_version() -> "str | None":
     """The OpenSSL that the ``ssl`` module of this interpreter is linked with, without the letters of 1.x releases."""
     try:
         ssl = _import_standard("_ssl")
@@ -401,10 +412,10 @@ def openssl_version():
     digits = 0
     while digits < len(version) and version[digits] in "0123456789.":
         digits += 1
-    return version[:digits].rstrip(".")
+    return str(version[:digits].rstrip("."))
 
 
-def in_container():
+def in_container() -> "bool | None":
     """Whether this is a container, by the marks that Docker, Podman, LXC, systemd-nspawn and Kubernetes leave."""
     if sys.platform != "linux":
         return None
@@ -423,7 +434,7 @@ def in_container():
 # --- the tables, and all of it at once ------------------------------------------------------------------------------
 
 #: Facts that are always told: name and probe.
-FACTS = (
+FACTS: "tuple[tuple[str, Callable[[], Any]], ...]" = (
     ("python", python_facts),
     ("platform", platform_facts),
     ("marker", marker_facts),
@@ -433,13 +444,13 @@ FACTS = (
     ("start_method", start_method_facts),
 )
 #: Facts that are told by name when asked for: what is asked for, where the answers stand, and the probe.
-ASKED = (
+ASKED: "tuple[tuple[str, str, Callable[[str], Any]], ...]" = (
     ("env", "env", env_fact),
     ("module", "modules", module_fact),
     ("system", "system", system_fact),
 )
 #: The rows of :func:`system_fact`.
-SYSTEM_FACTS = (
+SYSTEM_FACTS: "tuple[tuple[str, Callable[[], Any]], ...]" = (
     ("glibc", glibc_version),
     ("musl", musl_version),
     ("openssl", openssl_version),
@@ -447,24 +458,24 @@ SYSTEM_FACTS = (
 )
 
 
-def collect(wanted):
+def collect(wanted: "Mapping[str, Sequence[str]]") -> "Facts":
     """All facts as one dict of plain values: the rows of :data:`FACTS`, and the wanted ones of :data:`ASKED`.
 
     ``wanted`` has the lists ``env``, ``module`` and ``system``. What a probe could not tell is not in the answer; it
     is listed under ``unknown`` with ``fact`` and ``reason``.
     """
-    facts = {"collector": COLLECTOR}
+    facts: "Facts" = {"collector": COLLECTOR}
     unknown = []
     for name, probe in FACTS:
         try:
             facts[name] = probe()
         except Exception as error:
             unknown.append({"fact": name, "reason": _reason(error)})
-    for kind, section, probe in ASKED:
+    for kind, section, ask in ASKED:
         facts[section] = {}
         for name in wanted.get(kind, ()):
             try:
-                facts[section][name] = probe(name)
+                facts[section][name] = ask(name)
             except Exception as error:
                 unknown.append({"fact": kind + "." + name, "reason": _reason(error)})
     facts["env"] = {name: value for name, value in facts["env"].items() if value is not None}
@@ -472,12 +483,12 @@ def collect(wanted):
     return facts
 
 
-def _reason(error):
+def _reason(error: Exception) -> str:
     text = str(error) or "it failed without saying why"
-    return text if isinstance(error, NotKnown) else "{}: {}".format(type(error).__name__, text)
+    return text if isinstance(error, NotKnownError) else "{}: {}".format(type(error).__name__, text)
 
 
-def answer(token, wanted, directory):
+def answer(token: str, wanted: "Mapping[str, Sequence[str]]", directory: str) -> None:
     """Write the facts to standard output between the token reversed and the token; the guest's ``main``.
 
     ``directory`` is what relative entries of ``sys.path`` are relative to in use.

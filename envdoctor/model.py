@@ -32,18 +32,20 @@ class Record:
     """An immutable value with named fields, given by keyword; class attributes are the defaults."""
 
     _fields: tuple[str, ...] = ()
+    _known: frozenset[str] = frozenset()
+    _needed: frozenset[str] = frozenset()
 
     def __init_subclass__(cls) -> None:
         cls._fields = tuple(name for name in cls.__annotations__ if name[0] != "_")
+        cls._known = frozenset(cls._fields)
+        cls._needed = frozenset(name for name in cls._fields if not hasattr(cls, name))
 
     def __init__(self, **values: Any) -> None:
-        for name in values:
-            if name not in self._fields:
-                raise TypeError(f"{type(self).__name__} has no field {name!r}")
+        if not self._needed <= values.keys() <= self._known:
+            missing = ", ".join(sorted(self._needed - values.keys())) or "none"
+            strange = ", ".join(sorted(values.keys() - self._known)) or "none"
+            raise TypeError(f"{type(self).__name__}: missing fields: {missing}; fields it does not have: {strange}")
         self.__dict__.update(values)
-        for name in self._fields:
-            if name not in values and not hasattr(self, name):
-                raise TypeError(f"{type(self).__name__} needs the field {name!r}")
 
     def __setattr__(self, name: str, value: object) -> None:
         raise AttributeError(f"{type(self).__name__} is immutable; use replace({name}=...)")

@@ -29,8 +29,6 @@ if TYPE_CHECKING:
 LITERALS_NEEDED = 8
 #: A longer expression is a transcript, not a symptom.
 LENGTH_LIMIT = 500
-#: A quantifier with more choices than this counts as unbounded.
-_BEARABLE = 8
 #: The length of the text for which ways to match are counted, and how many are too many: two free quantifiers are not.
 _TEXT = 50
 _TOO_MANY = 2 * _TEXT**2
@@ -42,6 +40,7 @@ _AMBIGUOUS = (
 _OTHER = 256  # stands for every character beyond Latin-1
 _ALL: Chars = frozenset(range(_OTHER + 1))
 _NONE: Chars = frozenset()
+_POSITIONS = {"AT", "ASSERT", "ASSERT_NOT"}
 _REPEATS = {"MAX_REPEAT", "MIN_REPEAT", "POSSESSIVE_REPEAT"}
 
 
@@ -88,7 +87,7 @@ def _ways(items: Sequence[Item], follow: Chars) -> float:
     for op, value in reversed(items):
         name = str(op)
         ways *= _item_ways(name, value, follow)
-        first = _first([(op, value)])
+        first = _ALL if name in _POSITIONS else _first([(op, value)])
         follow = first if _width(name, value)[0] else first | follow
     return min(ways, math.inf)
 
@@ -111,7 +110,7 @@ def _item_ways(name: str, value: Any, follow: Chars) -> float:
 
 
 def _unbounded(value: Any) -> bool:
-    return int(value[1]) - int(value[0]) > _BEARABLE
+    return bool(value[1] == sre_constants.MAXREPEAT)
 
 
 def _children(name: str, value: Any) -> list[list[Item]]:
@@ -142,7 +141,7 @@ def _width(name: str, value: Any) -> tuple[int, int]:
     inner = [_widths(child) for child in _children(name, value)]
     if name in _REPEATS:
         return int(value[0]) * inner[0][0], int(value[1]) * inner[0][1]
-    if name in {"AT", "ASSERT", "ASSERT_NOT"}:
+    if name in _POSITIONS:
         return 0, 0
     if name in {"GROUPREF", "GROUPREF_EXISTS"}:
         return 0, int(sre_constants.MAXREPEAT)
@@ -159,7 +158,7 @@ def _neighbours(items: Sequence[Item]) -> Iterator[str]:
         if name in _REPEATS and _unbounded(value):
             chars = _chars(list(value[2]))
             if any(chars & other for other in open_sets):
-                yield "two quantifiers side by side can take the same characters; merge them, or put a sign between"
+                yield "two quantifiers side by side can take the same characters; merge them, or bound them as in {1,80}"
             open_sets = [*(open_sets if not value[0] else []), chars]
         elif _width(name, value)[0]:
             open_sets = []
@@ -179,7 +178,7 @@ def _first(items: Sequence[Item]) -> Chars:
     found: Chars = _NONE
     for op, value in items:
         name = str(op)
-        if name == "AT" or name.startswith("ASSERT"):
+        if name in _POSITIONS:
             continue
         children = _children(name, value)
         found |= frozenset().union(*map(_first, children)) if children else _set_of(name, value)
@@ -249,6 +248,6 @@ def _literals(items: Sequence[Item]) -> int:
             count += 1
         elif name in _REPEATS:
             count += inner[0] if value[0] else 0
-        elif inner and not name.startswith("ASSERT"):
+        elif inner and name not in _POSITIONS:
             count += min(inner)
     return count

@@ -174,7 +174,9 @@ def _texts(node: Node) -> dict[str, str]:
 
 
 def _cell_packages(node: Node) -> dict[str, str]:
-    return {name: read_version(child) for name, child in read_names(node).items()} if node.value else {}
+    if node.value in (None, {}):
+        return {}
+    return {name: read_version(child) for name, child in read_names(node).items()}
 
 
 def _cell_system(node: Node) -> dict[str, Any]:

@@ -41,7 +41,7 @@ class Index:
         self.wanted: dict[str, list[str]] = head["wanted"]
         self._always: list[Entry] = head["always"]
         self._buckets: int = head["buckets"]
-        self._table: int = head["table"]
+        self._table = read(head["table"], 4 * (self._buckets + 1))
 
     def candidates(self, names: Iterable[str]) -> Iterator[Entry]:
         """Entries of the rules that may hold where distributions of these names are installed."""
@@ -51,18 +51,19 @@ class Index:
 
     def about(self, name: str) -> Sequence[Entry]:
         """Entries of the rules that are filed under a name."""
-        ends = self._read(self._table + 4 * bucket_of(name, self._buckets), 8)
+        at = 4 * bucket_of(name, self._buckets)
+        ends = self._table[at : at + 8]
+        if ends[:4] == ends[4:]:
+            return ()
         start = int.from_bytes(ends[:4], "little")
         length = int.from_bytes(ends[4:], "little") - start
-        if not length:
-            return ()
         found: Sequence[Entry] = decode(self._read(start, length)).get(name, ())
         return found
 
     def all(self) -> Iterator[Entry]:
         """Every entry, in no particular order; a rule filed under several names comes several times."""
         yield from self._always
-        table = self._read(self._table, 4 * (self._buckets + 1))
+        table = self._table
         offsets = [int.from_bytes(table[at : at + 4], "little") for at in range(0, len(table), 4)]
         for start, end in zip(offsets, offsets[1:]):
             if end > start:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     Parsed = tuple[str, str, Optional[str]]
 
-_NAME = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.")
+_NAME = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_."
 _names: dict[str, str] = {}
 
 
@@ -39,19 +39,22 @@ def parse(line: str) -> Parsed | None:
     without them.
     """
     head, semicolon, marker = line.partition(";")
-    end = 0
-    for character in head:
-        if character not in _NAME:
-            break
-        end += 1
-    name, rest = head[:end], head[end:].strip()
+    name, rest = _split(head)
+    if not name or (rest and (rest[0] not in "<>=!~" or "@" in rest or intervals(rest) is None)):
+        return _packaging_parse(line)
+    return normalise(name), rest, marker.strip() or None if semicolon else None
+
+
+def _split(head: str) -> tuple[str, str]:
+    """Name as written and specifier set of a requirement in its plain form, unchecked."""
+    rest = head.lstrip(_NAME)
+    name = head[: len(head) - len(rest)]
+    rest = rest.strip()
     if rest[:1] == "[":
         rest = rest.partition("]")[2].strip()
     if rest[:1] == "(" and rest[-1:] == ")":
         rest = rest[1:-1].strip()
-    if not end or (rest and (rest[0] not in "<>=!~" or "@" in rest or intervals(rest) is None)):
-        return _packaging_parse(line)
-    return normalise(name), rest, marker.strip() or None if semicolon else None
+    return name, rest
 
 
 def _packaging_parse(line: str) -> Parsed | None:
@@ -64,34 +67,30 @@ def _packaging_parse(line: str) -> Parsed | None:
     return normalise(found.name), str(found.specifier), str(found.marker) if found.marker else None
 
 
-def applies(line: str, lookup: Callable[[str], str | None], verdicts: dict[str, bool | None]) -> bool | None:
-    """Whether a requirement line counts here without extras; ``verdicts`` remembers markers already decided."""
-    marker = line.partition(";")[2].strip()
-    if not marker:
-        return True
-    if "extra" in marker and " or " not in marker and ("extra ==" in marker or "extra==" in marker):
-        return False
-    if marker not in verdicts:
-        verdicts[marker] = evaluate(marker, lookup)
-    return verdicts[marker]
-
-
 def unmet(
     lines: Iterable[str],
     packages: Mapping[str, Distribution],
     lookup: Callable[[str], str | None],
     verdicts: dict[str, bool | None],
 ) -> Iterator[tuple[str, str, str]]:
-    """Yield ``(kind, requirement, name)`` for each line that is ``missing`` or ``incompatible``."""
+    """Yield ``(kind, requirement, name)`` for each line that is ``missing`` or ``incompatible``.
+
+    ``verdicts`` remembers markers already decided. A line whose marker does not hold, or is undecided, does not count.
+    """
     for line in lines:
-        if ";" in line and applies(line, lookup, verdicts) is not True:
-            continue
-        parsed = parse(line)
-        if parsed is None:
-            continue
-        name, specifier, _ = parsed
+        head, semicolon, marker = line.partition(";")
+        if semicolon:
+            if marker not in verdicts:
+                verdicts[marker] = evaluate(marker.strip(), lookup)
+            if verdicts[marker] is not True:
+                continue
+        written, specifier = _split(head)
+        name = _names.get(written) or normalise(written)
         found = packages.get(name)
         if found is None:
-            yield "missing", line, name
-        elif specifier and found.version is not None and within(found.version, specifier) is False:
+            if parse(line) is not None:
+                yield "missing", line, name
+        elif not specifier or specifier[0] == "@" or found.version is None:
+            continue
+        elif within(found.version, specifier) is False and parse(line) is not None:
             yield "incompatible", line, name

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from typing import Any, Optional
 
     Key = list[Any]
@@ -43,6 +44,9 @@ def key(version: str) -> Key | None:
 
 def _read_key(version: str) -> Key | None:
     """Read any form of PEP 440, normal or not: ``1.2.3``, ``v1.0-alpha.1``, ``1!2.0.post3.dev4+local``."""
+    parts = version.split(".")
+    if version.isascii() and all(map(str.isdigit, parts)):
+        return [0, _release(parts), *_PLAIN]
     public, plus, local = version.strip().lower().partition("+")
     if not version.isascii() or (plus and not _is_local(local)):
         return None
@@ -100,7 +104,7 @@ def _number(text: str) -> tuple[int, str]:
 
 
 def _release(parts: list[str]) -> list[int]:
-    release = [int(part) for part in parts]
+    release = list(map(int, parts))
     while release and not release[-1]:
         release.pop()
     return release
@@ -187,7 +191,12 @@ def within(version: str, specifier: str, admitted: list[Interval] | None = None)
 
     ``admitted`` are the specifier's intervals, where they are at hand.
     """
-    admitted = admitted or intervals(specifier)
+    if admitted is None:
+        at = key(version)
+        verdict = None if at is None else _compare(at, specifier)
+        if verdict is not None:
+            return verdict
+        admitted = intervals(specifier)
     if admitted is None:
         return _packaging_within(version, specifier)
     if len(admitted) == 1 and admitted[0][0] is None and admitted[0][1] is None:
@@ -199,6 +208,41 @@ def within(version: str, specifier: str, admitted: list[Interval] | None = None)
         if (low is None or low <= at) and (high is None or at < high):
             return True
     return False
+
+
+def _compare(at: Key, specifier: str) -> bool | None:
+    """Whether plain ``>=``, ``<=``, ``<``, ``==`` and ``!=`` clauses hold; ``None`` where another form decides."""
+    for clause in specifier.split(","):
+        test = _tests.get(clause)
+        if test is None:
+            test = _tests[clause] = _test(clause.strip())
+        if test[0] is None:
+            return None
+        if not test[0](at, test[1]):
+            return False
+    return True
+
+
+def _test(clause: str) -> tuple[Callable[[Key, Key], bool] | None, Key]:
+    """A comparison and the key to compare with; no comparison where only intervals can tell."""
+    operator = clause[:2]
+    if operator in _DIRECT and clause[2:3] != "=":
+        bound = key(clause[2:].strip())
+        return (_DIRECT[operator], bound) if bound and "+" not in clause else (None, [])
+    if operator[:1] == "<":
+        bound = key(clause[1:].strip())
+        if bound and bound[2:] == _PLAIN and "+" not in clause:
+            return list.__lt__, [bound[0], bound[1], -2]
+    return None, []
+
+
+_tests: dict[str, tuple[Callable[[Key, Key], bool] | None, Key]] = {}
+_DIRECT: dict[str, Callable[[Key, Key], bool]] = {
+    ">=": list.__ge__,
+    "<=": list.__le__,
+    "==": list.__eq__,
+    "!=": list.__ne__,
+}
 
 
 def _packaging_within(version: str, specifier: str) -> bool | None:

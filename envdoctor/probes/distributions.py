@@ -15,7 +15,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
 _READ = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0) | getattr(os, "O_CLOEXEC", 0)
-_CHUNK = 1 << 16
+#: Most headers fit in one read of this size.
+_CHUNK = 1 << 14
+_ENDINGS = {".dist-info", ".egg-info"}
+_PURE = ["py3-none-any"]
 #: A metadata header longer than this is not believed; the largest seen in 500 popular distributions is 60 kB.
 HEADER_LIMIT = 1 << 20
 
@@ -64,14 +67,11 @@ def scan(paths: Iterable[str]) -> Scan:
 
 def _scan_entry(entry: str, names: list[str], found: Scan) -> None:
     packages = found.packages
-    for name in sorted(names):
-        ending = name[-9:]
-        if ending != "dist-info" and ending[1:] != "egg-info" and name != "EGG-INFO":
-            if name[:1] == "~":
-                found.leftovers.append(os.path.join(entry, name))
-            continue
-        if name[:1] == "~":
+    for name in sorted([name for name in names if name[-5:] == "-info" or name[:1] == "~" or name == "EGG-INFO"]):
+        if name[0] == "~":
             found.leftovers.append(os.path.join(entry, name))
+            continue
+        if name[-10:] not in _ENDINGS and name[-9:] not in _ENDINGS and name != "EGG-INFO":
             continue
         distribution = _distribution(entry, name)
         if distribution is None:
@@ -147,17 +147,26 @@ def read_header(path: str) -> str | None:
         return None
     try:
         data = os.read(descriptor, _CHUNK)
-        while b"\n\n" not in data and b"\r\n\r\n" not in data and len(data) < HEADER_LIMIT:
-            more = os.read(descriptor, _CHUNK)
-            if not more:
-                break
-            data += more
+        end = data.find(b"\n\n")
+        if end < 0:
+            data, end = _rest_of_header(descriptor, data)
     except OSError:
         return None
     finally:
         os.close(descriptor)
-    head = data.partition(b"\n\n")[0] if b"\r\n" not in data else data.replace(b"\r\n", b"\n").partition(b"\n\n")[0]
-    return head.decode("utf-8", "replace")
+    return data[:end].decode("utf-8", "replace")
+
+
+def _rest_of_header(descriptor: int, data: bytes) -> tuple[bytes, int]:
+    """Read on to the empty line, the end of the file or the limit; line ends may be those of Windows."""
+    while b"\n\n" not in data and b"\r\n\r\n" not in data and len(data) < HEADER_LIMIT:
+        more = os.read(descriptor, _CHUNK)
+        if not more:
+            break
+        data += more
+    data = data.replace(b"\r\n", b"\n")
+    end = data.find(b"\n\n")
+    return data, end if end >= 0 else len(data)
 
 
 def field(header: str, name: str) -> str | None:
@@ -168,13 +177,12 @@ def field(header: str, name: str) -> str | None:
 
 def fields(header: str, name: str) -> list[str]:
     """The values of a header field, in order. Folded and oddly cased fields are left to the ``email`` package."""
-    pieces = ("\n" + header).split("\n" + name + ": ")
-    values = []
-    for piece in pieces[1:]:
-        value, _, after = piece.partition("\n")
-        if after[:1] in {" ", "\t"}:
-            return _email_fields(header, name)
-        values.append(value.strip())
+    pieces = ("\n" + header).split("\n" + name + ": ")[1:]
+    values = [piece.partition("\n")[0] for piece in pieces]
+    if "\n " in header or "\n\t" in header:
+        for value, piece in zip(values, pieces):
+            if piece[len(value) + 1 : len(value) + 2] in {" ", "\t"}:
+                return _email_fields(header, name)
     if not values and "\n" + name.lower() + ":" in "\n" + header.lower():
         return _email_fields(header, name)
     return values
@@ -188,18 +196,26 @@ def _email_fields(header: str, name: str) -> list[str]:
 
 
 def read_metadata(distribution: Distribution) -> Metadata:
-    """What a distribution requires. An ``.egg-info`` without it in the header is read from ``requires.txt``."""
+    """What a distribution requires without its extras. An ``.egg-info`` may say it in ``requires.txt`` instead."""
     if distribution.path is None:
         return Metadata(error="its metadata was not recorded")
-    path = metadata_file(distribution.path)
-    header = read_header(path)
+    header = read_header(metadata_file(distribution.path))
     if not header:
-        return Metadata(error=f"{path} is missing, empty or not readable")
-    requires = fields(header, "Requires-Dist") if "Requires-Dist" in header else []
-    if not requires and not distribution.path.endswith(".dist-info"):
+        return Metadata(error="its metadata file is missing, empty or not readable")
+    requires = []
+    if "Requires-Dist" in header:
+        lines = fields(header, "Requires-Dist")
+        requires = [line for line in lines if "extra" not in line or not _of_extra(line)]
+    elif not distribution.path.endswith(".dist-info"):
         requires = list(_requires_txt(distribution.path))
-    requires_python = field(header, "Requires-Python") if "Requires-Python" in header else None
-    return Metadata(requires=requires, requires_python=requires_python)
+    if "Requires-Python" in header:
+        return Metadata(requires=requires, requires_python=field(header, "Requires-Python"))
+    return Metadata(requires=requires)
+
+
+def _of_extra(line: str) -> bool:
+    """Whether a requirement plainly belongs to an extra: ``... ; (...) and extra == "x"``."""
+    return " or " not in line and ("extra ==" in line or "extra==" in line)
 
 
 def _requires_txt(path: str) -> Iterator[str]:
@@ -218,12 +234,18 @@ def _requires_txt(path: str) -> Iterator[str]:
 
 def read_text(path: str, limit: int = HEADER_LIMIT) -> str | None:
     """A small text file, cut at ``limit`` bytes, or ``None`` where it cannot be read."""
+    data = read_bytes(path, limit)
+    return None if data is None else data.decode("utf-8", "replace")
+
+
+def read_bytes(path: str, limit: int) -> bytes | None:
+    """The beginning of a file, or ``None`` where it cannot be read. A FIFO or a device reads as empty."""
     try:
         descriptor = os.open(path, _READ)
     except OSError:
         return None
     try:
-        return os.read(descriptor, limit).decode("utf-8", "replace")
+        return os.read(descriptor, limit)
     except OSError:
         return None
     finally:
@@ -232,12 +254,15 @@ def read_text(path: str, limit: int = HEADER_LIMIT) -> str | None:
 
 def wheel_tags(distribution: Distribution) -> list[str] | None:
     """The platform tags that the wheel was built for, or ``None`` where no ``WHEEL`` file says them."""
-    if distribution.path is None or not distribution.path.endswith(".dist-info"):
+    if distribution.path is None or distribution.path[-10:] != ".dist-info":
         return None
-    text = read_text(distribution.path + os.sep + "WHEEL", _CHUNK)
-    if text is None:
+    data = read_bytes(distribution.path + os.sep + "WHEEL", _CHUNK)
+    if data is None:
         return None
-    return [line[5:].strip() for line in text.splitlines() if line.startswith("Tag: ")] or None
+    if b"\nTag: py3-none-any" in data:
+        return _PURE
+    lines = data.decode("utf-8", "replace").splitlines()
+    return [line[5:].strip() for line in lines if line.startswith("Tag: ")] or None
 
 
 def installer(distribution: Distribution) -> str | None:

@@ -64,6 +64,10 @@ def clean(text: str) -> Iterator[tuple[str, str]]:
     shared: re.Pattern[str] | None = None
     torn = ""
     for raw in _unfolded(text).split("\n"):
+        if not raw:
+            yield "", torn
+            torn = ""
+            continue
         line = raw.rstrip("\r").rpartition("\r")[2]
         prefix, line = _stripped(torn + line.strip() if torn else line)
         found = _SHARED.match(line[:MOST_LINE])

@@ -146,10 +146,19 @@ class _Reader:
         if not line.strip():
             self.blank = True
             return
-        head = line[:MOST_LINE]
-        if not any((found := form.search(head)) and take(self, found) for form, take in _FORMS):
+        if not self.known(line[:MOST_LINE]):
             self.other(line)
         self.blank = False
+
+    def known(self, head: str) -> bool:
+        for words, form, take in _FORMS:
+            for word in words:
+                if word in head:
+                    found = form.search(head)
+                    if found and take(self, found):
+                        return True
+                    break
+        return False
 
     def flush(self) -> None:
         """Give frames without a last line a failure of their own."""
@@ -276,7 +285,7 @@ class _Reader:
             self.fail(None, line.strip())
         elif self.frames and not self.frames[-1].code and line[:1].isspace() and line.strip("~^ "):
             self.frames[-1].code = line.strip()
-        elif self.marked(">"):
+        elif self.marked(">") and self.head is None:
             self.code = line.strip()
 
 
@@ -289,34 +298,71 @@ _CRASHES = (
     r"(?:^|[\s:(])(?:Segmentation fault|Illegal instruction|Bus error|Floating point exception|Aborted \()|^Killed$"
     r"|\bSIG(?:SEGV|ABRT|ILL|BUS|FPE|KILL)\b|0xC0000005|\bsignal \d|waitpid returned \d|\bexit.{0,30}(?:-\d|1[34]\d)"
 )
+_CRASHED = (
+    "fault",
+    "SIG",
+    "exit",
+    "signal ",
+    "returned ",
+    "0xC",
+    "Killed",
+    "Aborted",
+    "Illegal",
+    "Bus err",
+    "Floating",
+)
+_LOADED = ("symbol", "Symbol", "GLIBC", "cannot open", "static TLS", "not loaded", "ld: ")
 _SAID = r"(?P<name>(?:[a-z_]\w*\.)*[A-Z]\w*(?:Error|Exception)): (?P<message>\S.*)"
-_TABLE: tuple[tuple[str, Callable[[_Reader, re.Match[str]], bool]], ...] = (
-    (rf"^(?P<indent>\s*)(?:{NAME}\s+)?(?:{HEADER}|Traceback:?$)", _Reader.header),
-    (r"exception was the direct (?P<cause>cause) of|During handling of the (?P<context>above) exc", _Reader.chain),
-    (r"^\s*\+-[-+]* \d+ (?P<group>-+)\s*$|^\s*Exception (?P<ignored>ignored) (?:in|on|while)", _Reader.chain),
-    (r"(?P<current>Current )?[Tt]hread 0x[0-9a-f]+.{0,80}\(most recent call first\)", _Reader.stack),
-    (r"^\s*(?P<arrow>-{1,8}>)?\s*(?P<line>\d+) (?P<code>.*)$", _Reader.arrow),
-    (r'^\s*(?:"""|```|~~~|\[end of output\]|(?:hint|note): |([-=_*])\1{4,}|(?:_ ){4,}|\+-)', _Reader.end),
+_OLD_CELL = (
+    r"(?P<file>(?:[~/.]|[A-Za-z]:[\\/]|<ipython)[^:\n]{0,500}) in (?P<function><module>|[\w<>.]+\(.*)(?P<line>$)"
+)
+
+# Each form with some words of which a line of it has at least one, so that most lines are held against few forms.
+_TABLE: tuple[tuple[tuple[str, ...], str, Callable[[_Reader, re.Match[str]], bool]], ...] = (
+    (("Traceback",), rf"^(?P<indent>\s*)(?:{NAME}\s+)?(?:{HEADER}|Traceback:?$)", _Reader.header),
+    (("direct cause",), r"exception was the direct (?P<cause>cause) of", _Reader.chain),
+    (("During handling",), r"During handling of the (?P<context>above) exception", _Reader.chain),
+    (("+-",), r"^\s*\+-[-+]* \d+ (?P<group>-+)\s*$", _Reader.chain),
+    (("ignored ",), r"^\s*Exception (?P<ignored>ignored) (?:in|on|while)", _Reader.chain),
+    (("most recent call first",), r"(?P<current>Current )?[Tt]hread 0x[0-9a-f]+.{0,80}\(most recent", _Reader.stack),
+    (tuple("0123456789"), r"^\s*(?P<arrow>-{1,8}>)?\s*(?P<line>\d+) (?P<code>.*)$", _Reader.arrow),
     (
+        ('"""', "```", "~~~", "[end", "hint: ", "note: ", "---", "===", "___", "***", "_ _", "+-"),
+        r'^\s*(?:"""|```|~~~|\[end of output\]|(?:hint|note): |([-=_*])\1{4,}|(?:_ ){4,}|\+-)',
+        _Reader.end,
+    ),
+    (
+        ('File "',),
         r'File "(?P<file>[^"]{1,1000})"(?=,| in )(?:, line (?P<line>\w+))?(?:,? in (?P<function>\S.{0,300}))?',
         _Reader.frame,
     ),
-    (r'^\s*File (?P<file>[^\s"][^"\n]{0,500}?):(?P<line>\d+)(?:, in (?P<function>\S.*))?$', _Reader.frame),
-    (r"^\s*(?P<file>(?:Cell|Input) In ?\[\d*\])(?:, line (?P<line>\d+)|, in (?P<function>\S.*))?", _Reader.frame),
     (
-        r"^(?P<file>(?:[~/.]|[A-Za-z]:[\\/]|<ipython)[^:\n]{0,500}) in (?P<function><module>|[\w<>.]+\(.*)(?P<line>$)",
+        ("File ",),
+        r'^\s*File (?P<file>[^\s"][^"\n]{0,500}?):(?P<line>\d+)(?:, in (?P<function>\S.*))?$',
         _Reader.frame,
     ),
-    (rf"^\s*{_FILE}:(?P<line>\d+)(?::? in(?: (?P<function>\S.*))?|:\s*)$", _Reader.frame),
-    (rf"^\s*{_FILE}:(?P<line>\d+): (?P<name>[A-Za-z_][\w.]*)(?:: (?P<message>\S.*))?$", _Reader.location),
-    (rf"^(?P<indent>\s*)(?P<name>{NAME})(?:\(\w+\))?(?:: (?P<message>.*)|:?\s*)$", _Reader.exception),
-    (r"^\s*(?:ERROR|[Ee]rror|fatal(?: error)?|CRITICAL|FATAL): (?P<message>\S.*)", _Reader.tool),
     (
-        r"^\s*(?P<message>error in \S+ setup command: .*|[^\s:][^:\n]*(?::\d+){1,2}: (?:fatal )?error: .*)",
-        _Reader.tool,
+        (" In",),
+        r"^\s*(?P<file>(?:Cell|Input) In ?\[\d*\])(?:, line (?P<line>\d+)|, in (?P<function>\S.*))?",
+        _Reader.frame,
     ),
-    (rf"^(?P<message>.*(?:{_LOADER}).*)", _Reader.tool),
-    (rf"^\s*(?P<fatal>Fatal Python error: )|{_CRASHES}", _Reader.crash),
-    (rf"^(?! {{4}})(?!.{{0,200}}\bexcept\b).{{0,400}}?[\s\"'(=\[]{_SAID}", _Reader.embedded),
+    ((" in ",), rf"^{_OLD_CELL}", _Reader.frame),
+    ((".py",), rf"^\s*{_FILE}:(?P<line>\d+)(?::? in(?: (?P<function>\S.*))?|:\s*)$", _Reader.frame),
+    (
+        (".py",),
+        rf"^\s*{_FILE}:(?P<line>\d+): (?P<name>[A-Za-z_][\w.]*)(?:: (?P<message>\S.*))?$",
+        _Reader.location,
+    ),
+    (("",), rf"^(?P<indent>\s*)(?P<name>{NAME})(?:\(\w+\))?(?:: (?P<message>.*)|:?\s*)$", _Reader.exception),
+    ((": ",), r"^\s*(?:ERROR|[Ee]rror|fatal(?: error)?|CRITICAL|FATAL): (?P<message>\S.*)", _Reader.tool),
+    (("error in ",), r"^\s*(?P<message>error in \S+ setup command: .*)", _Reader.tool),
+    (("error: ",), r"^\s*(?P<message>[^\s:][^:\n]*(?::\d+){1,2}: (?:fatal )?error: .*)", _Reader.tool),
+    (_LOADED, rf"^(?P<message>.*(?:{_LOADER}).*)", _Reader.tool),
+    (_CRASHED, rf"^\s*(?P<fatal>Fatal Python error: )|{_CRASHES}", _Reader.crash),
+    (
+        ("Error: ", "Exception: "),
+        rf"^(?! {{4}})(?!.{{0,200}}\bexcept\b).{{0,400}}?[\s\"'(=\[]{_SAID}",
+        _Reader.embedded,
+    ),
 )
-_FORMS = tuple((re.compile(form), take) for form, take in _TABLE)
+_FORMS = tuple((words, re.compile(form), take) for words, form, take in _TABLE)

@@ -14,7 +14,8 @@ if TYPE_CHECKING:
         ``width`` and ``color`` are ``None`` where standard output should decide; formats without either ignore them.
         """
 
-        def __call__(self, report: Report, *, width: int | None = None, color: bool | None = None) -> str: ...
+        def __call__(self, report: Report, *, width: int | None = None, color: bool | None = None) -> str:
+            """Put the report into words."""
 
 
 FORMATS = {

@@ -17,6 +17,25 @@ if TYPE_CHECKING:
 _FLAGS = {"present", "absent", "missing", "set", "unset", "installed", "not installed", "not set"}
 
 
+_FACTS = {
+    "packages": "{key} {value}",
+    "env": "{key}={value}",
+    "module": "import {key}: {value}",
+    "system": "{key} {value}",
+    "marker": "{key} {value}",
+    "platform": "{key} {value}",
+    "python": "Python {key} {value}",
+    "start_method": "start method {value}",
+    "installed": "{value}",
+    "requirements": "{value}",
+    "requires_python": "{value}",
+    "tags": "{value}",
+    "text": "{value}",
+    "environment": "{value}",
+}
+_WHOLE = {"python", "start_method", "text", "environment"}
+
+
 class Way(NamedTuple):
     """One remedy in words: what to type or to do, whether it is typed as it stands, how far to trust it, its cost."""
 
@@ -84,19 +103,12 @@ def found(evidence: Evidence) -> str:
     """One piece of evidence as a person would say it: ``cloudpickle 1.6.0``, ``Python 3.11.7``, ``USE_TF=0``."""
     kind, _, key = evidence.fact.partition(".")
     key, value = safe(key), one_line(evidence.value)
-    if kind == "python" and key in ("", "version"):
-        return f"Python {value}"
-    if kind == "packages":
-        return f"{key} {value}"
-    if kind == "env":
-        return f"{key} is {value}" if value in _FLAGS else f"{key}={value}"
-    if kind == "module":
-        return f"import {key}: {value}"
-    if kind == "start_method":
-        return f"start method {value}"
-    if kind in ("system", "marker", "platform") and key:
-        return f"{key} {value}"
-    return f"{safe(evidence.fact)}: {value}"
+    if kind == "env" and value in _FLAGS:
+        return f"{key} is {value}"
+    if kind == "python" and key == "version":
+        key = ""
+    words = _FACTS.get(kind) if key or kind in _WHOLE else None
+    return " ".join(words.format(key=key, value=value).split()) if words else f"{safe(evidence.fact)}: {value}"
 
 
 def way(remedy: Remedy) -> Way:
@@ -173,7 +185,7 @@ def new_rule(report: Report) -> str:
     value = facts.get("frame")
     package = value.get("package") if isinstance(value, dict) else None
     if not package:
-        place = re.search(r"(?:site|dist)-packages[\\/]([A-Za-z_]\w*)", str(value or ""))
+        place = re.search(r"(?:(?:site|dist)-packages[\\/]|^)([A-Za-z_][\w-]*)", str(value or ""))
         package = place[1] if place else next(iter(facts.get("versions") or ()), "")
     exception = str(facts.get("exception") or "failure").rpartition(".")[2]
     words = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "-", exception)

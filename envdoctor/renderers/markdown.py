@@ -11,13 +11,11 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from envdoctor import __version__
-from envdoctor.model import Unknown
 from envdoctor.renderers import layout, line
 from envdoctor.renderers.redaction import Redactor
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
-
 
     from envdoctor.model import Distribution, Finding, Report
 
@@ -26,13 +24,17 @@ _PUNCTUATION = re.compile(r"([\\`*_\[\]<>~#|!$])")
 
 
 def render(
-    report: Report, *, width: int | None = None, color: bool | None = None, redactor: Redactor | None = None
-) -> str:  # noqa: ARG001
+    report: Report,
+    *,
+    width: int | None = None,  # noqa: ARG001
+    color: bool | None = None,  # noqa: ARG001
+    redactor: Redactor | None = None,
+) -> str:
     """Write a report as GitHub-flavoured Markdown, ending in a newline.
 
     ``redactor`` decides what is private; the default protects whoever runs this process.
     """
-    page = _Page(Redactor.here() if redactor is None else redactor)
+    page = _Page(Redactor.of_this_user() if redactor is None else redactor)
     page.redactor.keep(report.snapshot.packages)
     lines = [
         "### envdoctor report",
@@ -58,14 +60,10 @@ class _Page:
     def code(self, text: object) -> str:
         """Redacted text as code that fits in a table cell, whatever it holds."""
         said = self.plain(text) or " "
-        if not re.search(r"[`|\\]", said) and said == said.strip():
+        if not re.search(r"[`|]", said) and said == said.strip():
             return f"`{said}`"
         entities = "".join(char if char.isalnum() or char in " .-/" else f"&#{ord(char)};" for char in said)
         return f"<code>{entities}</code>"
-
-    def command(self, text: str) -> list[str]:
-        """Redacted text as a block of its own, to be copied."""
-        return fenced([self.plain(text)], "sh")
 
     def plain(self, text: object) -> str:
         """Redacted text on one line."""
@@ -113,7 +111,7 @@ def _rows(report: Report) -> Iterator[tuple[str, list[Any]]]:
 
 def _headline(report: Report) -> str:
     if layout.explains(report):
-        return f"Explanations: {layout.standing(report)}"
+        return f"Explained by {layout.standing(report)}" if report.findings else "No rule explains the text"
     return layout.tally(report.findings).capitalize() if report.findings else "Nothing known to be wrong"
 
 
@@ -140,7 +138,8 @@ def _finding(page: _Page, finding: Finding, report: Report) -> Iterator[str]:
     yield from _evidence(page, finding, "found")
     if finding.remedies:
         way = layout.way(finding.remedies[0])
-        yield f"- fix: {page.code(way.text)}" + "".join(f" ({page.words(text)})" for text in (way.tag, way.cost) if text)
+        remarks = "".join(f" ({page.words(text)})" for text in (way.tag, way.cost) if text)
+        yield f"- fix: {page.code(way.text)}{remarks}"
     unproven = "" if finding.proven else ", unproven"
     links = "".join(f", {_link(page, reference)}" for reference in finding.references[:1])
     yield f"- rule: {page.code(finding.rule)}{unproven}{links}"
@@ -158,7 +157,8 @@ def _link(page: _Page, reference: str) -> str:
 
 def _known(page: _Page, report: Report) -> Iterator[str]:
     """The installed distributions that some rule is about, on one line."""
-    installed = [report.snapshot.packages[name] for name in sorted(set(report.known_packages) & {*report.snapshot.packages})]
+    packages = report.snapshot.packages
+    installed = [packages[name] for name in sorted({*report.known_packages} & {*packages})]
     if installed:
         yield "#### Distributions that rules know about"
         yield ""
@@ -180,7 +180,7 @@ def _folded(page: _Page, report: Report) -> Iterator[str]:
     yield from _details("Why, rule by rule", whys)
     listed = [_pinned(page, snapshot.packages[name], "==") for name in sorted(snapshot.packages)]
     yield from _details(f"All {line.count(len(listed), 'distribution')}", listed)
-    again = [f"{_pinned(page, item, '==')}  {page.plain(item.path or item.location or '')}" for item in snapshot.duplicates]
+    again = [f"{_pinned(page, item, '==')}  {page.plain(item.path or '')}" for item in snapshot.duplicates]
     yield from _details("Distributions that stand behind another of the same name", again)
     reasons = [page.plain(reason) for reason in line.reasons(report, most=100)]
     yield from _details("What could not be examined", reasons)

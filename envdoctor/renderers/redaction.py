@@ -17,15 +17,19 @@ SECRET, USER, HOST, MAIL = "<redacted>", "<user>", "<host>", "<e-mail>"
 
 #: Names that many machines share and that give nobody away.
 GENERIC = frozenset(
-    "root user users runner admin administrator ubuntu debian fedora centos ec2-user vagrant docker jovyan nobody guest "
-    "test dev app home git conda python localhost localdomain linux windows host redacted e-mail mail pc default public "
-    "shared".split()
+    (  # noqa: SIM905 - words
+        "root user users runner admin administrator ubuntu debian fedora centos ec2-user vagrant docker jovyan nobody "
+        "guest test dev app home git conda python localhost localdomain linux windows host redacted e-mail mail pc "
+        "default public shared"
+    ).split()
 )
-_SECRET_WORDS = frozenset("token secret password passwd passphrase pwd credential credentials".split())
+_SECRET_WORDS = frozenset({"token", "secret", "password", "passwd", "passphrase", "pwd", "credential", "credentials"})
 _SECRET_NAMES = re.compile(r"api_?key|access_?key|private_?key|secret_?key|account_?key|auth_?key|_auth$|authorization")
-_QUERY_WORDS = frozenset("key sig signature auth code".split())
-_SECTIONS_BY_DISTRIBUTION = frozenset("packages distributions requirements requires_python tags".split())
-_SECTIONS_OF_ENVIRONMENT = frozenset("env environ environment".split())
+_QUERY_WORDS = frozenset({"key", "sig", "signature", "auth", "code"})
+_SECTIONS_BY_DISTRIBUTION = frozenset(
+    {"packages", "distributions", "requirements", "requires_python", "tags", "installer"}
+)
+_SECTIONS_OF_ENVIRONMENT = frozenset({"env", "environ", "environment"})
 _REFERENCE = re.compile(r"\$\w+|\$\{\w+\}?|%\w+%|\*+|None|null|true|false")
 
 _SHAPES = re.compile(
@@ -42,9 +46,16 @@ _SHAPES = re.compile(
 _SK = re.compile(r"(?<![A-Za-z0-9])sk-[A-Za-z0-9_-]{20,}")
 _USERINFO = re.compile(r"(?<=://)(?:[^\s/?#\"'<>|]*|[^\s/@:?#\"'<>|]{0,256}:(?!\d{0,5}[/\\])[^\s@\"'<>|]{0,256})@")
 _QUERY = re.compile(r"([?&;#])([\w.~%-]+)=([^&\s#\"'<>;|]+)")
-_ASSIGNED = re.compile(r"(?<![\w.-])([A-Za-z_][\w.-]*)([\"']?[ \t]{0,8}(?:(?<![=!<>~])=(?!=)|:(?!//))[ \t]{0,8}[\"']?)([^\s\"',;&<>|]+)")
+_ASSIGNED = re.compile(
+    r"(?<![\w.-])([A-Za-z_][\w.-]*)"
+    r"([\"']?[ \t]{0,8}(?:(?<![=!<>~])=(?!=)|:(?!//))[ \t]{0,8}[\"']?)"
+    r"([^\s\"',;&<>|]+)"
+)
 _FLAG = re.compile(r"(?<!\S)--?([A-Za-z][\w-]*)[ \t]{1,8}(?!-)([^\s<>\"']+)")
-_HEADER = re.compile(r"(?i)(?<![\w-])((?:proxy-)?authorization[\"']?\s{0,8}[:=]\s{0,8}[\"']?(?:(?:bearer|basic|token)\s{1,8})?)([^\s\"',<>]+)")
+_HEADER = re.compile(
+    r"(?i)(?<![\w-])((?:proxy-)?authorization[\"']?\s{0,8}[:=]\s{0,8}[\"']?(?:(?:bearer|basic|token)\s{1,8})?)"
+    r"([^\s\"',<>]+)"
+)
 _BEARER = re.compile(r"(?<![\w-])([Bb]earer\s{1,8})([A-Za-z0-9._~+/=-]{16,})")
 _MAIL = re.compile(r"(?<![\w.+%-])([\w.+%-]+)@(?:[A-Za-z0-9-]+\.)+[A-Za-z]{2,}(?![\w-])")
 _HOMES = re.compile(r"(?i)(?<![\w.~-])((?:[a-z]:)?[\\/]{1,4}(?:home|users)[\\/]{1,4})([^\s\\/:\"'<>|,;()\[\]]+)")
@@ -68,7 +79,7 @@ class Redactor:
         self.keep(keep)
 
     @classmethod
-    def here(cls, known_env: Collection[str] = ()) -> Redactor:
+    def of_this_user(cls, known_env: Collection[str] = ()) -> Redactor:
         """Redact what would give away who runs this process, and where."""
         import getpass
         import os

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from envdoctor import __version__
-from envdoctor.model import Unknown
+from envdoctor.model import Unknown, unknown_lookup
 from envdoctor.renderers.json import dump, plain
 
 if TYPE_CHECKING:
@@ -23,19 +23,24 @@ SECTIONS = {
     "module": "modules",
     "system": "system",
     "marker": "marker",
+    "installer": "installer",
+    "installed": "installed",
 }
-_OF_EACH_PACKAGE = ("requirements", "requires_python", "tags")
+_ABSENT = unknown_lookup("", "").reason
+_OF_EACH_PACKAGE = ("requirements", "requires_python", "tags", "installer")
+_DEFECTS = ("leftover", "unreadable")
 
 
 def render(snapshot: Snapshot, wanted: Mapping[str, Sequence[str]], redactor: Redactor) -> str:
     """Write what is known of a target, ending in a newline.
 
     ``wanted`` says for each kind of fact (:data:`SECTIONS`) which keys to ask for; for those that belong to a
-    distribution the default is every one. What the snapshot cannot tell is listed under ``unknown``.
+    distribution the default is every one of them. What the snapshot cannot tell is listed under ``unknown``.
     """
     names = sorted(snapshot.packages)
     redactor.keep(names)
-    asked = {kind: wanted.get(kind, names if kind in _OF_EACH_PACKAGE else ()) for kind in SECTIONS}
+    usual: dict[str, Sequence[str]] = {**dict.fromkeys(_OF_EACH_PACKAGE, names), "installed": _DEFECTS}
+    asked = {kind: wanted.get(kind, usual.get(kind, ())) for kind in SECTIONS}
     document: dict[str, Any] = {
         "schema": 1,
         "envdoctor": __version__,
@@ -67,8 +72,8 @@ def _answers(snapshot: Snapshot, asked: Mapping[str, Sequence[str]]) -> dict[str
     for kind, section in SECTIONS.items():
         for key in asked[kind]:
             value = snapshot.lookup(kind, key)
-            if isinstance(value, Unknown):
-                unknown.append({"fact": f"{kind}.{key}", "reason": value.reason})
-            else:
+            if not isinstance(value, Unknown):
                 sections[section][key] = value
+            elif value.reason != _ABSENT:  # what a reader of the document would say anyway
+                unknown.append({"fact": f"{kind}.{key}", "reason": value.reason})
     return {**sections, "unknown": unknown}

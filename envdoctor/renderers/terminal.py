@@ -25,9 +25,7 @@ _BADGES = {"error": "bold red", "warning": "bold yellow", "info": "bold cyan"}
 _TAGS = {"workaround": "yellow", "by hand": "cyan"}
 
 
-def render(
-    report: Report, *, width: int | None = None, color: bool | None = None, unicode: bool | None = None
-) -> str:
+def render(report: Report, *, width: int | None = None, color: bool | None = None, unicode: bool | None = None) -> str:
     """Write a report as text; ``None`` means what suits standard output. Ends with a newline."""
     color = line.colorful(sys.stdout, os.environ) if color is None else color
     unicode = line.carries_unicode(sys.stdout) if unicode is None else unicode
@@ -151,8 +149,12 @@ def _label(text: str, style: str = "dim") -> Part:
 
 def _found(page: _Page, finding: Finding, report: Report) -> None:
     """The evidence: what and where; in two columns if all of it fits, else the place below."""
-    rows = [(layout.found(item), layout.near(item.source, report)) for item in finding.evidence]
-    wide = max(len(what) for what, _ in rows) + 2
+    rows = [
+        (layout.found(item), layout.near(item.source, report))
+        for item in finding.evidence
+        if not (item.fact == "text" and finding.matched)  # said already
+    ]
+    wide = max((len(what) for what, _ in rows), default=0) + 2
     beside = all(page.fits(what.ljust(wide) + source) for what, source in rows)
     for number, (what, source) in enumerate(rows):
         label = _label("" if number else "found")

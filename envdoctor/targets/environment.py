@@ -154,9 +154,7 @@ def _split(path: str) -> list[str]:
 def _with_path_files(packages: str) -> list[str]:
     """A site directory and the directories that its ``.pth`` files add, as ``site`` does, without running a line."""
     paths = [packages]
-    for name in sorted(os.listdir(packages)):
-        if not name.endswith(".pth") or name.startswith("."):
-            continue
+    for name in sorted([name for name in os.listdir(packages) if name[-4:] == ".pth" and name[0] != "."]):
         try:
             with open(os.path.join(packages, name), encoding="utf-8", errors="replace") as file:
                 lines = file.read(1 << 20).splitlines()

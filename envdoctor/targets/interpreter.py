@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from typing import IO, Any
 
+    _Child = subprocess.Popen[bytes]
+
 #: Where an environment's directory has its interpreter: POSIX, Windows, and conda on Windows.
 IN_ENVIRONMENT = ("bin/python", "bin/python3", "Scripts/python.exe", "python.exe")
 #: How much an interpreter may print; beyond it, it is taken to print without end.
@@ -34,6 +36,10 @@ OUTPUT_LIMIT = 8 << 20
 TALK_LIMIT = 4 << 10
 #: How many characters of it stand in a message.
 QUOTE_LIMIT = 200
+#: From here on, an exit status on Windows says how a program crashed.
+WINDOWS_CRASH = 0xC0000000
+#: What only an interpreter says that fails before it comes to the collector.
+PYTHON_TALK = (b"Traceback (", b"Fatal Python error", b"Python path configuration", b"standard input\n")
 #: How many seconds an interpreter that has answered may take to end.
 GRACE = 1.0
 
@@ -115,8 +121,8 @@ def _in_directory(path: str) -> str:
 def _missing(executable: str, path: str) -> str:
     if os.path.islink(path):
         return (
-            f"{path} leads to {os.path.join(os.path.dirname(path), os.readlink(path))}, which does not exist: the Python "
-            "that this environment was made with is gone. Make the environment anew, or give another interpreter."
+            f"{path} leads to {os.path.join(os.path.dirname(path), os.readlink(path))}, which does not exist: "
+            "the Python that this environment was made with is gone. Make the environment anew, or give another one."
         )
     place = f"There is no interpreter {executable}"
     if os.path.basename(executable) == executable:
@@ -159,7 +165,7 @@ def _payload(token: str, wanted: Mapping[str, Sequence[str]], directory: str) ->
     return (_TOO_OLD.format(token=token) + "\f" + source + call).encode("utf-8", "backslashreplace")
 
 
-def _start(path: str, environment: dict[str, str]) -> subprocess.Popen[bytes]:
+def _start(path: str, environment: dict[str, str]) -> _Child:
     """Start the interpreter at the root of the file system, in a process group of its own."""
     options: dict[str, Any] = {"start_new_session": True}
     if sys.platform == "win32":
@@ -183,8 +189,8 @@ def _not_started(path: str, error: OSError) -> str:
             is_binary = b"\0" in stream.read(64)
         if is_binary:
             return (
-                f"{tried}: it is built for another kind of machine or system. Run envdoctor on that machine, or examine "
-                "its file system with --root."
+                f"{tried}: it is built for another kind of machine or system. Run envdoctor there, or examine its "
+                "file system with --root."
             )
         return f"{tried}: it is not a program. Give the path of a Python interpreter."
     return f"{tried}: {error.strerror or error}. Give the path of a Python interpreter that this user may run."
@@ -219,9 +225,7 @@ class _Frame:
         return framed if begin and end else None
 
 
-def _converse(
-    child: subprocess.Popen[bytes], payload: bytes, frame: _Frame, time_limit: float
-) -> tuple[bool, bytearray]:
+def _converse(child: _Child, payload: bytes, frame: _Frame, time_limit: float) -> tuple[bool, bytearray]:
     """Send the payload and read until the frame is complete or the output ends; whether that was within the limit.
 
     An interpreter that does not end by itself afterwards is ended. Also returns what it said on standard error.
@@ -265,10 +269,10 @@ def _overhear(stream: IO[bytes], talk: bytearray) -> None:
             del talk[:-TALK_LIMIT]
 
 
-def _end(child: subprocess.Popen[bytes]) -> None:
+def _end(child: _Child) -> None:
     """End the interpreter and everything it started."""
     if sys.platform == "win32":
-        killer = os.path.join(os.environ.get("SystemRoot", r"C:\Windows"), "System32", "taskkill.exe")
+        killer = os.path.join(os.environ.get("SYSTEMROOT", r"C:\Windows"), "System32", "taskkill.exe")
         subprocess.run([killer, "/F", "/T", "/PID", str(child.pid)], capture_output=True, check=False)  # noqa: S603
         child.kill()
     else:
@@ -304,14 +308,14 @@ def _ended(path: str, status: int, frame: _Frame, talk: bytes) -> str:
     """Why an interpreter that is gone did not answer."""
     if frame.is_endless():
         return (
-            f"{path} printed more than {OUTPUT_LIMIT >> 20} MiB instead of an answer, so it was ended. Give the path of "
-            "a Python interpreter; if this is one, look at what it runs when it starts (sitecustomize, .pth files)."
+            f"{path} printed more than {OUTPUT_LIMIT >> 20} MiB instead of an answer, so it was ended. Give the path "
+            "of a Python interpreter; if this is one, look at what it runs when it starts (sitecustomize, .pth files)."
         )
     said = _last_line(talk) or _last_line(bytes(frame.kept))
     quoted = f"; it said: {said}" if said else ""
-    if status < 0 or status >= 0xC0000000:
+    if status < 0 or status >= WINDOWS_CRASH:
         return f"{path} crashed ({_cause(status)}) before it answered{quoted}. See whether `{path} -I -c pass` works."
-    if any(mark in talk for mark in (b"Traceback (", b"Fatal Python error", b"Python path configuration", b"start-up code")):
+    if any(mark in talk for mark in PYTHON_TALK):
         return f"{path} failed with status {status} while it started{quoted}. See whether `{path} -I -c pass` works."
     return (
         f"{path} does not behave like a Python interpreter: it ended with status {status} without an answer{quoted}. "

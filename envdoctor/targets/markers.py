@@ -181,8 +181,12 @@ class Markers:
         samples = self._samples(words[0], left + right)
         answers = {_evaluate(f"{left} {operator} {right}", {**self.known, words[0]: value}) for value in samples}
         if len(words) > 1 or len(answers) != 1 or None in answers:
-            return Verdict(holds=None, unknown=frozenset(words))
+            return Verdict(holds=None, unknown=frozenset(map(self._wanted, words)))
         return YES if answers.pop() else NO
+
+    def _wanted(self, variable: str) -> str:
+        """What to ask for: a micro version only where the minor version is known and does not decide."""
+        return "python_version" if variable in _FULL_VERSIONS and "python_version" not in self.known else variable
 
     def _samples(self, variable: str, literal: str) -> list[str]:
         """Values of a variable that decide a comparison: a minor version is known without its micro version."""
@@ -242,8 +246,8 @@ class _Parser:
             operator, right = "not in", self._next()
         if {left[0], right[0]} & set("()<>=!~") or {left, right} & {"and", "or", "in", "not"}:
             raise _Malformed
-        verdict: Verdict = self._compare(left, operator, right)
-        return verdict
+        compared: Verdict = self._compare(left, operator, right)
+        return compared
 
     def _take(self, token: str) -> bool:
         if self._tokens and self._tokens[-1] == token:

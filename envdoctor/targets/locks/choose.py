@@ -69,5 +69,5 @@ def _missing(pool: Sequence[Entry]) -> str:
     if not unknown:
         return "extras or groups"
     flags = list(dict.fromkeys(flag for variable, flag in _FLAGS if variable in unknown))
-    hint = f", so state {' and '.join(flags)}" if flags else ""
-    return f"{', '.join(sorted(unknown))}, which is not known{hint}"
+    hint = f"; state {' and '.join(flags)}" if flags else ""
+    return f"{', '.join(sorted(unknown))} (not known{hint})"

@@ -174,7 +174,9 @@ def name_of(value: Any) -> str | None:
     return str(canonicalize_name(value.strip()))
 
 
-def package_tables(source: Source, data: Mapping[str, Any], key: str) -> tuple[list[tuple[int | None, Any]], list[UnknownFact]]:
+def package_tables(
+    source: Source, data: Mapping[str, Any], key: str
+) -> tuple[list[tuple[int | None, Any]], list[UnknownFact]]:
     """The tables of ``[[key]]`` that have a name, each with its line, and a note for each that has none.
 
     Raises :class:`ProbeError` where the key holds something else.
@@ -191,7 +193,9 @@ def package_tables(source: Source, data: Mapping[str, Any], key: str) -> tuple[l
         if isinstance(item, dict) and name_of(item.get("name")):
             found.append((number, item))
         else:
-            notes.append(note(f"{source.at(number)}: an entry of {key!r} has no name of a distribution, and was left out"))
+            notes.append(
+                note(f"{source.at(number)}: an entry of {key!r} has no name of a distribution, and was left out")
+            )
     return found, notes
 
 

@@ -7,7 +7,7 @@ from packaging.version import InvalidVersion, Version
 
 from envdoctor.model import Record
 from envdoctor.targets.locks.contents import Entry
-from envdoctor.targets.markers import NO, YES, Verdict
+from envdoctor.targets.markers import CHOICES, NO, YES, Verdict
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -36,26 +36,70 @@ class Node(Record):
     reason: str | None = None
 
 
-def reach(nodes: Sequence[Node], roots: Iterable[Edge], markers: Markers) -> list[Entry]:
-    """An entry for each node, with the verdict of the best path to it from the roots."""
+def reach(nodes: Sequence[Node], roots: Iterable[Edge], markers: Markers, *, newest: bool = False) -> list[Entry]:
+    """An entry for each node, with the verdict of the best path to it from the roots.
+
+    Of several versions only those remain that everything which applies allows; ``newest`` says that the installer
+    takes the newest of them.
+    """
     by_name: dict[str, list[int]] = {}
     for index, node in enumerate(nodes):
         by_name.setdefault(node.name, []).append(index)
-    verdicts = [NO] * len(nodes)
     for name, indices in by_name.items():
         by_name[name] = _installable(nodes, indices, markers)
-    pending = [(edge, YES) for edge in roots]
-    while pending:
-        edge, verdict = pending.pop()
-        verdict &= markers.holds(edge.marker)
-        if verdict.holds is False:
-            continue
-        for index in _candidates(nodes, by_name.get(edge.name, []), edge):
-            reached = verdicts[index] | (verdict & nodes[index].verdict)
-            if reached != verdicts[index]:
-                verdicts[index] = reached
-                pending += [(onward, reached) for onward in nodes[index].edges]
-    return [entry(node, verdict) for node, verdict in zip(nodes, verdicts)]
+    walk = _Walk(nodes, by_name, markers)
+    roots = list(roots)
+    walk.run(roots)
+    if walk.narrow(newest=newest):
+        walk.run(roots)
+    return [entry(node, verdict) for node, verdict in zip(nodes, walk.verdicts)]
+
+
+class _Walk:
+    def __init__(self, nodes: Sequence[Node], by_name: dict[str, list[int]], markers: Markers) -> None:
+        self._nodes, self._by_name, self._markers = nodes, by_name, markers
+        self.verdicts: list[Verdict] = []
+        self._applied: dict[str, list[tuple[list[int], Verdict]]] = {}
+
+    def run(self, roots: list[Edge]) -> None:
+        """Follow the edges from the roots until nothing new is reached."""
+        self.verdicts, self._applied = [NO] * len(self._nodes), {}
+        pending = [(edge, YES) for edge in roots]
+        while pending:
+            edge, verdict = pending.pop()
+            verdict &= self._markers.holds(edge.marker)
+            if verdict.holds is False:
+                continue
+            candidates = _candidates(self._nodes, self._by_name.get(edge.name, []), edge)
+            if len(self._by_name.get(edge.name, [])) > 1:
+                self._applied.setdefault(edge.name, []).append((candidates, verdict))
+            for index in candidates:
+                reached = self.verdicts[index] | (verdict & self._nodes[index].verdict)
+                if reached != self.verdicts[index]:
+                    self.verdicts[index] = reached
+                    pending += [(onward, reached) for onward in self._nodes[index].edges]
+
+    def narrow(self, *, newest: bool) -> bool:
+        """Rule out the versions that some applying edge does not allow; whether any was."""
+        narrowed = False
+        for name, applied in self._applied.items():
+            before = self._by_name[name]
+            certain = [set(allowed) for allowed, verdict in applied if verdict.holds or verdict.unknown <= CHOICES]
+            remaining = [index for index in before if all(index in allowed for allowed in certain)]
+            if newest and len(certain) == len(applied):
+                remaining = _newest(self._nodes, remaining)
+            if remaining and len(remaining) < len(before):
+                self._by_name[name] = remaining
+                narrowed = True
+        return narrowed
+
+
+def _newest(nodes: Sequence[Node], indices: list[int]) -> list[int]:
+    try:
+        versions = [Version(nodes[index].version or "") for index in indices]
+    except InvalidVersion:
+        return indices
+    return [index for index, version in zip(indices, versions) if version == max(versions)]
 
 
 def entry(node: Node, verdict: Verdict) -> Entry:

@@ -44,7 +44,9 @@ def read(source: Source, stated: Stated) -> Contents:
             where = source.at(lines.get((category, written)))
             name = name_of(written)
             if name is None or not isinstance(locked, dict):
-                notes.append(note(f"{where}: {written[:80]!a} in {category[:40]!a} is no locked package, and was left out"))
+                notes.append(
+                    note(f"{where}: {written[:80]!a} in {category[:40]!a} is no locked package, and was left out")
+                )
             else:
                 entries.append(_entry(name, locked, where, markers))
     notes += _spec_note(source, meta)
@@ -77,8 +79,12 @@ def _entry(name: str, locked: Mapping[str, Any], where: str, markers: Markers) -
         version = named[1]
     else:
         origin = next((key for key in ("git", "hg", "svn", "bzr", "path", "file") if key in locked), None)
-        reason = f"{where}: {name}{stated[:80]} is not pinned" if origin is None else f"{where}: {name} comes from {origin}"
-    return Entry(name=name, version=version, where=where, verdict=markers.holds(text(locked.get("markers"))), reason=reason)
+        reason = (
+            f"{where}: {name} {stated[:80]} is not pinned" if origin is None else f"{where}: {name} comes from {origin}"
+        )
+    return Entry(
+        name=name, version=version, where=where, verdict=markers.holds(text(locked.get("markers"))), reason=reason
+    )
 
 
 def _lines(written: str) -> dict[tuple[str, str], int]:

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from envdoctor.targets.locks.graph import Node
     from envdoctor.targets.markers import Markers
 
-_PROJECT = Verdict(holds=None, unknown=frozenset({"what the project itself requires (no pyproject.toml is beside)"}))
+_PROJECT = Verdict(holds=None, unknown=frozenset({"what the project itself requires"}))
 
 
 def reach_from(nodes: Sequence[Node], roots: list[Edge] | None, markers: Markers) -> list[Entry]:
@@ -23,15 +23,18 @@ def reach_from(nodes: Sequence[Node], roots: list[Edge] | None, markers: Markers
     only required under markers that do not hold may or may not have been.
     """
     if roots:
-        return reach(nodes, roots, markers)
+        return reach(nodes, roots, markers, newest=True)
     required = {edge.name for node in nodes for edge in node.edges}
-    tops = [Edge(name=name) for name in {node.name for node in nodes} - required]
-    return [_doubtful(one) for one in reach(nodes, sorted(tops, key=lambda edge: edge.name), markers)]
+    tops = [Edge(name=name) for name in sorted({node.name for node in nodes} - required)]
+    entries = reach(nodes, tops, markers)
+    reached = {entry.name for entry in entries if entry.verdict.holds is not False}
+    ruled_out = {node.name for node in nodes if node.verdict.holds is False}
+    return [one if one.name in reached | ruled_out else _doubtful(one) for one in entries]
 
 
 def _doubtful(entry: Entry) -> Entry:
-    if entry.verdict.holds is not False:
-        return entry
-    reason = f"{entry.where}: {entry.name} {entry.version} is only needed elsewhere, unless the project itself requires it"
+    reason = (
+        f"{entry.where}: {entry.name} {entry.version} is only needed elsewhere, unless the project itself requires it"
+    )
     doubtful: Entry = entry.replace(version=None, verdict=_PROJECT, reason=f"{reason}; no pyproject.toml is beside")
     return doubtful

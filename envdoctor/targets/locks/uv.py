@@ -85,7 +85,11 @@ def _members(manifest: dict[str, Any], packages: list[dict[str, Any]]) -> set[st
     """The projects of the workspace; with a single one, only its source tells."""
     named = {name for name in map(name_of, texts(manifest.get("members", []))) if name}
     local = ("editable", "virtual")
-    own = {name_of(package["name"]) or "" for package in packages if any(key in table(package.get("source")) for key in local)}
+    own = {
+        name_of(package["name"]) or ""
+        for package in packages
+        if any(key in table(package.get("source")) for key in local)
+    }
     return named or own
 
 

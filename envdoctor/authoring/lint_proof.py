@@ -1,0 +1,260 @@
+"""Holds the cells of a rule's proof against the rule, and looks for a good cell just past each of its edges."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from packaging.specifiers import SpecifierSet
+from packaging.version import InvalidVersion, Version
+
+from envdoctor.authoring.compile import compile_rule
+from envdoctor.authoring.conditions import leaves
+from envdoctor.authoring.document import Complaint
+from envdoctor.engine.evaluate import Trace, matches
+from envdoctor.model import Distribution, Record, Snapshot, Unknown
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from envdoctor.authoring.document import Where
+    from envdoctor.authoring.syntax import Rule
+    from envdoctor.engine.evaluate import Match
+
+    Cell = Mapping[str, Any]
+
+#: The Pythons that a range is held against: a clause that all of them satisfy has no other side to prove.
+PYTHONS = tuple(f"3.{minor}" for minor in range(6, 16))
+_PLATFORM_TEXTS = {"linux": ("Linux", "posix", "x86_64"), "darwin": ("Darwin", "posix", "arm64")}
+_WINDOWS = ("Windows", "nt", "AMD64")
+
+
+class Subject:
+    """A rule under examination, with what it is held against."""
+
+    def __init__(
+        self, rule: Rule, vocabulary: Mapping[str, Any], known: Mapping[str, list[str] | None] | None = None
+    ) -> None:
+        self.rule = rule
+        self.vocabulary = vocabulary
+        self.known = known or {}
+        self.match: Mapping[str, Any] = compile_rule(rule, vocabulary)["match"]
+
+    def complaint(self, where: Where, message: str) -> Complaint:
+        """A complaint about one place in the rule."""
+        return Complaint(path=self.rule.path, line=self.rule.line(*where), message=message)
+
+    def releases(self, name: str) -> list[str] | None:
+        """The known releases of a distribution, ``None`` where the index was not asked or did not answer."""
+        return self.known.get(name)
+
+    def cells(self, *kinds: str) -> Iterator[tuple[Where, Cell]]:
+        """The cells of the proof, with their key paths."""
+        for kind in kinds or ("bad", "good"):
+            for number, cell in enumerate(self.rule.proof[kind]):
+                yield ("proof", kind, number), cell
+
+    def members(self, name: str) -> list[str]:
+        """The distributions that a name means: itself and its family."""
+        return [name, *self.vocabulary.get("families", {}).get(name, ())]
+
+    def matches(self, cell: Cell, trace: Trace | None = None) -> list[Match]:
+        """How the rule holds in a cell."""
+        return matches(self.match, snapshot_of(cell, self.vocabulary), trace)
+
+    def about_metadata(self) -> bool:
+        """Whether the rule is about installed metadata, which no cell can state."""
+        return "installed" in self.rule.when
+
+
+def snapshot_of(cell: Cell, vocabulary: Mapping[str, Any]) -> Snapshot:
+    """A cell as a snapshot: what it does not list is absent, and it runs on Linux where it does not say."""
+    absent = cell.get("absent", ())
+    packages = {
+        name: Distribution(name=name, version=version)
+        for name, version in cell.get("packages", {}).items()
+        if name not in absent
+    }
+    python = {
+        "implementation": cell.get("implementation", "cpython"),
+        "free_threaded": cell.get("free-threaded", False),
+        "debug": cell.get("debug", False),
+    }
+    if "python" in cell:
+        python["version"] = cell["python"]
+    system = cell.get("platform", "linux")
+    return Snapshot(
+        target={"kind": "proof"},
+        python=python,
+        packages=packages,
+        platform={"system": system, "machine": cell.get("machine") or _PLATFORM_TEXTS.get(system, _WINDOWS)[2]},
+        start_method=_start_method(cell),
+        source="the proof",
+        lookup=_Lookup(cell, vocabulary),
+    )
+
+
+def _start_method(cell: Cell) -> dict[str, str]:
+    if "start_method" in cell:
+        return {"stated": cell["start_method"]}
+    if cell.get("platform", "linux") != "linux":
+        return {"default": "spawn"}
+    newer = "python" in cell and _release(cell["python"]) >= (3, 14)
+    return {"default": "forkserver" if newer else "fork"}
+
+
+def _release(version: str) -> tuple[int, ...]:
+    try:
+        return Version(version).release
+    except InvalidVersion:
+        return ()
+
+
+class _Lookup:
+    """Answers for the facts of a cell that a snapshot reads only when asked."""
+
+    def __init__(self, cell: Cell, vocabulary: Mapping[str, Any]) -> None:
+        self.cell = cell
+        self.kinds = vocabulary.get("modules", ())
+
+    def __call__(self, kind: str, key: str) -> Any:
+        """Give the value of a fact, or :class:`Unknown`."""
+        if kind == "env":
+            return self.cell.get("env", {}).get(key)
+        if kind == "module" and key in self.cell.get("modules", {}):
+            return self.module(self.cell["modules"][key])
+        if kind == "system" and key in self.cell.get("system", {}):
+            return self.cell["system"][key]
+        if kind == "system" and key == "container":
+            return False
+        if kind == "marker":
+            return self.marker().get(key) or Unknown(reason="the cell does not say")
+        word = {"module": "modules"}.get(kind, kind)
+        return Unknown(reason=f"the cell does not say; add `{word}: {{{key}: ...}}`")
+
+    def module(self, value: str) -> dict[str, Any]:
+        """What `import` finds: a place, or a distribution."""
+        if value in self.kinds:
+            return {"kind": value}
+        return {"kind": "site-packages", "distribution": value}
+
+    def marker(self) -> dict[str, str]:
+        """The variables of a PEP 508 environment that a cell settles."""
+        system = self.cell.get("platform", "linux")
+        name, family, machine = _PLATFORM_TEXTS.get(system, _WINDOWS)
+        implementation = self.cell.get("implementation", "cpython")
+        found = {
+            "sys_platform": system,
+            "platform_system": name,
+            "os_name": family,
+            "platform_machine": self.cell.get("machine", machine),
+            "implementation_name": implementation,
+            "platform_python_implementation": {"cpython": "CPython", "pypy": "PyPy"}.get(implementation, ""),
+        }
+        release = _release(self.cell.get("python", ""))
+        if release:
+            found["python_version"] = ".".join(map(str, release[:2]))
+        if len(release) > 2:  # noqa: PLR2004 - it says which patch release
+            found["python_full_version"] = self.cell["python"]
+        return found
+
+
+def describe(where: Where, cell: Cell) -> str:
+    """A cell in the words of a complaint."""
+    packages = ", ".join(f"{name} {version}" for name, version in cell.get("packages", {}).items())
+    return f"{where[1]} cell {where[2] + 1} (Python {cell.get('python', 'unsaid')}{', ' if packages else ''}{packages})"
+
+
+def proof_contradicted(subject: Subject) -> Iterator[Complaint]:
+    """Bad cells that the rule does not match, and good ones that it does."""
+    if not subject.rule.proof["bad"]:
+        yield subject.complaint(("proof", "bad"), 'a proof needs a bad cell; write one such as {python: "3.11", ...}')
+    if subject.about_metadata():
+        return
+    for where, cell in subject.cells():
+        trace = Trace()
+        found = subject.matches(cell, trace)
+        if where[1] == "good" and found:
+            hint = "narrow `when`, or correct the cell"
+            yield subject.complaint(where, f"the rule matches {describe(where, cell)}; {hint}")
+        elif where[1] == "bad" and not found:
+            unknown = "; ".join(f"{fact} is unknown: {reason}" for fact, reason in trace.unknown)
+            hint = unknown or "widen `when`, or correct the cell"
+            yield subject.complaint(where, f"the rule does not match {describe(where, cell)}; {hint}")
+
+
+class Edge(Record):
+    """One clause of a range that a rule names, and the axis that it bounds: ``python`` or a distribution."""
+
+    axis: str
+    clause: str
+    negated: bool
+    where: Where
+
+    def is_passed(self, version: str) -> bool:
+        """Whether a version lies on the other side."""
+        return SpecifierSet(self.clause).contains(version, prereleases=True) is self.negated
+
+
+def edges(rule: Rule) -> Iterator[Edge]:
+    """Every edge that the condition and the consumers of a rule name."""
+    for leaf in leaves(rule.when, ("when",)):
+        ranged = leaf.fact == "packages" and leaf.value not in {"present", "absent"}
+        if ranged or (leaf.fact == "python" and leaf.key == "version"):
+            axis = leaf.key if ranged else "python"
+            yield from _edges(axis, leaf.value, leaf.where, negated=leaf.negated)
+    for name, line in rule.consumers.items():
+        yield from _edges(name, line["bad"], ("consumers", name), negated=False)
+
+
+def _edges(axis: str, specifier: str, where: Where, *, negated: bool) -> Iterator[Edge]:
+    for clause in specifier.split(","):
+        if clause.strip():
+            yield Edge(axis=axis, clause=clause.strip(), negated=negated, where=where)
+
+
+def edges_unproven(subject: Subject) -> Iterator[Complaint]:
+    """Edges without a good cell that differs from a bad one by this axis alone, and consumers without a bad cell."""
+    if subject.about_metadata():
+        return
+    bad = [cell for _, cell in subject.cells("bad")]
+    lonely = [name for name in subject.rule.consumers if not any(name in cell.get("packages", {}) for cell in bad)]
+    for name in lonely:
+        hint = f'add one such as {{python: "3.11", packages: {{{name}: "...", ...}}}}'
+        yield subject.complaint(("consumers", name), f"the consumer `{name}` has no bad cell; {hint}")
+    for edge in edges(subject.rule):
+        if edge.axis not in lonely and _has_other_side(subject, edge) and not _is_proven(subject, edge, bad):
+            side = "inside" if edge.negated else "outside"
+            name = "Python" if edge.axis == "python" else edge.axis
+            hint = f"add a bad cell's copy with {name} {side} of it"
+            yield subject.complaint(edge.where, f"no good cell stands just past `{name} {edge.clause}`; {hint}")
+
+
+def _has_other_side(subject: Subject, edge: Edge) -> bool:
+    versions = PYTHONS if edge.axis == "python" else subject.releases(edge.axis)
+    return not versions or any(edge.is_passed(version) for version in versions)
+
+
+def _is_proven(subject: Subject, edge: Edge, bad: list[Cell]) -> bool:
+    for _, good in subject.cells("good"):
+        if any(edge.is_passed(version) for version in _values(subject, edge.axis, good)) and any(
+            subject.matches(_with_axis(subject, edge.axis, good, cell)) for cell in bad
+        ):
+            return True
+    return False
+
+
+def _values(subject: Subject, axis: str, cell: Cell) -> list[str]:
+    if axis == "python":
+        return [cell["python"]] if "python" in cell else []
+    packages = cell.get("packages", {})
+    return [packages[name] for name in subject.members(axis) if name in packages]
+
+
+def _with_axis(subject: Subject, axis: str, cell: Cell, other: Cell) -> Cell:
+    """A cell with what another says on one axis."""
+    if axis == "python":
+        return {**cell, "python": other["python"]} if "python" in other else cell
+    members = subject.members(axis)
+    packages = {name: version for name, version in cell.get("packages", {}).items() if name not in members}
+    packages.update({name: version for name, version in other.get("packages", {}).items() if name in members})
+    return {**cell, "packages": packages}

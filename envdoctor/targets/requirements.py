@@ -1,0 +1,136 @@
+"""Pinned requirements and lock files: what would be installed, read without installing anything."""
+
+from __future__ import annotations
+
+import re
+from fnmatch import fnmatchcase
+from importlib import import_module
+
+from envdoctor.errors import ProbeError
+from envdoctor.model import Snapshot, unknown_lookup
+from envdoctor.targets import markers
+from envdoctor.targets.locks.choose import choose
+from envdoctor.targets.locks.contents import Stated, load, note
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from typing import Any
+
+    from envdoctor.model import UnknownFact
+    from envdoctor.targets.locks.contents import Contents, Source
+
+_LOCKS = "envdoctor.targets.locks."
+#: Pattern of the file name, name of the format, reader.
+FORMATS = (
+    ("pylock.toml", "pylock.toml", _LOCKS + "pylock"),
+    ("pylock.*.toml", "pylock.toml", _LOCKS + "pylock"),
+    ("uv.lock", "uv.lock", _LOCKS + "uv"),
+    ("*.py.lock", "uv.lock", _LOCKS + "uv"),
+    ("poetry.lock", "poetry.lock", _LOCKS + "poetry"),
+    ("pdm.lock", "pdm.lock", _LOCKS + "pdm"),
+    ("pipfile.lock", "Pipfile.lock", _LOCKS + "pipenv"),
+    ("*conda-lock*.y*ml", "conda-lock.yml", _LOCKS + "conda_lock"),
+)
+#: What a file of another name must contain, tried in this order.
+CONTENTS = (
+    (r"^(?:content-hash|python-versions)[ ]?=", "poetry.lock", _LOCKS + "poetry"),
+    (r"^(?:lock-version|\[\[packages\]\])", "pylock.toml", _LOCKS + "pylock"),
+    (r"^(?:content_hash|lock_version)[ ]?=", "pdm.lock", _LOCKS + "pdm"),
+    (r"^\[\[package\]\]", "uv.lock", _LOCKS + "uv"),
+    (r"\A\s*\{", "Pipfile.lock", _LOCKS + "pipenv"),
+    (r"^package:[ ]*$", "conda-lock.yml", _LOCKS + "conda_lock"),
+    (r"^[\"']?dependencies[\"']?:", "environment.yml", _LOCKS + "conda_environment"),
+    ("", "requirements.txt", _LOCKS + "requirements_file"),
+)
+#: Files that people give by mistake, and what to give instead.
+_OTHERS = (
+    ("pyproject.toml", "give the lock file beside it, such as uv.lock, poetry.lock or pdm.lock"),
+    ("pipfile", "give the Pipfile.lock beside it"),
+    ("pixi.lock", "export it to an environment.yml"),
+    ("pixi.toml", "export it to an environment.yml"),
+    ("setup.py", "give a requirements or lock file"),
+    ("setup.cfg", "give a requirements or lock file"),
+)
+
+
+def read(
+    path: str,
+    python_version: str | None = None,
+    platform: str | None = None,
+    machine: str | None = None,
+) -> Snapshot:
+    """The snapshot of what a file says would be installed.
+
+    Raises :class:`ProbeError` for a file that cannot be read, :class:`UsageError` for a version or platform that is
+    not understood.
+    """
+    stated = Stated(python_version=python_version, platform=platform, machine=machine)
+    stated.markers()
+    source = load(path)
+    name, reader = _format(source)
+    contents: Contents = import_module(reader).read(source, stated)
+    packages, notes = choose(contents.entries)
+    python = {"version": version} if (version := _python(stated, contents)) else {}
+    target = {"kind": "requirements", "path": path, "format": name}
+    return Snapshot(
+        target={**target, **{key: value for key, value in contents.target.items() if value is not None}},
+        python=python,
+        platform=_platform(stated, contents),
+        packages=packages,
+        complete=contents.complete,
+        source=path,
+        lookup=_lookup(stated, contents),
+        notes=[*contents.notes, *_range_notes(source, stated, contents), *notes],
+    )
+
+
+def _format(source: Source) -> tuple[str, str]:
+    """The name of a file's format and its reader."""
+    name = source.name.lower()
+    for other, instead in _OTHERS:
+        if name == other:
+            raise ProbeError(f"{source.path} does not say which versions would be installed: {instead}")
+    for pattern, known, reader in FORMATS:
+        if fnmatchcase(name, pattern):
+            return known, reader
+    if name.endswith((".yml", ".yaml")) and not re.search(r"^package:[ ]*$", source.text, re.MULTILINE):
+        return "environment.yml", _LOCKS + "conda_environment"
+    first = source.text[:200_000] + source.text[-2_000:]
+    return next((known, reader) for pattern, known, reader in CONTENTS if re.search(pattern, first, re.MULTILINE))
+
+
+def _python(stated: Stated, contents: Contents) -> str | None:
+    return markers.version(stated.python_version) if stated.python_version else contents.python
+
+
+def _platform(stated: Stated, contents: Contents) -> dict[str, str]:
+    system = markers.system(stated.platform) or contents.platform
+    own = contents.machine if system == contents.platform else None
+    machine = markers.machine_of(system, stated.machine) or own
+    return {key: value for key, value in (("system", system), ("machine", machine)) if value}
+
+
+def _lookup(stated: Stated, contents: Contents) -> Callable[[str, str], Any]:
+    known = stated.replace(
+        python_version=stated.python_version or contents.python,
+        platform=stated.platform or contents.platform,
+        machine=stated.machine or _platform(stated, contents).get("machine"),
+    ).markers()
+
+    def lookup(kind: str, key: str) -> Any:
+        return known.ask(key) if kind == "marker" else unknown_lookup(kind, key)
+
+    return lookup
+
+
+def _range_notes(source: Source, stated: Stated, contents: Contents) -> Iterator[UnknownFact]:
+    """Say that a version names no Python, or one that the file was not made for."""
+    if stated.python_version and markers.version(stated.python_version) is None:
+        reason = f"--python-version {stated.python_version} names no minor version; give one such as 3.11"
+        yield note(reason).replace(fact="python.version")
+    specifier = contents.target.get("requires_python")
+    if isinstance(specifier, str) and stated.markers().python_within(specifier).holds is False:
+        yield note(
+            f"{source.path} was made for Python {specifier}, not {stated.python_version}: its choices may not hold"
+        )

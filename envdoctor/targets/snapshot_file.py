@@ -1,0 +1,318 @@
+"""A saved snapshot (``docs/snapshot.schema.json``): written by ``envdoctor snapshot``, or by hand.
+
+Only ``packages`` must be there; whatever else is missing is unknown. The file may come from anybody, so its size,
+its nesting and the type of every value are bounded before they are believed.
+"""
+
+from __future__ import annotations
+
+import codecs
+import json
+import math
+import re
+import sys
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from envdoctor.errors import TargetError
+from envdoctor.model import Distribution, Snapshot, Unknown, UnknownFact, unknown_lookup
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+#: The longest document that is read, in bytes.
+LIMIT = 64 * 1024 * 1024
+_SCHEMA = 1
+_DIGITS = 40
+_VERSION = re.compile(r"\d+\.\d+(?:\.\d+)*[A-Za-z0-9._+!-]*")
+
+
+class Kind(NamedTuple):
+    """What a value must be: a test, and how to say it."""
+
+    holds: Callable[[Any], bool]
+    said: str
+
+
+_TEXT = Kind(lambda value: isinstance(value, str), "a text in quotes")
+_TEXT_OR_NULL = Kind(lambda value: value is None or isinstance(value, str), "a text in quotes, or null")
+_FLAG = Kind(lambda value: value is None or isinstance(value, bool), "true, false or null")
+_MAPPING = Kind(lambda value: isinstance(value, dict), "an object")
+_LIST = Kind(lambda value: isinstance(value, list), "a list")
+_TEXTS = Kind(lambda value: isinstance(value, list) and all(isinstance(item, str) for item in value), "a list of texts")
+_TEXTS_OR_NULL = Kind(lambda value: value is None or _TEXTS.holds(value), "a list of texts, or null")
+_SCALAR = Kind(lambda value: not isinstance(value, (dict, list)), "a text, a number, true, false or null")
+_MODULE = Kind(
+    lambda value: isinstance(value, dict) and isinstance(value.get("kind"), str), "an object with a 'kind' in quotes"
+)
+_PAIRS = Kind(
+    lambda value: isinstance(value, list) and all(_TEXTS.holds(item) and len(item) == 2 for item in value),  # noqa: PLR2004
+    "a list of pairs: a path and a reason",
+)
+
+#: For every kind of fact that is looked up: the section of the document, and what its values are.
+_SECTIONS = {
+    "requirements": ("requirements", _TEXTS),
+    "requires_python": ("requires_python", _TEXT_OR_NULL),
+    "tags": ("tags", _TEXTS_OR_NULL),
+    "env": ("env", _TEXT_OR_NULL),
+    "module": ("modules", _MODULE),
+    "system": ("system", _SCALAR),
+    "marker": ("marker", _TEXT_OR_NULL),
+    "installer": ("installer", _TEXT_OR_NULL),
+    "installed": ("installed", _PAIRS),
+}
+_BY_DISTRIBUTION = ("requirements", "requires_python", "tags", "installer")
+_FACTS = {
+    "python": {"version": _TEXT_OR_NULL, "free_threaded": _FLAG, "debug": _FLAG, "implementation": _TEXT_OR_NULL},
+    "platform": {"system": _TEXT_OR_NULL, "machine": _TEXT_OR_NULL},
+    "start_method": {"default": _TEXT_OR_NULL, "stated": _TEXT_OR_NULL},
+}
+
+
+def read(path: str) -> Snapshot:
+    """Read a snapshot from a file, or from standard input for ``-``.
+
+    Raises :class:`TargetError` that names the key and what was expected there.
+    """
+    name = "standard input" if path == "-" else path
+    document = _Document(name, _parse(_decode(_bytes(path, name), name), name))
+    return document.snapshot()
+
+
+def _bytes(path: str, name: str) -> bytes:
+    try:
+        if path == "-":
+            data = sys.stdin.buffer.read(LIMIT + 1)
+        else:
+            with open(path, "rb") as file:
+                data = file.read(LIMIT + 1)
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or error
+        raise TargetError(f"the snapshot {name} cannot be read: {reason}") from error
+    if len(data) > LIMIT:
+        raise TargetError(f"the snapshot {name} is longer than {LIMIT >> 20} MiB; no environment needs that")
+    if not data.strip():
+        raise TargetError(f"the snapshot {name} is empty; write one with: envdoctor snapshot -o FILE")
+    return data
+
+
+def _decode(data: bytes, name: str) -> str:
+    """UTF-8, with or without a mark; UTF-16 with one, as some shells on Windows redirect it."""
+    utf16 = data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
+    try:
+        return data.decode("utf-16" if utf16 else "utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise TargetError(f"the snapshot {name} is not UTF-8 (byte {error.start}: {error.reason})") from error
+
+
+class _Object(dict):  # type: ignore[type-arg]
+    """A JSON object that remembers the keys it was given twice."""
+
+    repeated: tuple[str, ...] = ()
+
+
+def _object(pairs: list[tuple[str, Any]]) -> _Object:
+    made = _Object(pairs)
+    if len(made) != len(pairs):
+        seen: set[str] = set()
+        made.repeated = tuple(key for key, _ in pairs if key in seen or seen.add(key))  # type: ignore[func-returns-value]
+    return made
+
+
+def _constant(text: str) -> float:
+    raise ValueError(f"{text} is not a number in JSON")
+
+
+def _integer(text: str) -> int:
+    if len(text) > _DIGITS:
+        raise ValueError(f"a number of {len(text):,} digits")
+    return int(text)
+
+
+def _float(text: str) -> float:
+    number = float(text)
+    if not math.isfinite(number):
+        raise ValueError(f"the number {text[:_DIGITS]} is out of range")
+    return number
+
+
+def _parse(text: str, name: str) -> Mapping[str, Any]:
+    try:
+        document = json.loads(
+            text, object_pairs_hook=_object, parse_constant=_constant, parse_int=_integer, parse_float=_float
+        )
+    except json.JSONDecodeError as error:
+        place = f"line {error.lineno}, column {error.colno}"
+        cut = "; it seems to be cut off" if error.pos >= len(text.rstrip()) else ""
+        raise TargetError(f"the snapshot {name} is not JSON: {error.msg} ({place}){cut}") from error
+    except ValueError as error:
+        raise TargetError(f"the snapshot {name} is not JSON: {error}") from error
+    except RecursionError as error:
+        raise TargetError(f"the snapshot {name} is nested too deeply; that is no snapshot") from error
+    if not isinstance(document, dict):
+        raise TargetError(
+            f"the snapshot {name} is {_type(document)}, not an object with 'packages'; "
+            "write one with: envdoctor snapshot -o FILE"
+        )
+    return document
+
+
+def _type(value: Any) -> str:
+    names = {dict: "an object", list: "a list", str: "a text", bool: "true or false", type(None): "null"}
+    return next((said for kind, said in names.items() if isinstance(value, kind)), "a number")
+
+
+def _normal(name: str) -> str:
+    return re.sub(r"[-_.]+", "-", name.strip()).lower()
+
+
+class _Document:
+    """The parsed document, asked for one part after the other."""
+
+    def __init__(self, name: str, values: Mapping[str, Any]) -> None:
+        self.name = name
+        self.values = values
+        self.notes: list[UnknownFact] = []
+
+    def snapshot(self) -> Snapshot:
+        """Everything that the document says."""
+        schema = self.values.get("schema", _SCHEMA)
+        if schema != _SCHEMA or isinstance(schema, bool):
+            raise TargetError(
+                f"the snapshot {self.name} has schema {_shown(schema)}; this envdoctor reads schema {_SCHEMA}. "
+                "Upgrade envdoctor, or write the snapshot again"
+            )
+        packages = self.packages()
+        facts = {section: self.facts(section) for section in _FACTS}
+        lookup = self.lookup()
+        complete = self.value(self.values, "complete", "complete", Kind(lambda v: isinstance(v, bool), "true or false"))
+        return Snapshot(
+            target=self.target(),
+            packages=packages,
+            complete=True if complete is None else complete,
+            duplicates=self.duplicates(),
+            source=self.name,
+            lookup=lookup,
+            notes=(*self.recorded_notes(), *self.notes),
+            **facts,
+        )
+
+    def value(self, mapping: Mapping[str, Any], key: str, label: str, kind: Kind) -> Any:
+        """One value of the type it must have, or ``None`` where it is missing."""
+        if key not in mapping:
+            return None
+        value = mapping[key]
+        if not kind.holds(value):
+            raise TargetError(
+                f"the snapshot {self.name}: {one_line(label)} is {_shown(value)} ({_type(value)}); expected {kind.said}"
+            )
+        return value
+
+    def section(self, name: str) -> Mapping[str, Any]:
+        return self.value(self.values, name, name, _MAPPING) or {}
+
+    def packages(self) -> dict[str, Distribution]:
+        """The distributions by normalised name; of a name given twice the last one counts, and a note says so."""
+        if "packages" not in self.values:
+            raise TargetError(f"the snapshot {self.name} has no 'packages': an object of names and versions is needed")
+        versions = self.section("packages")
+        places = {_normal(name): name for name in self.section("distributions")}
+        packages: dict[str, Distribution] = {}
+        written: dict[str, list[str]] = {}
+        for name in [*getattr(versions, "repeated", ()), *versions]:
+            version = self.value(versions, name, f"packages.{name}", _TEXT_OR_NULL)
+            normal = self.normal(name, "packages")
+            written.setdefault(normal, []).append(name)
+            packages[normal] = Distribution(
+                name=normal, version=version, **self.place("distributions", places.get(normal, ""))
+            )
+        for normal, names in written.items():
+            if len(names) > 1:
+                reason = f"listed more than once in the snapshot ({', '.join(names)}); the last one is used"
+                self.notes.append(UnknownFact(rule=None, fact=f"packages.{normal}", reason=reason))
+        return packages
+
+    def normal(self, name: str, section: str) -> str:
+        normal = _normal(name)
+        if not normal:
+            raise TargetError(f"the snapshot {self.name}: {section} has an empty name")
+        return normal
+
+    def place(self, section: str, name: str) -> dict[str, str | None]:
+        label = f"{section}.{name}"
+        entry = self.value(self.section(section), name, label, _MAPPING) or {}
+        return {key: self.value(entry, key, f"{label}.{key}", _TEXT_OR_NULL) for key in ("path", "location")}
+
+    def facts(self, section: str) -> dict[str, Any]:
+        values = dict(self.section(section))
+        for key, kind in _FACTS[section].items():
+            self.value(values, key, f"{section}.{key}", kind)
+        version = values.get("version") if section == "python" else None
+        if version is not None and not _VERSION.fullmatch(version):
+            raise TargetError(
+                f"the snapshot {self.name}: python.version is {_shown(version)}; expected one like 3.11.7"
+            )
+        return {key: value for key, value in values.items() if value is not None}
+
+    def duplicates(self) -> list[Distribution]:
+        found = []
+        for number, entry in enumerate(self.value(self.values, "duplicates", "duplicates", _LIST) or ()):
+            label = f"duplicates[{number}]"
+            if not isinstance(entry, dict) or not isinstance(entry.get("name"), str):
+                raise TargetError(f"the snapshot {self.name}: {label} is {_shown(entry)}; expected one with a name")
+            keys = ("version", "path", "location")
+            rest = {key: self.value(entry, key, f"{label}.{key}", _TEXT_OR_NULL) for key in keys}
+            found.append(Distribution(name=self.normal(entry["name"], label), **rest))
+        return found
+
+    def target(self) -> dict[str, Any]:
+        """Point at the file; what it was taken of stands under ``recorded``."""
+        recorded = self.section("target")
+        if recorded.get("kind") == "snapshot" and isinstance(recorded.get("recorded"), dict):
+            recorded = recorded["recorded"]
+        target: dict[str, Any] = {"kind": "snapshot", "path": self.name}
+        if isinstance(recorded.get("installer"), str):
+            target["installer"] = recorded["installer"]
+        return {**target, "recorded": dict(recorded)} if recorded else target
+
+    def reasons(self, section: str) -> list[tuple[str, str]]:
+        """The facts of ``unknown`` or ``notes``, each with its reason."""
+        rows = []
+        for number, entry in enumerate(self.value(self.values, section, section, _LIST) or ()):
+            label = f"{section}[{number}]"
+            if not isinstance(entry, dict):
+                raise TargetError(f"the snapshot {self.name}: {label} is {_shown(entry)}; expected an object")
+            fact, reason = (self.value(entry, key, f"{label}.{key}", _TEXT) or "" for key in ("fact", "reason"))
+            rows.append((fact, reason))
+        return rows
+
+    def recorded_notes(self) -> list[UnknownFact]:
+        return [UnknownFact(rule=None, fact=fact, reason=reason) for fact, reason in self.reasons("notes")]
+
+    def lookup(self) -> Callable[[str, str], Any]:
+        """Answer from the document: the value, or why it is unknown."""
+        answers: dict[tuple[str, str], Any] = {}
+        for fact, reason in self.reasons("unknown"):
+            kind, _, key = fact.partition(".")
+            answers[kind, key] = Unknown(reason=reason)
+        for kind, (section, expected) in _SECTIONS.items():
+            values = self.section(section)
+            for key in values:
+                value = self.value(values, key, f"{section}.{key}", expected)
+                answers[kind, _normal(key) if kind in _BY_DISTRIBUTION else key] = value
+
+        def answer(kind: str, key: str) -> Any:
+            found = answers.get((kind, key), answers)
+            return unknown_lookup(kind, key) if found is answers else found
+
+        return answer
+
+
+def one_line(text: str) -> str:
+    """A key as it may be shown: short, without control characters."""
+    return text[:80] if text.isprintable() else ascii(text[:80])
+
+
+def _shown(value: Any) -> str:
+    text = json.dumps(value) if not isinstance(value, (dict, list)) else f"{_type(value)} of {len(value)}"
+    return text if len(text) <= _DIGITS else text[:_DIGITS] + "..."
