@@ -5,13 +5,19 @@
 
 from __future__ import annotations
 
-__version__ = "0.1.0"
-__all__ = ["Finding", "Snapshot", "diagnose", "examine"]
+__all__ = ["Finding", "Snapshot", "__version__", "diagnose", "examine"]
 
-_HOMES = {"examine": "doctor", "diagnose": "doctor", "Snapshot": "model", "Finding": "model"}
+_HOMES = {
+    "__version__": "_version",
+    "diagnose": "doctor",
+    "examine": "doctor",
+    "Finding": "model",
+    "Snapshot": "model",
+}
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from envdoctor._version import __version__
     from envdoctor.doctor import diagnose, examine
     from envdoctor.model import Finding, Snapshot
 

@@ -186,8 +186,8 @@ def module_fact(name: str, paths: "Sequence[str] | None" = None) -> "Facts":
     """What ``import NAME`` would find first: ``kind`` and ``origin``. Nothing is imported.
 
     ``kind`` is ``standard-library`` (``origin`` is ``None`` for what is compiled in), ``site-packages``, ``local``
-    (any other entry of ``sys.path``) or ``missing``. Raises :class:`NotKnownError` for a dotted name, whose parent would
-    have to be imported.
+    (any other entry of ``sys.path``) or ``missing``. Raises :class:`NotKnownError` for a dotted name, whose parent
+    would have to be imported.
     """
     if "." in name:
         raise NotKnownError("telling where {} comes from would import {}".format(name, name.rpartition(".")[0]))

@@ -27,6 +27,8 @@ def examine(
     """
     from envdoctor import targets
 
+    if kind in {"python", "root"}:
+        options["wanted"] = wanted()
     snapshot = targets.examine(kind, value, **options)
     if start_method is not None:
         snapshot = snapshot.replace(start_method={**snapshot.start_method, "stated": start_method})
@@ -88,7 +90,11 @@ def wanted(rules: Sequence[str] = ()) -> dict[str, list[str]]:
 
 def with_known_packages(report: Report, rules: Sequence[str] = ()) -> Report:
     """The report with the installed distributions that some rule is about: what a maintainer looks for first."""
-    packages = report.snapshot.packages
-    known = [name for name in packages if any(index.about(name) for index in rule_bases(rules))]
-    named: Report = report.replace(known_packages=known)
+    indexes = rule_bases(rules)
+    known = [name for name in report.snapshot.packages if any(index.about(name) for index in indexes)]
+    from envdoctor.remedies.commands import installer
+
+    snapshot = report.snapshot
+    target = {"installer": installer(snapshot), **snapshot.target}
+    named: Report = report.replace(known_packages=known, snapshot=snapshot.replace(target=target))
     return named

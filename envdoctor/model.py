@@ -51,7 +51,7 @@ class Record:
         raise AttributeError(f"{type(self).__name__} is immutable; use replace({name}=...)")
 
     def __eq__(self, other: object) -> bool:
-        return type(self) is type(other) and self.as_dict() == other.as_dict()  # type: ignore[attr-defined]
+        return type(self) is type(other) and self.as_dict() == other.as_dict()
 
     def __hash__(self) -> int:
         return hash((type(self).__name__, repr(self)))

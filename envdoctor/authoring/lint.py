@@ -63,10 +63,10 @@ def lint(paths: Sequence[str], releases: Releases | None = None) -> list[Complai
     finished = [rule for rule in rules if not unfinished[rule.id]]
     known = releases(sorted(set().union(*map(_named, finished)))) if releases and finished else {}
     base = {rule.id: rule for rule in [*read_rules(home, vocabulary)[0], *rules]}
-    subjects = {name: Subject(rule, vocabulary, known) for name, rule in base.items()}
-    for rule in finished:
-        complaints += [one for demand in DEMANDS for one in demand(subjects[rule.id])]
-        complaints += remedies_without_effect(subjects[rule.id], list(subjects.values()))
+    subjects: dict[str, Subject] = {}
+    for name, rule in base.items():
+        subjects[name] = Subject(rule, vocabulary, known, subjects.values())
+    complaints += [one for rule in finished for demand in DEMANDS for one in demand(subjects[rule.id])]
     complaints.sort(key=lambda one: (one.path, one.line))
     if None in known.values():
         complaints.append(Complaint(path=paths[0], line=1, message=_NO_INDEX, note=True))
@@ -186,6 +186,8 @@ def _ranges(subject: Subject) -> Iterator[Complaint]:
         versions = subject.releases(name)
         if versions is None:
             continue
+        if versions and not specifier:
+            continue
         inside = [version for version in versions if SpecifierSet(specifier).contains(version, prereleases=True)]
         if not versions:
             yield subject.complaint(where, f"no index knows a distribution `{name}`; look at its spelling")
@@ -200,7 +202,7 @@ def _ranges(subject: Subject) -> Iterator[Complaint]:
 def _stated_ranges(rule: Rule) -> Iterator[tuple[Where, str, str]]:
     for leaf in leaves(rule.when, ("when",)):
         if leaf.fact == "packages":
-            yield leaf.where, leaf.key, "" if leaf.value == "present" else leaf.value.replace("absent", "")
+            yield leaf.where, leaf.key, "" if leaf.value in {"present", "absent"} else leaf.value
     for name, line in rule.consumers.items():
         yield ("consumers", name), name, line["bad"]
     for where, name, specifier in _required(rule):
@@ -243,4 +245,5 @@ DEMANDS: Sequence[Callable[[Subject], Iterator[Complaint]]] = (
     _versions,
     proof_contradicted,
     edges_unproven,
+    remedies_without_effect,
 )

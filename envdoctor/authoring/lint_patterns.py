@@ -158,7 +158,7 @@ def _neighbours(items: Sequence[Item]) -> Iterator[str]:
         if name in _REPEATS and _unbounded(value):
             chars = _chars(list(value[2]))
             if any(chars & other for other in open_sets):
-                yield "two quantifiers side by side can take the same characters; merge them, or bound them as in {1,80}"
+                yield "quantifiers side by side can take the same characters; merge them, or bound them as in {1,80}"
             open_sets = [*(open_sets if not value[0] else []), chars]
         elif _width(name, value)[0]:
             open_sets = []

@@ -14,7 +14,7 @@ from envdoctor.engine.evaluate import Trace, matches
 from envdoctor.model import Distribution, Record, Snapshot, Unknown
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Collection, Iterator, Mapping
 
     from envdoctor.authoring.document import Where
     from envdoctor.authoring.syntax import Rule
@@ -29,15 +29,35 @@ _WINDOWS = ("Windows", "nt", "AMD64")
 
 
 class Subject:
-    """A rule under examination, with what it is held against."""
+    """A rule under examination, with what it is held against: known releases, and the rules of the base."""
 
     def __init__(
-        self, rule: Rule, vocabulary: Mapping[str, Any], known: Mapping[str, list[str] | None] | None = None
+        self,
+        rule: Rule,
+        vocabulary: Mapping[str, Any],
+        known: Mapping[str, list[str] | None],
+        base: Collection[Subject] = (),
     ) -> None:
         self.rule = rule
         self.vocabulary = vocabulary
-        self.known = known or {}
+        self.known = known
+        self.base = base
         self.match: Mapping[str, Any] = compile_rule(rule, vocabulary)["match"]
+        self.axes = self._axes()
+
+    def _axes(self) -> set[str]:
+        """What the rule turns on: distributions with their families, and ``python``."""
+        found = set(self.rule.consumers)
+        for leaf in leaves(self.rule.when, ()):
+            if leaf.fact == "packages":
+                found.update(self.members(leaf.key))
+            elif leaf.fact in {"python", "marker"}:
+                found.add("python")
+        return found
+
+    def others(self) -> Iterator[Subject]:
+        """The other rules of the base that cells can decide."""
+        return (other for other in self.base if other.rule.id != self.rule.id and not other.about_metadata())
 
     def complaint(self, where: Where, message: str) -> Complaint:
         """A complaint about one place in the rule."""
@@ -196,14 +216,19 @@ class Edge(Record):
 
 
 def edges(rule: Rule) -> Iterator[Edge]:
-    """Every edge that the condition and the consumers of a rule name."""
+    """Every edge that the condition and the consumers of a rule name.
+
+    Of a consumer that works again, it is the edge towards that release: what is older is broken in other ways.
+    """
     for leaf in leaves(rule.when, ("when",)):
         ranged = leaf.fact == "packages" and leaf.value not in {"present", "absent"}
         if ranged or (leaf.fact == "python" and leaf.key == "version"):
             axis = leaf.key if ranged else "python"
             yield from _edges(axis, leaf.value, leaf.where, negated=leaf.negated)
     for name, line in rule.consumers.items():
-        yield from _edges(name, line["bad"], ("consumers", name), negated=False)
+        for edge in _edges(name, line["bad"], ("consumers", name), negated=False):
+            if line["works"] is None or edge.is_passed(line["works"]):
+                yield edge
 
 
 def _edges(axis: str, specifier: str, where: Where, *, negated: bool) -> Iterator[Edge]:
@@ -218,6 +243,10 @@ def edges_unproven(subject: Subject) -> Iterator[Complaint]:
         return
     bad = [cell for _, cell in subject.cells("bad")]
     lonely = [name for name in subject.rule.consumers if not any(name in cell.get("packages", {}) for cell in bad)]
+    for name, line in subject.rule.consumers.items():
+        if line["works"] and SpecifierSet(line["bad"]).contains(line["works"], prereleases=True):
+            hint = "write the first release that works, outside of `bad`"
+            yield subject.complaint(("consumers", name), f"{name} {line['works']} lies in its bad range; {hint}")
     for name in lonely:
         hint = f'add one such as {{python: "3.11", packages: {{{name}: "...", ...}}}}'
         yield subject.complaint(("consumers", name), f"the consumer `{name}` has no bad cell; {hint}")
@@ -240,6 +269,17 @@ def _is_proven(subject: Subject, edge: Edge, bad: list[Cell]) -> bool:
             subject.matches(_with_axis(subject, edge.axis, good, cell)) for cell in bad
         ):
             return True
+    return _is_border(subject, edge, bad)
+
+
+def _is_border(subject: Subject, edge: Edge, bad: list[Cell]) -> bool:
+    """Whether another rule begins on the other side, so that nothing good can stand there."""
+    others = [other for other in subject.others() if edge.axis in other.axes]
+    for there in (cell for other in others for _, cell in other.cells("bad")):
+        if any(edge.is_passed(version) for version in _values(subject, edge.axis, there)):
+            moved = [_with_axis(subject, edge.axis, cell, there) for cell in bad]
+            if any(not subject.matches(cell) and any(other.matches(cell) for other in others) for cell in moved):
+                return True
     return False
 
 

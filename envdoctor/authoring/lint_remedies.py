@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any
 
 from packaging.requirements import InvalidRequirement, Requirement
@@ -9,7 +10,6 @@ from packaging.utils import canonicalize_name
 from packaging.version import Version
 
 from envdoctor.authoring.compile import compile_rule
-from envdoctor.authoring.conditions import leaves
 from envdoctor.authoring.lint_proof import PYTHONS, describe, snapshot_of
 from envdoctor.engine.diagnose import fill
 from envdoctor.engine.evaluate import matches
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 _NEWEST = "9999"
 
 
-def remedies_without_effect(subject: Subject, base: Sequence[Subject]) -> Iterator[Complaint]:
+def remedies_without_effect(subject: Subject) -> Iterator[Complaint]:
     """Complain of safe remedies after which the rule still holds, and of any that raise another rule."""
     if subject.about_metadata():
         return
@@ -42,7 +42,7 @@ def remedies_without_effect(subject: Subject, base: Sequence[Subject]) -> Iterat
                 hint = "change what it installs, or say `safety: manual`"
                 message = f"after {verb} the rule still matches {describe(where, cell)}; {hint}"
                 yield subject.complaint(("remedies", number), message)
-            for other in _raised(subject, base, cell, cured):
+            for other in [] if _is_guess(subject, remedy) else _raised(subject, cell, cured):
                 hint = "bound the version that it installs, or say `when:` to offer it elsewhere"
                 message = f"{verb} raises the rule {other} in {describe(where, cell)}; {hint}"
                 yield subject.complaint(("remedies", number), message)
@@ -144,25 +144,22 @@ def _before(release: list[int]) -> list[int]:
     return [*release[:-1], release[-1] - 1, 9999] if release else [0]
 
 
-def _raised(subject: Subject, base: Sequence[Subject], cell: Cell, cured: Cell) -> Iterator[str]:
+def _is_guess(subject: Subject, remedy: Mapping[str, Any]) -> bool:
+    """Whether an installer would take a newest release that is not known here."""
+    for text in remedy.get("requirements") or [remedy.get("requirement", "")]:
+        name = re.split(r"[^\w.{}-]", text)[0]
+        bounded = any(sign in text for sign in ("<", "==", "~="))
+        if name != "python" and not bounded and not subject.releases(str(canonicalize_name(name))):
+            return True
+    return False
+
+
+def _raised(subject: Subject, cell: Cell, cured: Cell) -> Iterator[str]:
     """The other rules that hold after a remedy and did not before."""
     before, after = cell.get("packages", {}), cured.get("packages", {})
     changed = {name for name in {*before, *after} if before.get(name) != after.get(name)}
     if cell.get("python") != cured.get("python"):
         changed.add("python")
-    for other in base:
-        if other.rule.id == subject.rule.id or other.about_metadata() or not changed & _axes(other):
-            continue
-        if other.matches(cured) and not other.matches(cell):
+    for other in subject.others():
+        if changed & other.axes and other.matches(cured) and not other.matches(cell):
             yield other.rule.id
-
-
-def _axes(subject: Subject) -> set[str]:
-    """What a rule turns on: distributions with their families, and ``python``."""
-    found = set(subject.rule.consumers)
-    for leaf in leaves(subject.rule.when, ()):
-        if leaf.fact == "packages":
-            found.update(subject.members(leaf.key))
-        elif leaf.fact in {"python", "marker"}:
-            found.add("python")
-    return found

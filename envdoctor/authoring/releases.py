@@ -248,7 +248,7 @@ def _unquote(value: str) -> str:
 
 def _default_index() -> str:
     """The address that pip would use by itself: its help names it."""
-    found = re.search(r"--index-url <url>.*?\(default:? (\S+?)\)", _pip("download", "--help"), re.DOTALL)
+    found = re.search(r"--index-url <url>.*?\(default:?\s+(\S+?)\)", _pip("download", "--help"), re.DOTALL)
     return found[1] if found else ""
 
 

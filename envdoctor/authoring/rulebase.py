@@ -6,6 +6,10 @@ import os
 
 from envdoctor.engine import index
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
 FILE = "rules.idx"
 _PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 
@@ -20,7 +24,7 @@ def shipped() -> index.Index:
         return index.from_file(path)
     except (FileNotFoundError, NotADirectoryError):
         pass
-    loader = globals().get("__loader__")
+    loader: Any = globals().get("__loader__")
     if hasattr(loader, "get_data") and not os.path.isdir(_PACKAGE):
         return index.from_bytes(loader.get_data(path), path)
     return further(checkout())

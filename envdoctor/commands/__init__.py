@@ -46,7 +46,7 @@ def run(words: list[str]) -> int:
         print(HELP, end="")
         return 0
     if first in {"-V", "--version"}:
-        from envdoctor import __version__
+        from envdoctor._version import __version__
 
         print(f"envdoctor {__version__}")
         return 0

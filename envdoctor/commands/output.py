@@ -13,19 +13,12 @@ if TYPE_CHECKING:
 
 def verdict(report: Report) -> str:
     """The line for a report without findings, as this terminal can show it."""
-    from envdoctor.renderers.line import verdict as line
-
-    stream = sys.stdout
-    return line(report, color=colored(stream), unicode=(stream.encoding or "").lower().startswith("utf"))
-
-
-def colored(stream: object) -> bool:
-    """Whether a stream is a terminal that wants colour (https://no-color.org)."""
     from os import environ
 
-    if environ.get("NO_COLOR") or environ.get("TERM") == "dumb":
-        return False
-    return bool(environ.get("FORCE_COLOR")) or (hasattr(stream, "isatty") and stream.isatty())
+    from envdoctor.renderers.line import carries_unicode, colorful
+    from envdoctor.renderers.line import verdict as line
+
+    return line(report, color=colorful(sys.stdout, environ), unicode=carries_unicode(sys.stdout))
 
 
 def status(report: Report, fail_on: str) -> int:
@@ -38,7 +31,7 @@ def status(report: Report, fail_on: str) -> int:
 
 def show(report: Report, form: str = "text", output: str | None = None) -> None:
     """Print a report in one of the formats, or write it to a file."""
-    if form == "text" and output is None and not (report.findings or report.understood or report.unknown):
+    if form == "text" and output is None and not (report.findings or report.understood):
         print(verdict(report))
     else:
         write(rendered(report, form, plain=output is not None), output)
@@ -50,11 +43,12 @@ def rendered(report: Report, form: str, *, plain: bool) -> str:
     import shutil
 
     from envdoctor import renderers
+    from envdoctor.renderers.line import colorful
 
     width = 100
     if not plain and (sys.stdout.isatty() or "COLUMNS" in os.environ):
         width = shutil.get_terminal_size((width, 24)).columns
-    return renderers.load(form)(report, width=width, color=not plain and colored(sys.stdout))
+    return renderers.load(form)(report, width=width, color=not plain and colorful(sys.stdout, os.environ))
 
 
 def write(text: str, output: str | None) -> None:

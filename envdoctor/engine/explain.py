@@ -128,7 +128,7 @@ def _refusal(snapshot: Snapshot) -> Evidence:
 
 def _understood(error_text: Any) -> dict[str, Any]:
     """What was made of the text: the last exception, its innermost third-party frame, versions."""
-    failures = list(error_text.failures)
+    failures = [failure for failure in error_text.failures if failure.exception or failure.exit_signal]
     understood: dict[str, Any] = {"versions": dict(error_text.versions), "python": error_text.python}
     if failures:
         last = failures[-1]

@@ -120,7 +120,7 @@ def _scanner() -> Callable[[str], Any]:
         import json
 
         return json.loads
-    scan = make_scanner(_Context())
+    scan = make_scanner(_Context())  # type: ignore[arg-type]
     return lambda text: scan(text, 0)[0]
 
 

@@ -71,7 +71,7 @@ def _all_unmet(snapshot: Snapshot) -> list[tuple[Distribution, str, str, str]]:
     verdicts: dict[str, bool | None] = {}
     for owner in snapshot.packages.values():
         lines = snapshot.lookup("requirements", owner.name)
-        if lines and not isinstance(lines, Unknown):
+        if not isinstance(lines, Unknown) and lines:
             found += [(owner, *one) for one in unmet(lines, snapshot.packages, variable, verdicts)]
     _seen = (snapshot, found)
     return found
@@ -97,7 +97,7 @@ def _requires_python(kind: str, snapshot: Snapshot) -> Iterator[Defect]:
     version = snapshot.python.get("version")
     for owner in snapshot.packages.values() if version else ():
         specifier = snapshot.lookup("requires_python", owner.name)
-        if specifier and not isinstance(specifier, Unknown) and within(str(version), specifier) is False:
+        if not isinstance(specifier, Unknown) and specifier and within(str(version), specifier) is False:
             evidence = [
                 Evidence(
                     fact="requires_python." + owner.name,
@@ -112,7 +112,7 @@ def _requires_python(kind: str, snapshot: Snapshot) -> Iterator[Defect]:
 def _platform(kind: str, snapshot: Snapshot) -> Iterator[Defect]:
     for owner in snapshot.packages.values():
         tags = snapshot.lookup("tags", owner.name)
-        wrong = mismatch(tags, snapshot) if tags and not isinstance(tags, Unknown) else None
+        wrong = mismatch(tags, snapshot) if not isinstance(tags, Unknown) and tags else None
         if wrong:
             value = f"{owner.name} {owner.version} was built for {wrong}"
             evidence = [Evidence(fact="tags." + owner.name, value=value, source=owner.path or snapshot.source)]

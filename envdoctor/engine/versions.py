@@ -148,12 +148,13 @@ def _clause(clause: str) -> list[Interval] | None:
         return [[[*at[:2], _FINAL, 0, _INFINITY], None]]
     if operator == "~=":
         return _compatible(version, at)
-    return {
+    simple: dict[str, list[Interval]] = {
         ">=": [[at, None]],
         "<=": [[None, [*at, 1]]],
         "==": [[at, [*at, 1]]],
         "!=": [[None, at], [[*at, 1], None]],
-    }[operator]
+    }
+    return simple[operator]
 
 
 def _prefix(operator: str, version: str) -> list[Interval] | None:

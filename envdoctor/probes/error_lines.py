@@ -25,6 +25,8 @@ _ESCAPES = re.compile(
     r"|(?:\x1b|\u241b|\^\[|\\x1b|\\033|\\u001b)?\[\d{1,3}(?:;\d{1,3}){0,5}m"  # a colour; copying often loses its start
     r"|\x1b\[[0-?]{0,20}[ -/]{0,4}[@-~]|\x1b."
 )
+_LINK = re.compile(r"\[([^\[\]\n]{1,300})\]\(https?://[^()\s]{1,400}\)")  # a web page made one of a path or a number
+_ENTITIES = {"&quot;": '"', "&#39;": "'", "&lt;": "<", "&gt;": ">", "&amp;": "&"}
 _LEVEL = r"(?:DEBUG|INFO|WARN(?:ING)?|ERROR|CRITICAL|FATAL)"
 _TELLING = r"(?:[a-z_]\w*\.)*[A-Z]\w*(?:Error|Exception|Warning|Interrupt)\b(?=: |$)"
 _PREFIXES = re.compile(
@@ -40,13 +42,14 @@ _PREFIXES = re.compile(
             r"\[?\d\d:\d\d:\d\d(?:[.,]\d{1,9})?\]?(?: {1,2}|$)",
             r"[A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d \S{1,100} [\w./-]{1,100}(?:\[\d+\])?: ",  # the log of a system
             r"##\[\w+\]|::error[^:]{0,200}::",  # a build service's own mark
-            r"#\d+ (?:\d+\.\d+(?: |$))?|\d{1,4}\.\d{2,3} (?=\S| )",  # a step of an image being built
+            r" {0,8}#\d+ (?:\d+\.\d+(?: |$))?|\d{1,5}\.\d{1,3} (?=\S| )",  # a step of an image being built
             r"[A-Za-z][\w.-]{0,60} +\|(?: |$)",  # a container
             r"\((?:[\w.:<>-]{1,100} )?pid=\d+(?:, ip=[\w.:-]+)?\)(?: |$)",  # a worker in a cluster
             r"\[(?:rank ?\d+|default\d+|\d+,\d+|\d+)\](?:<std(?:out|err)>)?:(?: |$)",  # one of several processes
             rf"\[?{_LEVEL}\]?(?:[\s:|-][^\"'\n]{{0,120}}?)?[\s:|-](?={_TELLING})",  # a logger
             rf"(?:FAILED|ERROR) \S{{1,400}} - (?={_TELLING})",  # the summary of a test run
             r"E(?: {2,3}(?=\s*\S)|\s*$)",  # the error of a test
+            r"\*\*(?=[A-Za-z])",  # bold print
             r"In \[\d+\]: ?|\.\.\. |(?:> ?)+",  # a prompt, a quotation, the line that failed
             r"\s*[│┃×╰├╭└❱✗]+(?:─+[>▶]?)?\s?",  # noqa: RUF001 - a box
             r"\s*\|(?: |$)|\s*\+ (?=Exception Group)",  # a group of exceptions
@@ -86,6 +89,11 @@ def _unfolded(text: str) -> str:
     text = _ESCAPES.sub("", text.replace("\r\n", "\n")).replace("\x00", "")
     if "\n" not in text:
         text = text.replace("\r", "\n")
+    if "](http" in text:
+        text = _LINK.sub(r"\1", text)
+    if "&quot;, line " in text or "&lt;module&gt;" in text:
+        for entity, character in _ENTITIES.items():
+            text = text.replace(entity, character)
     if "last):\\n" not in text:
         return text
     return "\n".join(  # a traceback that a log holds as a JSON string
@@ -101,6 +109,8 @@ def _stripped(line: str) -> tuple[str, str]:
             break
         prefix, head = prefix + found.group(), head[found.end() :]
     line = head + line[MOST_LINE:]
+    if "**" in prefix:
+        line = line.removesuffix("**")
     if prefix.lstrip().startswith(_BOXES):
         line = line.rstrip(_BOX_ENDS)
     return prefix, line

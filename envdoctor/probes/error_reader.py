@@ -230,7 +230,7 @@ class _Reader:
             return False
         if found["arrow"] or "❱" in self.prefix:
             self.frames[-1].line = self.frames[-1].line or int(found["line"])
-            self.frames[-1].code = found["code"].strip("│ ")
+            self.frames[-1].code = found["code"].strip("│ ").removesuffix("**")
         return True
 
     def exception(self, found: re.Match[str]) -> bool:
@@ -299,6 +299,7 @@ _CRASHES = (
     r"|\bSIG(?:SEGV|ABRT|ILL|BUS|FPE|KILL)\b|0xC0000005|\bsignal \d|waitpid returned \d|\bexit.{0,30}(?:-\d|1[34]\d)"
 )
 _CRASHED = (
+    "Fatal Python",
     "fault",
     "SIG",
     "exit",
@@ -314,7 +315,8 @@ _CRASHED = (
 _LOADED = ("symbol", "Symbol", "GLIBC", "cannot open", "static TLS", "not loaded", "ld: ")
 _SAID = r"(?P<name>(?:[a-z_]\w*\.)*[A-Z]\w*(?:Error|Exception)): (?P<message>\S.*)"
 _OLD_CELL = (
-    r"(?P<file>(?:[~/.]|[A-Za-z]:[\\/]|<ipython)[^:\n]{0,500}) in (?P<function><module>|[\w<>.]+\(.*)(?P<line>$)"
+    r"(?P<file>(?:[~/.]|[A-Za-z]:[\\/]|<ipython)[^:\n]{0,500}|[^\s:]{1,300}\.pyx) in "
+    r"(?P<function><module>|<cell line: \d+>|(?:init )?[\w<>.]+\(.*)(?P<line>(?=.{0,4}$))"
 )
 
 # Each form with some words of which a line of it has at least one, so that most lines are held against few forms.
@@ -325,7 +327,7 @@ _TABLE: tuple[tuple[tuple[str, ...], str, Callable[[_Reader, re.Match[str]], boo
     (("+-",), r"^\s*\+-[-+]* \d+ (?P<group>-+)\s*$", _Reader.chain),
     (("ignored ",), r"^\s*Exception (?P<ignored>ignored) (?:in|on|while)", _Reader.chain),
     (("most recent call first",), r"(?P<current>Current )?[Tt]hread 0x[0-9a-f]+.{0,80}\(most recent", _Reader.stack),
-    (tuple("0123456789"), r"^\s*(?P<arrow>-{1,8}>)?\s*(?P<line>\d+) (?P<code>.*)$", _Reader.arrow),
+    (tuple("0123456789"), r"^\s*(?P<arrow>-{1,8}>)?\s*(?:\*\*)?(?P<line>\d+) (?P<code>.*)$", _Reader.arrow),
     (
         ('"""', "```", "~~~", "[end", "hint: ", "note: ", "---", "===", "___", "***", "_ _", "+-"),
         r'^\s*(?:"""|```|~~~|\[end of output\]|(?:hint|note): |([-=_*])\1{4,}|(?:_ ){4,}|\+-)',

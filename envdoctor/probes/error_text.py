@@ -40,6 +40,14 @@ class Frame(Record):
     standard_library: bool = False
     installed: bool = False
 
+    @property
+    def package(self) -> str | None:
+        """The import name of the installed package that the frame is in; ``None`` for a script or Python's own."""
+        module = self.module or ""
+        if self.standard_library or not (self.installed or "." in module):
+            return None
+        return module.partition(".")[0] or None
+
 
 class Failure(Record):
     """One thing that failed, with its frames, the innermost last.

@@ -56,18 +56,18 @@ def with_command(remedy: Remedy, snapshot: Snapshot) -> Remedy:
     return made
 
 
-def installer(snapshot: Snapshot, remedy: Remedy) -> str | None:
+def installer(snapshot: Snapshot, remedy: Remedy | None = None) -> str | None:
     """What to install with: the tool that wrote the lock file, or that installed the distribution in question."""
     if snapshot.target.get("kind") == "requirements":
         return _FORMATS.get(str(snapshot.target.get("format")))
     if snapshot.target.get("kind") in {"root", "snapshot"} and not snapshot.python.get("executable"):
         return "pip"
-    names = [parsed[0] for parsed in map(parse, (remedy.requirement or "").split()) if parsed]
-    for name in [*names, remedy.package or "", *list(snapshot.packages)[:50]]:
+    names = [parsed[0] for parsed in map(parse, (remedy.requirement or "").split()) if parsed] if remedy else []
+    for name in [*names, (remedy and remedy.package) or "", *list(snapshot.packages)[:50]]:
         if name not in snapshot.packages:
             continue
         stated = snapshot.lookup("installer", name)
-        if stated and not isinstance(stated, Unknown):
+        if not isinstance(stated, Unknown) and stated:
             tool: str = stated.split()[0].lower()
             if tool in _TOOLS and not (tool == "pip" and "pip" not in snapshot.packages):
                 return tool

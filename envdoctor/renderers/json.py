@@ -6,7 +6,7 @@ import json
 import math
 from typing import TYPE_CHECKING, Any
 
-from envdoctor import __version__
+from envdoctor._version import __version__
 from envdoctor.model import Record, Unknown
 from envdoctor.renderers import layout
 

@@ -159,7 +159,8 @@ _VERBS: Mapping[str, Callable[[Remedy], str]] = {
 def understood(report: Report) -> list[tuple[str, str]]:
     """What ``explain`` made of a text, by label: the exception, the frame it came from, the versions that matter."""
     facts = report.understood
-    exception, message = facts.get("exception"), facts.get("message")
+    exception, message = str(facts.get("exception") or ""), facts.get("message")
+    exception = exception.removeprefix("builtins.")
     said = ": ".join(one_line(str(part)) for part in (exception, message) if part)
     versions = [f"{name} {version}" for name, version in dict(facts.get("versions") or {}).items()]
     if facts.get("python"):

@@ -10,7 +10,7 @@ import html
 import re
 from typing import TYPE_CHECKING, Any
 
-from envdoctor import __version__
+from envdoctor._version import __version__
 from envdoctor.renderers import layout, line
 from envdoctor.renderers.redaction import Redactor
 

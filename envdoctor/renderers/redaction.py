@@ -54,6 +54,7 @@ _ASSIGNED = re.compile(
 _FLAG = re.compile(r"(?<!\S)--?([A-Za-z][\w-]*)[ \t]{1,8}(?!-)([^\s<>\"']+)")
 _HEADER = re.compile(
     r"(?i)(?<![\w-])((?:proxy-)?authorization[\"']?\s{0,8}[:=]\s{0,8}[\"']?(?:(?:bearer|basic|token)\s{1,8})?)"
+    r"(?!(?:bearer|basic|token)\s)"
     r"([^\s\"',<>]+)"
 )
 _BEARER = re.compile(r"(?<![\w-])([Bb]earer\s{1,8})([A-Za-z0-9._~+/=-]{16,})")
@@ -96,7 +97,8 @@ class Redactor:
         self._names: list[tuple[re.Pattern[str], str]] = []
         home = self._home.rstrip("\\/")
         if len(home) > 1 and home[-1] != ":":
-            path = r"[\\/]{1,4}".join(re.escape(part) for part in re.split(r"[\\/]+", home))
+            first, *rest = (re.escape(part) for part in re.split(r"[\\/]+", home))
+            path = (r"[\\/]" if not first else first + r"[\\/]{1,4}") + r"[\\/]{1,4}".join(rest)
             flags = re.IGNORECASE if re.match(r"[A-Za-z]:", home) else 0
             self._names.append((re.compile(rf"(?<![\w.~-]){path}(?![\w.+-])", flags), "~"))
         for name, word in ((self._host, HOST), (self._host.partition(".")[0], HOST), (self._user, USER)):
@@ -185,7 +187,7 @@ def _without_userinfo(found: re.Match[str]) -> str:
 
 def _without_query(found: re.Match[str]) -> str:
     name = found[2]
-    if not (_secret_name(name) or (found[1] in "?&" and _words(name) & _QUERY_WORDS)):
+    if not (_secret_name(name) or (found[1] != "#" and _words(name) & _QUERY_WORDS)):
         return found[0]
     return f"{found[1]}{name}={SECRET}"
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from envdoctor import __version__
+from envdoctor._version import __version__
 from envdoctor.model import Unknown, unknown_lookup
 from envdoctor.renderers.json import dump, plain
 

@@ -13,9 +13,9 @@ if TYPE_CHECKING:
 
 #: The option that selects a target, and the function ``(value, **options) -> Snapshot`` that examines it.
 TARGETS = {
-    "python": "envdoctor.targets.interpreter:examine",
+    "python": "envdoctor.targets.local:examine_interpreter",
     "requirements": "envdoctor.targets.requirements:read",
-    "root": "envdoctor.targets.root:examine",
+    "root": "envdoctor.targets.local:examine_root",
     "snapshot": "envdoctor.targets.snapshot_file:read",
 }
 

@@ -15,7 +15,7 @@ from envdoctor.targets.assemble import snapshot
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
     from typing import Any
 
     from envdoctor.model import Snapshot
@@ -29,9 +29,9 @@ def examine() -> Snapshot:
         return running()
     facts = read(prefix)
     if facts is None:
-        from envdoctor.targets.interpreter import examine as ask_interpreter
+        from envdoctor.targets.local import examine_interpreter
 
-        return ask_interpreter(prefix)
+        return examine_interpreter(prefix)
     return snapshot(facts, _target(facts["python"]), _asks(facts), prefix)
 
 
@@ -46,16 +46,17 @@ def active() -> str | None:
 
 def running() -> Snapshot:
     """The interpreter that runs envdoctor."""
-    facts = {
+    paths: list[str] = collector.import_paths()
+    facts: dict[str, Any] = {
         "python": collector.python_facts(),
         "platform": collector.platform_facts(),
         "start_method": {"default": collector.default_start_method()},
-        "paths": collector.import_paths(),
+        "paths": paths,
     }
     asks: dict[str, Ask] = {
         "marker": _Markers(collector.marker_facts).ask,
         "env": os.environ.get,
-        "module": lambda name: collector.module_fact(name, facts["paths"]),
+        "module": lambda name: _guarded(collector.module_fact, name, paths),
         "system": _system,
     }
     return snapshot(facts, _target(facts["python"]), asks, sys.prefix)
@@ -66,9 +67,14 @@ def _target(python: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _system(key: str) -> Any:
+    return _guarded(collector.system_fact, key)
+
+
+def _guarded(probe: Callable[..., Any], key: str, *more: Any) -> Any:
+    """The answer of one probe, or :class:`Unknown` where it fails."""
     try:
-        return collector.system_fact(key)
-    except (OSError, ValueError, ImportError) as error:
+        return probe(key, *more)
+    except (collector.NotKnownError, OSError, ValueError, ImportError) as error:
         return Unknown(reason=f"{key} could not be read: {error}")
 
 
@@ -109,7 +115,7 @@ def read(prefix: str) -> dict[str, Any] | None:
     return {
         "python": python,
         "platform": collector.platform_facts(),
-        "start_method": {"default": collector.default_start_method(_numbers(version))},
+        "start_method": {"default": collector.default_start_method(version=_numbers(version))},
         "paths": paths,
     }
 
@@ -189,6 +195,6 @@ def _asks(facts: Mapping[str, Any]) -> dict[str, Ask]:
     return {
         "marker": _Markers(markers).ask,
         "env": os.environ.get,
-        "module": lambda name: collector.module_fact(name, facts["paths"]),
+        "module": lambda name: _guarded(collector.module_fact, name, facts["paths"]),
         "system": system,
     }

@@ -12,6 +12,7 @@ from functools import reduce
 
 from packaging.markers import InvalidMarker, Marker, UndefinedComparison, UndefinedEnvironmentName
 from packaging.specifiers import InvalidSpecifier, SpecifierSet
+from packaging.version import InvalidVersion
 
 from envdoctor.errors import UsageError
 from envdoctor.model import Record, Unknown
@@ -204,7 +205,7 @@ def _evaluate(comparison: str, known: Mapping[str, str]) -> bool | None:
         return Marker(comparison).evaluate(dict(known))
     except InvalidMarker:
         raise _Malformed from None
-    except (UndefinedComparison, UndefinedEnvironmentName, KeyError):
+    except (UndefinedComparison, UndefinedEnvironmentName, InvalidVersion, KeyError):
         return None
 
 

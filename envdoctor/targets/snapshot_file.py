@@ -143,7 +143,8 @@ def _parse(text: str, name: str) -> Mapping[str, Any]:
         )
     except json.JSONDecodeError as error:
         place = f"line {error.lineno}, column {error.colno}"
-        cut = "; it seems to be cut off" if error.pos >= len(text.rstrip()) else ""
+        open_end = error.pos >= len(text.rstrip()) or error.msg.startswith("Unterminated string")
+        cut = "; it seems to be cut off" if open_end else ""
         raise TargetError(f"the snapshot {name} is not JSON: {error.msg} ({place}){cut}") from error
     except ValueError as error:
         raise TargetError(f"the snapshot {name} is not JSON: {error}") from error

@@ -6,6 +6,7 @@ import os
 import jsonschema
 import pytest
 import yaml
+from authoring.rule_texts import CONSUMERS, NASTY, RULE
 
 from envdoctor.authoring.rulebase import checkout
 from envdoctor.authoring.syntax import load_vocabulary, parse, read_rules, rule_files
@@ -16,57 +17,6 @@ VOCABULARY = load_vocabulary(os.path.join(RULES, "vocabulary.yaml"))
 with open(os.path.join(RULES, "schema.json"), encoding="utf-8") as _file:
     SCHEMA = jsonschema.Draft202012Validator(json.load(_file))
 
-RULE = """\
-id: left-breaks-right
-title: left 2 removed what right imports
-severity: error
-impact: crash
-when:
-  python: ">=3.10"
-  packages: {Left_Pad: ">=2", right: "<1.4", third: absent}
-why: >
-  left 2.0 removed a name.
-symptoms:
-  - {raises: ImportError, message: "cannot import name 'pad' from 'left'", in: right}
-remedies:
-  - upgrade: right>=1.4
-  - replace: Left_Pad
-    with: leftpad>=1
-    when: {any: [{marker: sys_platform == "win32"}, {not: {env: {LEFT: {is: set}}}}]}
-  - set: {file: "*.ini", key: left.pad, to: false}
-    safety: workaround
-    effect: nothing is padded
-  - pin: [left-pad<2, right<1.4]
-    at: build
-  - change: call the other name
-references:
-  - https://example.org/left/1
-proof:
-  script: import right
-  bad:
-    - {python: "3.10", packages: {left-pad: "2.0", right: "1.3"}, raises: "ImportError: cannot"}
-  good:
-    - {python: "3.10", packages: {left-pad: "1.9", right: "1.3"}, absent: [third], modules: {left: missing}}
-    - {python: "3.11.4", platform: win32, machine: AMD64, env: {LEFT: "1"}, system: {glibc: "2.17", container: true}}
-    - {recorded: "https://example.org/left/2", start_method: spawn}
-"""
-
-CONSUMERS = """\
-id: left-breaks-right
-title: "{consumer} imports what left 2 removed"
-severity: warning
-impact: crash
-when: {packages: {left: ">=2"}}
-consumers:
-  right: {bad: "<1.4", works: "1.4"}
-  Wrong.Way: {bad: ">=0.3", works: null, module: wrong}
-why: It is gone.
-remedies:
-  - upgrade: "{consumer}>={works}"
-  - uninstall: "{consumer}"
-references: ["https://example.org/left/1"]
-proof: {script: "import {module}", each: consumer, bad: [{python: "3.10", packages: {left: "2", right: "1.3"}}]}
-"""
 
 
 def read(text, path="rules/left-breaks-right.yaml"):
@@ -115,7 +65,7 @@ def test_lines_of_key_paths_are_known():
     assert rule.line("when", "packages", "left-pad") == 7
     assert rule.line("remedies", 1) == 14
     assert rule.line("remedies", 1, "with") == 15
-    assert rule.line("proof", "good", 2, "packages", "unheard-of") == 31
+    assert rule.line("proof", "good", 2, "packages", "unheard-of") == 32
     assert rule.line("nowhere") == 1
 
 
@@ -126,7 +76,7 @@ BROKEN = [
     ('python: ">=3.10"', 'python: "3.10"', 6, 'write "==3.10" or "<3.10"', True),
     ('python: ">=3.10"', 'python: "==3.10"', 6, 'write "==3.10.*"', False),
     ('python: ">=3.10"', 'python: {version: ">=3.10", free_threaded: true}', 6, "did you mean `free-threaded`?", True),
-    ('python: ">=3.10"', 'python: {implementation: cpyhton}', 6, "did you mean `cpython`?", True),
+    ('python: ">=3.10"', "python: {implementation: cpyhton}", 6, "did you mean `cpython`?", True),
     ('python: ">=3.10"', "python: {debug: 1}", 6, "must be `true` or `false`", True),
     ('right: "<1.4"', "right: 1.4", 7, 'write "1.4" in quotes', True),
     ('right: "<1.4"', "right: <1.4", 7, 'write "<1.4" in quotes', False),
@@ -149,8 +99,8 @@ BROKEN = [
     ("why: >\n  left", "why: &a >\n  left", 8, "anchors (&name) and aliases (*name) are refused", None),
     ("impact: crash", "impact: !!str crash", 4, "is refused in rules; write the value without it", None),
     ("raises: ImportError", "raises: builtins.ImportError", 11, "not the last part of an exception's name", True),
-    ("message: \"cannot", "message: \"can(not", 11, "does not compile", False),
-    ("message: \"cannot", "mesage: \"cannot", 11, "did you mean `message`?", True),
+    ('message: "cannot', 'message: "can(not', 11, "does not compile", False),
+    ('message: "cannot', 'mesage: "cannot', 11, "did you mean `message`?", True),
     ("in: right", "in: right-hand", 11, "is not what `import` takes", True),
     ("  - upgrade: right>=1.4", "  - upgrad: right>=1.4", 13, "did you mean `upgrade`?", True),
     ("  - upgrade: right>=1.4", "  - upgrade: right", 13, "`upgrade` needs a version", False),
@@ -183,7 +133,7 @@ BROKEN = [
     ('python: "3.11.4"', 'python: ">=3.11.4"', 31, "is not a version", True),
     ('left-pad: "2.0"', "left-pad: 2.0", 28, 'write "2.0" in quotes', True),
     ('left-pad: "2.0"', "left-pad: 2.0.0", 28, 'write "2.0.0" in quotes', False),
-    ("platform: win32", "platform: windows", 31, "did you mean `win32`?", True),
+    ("platform: win32", "platform: windows", 31, "known here: darwin, linux, win32", True),
     ('glibc: "2.17"', 'glbc: "2.17"', 31, "did you mean `glibc`?", True),
     ("absent: [third]", "absent: third", 30, "must be a list", True),
     ("  bad:\n", "  worse:\n", 27, "is not known in proof", True),
@@ -225,41 +175,12 @@ def test_what_is_refused_of_consumers(old, new, part):
 
 
 def test_rules_about_metadata_name_what_the_engine_fills_in():
-    text = CONSUMERS.replace("{packages: {left: \">=2\"}}", "{installed: missing}").replace("{consumer}>={works}", "{requirement}")
+    text = CONSUMERS.replace('{packages: {left: ">=2"}}', "{installed: missing}").replace("{consumer}>={works}", "{requirement}")
     text = text[: text.index("consumers:")] + text[text.index("why:") :]
     _, complaints = read(text.replace("{consumer}", "{distribution}").replace("{module}", "x").replace(", each: consumer", ""))
     assert complaints == []
 
 
-HUGE = "x" * 300_000
-NASTY = {
-    "billion laughs": "a: &a [x,x]\nb: &b [*a,*a]\nc: &c [*b,*b]\n" + "d: [*c,*c]\n",
-    "merge": "a: {<<: *b}",
-    "brackets": "[" * 1_000_000,
-    "nested": "[" * 2_000,
-    "nested maps": "{a: " * 2_000,
-    "large": f"id: {HUGE}",
-    "tab": "id: a\n\ttitle: b\n",
-    "nul": "id: a\0b\n",
-    "surrogate": "id: \ud800",
-    "escaped surrogate": 'id: "\\ud800"',
-    "control": "id: \x1b[31m",
-    "empty": "",
-    "comment": "# nothing\n",
-    "null": "null",
-    "scalar": "id",
-    "list": "- id",
-    "two": "id: a\n---\nid: b\n",
-    "python object": "id: !!python/object/apply:os.system [true]",
-    "set": "? a\n? b\n",
-    "complex key": "? [a]\n: b\n",
-    "unclosed": "when: {packages: {a: '<1'",
-    "binary": "id: !!binary aGFsbG8=",
-    "bad number": "id: 0b_\nwhy: 1__\ntitle: .inf\n",
-    "directive": "%YAML 3.0\n---\nid: a\n",
-    "dollar": "%TAG ! tag:x,2000:\n---\n!a b",
-    "deep when": 'id: a\nwhen: {not: ' + "{not: " * 40 + "}" * 41,
-}
 
 
 @pytest.mark.parametrize("name", NASTY)
@@ -275,7 +196,7 @@ def test_hints_for_tabs_and_unreadable_files():
     assert read(NASTY["tab"])[1][0].line == 2
 
 
-def write(directory, name, text, mode="w"):
+def write(directory, name, text):
     path = directory / name
     path.parent.mkdir(parents=True, exist_ok=True)
     if isinstance(text, bytes):
@@ -296,11 +217,11 @@ def test_a_directory_is_read_sorted_and_without_its_vocabulary(tmp_path):
     rules, complaints = read_rules(str(tmp_path), VOCABULARY)
     assert [rule.id for rule in rules] == ["a-rule", "left-breaks-right"]
     assert [(os.path.basename(one.path), one.line) for one in complaints] == [
-        ("left-breaks-right.yaml", 1),
         ("latin.yaml", 1),
+        ("left-breaks-right.yaml", 1),
     ]
-    assert "is taken by" in complaints[0].message
-    assert "save it as UTF-8" in complaints[1].message
+    assert "save it as UTF-8" in complaints[0].message
+    assert "is taken by" in complaints[1].message
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs named pipes")
@@ -312,8 +233,6 @@ def test_a_pipe_among_the_rules_is_passed_by(tmp_path):
 @pytest.mark.parametrize("text", ["families: []", "[", "- a", "modules: {a: b}"])
 def test_a_vocabulary_of_another_shape_is_refused(tmp_path, text):
     path = write(tmp_path, "vocabulary.yaml", text)
-    if text == "- a":
-        assert "families" in str(pytest.raises(RuleError, load_vocabulary, path).value)
     with pytest.raises(RuleError, match=r"vocabulary"):
         load_vocabulary(path)
 

@@ -1,4 +1,4 @@
-"""Real texts, whole, wrapped, prefixed and cut, give the failures that a person reads in them."""
+"""Real texts give the failures, frames and versions that a person reads in them."""
 
 import glob
 import os
@@ -7,11 +7,8 @@ import subprocess
 import sys
 
 import pytest
-from hypothesis import example, given, settings
-from hypothesis import strategies as st
 
-from envdoctor.probes.error_lines import clean
-from envdoctor.probes.error_text import MOST_TEXT, read
+from envdoctor.probes.error_text import read
 
 LOGS = os.path.join(os.path.dirname(__file__), "..", "data", "logs")
 
@@ -132,9 +129,12 @@ def test_frames_tell_where_they_are_imported_from():
     last = log("loky").failures[-1]
     assert modules(last)[:2] == ["loky", "joblib.parallel"]
     assert last.frames[1].installed
+    assert [frame.package for frame in last.frames[:2]] == [None, "joblib"]
     remote = log("pool-py38").failures[0]
     assert modules(remote) == ["multiprocessing.pool", "multiprocessing.pool", "pool"]
     assert [frame.standard_library for frame in remote.frames] == [True, True, False]
+    assert [frame.package for frame in remote.frames] == [None, None, None]
+    assert read('File ".../pkg_a/core.py", line 3, in f').failures[0].frames[0].package == "pkg_a"
 
 
 @pytest.mark.parametrize("name", ["notebook-new", "notebook-old"])
@@ -186,252 +186,6 @@ def test_versions_of_python_in_captured_texts():
         "pool-py38": "3.8",
         "uv-build": "3.11.7",
     }
-
-
-# -- one traceback, in everything that is put around it ---
-
-TRACEBACK = """\
-Traceback (most recent call last):
-  File "/usr/lib/python3.11/runpy.py", line 198, in _run_module_as_main
-    return _run_code(code, main_globals, None,
-           ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
-  File "/opt/venv/lib/python3.11/site-packages/pkg_a/core.py", line 12, in start
-    raise ValueError("no such thing")
-pkg_a.errors.StartError: no such thing: 'x'
-"""
-ROWS = TRACEBACK.splitlines()
-
-
-def prefixed(form):
-    return "\n".join(form.format(n) + row for n, row in enumerate(ROWS))
-
-
-PREFIXES = {
-    "github": "2024-05-01T12:00:00.12345{}7Z ",
-    "github-cli": "build (3.11)\tRun tests\t2024-05-01T12:00:00.12345{}7Z ",
-    "gitlab": "2024-05-01T12:00:00.12345{}Z 01O ",
-    "jenkins": "[2024-05-01T12:00:00.12{}Z] ",
-    "jenkins-short": "12:00:0{}  ",
-    "platform": "2024-05-01T12:00:00.12345{}+00:00 app[web.1]: ",
-    "compose": "service_1  | ",
-    "compose-coloured": "\x1b[36mmy-app-web-1  |\x1b[0m ",
-    "buildkit": "#12 3.4{}6 ",
-    "buildkit-summary": "3.4{}6 ",
-    "worker": "(pid=123) ",
-    "actor": "\x1b[36m(MyActor pid=1, ip=10.0.0.1)\x1b[0m ",
-    "actor-colour-torn": "[36m(MyActor.run pid=1, ip=10.0.0.1)[0m ",
-    "daemon": "(raylet, ip=10.0.0.2) ",
-    "rank": "[rank0]: ",
-    "mpi": "[1,0]<stderr>:",
-    "syslog": "May 01 12:00:0{} host app[123]: ",
-    "supervisor": "2024-05-01 12:00:0{},123 ",
-    "reactor": "2024-05-01T12:00:00+0000 [-] ",
-    "unknown": "<<w-{}>> ",
-    "quoted": "> ",
-    "quoted-twice": "> > ",
-    "indented": "        ",
-    "tabbed": "\t",
-}
-PIP_BOX = """\
-  error: subprocess-exited-with-error
-
-  × python setup.py egg_info did not run successfully.
-  │ exit code: 1
-  ╰─> [6 lines of output]
-      {}
-      [end of output]
-
-  note: This error originates from a subprocess, and is likely not a problem with pip.
-error: metadata-generation-failed
-"""  # noqa: RUF001
-OLD_PIP = """\
-    ERROR: Command errored out with exit status 1:
-     command: /usr/bin/python3 -c 'import x'
-    Complete output (7 lines):
-    {}
-    ----------------------------------------
-ERROR: Command errored out with exit status 1: python setup.py egg_info Check the logs for full command output.
-"""
-UV_BOX = """\
-  × Failed to build `x==1.0`
-  ├─▶ The build backend returned an error
-  ╰─▶ Call to `build` failed (exit status: 1)
-
-      [stderr]
-      {}
-
-      hint: This usually indicates a problem with the package
-"""  # noqa: RUF001
-AROUND = {
-    "windows-newlines": TRACEBACK.replace("\n", "\r\n"),
-    "service-mark": "##[error]" + TRACEBACK + "##[error]Process completed with exit code 1.\n",
-    "fence": f"Error below\n```python\n{TRACEBACK}```\nPlease help. Thanks\n",
-    "prompt": f">>> import pkg_a\n{TRACEBACK}>>> ",
-    "progress": f"10%\r20%\r100%\n{TRACEBACK}",
-    "logger": f"ERROR:root:boom\n{TRACEBACK}",
-    "logger-head": f"ERROR:root:{TRACEBACK}",
-    "logger-time": f"2024-05-01 12:00:00,123 ERROR app.main: {TRACEBACK}",
-    "scheduler": f"2024-05-01 12:00:00,123 - distributed.worker - WARNING - Compute Failed\nKey: x\n{TRACEBACK}",
-    "queue": f"[2024-05-01 12:00:00,123: ERROR/ForkPoolWorker-1] Task a[1-2] raised unexpected: X()\n{TRACEBACK}",
-    "server": f"[2024-05-01 12:00:00 +0000] [12] [ERROR] Exception in worker\n{TRACEBACK}"
-    "[2024-05-01 12:00:00 +0000] [12] [INFO] Worker exiting (pid: 12)\n",
-    "pip": PIP_BOX.format("\n      ".join(ROWS)),
-    "old-pip": OLD_PIP.format("\n    ".join(ROWS)),
-    "uv": UV_BOX.format("\n      ".join(ROWS)),
-    "talk": f"{TRACEBACK}\nWhat should I do? Note: it worked before\n",
-}
-WINDOWS = (
-    TRACEBACK.replace("/usr/lib/python3.11/", r"C:\Users\me\Python311\Lib" + "\\")
-    .replace("/opt/venv/lib/python3.11/site-packages/pkg_a/", r"C:\venv\Lib\site-packages\pkg_a" + "\\")
-)  # fmt: skip
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        pytest.param(text, id=name)
-        for name, text in {
-            "plain": TRACEBACK,
-            **{name: prefixed(form) for name, form in PREFIXES.items()},
-            **AROUND,
-            "windows": WINDOWS,
-        }.items()
-    ],
-)
-def test_what_stands_around_a_traceback_is_taken_off(text):
-    error = read(text)
-    failure = error.failures[-1]
-    assert (failure.exception, failure.message.split("\n")[0]) == ("pkg_a.errors.StartError", "no such thing: 'x'")
-    assert [(f.module, f.line, f.standard_library, f.installed) for f in failure.frames] == [
-        ("runpy", 198, True, False),
-        ("pkg_a.core", 12, False, True),
-    ]
-    assert [frame.code[:6] for frame in failure.frames] == ["return", "raise "]
-    assert failure.complete
-    assert error.python == "3.11"
-
-
-def test_a_traceback_inside_a_json_log():
-    error = read('{"level":"error","exc":"' + TRACEBACK.replace('"', '\\"').replace("\n", "\\n") + '"}')
-    assert error.failures[-1].exception == "pkg_a.errors.StartError"
-    assert modules(error.failures[-1]) == ["runpy", "pkg_a.core"]
-
-
-def test_two_workers_that_speak_at_once_are_told_apart():
-    rows = [row for line in ROWS for row in (f"(A pid=1) {line}", f"(A pid=2) {line.replace('Start', 'Stop')}")]
-    assert [failure.exception for failure in read("\n".join(rows)).failures] == [
-        "pkg_a.errors.StartError",
-        "pkg_a.errors.StopError",
-    ]
-
-
-# -- half-copied ---
-
-
-@pytest.mark.parametrize(
-    ("text", "frames"),
-    [("\n".join(ROWS[1:]), 2), ("\n".join(ROWS[4:]), 1), (ROWS[-1], 0), ("\n".join(ROWS[5:]), 0)],
-)
-def test_a_traceback_without_its_head(text, frames):
-    (failure,) = read(text).failures
-    assert failure.exception == "pkg_a.errors.StartError"
-    assert len(failure.frames) == frames
-    assert not failure.complete
-
-
-def test_a_traceback_without_its_end():
-    (failure,) = read("\n".join(ROWS[:-1])).failures
-    assert (failure.exception, failure.message) == (None, "")
-    assert modules(failure) == ["runpy", "pkg_a.core"]
-
-
-@pytest.mark.parametrize(
-    ("line", "exception", "message"),
-    [
-        ("2024-05-01 12:00:00,123 ERROR app: ImportError: no luck", "ImportError", "no luck"),
-        ("could not load plugin: ImportError: no luck", "ImportError", "no luck"),
-        ("FAILED test_x.py::test_y - ImportError: no luck", "ImportError", "no luck"),
-        ("E   ImportError: no luck", "ImportError", "no luck"),
-        ("pkg.sub.Fail: no luck", "pkg.sub.Fail", "no luck"),
-        ("pkg.error: no luck", "pkg.error", "no luck"),
-        ("Exception: no luck", "Exception", "no luck"),
-        ("pkg.exceptions.TaskError(ImportError): no luck", "pkg.exceptions.TaskError", "no luck"),
-        ("KeyboardInterrupt", "KeyboardInterrupt", ""),
-    ],
-)
-def test_a_last_line_alone(line, exception, message):
-    (failure,) = read(line).failures
-    assert (failure.exception, failure.message) == (exception, message)
-
-
-@pytest.mark.parametrize(
-    "line",
-    ["INFO: started", "Note: see below", "else:", "except ValueError: pass", "Done.", "key: value", "Error", "12 x"],
-)
-def test_a_line_that_says_nothing(line):
-    assert read(line).failures == ()
-
-
-def test_the_message_ends_where_something_else_begins():
-    error = read("ValueError: one\ntwo\n\n  three\n\nUnrelated.\n")
-    assert error.failures[0].message == "one\ntwo\n\n  three"
-
-
-def test_a_path_broken_at_the_edge_of_a_window():
-    broken = '  File "/opt/venv/lib/python3.11/site-packages/a_long_package/with_a_long_mod\nule.py", line 3, in f\n'
-    assert modules(read(broken).failures[0]) == ["a_long_package.with_a_long_module"]
-
-
-def test_a_warning_is_a_failure_with_a_place():
-    (failure,) = read(
-        "/opt/lib/python3.9/site-packages/pkg_a/b.py:3: DeprecationWarning: do not\n  import x\n"
-    ).failures
-    assert (failure.exception, failure.message, modules(failure)) == ("DeprecationWarning", "do not", ["pkg_a.b"])
-
-
-# -- below Python ---
-
-
-@pytest.mark.parametrize(
-    ("line", "signal"),
-    [
-        ("Segmentation fault (core dumped)", "SIGSEGV"),
-        ("bash: line 1: 31081 Segmentation fault      python x.py", "SIGSEGV"),
-        ("Process finished with exit code 139 (interrupted by signal 11:SIGSEGV)", "SIGSEGV"),
-        ("container exited with exit code 137", "SIGKILL"),
-        ("worker exited with code: -11", "SIGSEGV"),
-        ("died with <Signals.SIGABRT: 6>.", "SIGABRT"),
-        ("the work-horse terminated unexpectedly; waitpid returned 6", "SIGABRT"),
-        ("Killed", "SIGKILL"),
-        ("Fatal Python error: init_fs_encoding: failed to get the Python codec", "SIGABRT"),
-        ("subprocess.CalledProcessError: Command 'x' died with <Signals.SIGSEGV: 11>.", "SIGSEGV"),
-    ],
-)
-def test_a_signal(line, signal):
-    (failure,) = read(line).failures
-    assert failure.exit_signal == signal
-
-
-@pytest.mark.parametrize("line", ["Process completed with exit code 1.", "exit status: 2", "it returned 137 rows"])
-def test_an_ordinary_exit_is_no_signal(line):
-    assert read(line).failures == ()
-
-
-@pytest.mark.parametrize(
-    ("line", "message"),
-    [
-        ("python: symbol lookup error: /x/y.so: undefined symbol: foo", "undefined symbol: foo"),
-        ("/x/y.so: /lib64/libc.so.6: version `GLIBC_2.29' not found (required by /x/y.so)", "GLIBC_2.29' not found"),
-        ("libz.so.1: cannot open shared object file: No such file or directory", "cannot open shared object file"),
-        ("a/b.c:12:5: fatal error: Python.h: No such file or directory", "Python.h"),
-        ("error in pkg-a setup command: use_2to3 is invalid.", "use_2to3 is invalid."),
-        ("ERROR: No matching distribution found for pkg-a", "No matching distribution"),
-    ],
-)
-def test_what_tools_say(line, message):
-    (failure,) = read(line).failures
-    assert failure.exception is None
-    assert message in failure.message
 
 
 # -- versions ---
@@ -521,55 +275,3 @@ def test_a_live_traceback(interpreter, tmp_path):
     assert modules(first)[:2] == ["boom", "json"]
     assert [frame.standard_library for frame in first.frames[:2]] == [False, True]
     assert (second.chained, second.complete) == ("cause", True)
-
-
-# -- anything at all ---
-
-FRAGMENTS = [
-    *ROWS, *(form.format(1) for form in PREFIXES.values()), "\n", "\n", "\n", "\r", " ", "\x1b[0m", "\x1b[", "(", '"', "'",
-    "Traceback", "File ", "E   ", "> ", "----> 3 x", "ValueError: ", "a/b.py:3: ", "Cell In[1], line 2", " in f(x)", "+-+--- 1 ---",
-    "During handling of the above exception, another exception occurred:", "Thread 0x1 (most recent call first):", "Current ",
-    "Collecting ", "==1.0", "exit code ", "139", "Fatal Python error: ", '"""', "```", "│ ", "\\n", "last):\\n", "\x00", "\ud800",
-]  # fmt: skip
-
-
-@given(st.one_of(st.text(), st.lists(st.sampled_from(FRAGMENTS), max_size=40).map("".join)))
-@example("\x1b]0;title")
-@example('  File "' + "x" * 100)
-@example("E")
-@settings(deadline=None, max_examples=300)
-def test_any_text_is_read(text):
-    error = read(text)
-    assert all(frame.file for failure in error.failures for frame in failure.frames)
-    assert all(failure.exception or failure.message or failure.frames for failure in error.failures)
-    assert isinstance(error.text, str)
-
-
-@given(st.text(alphabet=st.characters(codec="utf-8", exclude_characters="\r\n\x00\x1b\ufeff"), max_size=80))
-def test_a_message_survives(message):
-    text = f'Traceback (most recent call last):\n  File "a.py", line 1, in f\n    f()\nValueError: x{message}\n'
-    shown = read(text).failures[0].message
-    if "[" not in message and "\\" not in message:  # the remains of a colour are taken off
-        assert shown == f"x{message}".strip()
-
-
-@pytest.mark.parametrize("fragment", ["ValueError: x" + "y" * 200 + "\n", "a.", "> ", "/a.py:1:"])
-def test_a_long_text_is_cut_and_read(fragment):
-    error = read(fragment * (MOST_TEXT // len(fragment) + 10))
-    assert "the text is long" in error.notes[0]
-    assert len(error.text) <= MOST_TEXT + 2
-    assert len(error.failures) <= 100
-
-
-def test_many_failures_and_frames_are_bounded():
-    text = "".join(f"ValueError: {number}\n\n" for number in range(500)) + '  File "a.py", line 1, in f\n' * 5000
-    error = read(text)
-    assert len(error.failures) == 100
-    assert len(error.failures[-1].frames) == 400
-    assert error.failures[0].message == "0"
-    assert "of 501 failures" in error.notes[0]
-
-
-def test_cleaning_keeps_every_line():
-    rows = "a\n\n  b\nE\n> c\n"
-    assert [line for _prefix, line in clean(rows)] == ["a", "", "  b", "", "c", ""]

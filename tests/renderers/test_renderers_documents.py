@@ -13,7 +13,9 @@ from envdoctor.renderers import json as as_json
 from envdoctor.renderers import markdown, snapshot
 
 DOCS = os.path.join(os.path.dirname(__file__), "..", "..", "docs")
-NASTY = st.text() | st.sampled_from(["|", "`", "```", "a`|b", "\\|", "</details>", "<script>", "\n# x", "\r\n|", "* _x_", ""])
+NASTY = st.text() | st.sampled_from(
+    ["|", "`", "```", "a`|b", "\\|", "</details>", "<script>", "\n# x", "\r\n|", "* _x_", ""]
+)
 
 
 def schema(name):
@@ -112,7 +114,7 @@ def test_a_snapshot_is_golden_and_valid():
 
 
 def test_a_snapshot_lists_what_it_cannot_tell():
-    asked = samples.SNAPSHOT.replace(lookup=lambda kind, key: Unknown(reason=f"no {kind}"))
+    asked = samples.SNAPSHOT.replace(lookup=lambda kind, _key: Unknown(reason=f"no {kind}"))
     document = json.loads(snapshot.render(asked, {"env": ["A"]}, samples.redactor()))
     assert {"fact": "env.A", "reason": "no env"} in document["unknown"]
     assert {"fact": "requirements.flask", "reason": "no requirements"} in document["unknown"]

@@ -1,5 +1,4 @@
 import string
-import time
 
 import pytest
 from hypothesis import given, settings
@@ -53,7 +52,10 @@ def test_no_token_survives(secret, before, after):
         ("git+ssh://bob:pw@host.org/n.git", "git+ssh://<redacted>@host.org/n.git"),
         ("git@github.com:o/n.git", "git@github.com:o/n.git"),
         ("https://h.org/f?token=abc&x=1", "https://h.org/f?token=<redacted>&x=1"),
-        ("https://h.org/f?x=1&X-Amz-Signature=abc#sha256=00ff", "https://h.org/f?x=1&X-Amz-Signature=<redacted>#sha256=00ff"),
+        (
+            "https://h.org/f?x=1&X-Amz-Signature=abc#sha256=00ff",
+            "https://h.org/f?x=1&X-Amz-Signature=<redacted>#sha256=00ff",
+        ),
         ("https://h.org/f?sig=abc;key=def", "https://h.org/f?sig=<redacted>;key=<redacted>"),
         ("write to bob.smith+x@mail.example.org.", "write to <e-mail>."),
         ("WANDB_API_KEY=0123abc", "WANDB_API_KEY=<redacted>"),
@@ -189,15 +191,8 @@ def test_this_user_is_hidden(monkeypatch):
      "a=", "a: ", "/home/", "/", "\\", "ada.", "gpu01.", "gpu01", "--a ", "xoxb-", "authorization: ", "Bearer ", "a@a.", '"', "%"],
 )  # fmt: skip
 def test_work_grows_with_the_length_only(piece):
-    """Doubling the text far more than doubles the work of a quadratic expression; measured in processor time."""
-
-    def work(size):
-        text = (piece * size)[:size]
-        best = []
-        for _ in range(3):
-            start = time.process_time()
-            redactor().text(text)
-            best.append(time.process_time() - start)
-        return min(best)
-
-    assert work(160_000) < 0.05 + 10 * max(work(40_000), 0.02)
+    """An expression that looks back over the text for every letter would not come to an end here."""
+    text = (piece * 300_000)[:300_000]
+    quiet = redactor()
+    quiet.text(text)
+    quiet.text(text + "!")

@@ -72,9 +72,15 @@ def test_a_long_word_and_a_long_path_stay_whole():
 def test_nothing_from_outside_drives_the_terminal(nasty):
     evidence = [Evidence(fact=f"packages.a{nasty}b", value=f"1{nasty}0", source=f"/p{nasty}q")]
     remedies = [Remedy(kind="pin", requirement="a", command=f"pip{nasty}install"), Remedy(kind=f"odd{nasty}")]
-    report = with_finding(title=f"t{nasty}u", why=f"w{nasty}v", evidence=evidence, remedies=remedies, references=[nasty])
+    report = with_finding(
+        title=f"t{nasty}u", why=f"w{nasty}v", evidence=evidence, remedies=remedies, references=[nasty]
+    )
     report = report.replace(unknown=[UnknownFact(rule=None, fact=nasty, reason=f"r{nasty}s")])
-    for text in (plain(report), plain(report.replace(findings=[])), plain(samples.UNEXPLAINED.replace(understood={"message": nasty}))):
+    for text in (
+        plain(report),
+        plain(report.replace(findings=[])),
+        plain(samples.UNEXPLAINED.replace(understood={"message": nasty})),
+    ):
         assert all(row.isprintable() for row in text.split("\n"))
 
 
@@ -101,7 +107,7 @@ def test_when_colour_is_wanted(environ, tty, color):
     assert line.colorful(None, {}) is False
 
 
-def test_the_output_decides_where_nothing_is_said(monkeypatch, capsys):
+def test_the_output_decides_where_nothing_is_said(monkeypatch):
     monkeypatch.delenv("FORCE_COLOR", raising=False)
     monkeypatch.setenv("COLUMNS", "50")
     assert "\x1b" not in renderers.load("text")(samples.CHECK)

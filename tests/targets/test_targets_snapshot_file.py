@@ -1,3 +1,4 @@
+import contextlib
 import io
 import json
 import os
@@ -152,7 +153,7 @@ def test_standard_input(monkeypatch):
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs named pipes")
-def test_a_pipe(tmp_path):
+def test_a_pipe():
     read, write = os.pipe()
     os.write(write, json.dumps(MINIMAL).encode())
     os.close(write)
@@ -167,9 +168,7 @@ def test_as_shells_redirect_it(load, encoding):
     assert "cloudpickle" in load(json.dumps(MINIMAL).encode(encoding)).packages
 
 
-@pytest.mark.parametrize(
-    "packages", ['{"Foo_Bar": "1.0", "foo-bar": "2.0"}', '{"foo-bar": "1.0", "foo-bar": "2.0"}']
-)
+@pytest.mark.parametrize("packages", ['{"Foo_Bar": "1.0", "foo-bar": "2.0"}', '{"foo-bar": "1.0", "foo-bar": "2.0"}'])
 def test_of_a_name_given_twice_the_last_counts(load, packages):
     snapshot = load(f'{{"packages": {packages}}}')
     assert snapshot.packages["foo-bar"].version == "2.0"
@@ -282,16 +281,13 @@ KEYS = st.sampled_from(
 def test_any_json_is_read_or_refused(load, document):
     try:
         snapshot = load(document)
-    except TargetError as error:
-        assert str(error)
-    else:
-        assert all(name == distribution.name for name, distribution in snapshot.packages.items())
+    except TargetError:
+        return
+    assert all(name == distribution.name for name, distribution in snapshot.packages.items())
 
 
 @given(st.binary() | st.binary().map(lambda noise: json.dumps(MINIMAL).encode()[:20] + noise))
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=300)
 def test_any_bytes_are_read_or_refused(load, content):
-    try:
+    with contextlib.suppress(TargetError):
         load(content)
-    except TargetError as error:
-        assert str(error)

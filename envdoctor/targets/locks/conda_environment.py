@@ -34,7 +34,7 @@ def read(source: Source, stated: Stated) -> Contents:
     return Contents(
         entries=entries,
         python=python,
-        complete=False if not exported else _only_pip(written),
+        complete=exported and _only_pip(written),
         notes=[*notes, *lines.notes],
     )
 

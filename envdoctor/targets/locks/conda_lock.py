@@ -33,7 +33,7 @@ def read(source: Source, stated: Stated) -> Contents:
     pythons = {entry.version for entry in entries if entry.name == "python" and entry.verdict.holds is not False}
     return Contents(
         entries=[entry for entry in entries if entry.name != "python"],
-        python=pythons.pop() if len(pythons) == 1 else None,
+        python=conda.python_of(f"python=={pythons.pop()}") if len(pythons) == 1 else None,
         platform=system,
         machine=machine,
         target={"lock_version": version, "platforms": platforms},

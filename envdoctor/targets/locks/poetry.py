@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from itertools import chain
 
+from envdoctor.targets.locks.constraints import specifiers
 from envdoctor.targets.locks.contents import Contents, load_toml, malformed, name_of, note, package_tables, table, text
 from envdoctor.targets.locks.graph import Node, entry
 from envdoctor.targets.locks.project import poetry_edges, roots
@@ -36,7 +37,9 @@ def read(source: Source, stated: Stated) -> Contents:
     lock_version = text(metadata.get("lock-version"))
     if lock_version is not None and not lock_version.startswith(_KNOWN):
         notes.append(note(f"{source.path}: lock-version {lock_version[:40]!a} is not known; it was read as 2.1"))
-    target = {"lock_version": lock_version, "requires_python": text(metadata.get("python-versions"))}
+    pythons = text(metadata.get("python-versions"))
+    specifier = specifiers(pythons or "*")
+    target = {"lock_version": lock_version, "requires_python": specifier[0] if len(specifier) == 1 else pythons}
     return Contents(entries=entries, target=target, notes=notes)
 
 

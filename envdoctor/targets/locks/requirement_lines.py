@@ -67,7 +67,7 @@ class Lines:
         where = source.at(number)
         if "://" in name or "\0" in name:
             self.complete = False
-            self.notes.append(note(f"{where}: {name[:_SHOWN]!a} is not on this machine, and was not read"))
+            self.notes.append(note(f"{where}: {_public(name)} is not on this machine, and was not read"))
         else:
             yield load(os.path.join(os.path.dirname(source.path), name), f"{where} names another file: "), constraint
 
@@ -78,7 +78,10 @@ class Lines:
             return
         options = _OPTIONS.search(line) if editable is None else None
         hashed = options is not None and "--hash" in line[options.start() :]
-        entry = self._entry(editable[1] if editable else line[: options.start()] if options else line, where)
+        if editable:
+            entry = self._located(editable[1].strip("\"'"), where, complete=locked)
+        else:
+            entry = self._entry(line[: options.start()] if options else line, where)
         if entry is None or entry.verdict.holds is False:
             return
         (self._constraints if constraint else self._required).append(entry)
@@ -88,7 +91,7 @@ class Lines:
     def _entry(self, line: str, where: str) -> Entry | None:
         written = line.strip().strip("\"'") if line[:1] in "\"'" else line.strip()
         if _LOCATION.match(written) or _ARCHIVE.match(written):
-            return self._located(written, where)
+            return self._located(written, where, complete=False)
         try:
             requirement = Requirement(written)
         except (InvalidRequirement, RecursionError):
@@ -103,14 +106,17 @@ class Lines:
         reason = None if version else f"{where}: {shown[:_SHOWN]} {what}"
         return Entry(name=name, version=version, where=where, verdict=verdict, reason=reason)
 
-    def _located(self, written: str, where: str) -> Entry | None:
-        """A line that is an address or a path: the file's name or ``#egg=`` says what it is."""
+    def _located(self, written: str, where: str, *, complete: bool) -> Entry | None:
+        """A line that is an address or a path: the file's name or ``#egg=`` says what it is.
+
+        ``complete`` says that what the nameless one requires stands in the file too.
+        """
         self.read += 1
         location, _, marker = written.partition(" ;")
         egg, named = _EGG.search(location), version_in_name(re.sub(r"\[[^\]]*\]$", "", location.strip()))
         name = named[0] if named else name_of(egg[1]) if egg else None
         if name is None:
-            self.complete = False
+            self.complete = self.complete and complete
             self.notes.append(note(f"{where}: {_public(location)} does not say which distribution it is"))
             return None
         reason = None if named else f"{where}: {name} comes from an address that states no version"
@@ -121,7 +127,7 @@ class Lines:
         """A line that is no requirement: an entry where at least a name stands, so that it does not count as absent."""
         start, self.complete = _START.match(written), False
         self.refused += 1
-        reason = f"{where}: {written[:_SHOWN]!a} could not be read as a requirement"
+        reason = f"{where}: {_public(written)} could not be read as a requirement"
         rest = written[start.end() :].lstrip()[:1] if start else " "
         name = name_of(start[0]) if start and rest in "[=<>!~;@$" else None
         if name is None:
@@ -173,5 +179,5 @@ def _pin(requirement: Requirement) -> str | None:
 
 
 def _public(location: str) -> str:
-    """An address without the name and password it may carry."""
-    return ascii(re.sub(r"//[^/@\s]*@", "//", location.strip())[:_SHOWN])
+    """A line as it may be shown: without the name and password that an address in it may carry."""
+    return ascii(re.sub(r"//[^/\s]*@", "//", location.strip())[:_SHOWN])

@@ -1,0 +1,41 @@
+"""Build hook for hatchling: a wheel carries the rules compiled, and the words that further rules may use."""
+
+from __future__ import annotations
+
+import os
+import sys
+import tempfile
+from typing import Any
+
+from hatchling.builders.hooks.plugin.interface import BuildHookInterface
+
+
+class RulesHook(BuildHookInterface[Any]):
+    """Compiles ``rules/`` and adds the result to the wheel, not to the source tree."""
+
+    def initialize(self, version: str, build_data: dict[str, Any]) -> None:
+        """Add ``envdoctor/rules.idx`` to a standard wheel; an editable one reads the checkout."""
+        if version == "editable":
+            return
+        sys.path.insert(0, self.root)
+        try:
+            from envdoctor.authoring.compile import compile_directory
+
+            compiled = compile_directory(os.path.join(self.root, "rules"))
+        finally:
+            sys.path.remove(self.root)
+        self._directory = tempfile.mkdtemp()
+        path = os.path.join(self._directory, "rules.idx")
+        with open(path, "wb") as file:
+            file.write(compiled)
+        added = build_data["force_include"]
+        added[path] = "envdoctor/rules.idx"
+        for name in ("vocabulary.yaml", "schema.json"):
+            added[os.path.join(self.root, "rules", name)] = f"envdoctor/{name}"
+
+    def finalize(self, version: str, build_data: dict[str, Any], artifact_path: str) -> None:
+        """Remove the compiled rules that :meth:`initialize` wrote."""
+        directory = getattr(self, "_directory", None)
+        if directory:
+            os.unlink(os.path.join(directory, "rules.idx"))
+            os.rmdir(directory)

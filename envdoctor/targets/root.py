@@ -1,0 +1,368 @@
+"""Read the facts of a Python from a file system that is not running: a container's root or an unpacked image.
+
+Nothing in it is executed. Every path is resolved inside the root: an absolute link there means the root of that file
+system, not of this machine. Where interpreters stand, how a version becomes a directory name, and in which order
+``site`` adds directories: the documentation of ``site`` and ``venv``, and the ``site.py`` of CPython and of Debian.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+
+from envdoctor import collector
+from envdoctor.errors import TargetError
+from envdoctor.model import Record
+from envdoctor.probes.file_system import Root, glibc_version, machine_and_loader, musl_version
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from typing import Any
+
+#: Where the user that a container runs as unless told otherwise installs for itself.
+USER_BASE = "/root/.local"
+#: Directories that often are virtual environments, the likelier ones first.
+ENVIRONMENTS = (
+    *("/venv", "/.venv", "/opt/venv", "/opt/.venv", "/app/.venv", "/app/venv", "/usr/src/app/.venv"),
+    *("/usr/src/app/venv", "/code/.venv", "/workspace/.venv", "/src/.venv", "/opt/*", "/opt/*/.venv", "/opt/*/venv"),
+    *("/srv/*/.venv", "/root/.venv", "/root/venv", "/root/.virtualenvs/*"),
+    *("/home/*/.venv", "/home/*/venv", "/home/*/.virtualenvs/*"),
+)
+#: Directories that interpreters are installed to, in the order in which an image's PATH usually has them.
+PREFIXES = (
+    *("/usr/local", "/opt/conda", "/opt/*", "/opt/conda/envs/*", "/root/miniconda3", "/root/.pyenv/versions/*"),
+    *("/home/*/.pyenv/versions/*", "/opt/pyenv/versions/*", "/usr/local/pyenv/versions/*"),
+    *("/root/.local/share/uv/python/*", "/home/*/.local/share/uv/python/*", "/usr"),
+)
+_PROGRAM = re.compile(r"python(?:3(?:\.\d+)?t?)?$")
+_MINOR = re.compile(r"python(3\.\d+)(t?)")
+
+
+class Interpreter(Record):
+    """One interpreter found: its paths inside the root, ``X.Y``, and the settings of its virtual environment."""
+
+    executable: str
+    prefix: str
+    minor: str
+    suffix: str
+    settings: dict[str, str]
+
+    @property
+    def name(self) -> str:
+        """The name that its directories have."""
+        return f"python{self.minor}{self.suffix}"
+
+    @property
+    def rank(self) -> tuple[int, ...]:
+        """Sorts interpreters of one kind of place: the newest first, the ordinary build before the free-threaded one."""
+        return (*(-int(number) for number in self.minor.split(".")), len(self.suffix))
+
+
+def facts_of_root(directory: str, python: str | None = None) -> dict[str, Any]:
+    """Return facts in the shape of :func:`envdoctor.collector.collect`, as far as files tell them.
+
+    ``python`` chooses among several interpreters by a path inside the root or by a name. ``paths`` and ``stdlib`` can
+    be opened from here, while ``python`` speaks of paths inside the root; ``root`` joins the two, and
+    ``other_interpreters`` lists those that were not chosen. Raises :class:`~envdoctor.errors.TargetError` where there
+    is no directory or no interpreter.
+    """
+    root = _open(directory)
+    found = list(_interpreters(root, python))
+    chosen = _choose(root, found, python)
+    standard, sites = _library(root, chosen), _sites(root, chosen)
+    paths, coded = _search_path(root, standard, sites)
+    machine, loader = _binary(root, chosen)
+    numbers = [int(number) for number in chosen.minor.split(".")]
+    user = [root.host(site) for site in sites if site.startswith(USER_BASE) and root.is_dir(site)]
+    others = [{"executable": other.executable, "version": other.minor} for other in found if other is not chosen]
+    facts: dict[str, Any] = {
+        "collector": collector.COLLECTOR,
+        "root": root.directory,
+        "other_interpreters": others,
+        "python": _python(root, chosen),
+        "platform": {"system": "linux", **({"machine": machine} if machine else {})},
+        "paths": paths,
+        "stdlib": root.host(standard) if standard else None,
+        "user_site": user[0] if user else None,
+        "start_method": {"default": collector.default_start_method(numbers, "linux")},
+        "modules": {},
+        "system": _system(root, machine, loader),
+    }
+    facts["marker"] = _markers(facts)
+    facts["unknown"] = [{"fact": fact, "reason": reason} for fact, reason in _unknown(root, facts, coded)]
+    return facts
+
+
+def _open(directory: str) -> Root:
+    if not os.path.isdir(directory):
+        what = "is not a directory" if os.path.exists(directory) else "does not exist"
+        raise TargetError(f"{directory} {what}. Give --root the directory that holds usr, opt and the like.")
+    inner = os.path.join(directory, "rootfs")  # an unpacked bundle has its file system there
+    return Root(inner if os.path.isdir(inner) else directory)
+
+
+# --- which interpreter ----------------------------------------------------------------------------------------------
+
+
+def _interpreters(root: Root, wanted: str | None) -> Iterator[Interpreter]:
+    """All interpreters, the one to be chosen first."""
+    own = [_prefix_of(root, wanted)] if wanted and "/" in wanted else []
+    places = [[place] for place in [*own, *_named_by_settings(root)]]
+    places += [[place] for pattern in ENVIRONMENTS for place in root.glob(pattern) if _settings(root, place)]
+    for pattern in PREFIXES:
+        places += [_pyenv_default(root, root.glob(pattern)), root.glob(pattern)]
+    seen = set()
+    for prefixes in places:
+        group = [interpreter for prefix in prefixes for interpreter in _in_prefix(root, prefix)]
+        for interpreter in sorted(group, key=lambda interpreter: interpreter.rank):
+            identity = (root.real(interpreter.prefix), interpreter.minor, interpreter.suffix)
+            if identity not in seen:
+                seen.add(identity)
+                yield interpreter
+
+
+def _pyenv_default(root: Root, prefixes: list[str]) -> list[str]:
+    """Those of several installations that the file ``version`` beside their directory names."""
+    tops = {prefix: os.path.dirname(os.path.dirname(prefix)) for prefix in prefixes if "/versions/" in prefix}
+    return [prefix for prefix, top in tops.items() if os.path.basename(prefix) in root.text(top + "/version").split()]
+
+
+def _prefix_of(root: Root, path: str) -> str:
+    inside = _inside(root, path)
+    programs = os.path.dirname(inside)
+    return inside if root.is_dir(inside) else os.path.dirname(root.real(programs) or programs)
+
+
+def _inside(root: Root, path: str) -> str:
+    """A path as the root sees it; one of this machine that leads into the root is understood too."""
+    if path.startswith(root.directory + os.sep):
+        path = path[len(root.directory) :]
+    return "/" + path.strip("/")
+
+
+def _named_by_settings(root: Root) -> list[str]:
+    """The virtual environments that ``/etc/environment`` names in ``VIRTUAL_ENV`` or puts on ``PATH``."""
+    lines = root.text("/etc/environment").splitlines()
+    values = {name.strip(): value.strip().strip("\"'") for name, _, value in (line.partition("=") for line in lines)}
+    named = [values.get("VIRTUAL_ENV", ""), *(os.path.dirname(place) for place in values.get("PATH", "").split(":"))]
+    return [prefix for prefix in named if prefix.startswith("/") and _settings(root, prefix)]
+
+
+def _settings(root: Root, prefix: str) -> dict[str, str]:
+    """The settings in the ``pyvenv.cfg`` of a virtual environment."""
+    lines = root.text(prefix + "/pyvenv.cfg").splitlines()
+    return {name.strip().lower(): value.strip() for name, _, value in (line.partition("=") for line in lines)}
+
+
+def _in_prefix(root: Root, prefix: str) -> Iterator[Interpreter]:
+    settings = _settings(root, prefix)
+    seen = set()
+    programs = [name for name in root.names(prefix + "/bin") if _PROGRAM.match(name)]
+    for name in sorted(programs, key=len, reverse=True):
+        path = f"{prefix}/bin/{name}"
+        version = _minor(root, path, prefix, settings)
+        if version and version not in seen:
+            seen.add(version)
+            yield Interpreter(executable=path, prefix=prefix, minor=version[0], suffix=version[1], settings=settings)
+
+
+def _minor(root: Root, path: str, prefix: str, settings: dict[str, str]) -> tuple[str, str] | None:
+    """``X.Y`` and the suffix of the build, by the program's real name, the environment's settings, or the library."""
+    named = _MINOR.match(os.path.basename(root.real(path) or path)) or _MINOR.match(os.path.basename(path))
+    if named:
+        return named.group(1), named.group(2)
+    stated = re.match(r"3\.\d+", settings.get("version_info") or settings.get("version") or "")
+    libraries = [_MINOR.fullmatch(name) for name in root.names(prefix + "/lib")]
+    known = {(match.group(1), match.group(2)) for match in libraries if match}
+    if stated:
+        return stated.group(0), "t" if (stated.group(0), "t") in known else ""
+    return known.pop() if len(known) == 1 else None
+
+
+def _choose(root: Root, found: list[Interpreter], wanted: str | None) -> Interpreter:
+    if not found:
+        raise TargetError(
+            f"There is no Python 3 interpreter in {root.directory}: looked for bin/python3 in usr, usr/local, opt and "
+            "the usual virtual environments. Say where it is with --python PATH, as seen from inside."
+        )
+    for interpreter in found:
+        if wanted is None or _is_meant(root, interpreter, wanted):
+            return interpreter
+    raise TargetError(
+        f"There is no interpreter {wanted} in {root.directory}. Choose one of "
+        f"{', '.join(interpreter.executable for interpreter in found)}."
+    )
+
+
+def _is_meant(root: Root, interpreter: Interpreter, wanted: str) -> bool:
+    if "/" not in wanted:
+        version = interpreter.minor + interpreter.suffix
+        return wanted in (version, "python" + version, os.path.basename(interpreter.executable))
+    inside = _inside(root, wanted)
+    if root.real(inside) == root.real(interpreter.prefix):
+        return True
+    is_beside = root.real(os.path.dirname(inside)) == root.real(interpreter.prefix + "/bin")
+    return is_beside and root.real(inside) == root.real(interpreter.executable)
+
+
+# --- what is known of it --------------------------------------------------------------------------------------------
+
+
+def _base(root: Root, interpreter: Interpreter) -> str:
+    """The prefix of the installation that its standard library comes from."""
+    home = interpreter.settings.get("home")
+    return os.path.dirname(root.real(home) or home) if home else interpreter.prefix
+
+
+def _library(root: Root, interpreter: Interpreter) -> str | None:
+    base = _base(root, interpreter)
+    places = [f"{base}/{lib}/{interpreter.name}" for lib in ("lib", "lib64")]
+    complete = [place for place in places if root.is_file(place + "/os.py")]
+    return next(iter(complete + [place for place in places if root.is_dir(place)]), None)
+
+
+def _sites(root: Root, interpreter: Interpreter) -> list[str]:
+    """The site directories in the order of ``site.main``: the environment's, the user's, the installation's."""
+    own = []
+    if interpreter.settings:
+        own = [f"{interpreter.prefix}/{lib}/{interpreter.name}/site-packages" for lib in ("lib64", "lib")]
+        if interpreter.settings.get("include-system-site-packages", "true").lower() != "true":
+            return own
+    base, name = _base(root, interpreter), interpreter.name
+    user = f"{USER_BASE}/lib/{name}/site-packages"
+    if base == "/usr" and root.is_dir("/usr/lib/python3/dist-packages"):  # Debian and what derives from it
+        debian = ("local/lib/" + name, "lib/python3", "lib/" + name)
+        return [*own, user, *(f"/usr/{place}/dist-packages" for place in debian)]
+    places = ["lib64/" + name, "lib/" + name]
+    if base == "/usr" and root.is_dir("/usr/lib64/" + name):  # Fedora and openSUSE
+        places = ["local/lib64/" + name, "local/lib/" + name, *places]
+    return [*own, user, *(f"{base}/{place}/site-packages" for place in places)]
+
+
+def _search_path(root: Root, standard: str | None, sites: list[str]) -> tuple[list[str], list[str]]:
+    """The entries of ``sys.path`` as this machine sees them, and the ``.pth`` files with lines that would be run."""
+    paths: list[str] = []
+    coded: list[str] = []
+    for entry in [standard, standard + "/lib-dynload"] if standard else []:
+        _add(root, paths, entry)
+    for site in sites:
+        if _add(root, paths, site):
+            for name in root.names(site):
+                if name.endswith(".pth") and not name.startswith("."):
+                    _add_listed(root, paths, coded, f"{site}/{name}")
+    return paths, coded
+
+
+def _add(root: Root, paths: list[str], path: str) -> bool:
+    is_new = (root.is_dir(path) or root.is_file(path)) and root.host(path) not in paths
+    if is_new:
+        paths.append(root.host(path))
+    return is_new
+
+
+def _add_listed(root: Root, paths: list[str], coded: list[str], path: str) -> None:
+    """Add what the lines of a ``.pth`` file name; take note of it where it has lines to run."""
+    for line in root.text(path).splitlines():
+        entry = line.rstrip()
+        if entry.startswith(("import ", "import\t")):
+            coded += [path] if path not in coded else []
+        elif entry and not entry.startswith("#"):
+            _add(root, paths, entry if entry.startswith("/") else f"{os.path.dirname(path)}/{entry}")
+
+
+def _python(root: Root, interpreter: Interpreter) -> dict[str, Any]:
+    return {
+        "version": _version(root, interpreter) or interpreter.minor,
+        "implementation": "cpython",
+        "free_threaded": interpreter.suffix == "t",
+        "executable": interpreter.executable,
+        "prefix": interpreter.prefix,
+        "base_prefix": _base(root, interpreter),
+    }
+
+
+def _version(root: Root, interpreter: Interpreter) -> str | None:
+    """The full version: by the headers, by the text in the program or its library, by the environment's settings."""
+    base, minor = _base(root, interpreter), re.escape(interpreter.minor)
+    full = minor + r"\.\d+(?:(?:a|b|rc)\d+)?"
+    stated = set[str]()
+    for name in root.names(base + "/include"):
+        if name.startswith(interpreter.name):
+            stated |= root.search(f"{base}/include/{name}/patchlevel.h", rf'PY_VERSION\s+"({full})\+?"'.encode())
+    places = [base + "/lib", *(f"/usr/lib/{name}" for name in root.names("/usr/lib") if "-linux-" in name)]
+    libraries = [
+        f"{place}/{name}" for place in places for name in root.names(place) if name.startswith("lib" + interpreter.name)
+    ]
+    for program in (interpreter.executable, *libraries):
+        if not stated:
+            stated = root.search(program, rf"(?<![\d.])({full})\+?\0".encode())
+    if len(stated) == 1:
+        return stated.pop()
+    setting = interpreter.settings.get("version_info") or interpreter.settings.get("version") or ""
+    match = re.fullmatch(rf"({full})(?:\.final\.0)?\+?", setting)
+    return match.group(1) if match else None
+
+
+def _binary(root: Root, interpreter: Interpreter) -> tuple[str | None, str]:
+    """The machine that the interpreter is built for, and the loader that it names, from its ELF header."""
+    for program in (interpreter.executable, f"{_base(root, interpreter)}/bin/{interpreter.name}", "/bin/sh"):
+        head = root.read(program)
+        if head.startswith(b"\x7fELF") and len(head) > 64:  # noqa: PLR2004 -- the size of the header
+            return machine_and_loader(head)
+    return None, ""
+
+
+def _system(root: Root, machine: str | None, loader: str) -> dict[str, Any]:
+    """What is known of the C library, and whether a running container has left its mark."""
+    facts: dict[str, Any] = {}
+    if "/ld-musl-" in loader:
+        musl = musl_version(root, loader)
+        facts = {"glibc": None, "musl": musl} if musl else {"glibc": None}
+    elif loader:
+        glibc = glibc_version(root, loader, machine)
+        facts = {"glibc": glibc, "musl": None} if glibc else {"musl": None}
+    if root.is_file("/.dockerenv") or root.is_file("/run/.containerenv"):
+        facts["container"] = True
+    return facts
+
+
+def _markers(facts: dict[str, Any]) -> dict[str, str]:
+    """The marker environment as far as the facts go: a file system has no kernel, so no release and version of one."""
+    version = facts["python"]["version"]
+    markers = {
+        "implementation_name": "cpython",
+        "os_name": "posix",
+        "platform_system": "Linux",
+        "platform_python_implementation": "CPython",
+        "python_version": ".".join(version.split(".")[:2]),
+        "sys_platform": "linux",
+    }
+    if "machine" in facts["platform"]:
+        markers["platform_machine"] = facts["platform"]["machine"]
+    if version.count(".") > 1:
+        markers["python_full_version"] = markers["implementation_version"] = version
+    return markers
+
+
+def _unknown(root: Root, facts: dict[str, Any], coded: list[str]) -> Iterator[tuple[str, str]]:
+    """What files could not tell, as fact and reason."""
+    if facts["python"]["version"].count(".") == 1:
+        yield "python.version", "no file tells the third number of the version"
+    if "machine" not in facts["platform"]:
+        yield "platform.machine", "the interpreter is not a program for a machine that is known here"
+    if facts["stdlib"] is None:
+        yield "stdlib", "the installation that the environment was made from is not in this file system"
+    if coded:
+        yield "paths", f"these run code at start-up, which was not executed: {', '.join(coded)}"
+    if root.denied:
+        yield "paths", f"not readable by this user: {', '.join(sorted(set(root.denied)))}"
+    yield "env", "environment variables are not part of a file system"
+    for marker in ("platform_release", "platform_version"):
+        yield f"marker.{marker}", "a file system has no kernel"
+    for key in ("glibc", "musl"):
+        if key not in facts["system"]:
+            yield f"system.{key}", "no file of the C library tells its version"
+    if "container" not in facts["system"]:
+        yield "system.container", "a file system does not tell how it will be run"
+    yield "system.openssl", "only a running interpreter tells which one it uses"

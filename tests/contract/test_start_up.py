@@ -1,0 +1,57 @@
+"""What the plain path may import: the whole cost of a run is its imports, so they are a contract."""
+
+import os
+import sys
+
+from conftest import environment, run
+
+#: What a bare interpreter of this version has loaded anyway is not counted.
+FORBIDDEN = {
+    "argparse", "ast", "asyncio", "collections", "contextlib", "dataclasses", "email", "enum", "functools", "hashlib",
+    "importlib.metadata", "inspect", "json", "logging", "packaging", "pathlib", "platform", "psutil", "re", "rich",
+    "shutil", "subprocess", "tempfile", "typing", "urllib", "yaml", "zipfile",
+}  # fmt: skip
+
+PROGRAM = """
+import sys
+before = set(sys.modules)
+from envdoctor.cli import main
+status = main([])
+print("status", status)
+print("loaded", *sorted(set(sys.modules) - before))
+"""
+
+
+def loaded(installed, **variables):
+    python = installed.parent / ("python.exe" if os.name == "nt" else "python")
+    done = run(python, "-c", PROGRAM, env=environment(**variables), cwd=installed.parent)
+    assert done.stderr == ""
+    lines = dict(line.partition(" ")[::2] for line in done.stdout.splitlines())
+    assert lines["status"] == "0", done.stdout
+    return set(lines["loaded"].split())
+
+
+def test_nothing_to_report_in_its_own_environment_needs_no_import(installed):
+    assert not loaded(installed) & FORBIDDEN
+
+
+def test_nothing_to_report_in_an_active_environment_needs_no_import(installed, make_environment):
+    folder = make_environment(sys.executable, "requests", "jinja2", "python-dateutil")
+
+    assert not loaded(installed, VIRTUAL_ENV=str(folder)) & FORBIDDEN
+
+
+def test_the_wheel_carries_the_rules_compiled_and_no_yaml_of_them(wheel):
+    import zipfile
+
+    names = zipfile.ZipFile(wheel).namelist()
+
+    assert "envdoctor/rules.idx" in names
+    assert not [name for name in names if name.endswith(".yaml") and name != "envdoctor/vocabulary.yaml"]
+    assert not [name for name in names if name.startswith(("tests/", "rules/", "benchmarks/"))]
+
+
+def test_the_public_names_are_lazy():
+    done = run(sys.executable, "-c", "import sys, envdoctor; print('envdoctor.doctor' in sys.modules); envdoctor.diagnose")
+
+    assert done.stdout.split() == ["False"]

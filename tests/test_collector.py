@@ -1,0 +1,469 @@
+"""The collector tells the truth about the interpreter it runs in, cheaply, and in the grammar of Python 3.6."""
+
+import ast
+import contextlib
+import json
+import multiprocessing
+import os
+import platform
+import ssl
+import subprocess
+import sys
+import types
+import zipfile
+from importlib.machinery import ModuleSpec, PathFinder, SourceFileLoader
+
+import pytest
+from interpreters import each
+from packaging.markers import default_environment
+from packaging.version import Version
+
+from envdoctor import collector
+
+SOURCE = collector.__file__
+PACKAGE = os.path.dirname(os.path.dirname(SOURCE))
+
+
+def run(python, program, *options):
+    done = subprocess.run([python, *options, "-c", program], capture_output=True, text=True, timeout=60, check=False)
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
+
+
+def loading(program):
+    return f"import sys\nsys.path.insert(0, {os.path.dirname(SOURCE)!r})\nimport collector\n{program}"
+
+
+# --- the contract of the file ---------------------------------------------------------------------------------------
+
+
+def test_the_grammar_is_that_of_python_3_6():
+    with open(SOURCE, encoding="utf-8") as stream:
+        ast.parse(stream.read(), feature_version=(3, 6))
+
+
+def test_it_is_one_file_of_bounded_size():
+    with open(SOURCE, encoding="utf-8") as stream:
+        text = stream.read()
+
+    assert "\f" not in text  # separates it from what precedes it on standard input
+    assert text.count("\n") <= 700
+
+
+def test_importing_it_and_the_cheap_facts_load_nothing():
+    program = f"""
+import os, sys
+before = set(sys.modules)
+sys.path.insert(0, {PACKAGE!r})
+from envdoctor import collector
+collector.python_facts(), collector.default_start_method(), collector.import_paths(), collector.env_fact("HOME")
+collector.module_fact("re", collector.import_paths()), collector.user_site(), collector.stdlib_path()
+if os.name == "posix":
+    collector.platform_facts(), collector.marker_facts(), collector.system_fact("glibc")
+loaded = sorted(set(sys.modules) - before)
+import json
+print(json.dumps(loaded))
+"""
+
+    assert run(sys.executable, program, "-I", "-S") == ["__future__", "envdoctor", "envdoctor.collector"]
+
+
+@pytest.mark.parametrize("python", each())
+def test_every_version_agrees_with_its_own_library(python):
+    program = loading("""
+import json, multiprocessing, platform, sys
+cheap = collector.default_start_method()
+try:
+    from pip._vendor.packaging.markers import default_environment
+    markers = default_environment()
+except ImportError:
+    markers = None
+print(json.dumps({
+    "python": collector.python_facts(), "platform": collector.platform_facts(), "marker": collector.marker_facts(),
+    "theirs": markers, "cheap": cheap, "asked": collector.start_method_facts(),
+    "start_method": multiprocessing.get_start_method(), "machine": platform.machine(),
+    "version": platform.python_version(), "sys_platform": sys.platform,
+    "openssl": collector.system_fact("openssl"), "ssl": __import__("ssl").OPENSSL_VERSION,
+    "paths": collector.import_paths(), "path": sys.path,
+}))
+""")
+
+    told = run(python, program, "-B")
+
+    assert told["python"]["version"] == told["version"].rstrip("+")
+    assert told["python"]["implementation"] == "cpython"
+    assert told["python"]["debug"] is told["python"]["free_threaded"] is False
+    assert told["platform"] == {"system": told["sys_platform"], "machine": told["machine"]}
+    assert told["cheap"] == told["asked"]["default"] == told["start_method"]
+    assert told["theirs"] is None or told["marker"].items() >= told["theirs"].items() - {("extra", "")}
+    assert told["ssl"].startswith("OpenSSL " + told["openssl"])
+    assert [*told["path"][:1], *told["paths"][1:]] == [path for path in told["path"] if path]
+
+
+# --- the interpreter ------------------------------------------------------------------------------------------------
+
+
+def test_markers_are_those_of_packaging():
+    assert collector.marker_facts() == default_environment()
+
+
+@pytest.mark.parametrize(
+    ("info", "version"),
+    [
+        ((3, 14, 0, "alpha", 3), "3.14.0a3"),
+        ((3, 14, 0, "beta", 1), "3.14.0b1"),
+        ((3, 14, 0, "candidate", 2), "3.14.0rc2"),
+        ((3, 11, 7, "final", 0), "3.11.7"),
+    ],
+)
+def test_a_version_before_the_release_says_so(monkeypatch, info, version):
+    class Info(tuple):
+        __slots__ = ()
+        releaselevel, serial = info[3:]
+
+    monkeypatch.setattr(sys, "version_info", Info(info))
+
+    assert collector.python_facts()["version"] == version
+    assert str(Version(version)) == version
+
+
+@pytest.mark.parametrize(
+    ("version", "system", "method"),
+    [
+        ((3, 6), "linux", "fork"),
+        ((3, 13), "linux", "fork"),
+        ((3, 14), "linux", "forkserver"),
+        ((3, 7), "darwin", "fork"),
+        ((3, 8), "darwin", "spawn"),
+        ((3, 14), "darwin", "spawn"),
+        ((3, 6), "win32", "spawn"),
+        ((3, 14), "win32", "spawn"),
+    ],
+)
+def test_the_start_method_of_each_platform(version, system, method):
+    assert collector.default_start_method(version, system) == method
+
+
+def test_a_start_method_that_start_up_code_has_set_counts():
+    program = loading(
+        "import multiprocessing, json; multiprocessing.set_start_method('spawn')\n"
+        "print(json.dumps(collector.start_method_facts()))"
+    )
+
+    assert run(sys.executable, program, "-B") == {"default": "spawn"}
+
+
+def test_asking_for_the_start_method_leaves_it_open():
+    collector.start_method_facts()
+
+    assert multiprocessing.get_start_method(allow_none=True) is None
+
+
+# --- import paths ---------------------------------------------------------------------------------------------------
+
+TELL_PATHS = "import json, sys\nsys.path.append({!r})\nimport collector\nprint(json.dumps([sys.path[0], collector.import_paths()]))"
+
+
+def test_the_entry_of_a_running_program_is_not_the_environments(tmp_path):
+    text = TELL_PATHS.format(os.path.dirname(SOURCE))
+    (tmp_path / "package").mkdir()
+    (tmp_path / "program.py").write_text(text)
+    (tmp_path / "package" / "__main__.py").write_text(text)
+    with zipfile.ZipFile(tmp_path / "program.pyz", "w") as archive:
+        archive.writestr("__main__.py", "import sys\nsys.path.insert(1, sys.path[0] + '/bundled')\n" + text)
+
+    for how in (["program.py"], ["-m", "package"], ["program.pyz"], ["package"], ["-c", text]):
+        done = subprocess.run(
+            [sys.executable, "-B", *how], cwd=tmp_path, capture_output=True, text=True, check=True, timeout=60
+        )
+        first, paths = json.loads(done.stdout)
+        assert not [path for path in paths if path.startswith(str(tmp_path))], (how, first)
+        assert collector.stdlib_path() in paths
+
+
+def test_entries_are_absolute_and_stand_once(monkeypatch, tmp_path):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "path", ["", "lib", str(tmp_path / "lib"), b"bytes", str(tmp_path / "other")])
+
+    assert collector.import_paths() == [str(tmp_path / "lib"), str(tmp_path / "other")]
+
+
+# --- what a name resolves to ----------------------------------------------------------------------------------------
+
+
+def fill(directory, *names):
+    for name in names:
+        (directory / name).parent.mkdir(parents=True, exist_ok=True)
+        (directory / name).write_text("raise SystemExit('imported')")
+    return str(directory)
+
+
+@pytest.fixture
+def standard_finders(monkeypatch):
+    """Without the import hooks of the test runner."""
+    finders = [finder for finder in sys.meta_path if collector._is_standard_finder(finder)]
+    monkeypatch.setattr(sys, "meta_path", finders)
+    return finders
+
+
+@pytest.mark.usefixtures("standard_finders")
+class TestModule:
+    def test_the_first_entry_wins(self, tmp_path):
+        site = fill(tmp_path / "site-packages", "dataclasses.py", "thing.py")
+        local = fill(tmp_path / "src", "dataclasses.py", "thing/__init__.py")
+        library = collector.stdlib_path()
+
+        def kinds(*paths):
+            return [collector.module_fact(name, paths)["kind"] for name in ("dataclasses", "thing")]
+
+        assert kinds(library, site) == ["standard-library", "site-packages"]
+        assert kinds(site, library) == ["site-packages", "site-packages"]
+        assert kinds(local, library, site) == ["local", "local"]
+        assert kinds(library) == ["standard-library", "missing"]
+
+    def test_a_package_comes_before_a_module_and_a_module_before_a_namespace(self, tmp_path):
+        path = fill(tmp_path, "one/__init__.py", "one.py", "two/inner.py", "two.py", "three/inner.py")
+
+        assert collector.module_fact("one", [path])["origin"] == os.path.join(path, "one", "__init__.py")
+        assert collector.module_fact("two", [path])["origin"] == os.path.join(path, "two.py")
+        assert collector.module_fact("three", [path]) == {"kind": "local", "origin": os.path.join(path, "three")}
+
+    def test_a_namespace_yields_to_a_module_further_down(self, tmp_path):
+        first = fill(tmp_path / "a", "name/inner.py")
+        second = fill(tmp_path / "b", "name.py")
+
+        assert collector.module_fact("name", [first, second])["origin"] == os.path.join(second, "name.py")
+
+    def test_extension_modules_and_byte_code_count(self, tmp_path):
+        import _imp
+
+        suffix = _imp.extension_suffixes()[0]
+        path = fill(tmp_path, "native" + suffix, "native.py", "compiled.pyc")
+
+        assert collector.module_fact("native", [path])["origin"] == os.path.join(path, "native" + suffix)
+        assert collector.module_fact("compiled", [path])["origin"] == os.path.join(path, "compiled.pyc")
+
+    def test_zip_files_are_looked_into(self, tmp_path):
+        with zipfile.ZipFile(tmp_path / "library.zip", "w") as archive:
+            archive.writestr("zipped.py", "raise SystemExit")
+        (tmp_path / "broken.zip").write_text("no zip file")
+
+        paths = [str(tmp_path / "broken.zip"), str(tmp_path / "missing"), str(tmp_path / "library.zip")]
+        assert collector.module_fact("zipped", paths)["origin"] == os.path.join(paths[2], "zipped.py")
+        assert collector.module_fact("other", paths)["kind"] == "missing"
+
+    @pytest.mark.parametrize("name", ["sys", "builtins", "_imp", "_frozen_importlib"])
+    def test_what_is_compiled_in_cannot_be_shadowed(self, tmp_path, name):
+        path = fill(tmp_path, name + ".py")
+
+        assert collector.module_fact(name, [path]) == {"kind": "standard-library", "origin": None}
+
+    def test_a_dotted_name_would_import_its_parent(self):
+        with pytest.raises(collector.NotKnownError, match=r"would import xml\.dom"):
+            collector.module_fact("xml.dom.minidom", [])
+
+    @pytest.mark.parametrize("name", ["json", "ssl", "xml", "asyncio", "nowhere", "packaging", "pytest", "zlib"])
+    def test_it_agrees_with_the_import_system(self, name):
+        spec = PathFinder.find_spec(name)
+        fact = collector.module_fact(name)
+
+        assert fact["origin"] == (spec and spec.origin) or name in sys.builtin_module_names
+        assert (fact["kind"] == "missing") is (spec is None and name not in sys.builtin_module_names)
+
+
+class Stranger:
+    """An import hook as packages install them; ``answer`` decides what it does with a name."""
+
+    def __init__(self, answer):
+        self.answer = answer
+
+    def find_spec(self, name, _path=None, _target=None):
+        return self.answer(name)
+
+
+@pytest.fixture
+def hooked(monkeypatch, standard_finders):
+    def install(finder, *, last=False):
+        finders = [*standard_finders, finder] if last else [finder, *standard_finders]
+        monkeypatch.setattr(sys, "meta_path", finders)
+
+    return install
+
+
+def test_a_hook_that_imports_a_package_to_answer_is_stopped_and_understood(hooked, tmp_path):
+    def answer(name):
+        if name == "provided":
+            with contextlib.suppress(ImportError):
+                __import__("provider.inner")
+                pytest.fail("the package was imported")
+
+    hooked(Stranger(answer))
+    site = fill(tmp_path / "site-packages", "provider/__init__.py")
+    here = os.path.join(site, "provider", "__init__.py")
+
+    assert collector.module_fact("provided", [site]) == {"kind": "site-packages", "origin": here}
+    assert collector.module_fact("provided", [])["kind"] == "missing"
+    assert collector.module_fact("elsewhere", [site])["kind"] == "missing"
+    assert "provider" not in sys.modules
+
+
+def test_a_hook_that_lets_the_refusal_through_is_understood_too(hooked, tmp_path):
+    hooked(Stranger(lambda name: __import__("provider_of_" + name)))
+    site = fill(tmp_path / "site-packages", "provider_of_it.py")
+
+    assert collector.module_fact("it", [site])["origin"] == os.path.join(site, "provider_of_it.py")
+
+
+def test_the_hook_of_an_editable_install_is_asked(hooked, tmp_path):
+    source = os.path.join(fill(tmp_path / "src", "edited/__init__.py"), "edited", "__init__.py")
+    loader = SourceFileLoader("edited", source)
+
+    def answer(name):
+        if name != "edited":
+            return None
+        spec = ModuleSpec(name, loader, origin=source, is_package=True)
+        spec.has_location = True
+        return spec
+
+    hooked(Stranger(answer), last=True)
+
+    assert collector.module_fact("edited", []) == {"kind": "local", "origin": source}
+    assert collector.module_fact("other", [])["kind"] == "missing"
+
+
+def test_a_hook_that_lists_the_name_is_not_asked(hooked, tmp_path):
+    finder = Stranger(lambda _name: pytest.fail("asked"))
+    finder.known = {"built"}
+    hooked(finder)
+    site = fill(tmp_path / "site-packages", "built.py")
+
+    assert collector.module_fact("built", [site])["kind"] == "site-packages"
+    with pytest.raises(collector.NotKnownError, match=r"the import hook in .* answers for it"):
+        collector.module_fact("built", [])
+
+
+def test_a_hook_of_the_old_kind_is_passed_over(hooked):
+    hooked(types.SimpleNamespace(find_module=None))
+
+    assert collector.module_fact("nowhere", [])["kind"] == "missing"
+
+
+def test_importing_from_the_library_passes_over_what_shadows_it(monkeypatch, tmp_path):
+    monkeypatch.setattr(sys, "path", [fill(tmp_path, "this.py", "antigravity.py", "wave.py"), *sys.path])
+    monkeypatch.delitem(sys.modules, "this", raising=False)
+    path, finders = sys.path[:], sys.meta_path[:]
+
+    assert collector._import_standard("colorsys").__file__.startswith(collector.stdlib_path())
+    assert (sys.path, sys.meta_path) == (path, finders)
+    with pytest.raises(ImportError):
+        collector._import_standard("packaging_that_is_not_there")
+
+
+@pytest.mark.parametrize(
+    ("entry", "kind"),
+    [
+        ("/lib/python3.11", "standard-library"),
+        ("/lib/python3.11/lib-dynload", "standard-library"),
+        ("/lib64/python3.11/lib-dynload", "standard-library"),
+        ("/lib/python3.11/site-packages", "site-packages"),
+        ("/lib/python3.11/site-packages/some.egg", "site-packages"),
+        ("/usr/lib/python3/dist-packages", "site-packages"),
+        ("/home/someone/project", "local"),
+        ("/lib/python3.110", "local"),
+    ],
+)
+def test_what_stands_in_an_entry(entry, kind):
+    assert collector.kind_of_entry(entry, "/lib/python3.11") == kind
+
+
+# --- the system -----------------------------------------------------------------------------------------------------
+
+
+def test_the_c_library_is_named():
+    name, version = platform.libc_ver()
+    if name != "glibc":
+        pytest.skip("this is not the GNU C library")
+
+    assert collector.system_fact("glibc") == version
+    assert collector.system_fact("musl") is None
+
+
+def test_musl_states_its_version_between_other_texts():
+    assert collector.musl_version_in(b"\x7fELF\x001.2.x\x00musl libc\x001.2.4\x00%d.%d.%d\x00") == "1.2.4"
+    assert collector.musl_version_in(b"\x7fELF\x00no version\x00") is None
+
+
+@pytest.mark.parametrize(
+    ("stated", "version"),
+    [
+        ("OpenSSL 3.0.11 19 Sep 2023", "3.0.11"),
+        ("OpenSSL 1.1.1w  11 Sep 2023", "1.1.1"),
+        ("OpenSSL 1.0.2k-fips  26 Jan 2017", "1.0.2"),
+        ("LibreSSL 2.8.3", None),
+    ],
+)
+def test_openssl_is_named_as_a_version_that_compares(monkeypatch, stated, version):
+    monkeypatch.setitem(sys.modules, "_ssl", types.SimpleNamespace(OPENSSL_VERSION=stated))
+
+    assert collector.system_fact("openssl") == version
+
+
+def test_openssl_is_that_of_the_ssl_module():
+    assert ssl.OPENSSL_VERSION.split()[1].startswith(collector.system_fact("openssl"))
+
+
+def test_openssl_does_not_apply_to_a_python_without_it(monkeypatch):
+    monkeypatch.setitem(sys.modules, "_ssl", None)
+
+    assert collector.system_fact("openssl") is None
+
+
+def test_a_container_says_so_in_the_environment(monkeypatch):
+    if sys.platform != "linux":
+        assert collector.system_fact("container") is None
+        return
+    monkeypatch.setenv("container", "podman")
+
+    assert collector.system_fact("container") is True
+
+
+# --- all of it at once ----------------------------------------------------------------------------------------------
+
+
+def test_everything_wanted_is_told_or_unknown(monkeypatch):
+    monkeypatch.setenv("ENVDOCTOR_TEST_VALUE", "some value")
+    monkeypatch.delenv("ENVDOCTOR_TEST_UNSET", raising=False)
+
+    facts = collector.collect(
+        {
+            "env": ["ENVDOCTOR_TEST_VALUE", "ENVDOCTOR_TEST_UNSET"],
+            "module": ["json", "xml.dom"],
+            "system": ["glibc", "weather"],
+        }
+    )
+
+    assert json.loads(json.dumps(facts)) == facts
+    assert facts["collector"] == collector.COLLECTOR
+    assert facts["env"] == {"ENVDOCTOR_TEST_VALUE": "some value"}
+    assert set(facts["modules"]) == {"json"}
+    assert set(facts["system"]) == {"glibc"}
+    assert [note["fact"] for note in facts["unknown"]] == ["module.xml.dom", "system.weather"]
+    assert {name for name, _ in collector.FACTS} <= set(facts)
+
+
+def test_a_probe_that_fails_leaves_the_others_alone(monkeypatch):
+    def fail(*_key):
+        raise OSError("the disk is on fire")
+
+    monkeypatch.setattr(collector, "FACTS", (("python", fail), *collector.FACTS[1:]))
+    monkeypatch.setattr(collector, "SYSTEM_FACTS", (("openssl", fail), *collector.SYSTEM_FACTS[:1]))
+
+    facts = collector.collect({"system": ["openssl", "glibc"]})
+
+    assert facts["unknown"] == [
+        {"fact": "python", "reason": "OSError: the disk is on fire"},
+        {"fact": "system.openssl", "reason": "OSError: the disk is on fire"},
+    ]
+    assert "python" not in facts
+    assert set(facts["system"]) == {"glibc"}
+    assert facts["paths"]
