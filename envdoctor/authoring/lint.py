@@ -6,6 +6,7 @@ rule's script: a proof's cells are held against the rule as examples.
 
 from __future__ import annotations
 
+import builtins
 import os
 import re
 from typing import TYPE_CHECKING, Any
@@ -133,9 +134,14 @@ def _symptoms(subject: Subject) -> Iterator[Complaint]:
         elif not ("raises" in symptom and "in" in symptom):
             given = " and ".join(f"`{key}`" for key in symptom)
             yield subject.complaint(where, f"{given} alone is not specific; add the characteristic words as `message:`")
-        if message and literals(message) < LITERALS_NEEDED and not {"raises", "in"} <= symptom.keys():
+        if message and literals(message) < LITERALS_NEEDED and not _names_a_rare_error(symptom):
             hint = f"write at least {LITERALS_NEEDED} characters that must stand there literally"
             yield subject.complaint((*where, "message"), f"the message `{shorten(message)}` is not specific; {hint}")
+
+
+def _names_a_rare_error(symptom: Mapping[str, str]) -> bool:
+    """Whether the class alone tells most: one of some library's own, or raised in a named one."""
+    return "raises" in symptom and ("in" in symptom or not hasattr(builtins, symptom["raises"]))
 
 
 def _references(subject: Subject) -> Iterator[Complaint]:

@@ -218,7 +218,7 @@ class Edge(Record):
 def edges(rule: Rule) -> Iterator[Edge]:
     """Every edge that the condition and the consumers of a rule name.
 
-    Of a consumer that works again, it is the edge towards that release: what is older is broken in other ways.
+    Of a consumer it is the edge towards what works: what is older than the range is broken in other ways.
     """
     for leaf in leaves(rule.when, ("when",)):
         ranged = leaf.fact == "packages" and leaf.value not in {"present", "absent"}
@@ -227,7 +227,7 @@ def edges(rule: Rule) -> Iterator[Edge]:
             yield from _edges(axis, leaf.value, leaf.where, negated=leaf.negated)
     for name, line in rule.consumers.items():
         for edge in _edges(name, line["bad"], ("consumers", name), negated=False):
-            if line["works"] is None or edge.is_passed(line["works"]):
+            if edge.is_passed(line["works"]) if line["works"] else edge.clause[0] == "<":
                 yield edge
 
 
@@ -260,7 +260,10 @@ def edges_unproven(subject: Subject) -> Iterator[Complaint]:
 
 def _has_other_side(subject: Subject, edge: Edge) -> bool:
     versions = PYTHONS if edge.axis == "python" else subject.releases(edge.axis)
-    return not versions or any(edge.is_passed(version) for version in versions)
+    if not versions:
+        consumer = subject.rule.consumers.get(edge.axis)
+        return consumer is None or consumer["works"] is not None
+    return any(edge.is_passed(version) for version in versions)
 
 
 def _is_proven(subject: Subject, edge: Edge, bad: list[Cell]) -> bool:

@@ -12,7 +12,7 @@ from envdoctor.commands.output import write
 from envdoctor.errors import UsageError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Collection, Mapping, Sequence
 
 _EXAMPLES = """\
 examples:
@@ -140,13 +140,17 @@ def _lint(options: argparse.Namespace) -> int:
             raise UsageError(f"no rules at {path}: give a rule file or a directory of them")
     complaints = lint(paths, None if options.offline else known_releases)
     for one in complaints:
-        print(f"{one.path}:{one.line}: {one.message}")
-    files = {one.path for one in complaints}
-    if complaints:
-        print(f"{len(complaints)} complaints in {len(files)} files", file=sys.stderr)
+        print(f"{one.path}:{one.line}: {one.message}", file=sys.stderr if one.note else sys.stdout)
+    wrong = [one for one in complaints if not one.note]
+    if wrong:
+        print(f"{_count(wrong, 'complaint')} in {_count({one.path for one in wrong}, 'file')}", file=sys.stderr)
     else:
         print("every rule is well formed", file=sys.stderr)
-    return int(bool(complaints))
+    return int(bool(wrong))
+
+
+def _count(things: Collection[Any], noun: str) -> str:
+    return f"{len(things)} {noun}{'' if len(things) == 1 else 's'}"
 
 
 _COMMANDS: Mapping[str, Callable[[argparse.Namespace], int]] = {

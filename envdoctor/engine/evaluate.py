@@ -131,6 +131,7 @@ def _python(condition: Condition, snapshot: Snapshot, trace: Trace) -> Verdict:
         trace.missed("python.version", "the target does not say which Python it is for")
         return None
     specifier, admitted = condition[1:]
+    version = version.rstrip("+")  # Debian and others mark a build from between two releases
     verdict = within(version, specifier, admitted)
     if version.count(".") == 1 and within(version + ".999", specifier, admitted) is not verdict:
         trace.missed("python.version", f"{version} does not say which patch release")

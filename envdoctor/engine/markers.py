@@ -113,7 +113,7 @@ def _compare(comparison: tuple[str, str, str], lookup: Callable[[str], str | Non
         if operator in {"in", "not in", "==="} or not literal.replace(".", "").rstrip("*").isdigit():
             raise _Unusual
         value = lookup(variable)
-        return None if value is None else within(value, operator + literal)
+        return None if value is None else within(value.rstrip("+"), operator + literal)
     if variable not in _TEXTS or operator not in {"==", "!="} or literal[:1].isdigit():
         raise _Unusual
     value = "" if variable == "extra" else lookup(variable)

@@ -176,7 +176,10 @@ def field(header: str, name: str) -> str | None:
 
 
 def fields(header: str, name: str) -> list[str]:
-    """The values of a header field, in order. Folded and oddly cased fields are left to the ``email`` package."""
+    """The values of a header field, in order. Folded ones are left to the ``email`` package.
+
+    Names in an odd case count where none is written in the usual one, as no writer of metadata mixes the two.
+    """
     pieces = ("\n" + header).split("\n" + name + ": ")[1:]
     values = [piece.partition("\n")[0] for piece in pieces]
     if "\n " in header or "\n\t" in header:

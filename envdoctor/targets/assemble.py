@@ -80,8 +80,13 @@ def snapshot(facts: Mapping[str, Any], target: Mapping[str, Any], asks: Mapping[
         duplicates=found.duplicates,
         source=source,
         lookup=Facts(found, asks).lookup,
-        notes=[UnknownFact(rule=None, **note) for note in facts.get("unknown", ())],
+        notes=[UnknownFact(rule=None, **note) for note in facts.get("unknown", ()) if _matters(note["fact"])],
     )
+
+
+def _matters(fact: str) -> bool:
+    """Whether every diagnosis suffers from a fact's absence; the others are told by the rules that ask."""
+    return fact.partition(".")[0] in {"python", "platform", "paths", "interpreters"}
 
 
 def recorded(facts: Mapping[str, Any]) -> dict[str, Ask]:

@@ -185,16 +185,17 @@ def _asks(facts: Mapping[str, Any]) -> dict[str, Ask]:
             "implementation_version": version,
         }
 
-    def system(key: str) -> Any:
-        if key != "openssl":
-            return _system(key)
+    def asked(kind: str, plural: str, key: str) -> Any:
+        """What only the environment's own interpreter can tell."""
+        from envdoctor.targets.assemble import recorded
         from envdoctor.targets.interpreter import ask
 
-        return ask(facts["python"]["executable"], {"system": [key]})["system"].get(key)
+        answer = ask(facts["python"]["executable"], {kind: [key]})
+        return recorded({plural: answer[plural], "unknown": answer["unknown"]})[kind](key)
 
     return {
         "marker": _Markers(markers).ask,
         "env": os.environ.get,
-        "module": lambda name: _guarded(collector.module_fact, name, facts["paths"]),
-        "system": system,
+        "module": lambda name: asked("module", "modules", name),
+        "system": lambda key: asked("system", "system", key) if key == "openssl" else _system(key),
     }

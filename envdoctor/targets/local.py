@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from envdoctor.collector import NotKnownError
 from envdoctor.model import Unknown
 from envdoctor.targets.assemble import recorded, snapshot
 from envdoctor.targets.interpreter import ask
-from envdoctor.targets.root import facts_of_root
+from envdoctor.targets.root import facts_of_root, module_in_root
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -41,4 +42,12 @@ def examine_root(directory: str, wanted: Mapping[str, Sequence[str]] | None = No
     others = facts.get("other_interpreters")
     if others:
         target["other_interpreters"] = others
-    return snapshot(facts, target, recorded(facts), directory)
+
+    def module(name: str) -> Any:
+        try:
+            return module_in_root(facts, name)
+        except NotKnownError as error:
+            return Unknown(reason=str(error))
+
+    asks = {**recorded(facts), "module": module}
+    return snapshot(facts, target, asks, directory)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 import re
+import sys
 
 from envdoctor import collector
 from envdoctor.errors import TargetError
@@ -55,7 +56,7 @@ class Interpreter(Record):
 
     @property
     def rank(self) -> tuple[int, ...]:
-        """Sorts interpreters of one kind of place: the newest first, the ordinary build before the free-threaded one."""
+        """Sorts interpreters of one kind of place: the newest first, an ordinary build before a free-threaded one."""
         return (*(-int(number) for number in self.minor.split(".")), len(self.suffix))
 
 
@@ -92,6 +93,26 @@ def facts_of_root(directory: str, python: str | None = None) -> dict[str, Any]:
     facts["marker"] = _markers(facts)
     facts["unknown"] = [{"fact": fact, "reason": reason} for fact, reason in _unknown(root, facts, coded)]
     return facts
+
+
+def module_in_root(facts: dict[str, Any], name: str) -> dict[str, Any]:
+    """What ``import NAME`` would find first there, in the shape of :func:`envdoctor.collector.module_fact`.
+
+    ``facts`` are those of :func:`facts_of_root`. Raises :class:`~envdoctor.collector.NotKnownError` where files do
+    not tell: for a dotted name, and for one that start-up code may provide.
+    """
+    if "." in name or facts["stdlib"] is None:
+        raise collector.NotKnownError(f"files alone do not tell where {name} comes from")
+    abi = os.path.basename(facts["stdlib"])[len("python") :].replace(".", "")
+    abi += "m" if abi in ("36", "37") else ""
+    native = [f".cpython-{abi}-{facts['platform'].get('machine')}-linux-{libc}.so" for libc in ("gnu", "musl")]
+    suffixes = [*native, ".abi3.so", ".so", ".py", ".pyc"]
+    if name in sys.builtin_module_names:  # nearly the same in all versions
+        return {"kind": "standard-library", "origin": None}
+    found = collector.module_on_paths(name, facts["paths"], facts["stdlib"], suffixes)
+    if found is None and any(note["fact"] == "paths" for note in facts["unknown"]):
+        raise collector.NotKnownError(f"no file provides {name}, but code that was not executed may")
+    return found or {"kind": "missing", "origin": None}
 
 
 def _open(directory: str) -> Root:
@@ -355,8 +376,8 @@ def _unknown(root: Root, facts: dict[str, Any], coded: list[str]) -> Iterator[tu
         yield "stdlib", "the installation that the environment was made from is not in this file system"
     if coded:
         yield "paths", f"these run code at start-up, which was not executed: {', '.join(coded)}"
-    if root.denied:
-        yield "paths", f"not readable by this user: {', '.join(sorted(set(root.denied)))}"
+    for path in sorted(set(root.denied)):
+        yield "paths" if "-packages" in path else "interpreters", f"{path} is not readable by this user"
     yield "env", "environment variables are not part of a file system"
     for marker in ("platform_release", "platform_version"):
         yield f"marker.{marker}", "a file system has no kernel"

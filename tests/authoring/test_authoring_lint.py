@@ -133,7 +133,7 @@ def test_another_rule_is_seen_when_a_single_file_is_read(base):
     [
         ('    - {python: "3.10", packages: {left: "2.0", wrong: "0.3"}}\n', "", 8, "the consumer `wrong` has no bad cell"),
         ('    - {python: "3.10", packages: {left: "2.0", right: "1.4"}}\n', "", 7, "just past `right <1.4`"),
-        ('    - {python: "3.10", packages: {left: "2.0", wrong: "0.2"}}\n', "", 8, "just past `wrong >=0.3`"),
+        ('    - {python: "3.10", packages: {left: "2.0", wrong: "2.0"}}\n', "", 8, "just past `wrong <2`"),
         ('works: "1.4"', 'works: "1.4.1"', 7, "right has no release 1.4.1"),
         ('works: "1.4"', 'works: "1.3"', 7, "right 1.3 lies in its bad range"),
         ('bad: "<1.4"', 'bad: "<0.4"', 7, "holds for no release"),
@@ -143,6 +143,17 @@ def test_another_rule_is_seen_when_a_single_file_is_read(base):
 def test_faults_of_consumers(base, old, new, line, part):
     found = complaints(base(CONSUMERS.replace(old, new)))
     assert [one for one in found if one[1] == line and part in one[2]], found
+
+
+def test_what_is_not_demanded_of_consumers(base):
+    older = CONSUMERS.replace('    - {python: "3.10", packages: {left: "2.0", wrong: "0.2"}}\n', "")
+    assert complaints(base(older)) == []
+    unknown = older.replace('    - {python: "3.10", packages: {left: "2.0", wrong: "2.0"}}\n', "")
+    assert complaints(base(unknown), None) == []
+
+
+def test_an_error_class_of_a_library_makes_a_short_message_specific(base):
+    assert complaints(base(RULE.replace('ImportError, message: "cannot import name \'pad\'"', 'PadError, message: "pad"'))) == []
 
 
 def test_a_family_means_whichever_member_is_installed(base):

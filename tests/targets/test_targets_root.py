@@ -7,9 +7,10 @@ import sysconfig
 
 import pytest
 
+from envdoctor.collector import NotKnownError
 from envdoctor.errors import TargetError
 from envdoctor.targets.interpreter import ask
-from envdoctor.targets.root import facts_of_root
+from envdoctor.targets.root import facts_of_root, module_in_root
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="the file systems have symbolic links and pipes")
 
@@ -369,6 +370,30 @@ def test_path_files_name_directories_inside_the_root(image, tmp_path):
     assert reasons(facts)["paths"].endswith(f"was not executed: {site}/a.pth")
 
 
+@pytest.mark.parametrize("version", ["3.6.15", "3.12.1"])
+def test_what_a_name_resolves_to(image, version):
+    image.python("/usr/local", version)
+    library = f"/usr/local/lib/python{version.rpartition('.')[0]}"
+    tag = "36m" if version.startswith("3.6") else "312"
+    image.file(f"{library}/dataclasses.py").file(f"{library}/site-packages/dataclasses.py")
+    image.file(f"{library}/site-packages/native.cpython-{tag}-x86_64-linux-gnu.so").folder("/srv/app/local")
+    image.file(f"{library}/site-packages/app.pth", "/srv/app\n")
+    facts = facts_of_root(str(image))
+
+    kinds = {name: module_in_root(facts, name)["kind"] for name in ("dataclasses", "native", "local", "sys", "nowhere")}
+
+    assert kinds == {
+        "dataclasses": "standard-library", "native": "site-packages", "local": "local", "sys": "standard-library",
+        "nowhere": "missing",
+    }  # fmt: skip
+    with pytest.raises(NotKnownError):
+        module_in_root(facts, "os.path")
+    image.file(f"{library}/site-packages/hook.pth", "import hook\n")
+    facts = facts_of_root(str(image))
+    with pytest.raises(NotKnownError, match="code that was not executed may"):
+        module_in_root(facts, "nowhere")
+
+
 # --- nothing leads out, and nothing blocks --------------------------------------------------------------------------
 
 
@@ -402,10 +427,10 @@ def test_pipes_are_never_opened(image):
 
 @pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() == 0, reason="root may read everything")
 def test_what_may_not_be_read_is_said(image):
-    image.python("/usr", "3.11.2").folder("/root/.pyenv")
-    os.chmod(image.host("/root/.pyenv"), 0)
+    image.python("/usr", "3.11.2").folder("/root/.pyenv/versions")
+    os.chmod(image.host("/root/.pyenv/versions"), 0)
 
-    assert "/root/.pyenv" in reasons(facts_of_root(str(image)))["paths"]
+    assert "/root/.pyenv/versions is not readable" in reasons(facts_of_root(str(image)))["interpreters"]
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="file systems of Linux are examined")

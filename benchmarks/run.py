@@ -1,0 +1,221 @@
+"""What a run of envdoctor costs, as ratios to `uv pip check` and `pip check` in the same session.
+
+    python benchmarks/run.py [--write docs/performance.md] [--rounds 3]
+
+Needs uv and hyperfine on PATH. It builds a wheel of this checkout, an environment for it, and three environments of
+real distributions (benchmarks/environments); a directory for them can be kept with --keep DIR.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import platform
+import random
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+from typing import TYPE_CHECKING, Any
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+CHECKOUT = os.path.dirname(HERE)
+sys.path.insert(0, CHECKOUT)
+
+from envdoctor.authoring.compile import compile_rule, pack  # noqa: E402 - from this checkout
+from envdoctor.authoring.syntax import Rule  # noqa: E402
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+SIZES = ("small", "medium", "large")
+RULES = (100, 1_000, 10_000, 100_000)
+
+
+def call(*words: str) -> None:
+    """Run a command that has to succeed."""
+    print("$", " ".join(words), file=sys.stderr)
+    subprocess.run(words, check=True, stdout=sys.stderr)
+
+
+def build(directory: str) -> str:
+    """Make the environments; return the ``envdoctor`` command."""
+    tool = os.path.join(directory, "tool")
+    if not os.path.exists(tool):
+        call("uv", "venv", "--quiet", "--python", sys.executable, tool)
+    call("uv", "pip", "install", "--quiet", "--reinstall-package", "pyenvdoctor", "--compile-bytecode", "--python", tool, CHECKOUT)
+    for size in SIZES:
+        environment = os.path.join(directory, size)
+        if not os.path.exists(environment):
+            call("uv", "venv", "--quiet", "--seed", "--python", sys.executable, environment)
+            listed = os.path.join(HERE, "environments", size + ".txt")
+            call("uv", "pip", "install", "--quiet", "--no-deps", "--python", environment, "-r", listed)
+    return os.path.join(tool, "bin", "envdoctor")
+
+
+def names_in(environment: str) -> list[str]:
+    """The distributions of an environment, by the names of their metadata directories."""
+    found = []
+    for folder, _, _ in os.walk(environment):
+        if folder.endswith(".dist-info"):
+            found.append(os.path.basename(folder).rpartition("-")[0].lower().replace("_", "-"))
+    return sorted(found)
+
+
+def generated(number: int, installed: Sequence[str]) -> bytes:
+    """A rule base of so many rules, none of which holds.
+
+    Each names two distributions. They are drawn from the installed ones and from as many others as there are rules,
+    with the weights of a Zipf distribution, so that popular names have many rules and most have one.
+    """
+    random.seed(number)
+    names = [*installed, *(f"generated-{index}" for index in range(number))]
+    random.shuffle(names)
+    weights = [1 / (rank + 1) for rank in range(len(names))]
+    rules = []
+    for index, pair in enumerate(zip(*(random.choices(names, weights, k=number) for _ in range(2)))):
+        rules.append(compile_rule(_rule(index, pair), {}))
+    return pack(rules, str(number))
+
+
+def _rule(index: int, pair: Sequence[str]) -> Rule:
+    low = random.randint(100, 200)
+    return Rule(
+        id=f"generated-{index}",
+        title=f"{pair[0]} {low} changed what {pair[1]} needs",
+        severity="error",
+        impact="crash",
+        when={"python": ">=3.8", "packages": {pair[0]: f">={low},<{low + 3}", pair[1]: f"<{low}.5"}},
+        why="A sentence of the usual length that tells what was changed, in which release, and why that hurts. " * 2,
+        symptoms=[{"raises": "ImportError", "message": f"cannot import name 'thing_{index}'"}],
+        remedies=[{"kind": "upgrade", "requirement": f"{pair[0]}>={low + 3}", "safety": "safe", "at": "run"}],
+        references=[f"https://example.org/{index}"],
+        proof={},
+        consumers={},
+        status="stable",
+        path="generated",
+        lines={},
+    )
+
+
+def measure(commands: Mapping[str, Sequence[str]], environment: str, rounds: int) -> dict[str, float]:
+    """Median seconds of each command. The commands take turns, so that a slow minute hits all of them."""
+    taken: dict[str, list[float]] = {name: [] for name in commands}
+    variables = {**os.environ, "VIRTUAL_ENV": environment}
+    variables.pop("PYTHONDONTWRITEBYTECODE", None)
+    for _ in range(rounds):
+        for name, words in commands.items():
+            with tempfile.NamedTemporaryFile(suffix=".json") as file:
+                runs = "5" if words[-2:] == ["pip", "check"] and "uv" not in words[0] else "20"
+                line = " ".join(words)
+                subprocess.run(
+                    ["hyperfine", "-N", "-i", "--style", "none", "-w", "3", "-r", runs, "--export-json", file.name, line],
+                    check=True, env=variables, stdout=subprocess.DEVNULL,
+                )  # fmt: skip
+                taken[name] += json.load(file)["results"][0]["times"]
+    return {name: statistics.median(times) for name, times in taken.items()}
+
+
+def peak(words: Sequence[str], environment: str) -> float:
+    """Peak memory of a command in MiB."""
+    process = subprocess.Popen(words, env={**os.environ, "VIRTUAL_ENV": environment}, stdout=subprocess.DEVNULL)
+    _, _, usage = os.wait4(process.pid, 0)
+    process.returncode = 0
+    return usage.ru_maxrss / (1 << 20 if sys.platform == "darwin" else 1 << 10)
+
+
+def run(directory: str, rounds: int) -> dict[str, Any]:
+    """All figures."""
+    envdoctor = build(directory)
+    python = os.path.join(os.path.dirname(envdoctor), "python")
+    (index,) = [
+        os.path.join(folder, "rules.idx") for folder, _, names in os.walk(os.path.dirname(os.path.dirname(envdoctor))) if "rules.idx" in names
+    ]  # fmt: skip
+    shipped = index + ".shipped"
+    shutil.copyfile(index, shipped)
+    environments = {size: os.path.join(directory, size) for size in SIZES}
+    installed = names_in(environments["large"])
+    figures: dict[str, Any] = {"distributions": {size: len(names_in(path)) for size, path in environments.items()}}
+    figures["sizes"], figures["rules"], figures["memory"] = {}, {}, {}
+    try:
+        _put(index, generated(1_000, installed))
+        for size, environment in environments.items():
+            commands = {
+                "bare python": [python, "-I", "-c", "pass"],
+                "envdoctor": [envdoctor],
+                "envdoctor --fail-on warning": [envdoctor, "--fail-on", "warning"],
+                "uv pip check": ["uv", "pip", "check"],
+                "pip check": [os.path.join(environment, "bin", "python"), "-m", "pip", "check"],
+            }
+            figures["sizes"][size] = measure(commands, environment, rounds)
+        for number in RULES:
+            _put(index, generated(number, installed))
+            commands = {"envdoctor": [envdoctor]}
+            figures["rules"][str(number)] = measure(commands, environments["large"], rounds)["envdoctor"]
+            figures["memory"][str(number)] = peak([envdoctor], environments["large"])
+        shutil.copyfile(shipped, index)
+        figures["shipped"] = measure({"envdoctor": [envdoctor]}, environments["large"], rounds)["envdoctor"]
+    finally:
+        os.replace(shipped, index)
+    return figures
+
+
+def _put(path: str, data: bytes) -> None:
+    with open(path, "wb") as file:
+        file.write(data)
+
+
+def page(figures: Mapping[str, Any]) -> str:
+    """The figures as a page of the documentation."""
+    versions = {name: subprocess.check_output([name, "--version"], text=True).split()[1] for name in ("uv", "hyperfine")}
+    where = (
+        f"CPython {platform.python_version()}, {platform.system()} {platform.machine()}, {os.cpu_count()} cores, "
+        f"uv {versions['uv']}, hyperfine {versions['hyperfine']}"
+    )
+    names = list(figures["sizes"]["small"])
+    lines = [
+        "# Performance", "",
+        "Made by `python benchmarks/run.py --write docs/performance.md`; do not edit. Whole processes, warm cache, medians.",
+        f"{where}. Trust the ratios, not the milliseconds.", "",
+        "## Against pip and uv", "",
+        "1,000 generated rules, nothing to report, an active environment; everything is included, the requirement check too.",
+        "", "| environment | distributions | " + " | ".join(f"`{name}`" for name in names) + " | envdoctor ÷ uv |",
+        "|---|--:|" + "--:|" * (len(names) + 1),
+    ]  # fmt: skip
+    for size, taken in figures["sizes"].items():
+        cells = " | ".join(f"{taken[name] * 1000:.1f}" for name in names)
+        ratio = taken["envdoctor"] / taken["uv pip check"]
+        lines.append(f"| {size} | {figures['distributions'][size]} | {cells} | {ratio:.2f} |")
+    base = figures["rules"]["1000"]
+    lines += ["", "## By the number of rules", "", "The large environment.", "",
+              "| rules | ms | ÷ 1,000 rules | peak memory, MiB |", "|--:|--:|--:|--:|"]  # fmt: skip
+    for number, seconds in figures["rules"].items():
+        memory = figures["memory"][number]
+        lines.append(f"| {int(number):,} | {seconds * 1000:.1f} | {seconds / base:.2f} | {memory:.0f} |")
+    lines += ["", f"With the shipped rules: {figures['shipped'] * 1000:.1f} ms."]
+    return "\n".join(lines) + "\n"
+
+
+def main() -> None:
+    """Measure, print, and perhaps write the page."""
+    parser = argparse.ArgumentParser(description="Measure envdoctor against uv pip check and pip check.")
+    parser.add_argument("--write", metavar="FILE", help="write the page here as well")
+    parser.add_argument("--keep", metavar="DIR", help="keep the environments in this directory")
+    parser.add_argument("--rounds", type=int, default=3)
+    options = parser.parse_args()
+    directory = os.path.abspath(options.keep) if options.keep else tempfile.mkdtemp()
+    try:
+        text = page(run(directory, options.rounds))
+    finally:
+        if not options.keep:
+            shutil.rmtree(directory)
+    print(text, end="")
+    if options.write:
+        with open(options.write, "w", encoding="utf-8") as file:
+            file.write(text)
+
+
+if __name__ == "__main__":
+    main()
