@@ -126,8 +126,8 @@ def _breaks(text: str, width: int) -> list[int]:
 def _finding(page: _Page, finding: Finding, report: Report) -> None:
     page.prose((finding.severity, _BADGES[finding.severity]), (line.one_line(finding.title), "bold"))
     traits = [finding.rule, finding.impact]
-    if not finding.proven:
-        traits.append("unproven")
+    if finding.proven:
+        traits.append("proven")
     page.row(("", ""), (" · ".join(traits), "dim"))
     for number, matched in enumerate(finding.matched):
         page.prose(_label("" if number else "matched"), (line.one_line(matched), ""))
