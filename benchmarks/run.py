@@ -45,7 +45,18 @@ def build(directory: str) -> str:
     tool = os.path.join(directory, "tool")
     if not os.path.exists(tool):
         call("uv", "venv", "--quiet", "--python", sys.executable, tool)
-    call("uv", "pip", "install", "--quiet", "--reinstall-package", "pyenvdoctor", "--compile-bytecode", "--python", tool, CHECKOUT)
+    call(
+        "uv",
+        "pip",
+        "install",
+        "--quiet",
+        "--reinstall-package",
+        "pyenvdoctor",
+        "--compile-bytecode",
+        "--python",
+        tool,
+        CHECKOUT,
+    )
     for size in SIZES:
         environment = os.path.join(directory, size)
         if not os.path.exists(environment):
@@ -169,7 +180,9 @@ def _put(path: str, data: bytes) -> None:
 
 def page(figures: Mapping[str, Any]) -> str:
     """The figures as a page of the documentation."""
-    versions = {name: subprocess.check_output([name, "--version"], text=True).split()[1] for name in ("uv", "hyperfine")}
+    versions = {
+        name: subprocess.check_output([name, "--version"], text=True).split()[1] for name in ("uv", "hyperfine")
+    }
     where = (
         f"CPython {platform.python_version()}, {platform.system()} {platform.machine()}, {os.cpu_count()} cores, "
         f"uv {versions['uv']}, hyperfine {versions['hyperfine']}"

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from typing_extensions import dataclass_transform
 else:
 
-    def dataclass_transform(**_options):
+    def dataclass_transform(**_options: bool) -> Callable[[type], type]:
         """Stand in for the type checker's decorator at run time."""
         return lambda cls: cls
 

@@ -38,7 +38,7 @@ def _install(directory: str, words: list[str]) -> None:
     command = [sys.executable, "-m", "pip", "install", "--quiet", "--no-compile", "--target", directory]
     if words[0] != "--no-deps":
         command.append("--no-warn-conflicts")
-    subprocess.run([*command, *words], check=True)
+    subprocess.run([*command, *words], check=True)  # noqa: S603 - our own interpreter, our own words
 
 
 def _keep_pure(directory: str) -> None:

@@ -43,7 +43,9 @@ def run(words: Sequence[str]) -> int:
     making = commands.add_parser("new", help="write the skeleton of a rule")
     making.add_argument("id", help="lower-case words joined by hyphens; names the root cause")
     making.add_argument("--area", help="the folder below rules/ (default: none)")
-    making.add_argument("-o", "--output", metavar="FILE", help="where to write (default: rules/AREA/ID.yaml, or ID.yaml)")
+    making.add_argument(
+        "-o", "--output", metavar="FILE", help="where to write (default: rules/AREA/ID.yaml, or ID.yaml)"
+    )
     linting = commands.add_parser("lint", help="read rules back; all mistakes of a file at once")
     linting.add_argument("path", nargs="*", help="rule files or directories (default: rules)")
     linting.add_argument("--offline", action="store_true", help="do not hold ranges against the releases on the index")

@@ -2,7 +2,9 @@
 
 Layout, all integers 32-bit little-endian::
 
-    MAGIC | offset of head | length of head | texts of rules (JSON) | buckets (JSON) | table of buckets + 1 offsets | head (JSON)
+    MAGIC | offset of head | length of head | texts of rules | buckets | table of buckets + 1 offsets | head
+
+Texts, buckets and head are JSON.
 
 ``head`` has ``rules`` (how many), ``buckets``, ``table`` (its offset), ``digest``, ``wanted`` (the keys that rules ask
 of ``lookup``) and ``always`` (entries of rules that no package stands for). A name's bucket is its bytes as a number

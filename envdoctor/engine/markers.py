@@ -37,11 +37,9 @@ def evaluate(marker: str, lookup: Callable[[str], str | None]) -> bool | None:
     try:
         tokens = _tokens(marker)
         verdict = _either(tokens, lookup)
-        if tokens:
-            raise _Unusual
     except _Unusual:
         return _packaging(marker, lookup)
-    return verdict
+    return _packaging(marker, lookup) if tokens else verdict
 
 
 def _tokens(marker: str) -> list[str | tuple[str, str, str]]:

@@ -1,8 +1,8 @@
 """PEP 440 versions and specifiers as plain lists that compare by themselves.
 
 Versions in every form and specifiers in the common ones are read here without an import; the rest is left to
-``packaging``, and a property test holds the two equal. A version becomes a *key*, a list; a specifier becomes *intervals*, a list of half-open
-``[low, high]`` pairs of keys, where ``None`` means no bound. Both survive JSON.
+``packaging``, and a property test holds the two equal. A version becomes a *key*, a list; a specifier becomes
+*intervals*, a list of half-open ``[low, high]`` pairs of keys, where ``None`` means no bound. Both survive JSON.
 """
 
 from __future__ import annotations
@@ -111,7 +111,7 @@ def _release(parts: list[str]) -> list[int]:
 
 
 def intervals(specifier: str) -> list[Interval] | None:
-    """The versions that a specifier set admits, pre-releases included, or ``None`` where only ``packaging`` can tell."""
+    """What a specifier set admits, pre-releases included, or ``None`` where only ``packaging`` can tell."""
     if specifier not in _intervals:
         _intervals[specifier] = _read(specifier)
     return _intervals[specifier]
@@ -131,28 +131,27 @@ def _read(specifier: str) -> list[Interval] | None:
 
 
 def _clause(clause: str) -> list[Interval] | None:
-    for operator in _OPERATORS:
-        if clause.startswith(operator):
-            break
-    else:
-        return None
+    operator = next((name for name in _OPERATORS if clause.startswith(name)), "")
     version = clause[len(operator) :].strip()
     if version.endswith(".*"):
         return _prefix(operator, version[:-2])
-    at = _read_key(version) if "+" not in version else None
-    if at is None or (operator in {"<", ">"} and (at[4] >= 0 or (operator == ">" and at[2] != _FINAL))):
-        return None
-    if operator == "<":
-        return [[None, [*at[:2], -2] if at[2:] == _PLAIN else at]]
-    if operator == ">":
-        return [[[*at[:2], _FINAL, 0, _INFINITY], None]]
+    at = _read_key(version) if operator and "+" not in version else None
+    return None if at is None else _compared(operator, version, at)
+
+
+def _compared(operator: str, version: str, at: Key) -> list[Interval] | None:
+    """The versions on one side of a key. ``<`` and ``>`` of a post-release, and ``>`` of a pre-release, are unusual."""
     if operator == "~=":
         return _compatible(version, at)
+    if (operator == "<" and at[4] >= 0) or (operator == ">" and at[2:] != _PLAIN):
+        return None
     simple: dict[str, list[Interval]] = {
         ">=": [[at, None]],
         "<=": [[None, [*at, 1]]],
         "==": [[at, [*at, 1]]],
         "!=": [[None, at], [[*at, 1], None]],
+        "<": [[None, [*at[:2], -2] if at[2:] == _PLAIN else at]],
+        ">": [[[*at[:2], _FINAL, 0, _INFINITY], None]],
     }
     return simple[operator]
 
@@ -205,10 +204,7 @@ def within(version: str, specifier: str, admitted: list[Interval] | None = None)
     at = key(version)
     if at is None:
         return None
-    for low, high in admitted:
-        if (low is None or low <= at) and (high is None or at < high):
-            return True
-    return False
+    return any((low is None or low <= at) and (high is None or at < high) for low, high in admitted)
 
 
 def _compare(at: Key, specifier: str) -> bool | None:

@@ -12,7 +12,7 @@ from envdoctor.model import Distribution, Record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
 _READ = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0) | getattr(os, "O_CLOEXEC", 0)
 #: Most headers fit in one read of this size.
@@ -40,7 +40,7 @@ class Scan(Record):
 class Metadata(Record):
     """The part of a metadata header that matters here. ``error`` says why it could not be read."""
 
-    requires: list[str] = []
+    requires: Sequence[str] = ()
     requires_python: str | None = None
     error: str | None = None
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from envdoctor.model import Finding, Remedy, Report
 
 
-def render(report: Report, *, width: int | None = None, color: bool | None = None) -> str:  # noqa: ARG001
+def render(report: Report, *, width: int | None = None, color: bool | None = None) -> str:
     """Write a report as JSON: ASCII, one document, ending in a newline."""
     snapshot = report.snapshot
     document: dict[str, Any] = {

@@ -26,8 +26,8 @@ _PUNCTUATION = re.compile(r"([\\`*_\[\]<>~#|!$])")
 def render(
     report: Report,
     *,
-    width: int | None = None,  # noqa: ARG001
-    color: bool | None = None,  # noqa: ARG001
+    width: int | None = None,
+    color: bool | None = None,
     redactor: Redactor | None = None,
 ) -> str:
     """Write a report as GitHub-flavoured Markdown, ending in a newline.

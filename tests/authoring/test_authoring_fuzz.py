@@ -48,7 +48,12 @@ def test_any_text(text):
     read(text)
 
 
-@given(st.lists(st.sampled_from([*RULE.split(), "\n", "\n  ", "\n    ", "\t", "{", "}", "[", "]", "- ", "'", '"', *WORDS]), max_size=40))
+@given(
+    st.lists(
+        st.sampled_from([*RULE.split(), "\n", "\n  ", "\n    ", "\t", "{", "}", "[", "]", "- ", "'", '"', *WORDS]),
+        max_size=40,
+    )
+)
 def test_any_words(words):
     read(" ".join(words))
 
@@ -98,7 +103,9 @@ def test_a_rule_with_any_value_replaced(tree):
     read(text)
 
 
-@settings(suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture], max_examples=60, deadline=None)
+@settings(
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture], max_examples=60, deadline=None
+)
 @given(tree=mutated())
 def test_lint_of_a_rule_with_any_value_replaced(tree, tmp_path):
     path = tmp_path / "left-breaks-right.yaml"

@@ -31,7 +31,9 @@ def silent(names):
 
 @pytest.fixture
 def base(tmp_path):
-    (tmp_path / "vocabulary.yaml").write_text("families: {left: [left-cpu]}\nmodules: [missing, standard-library]\nsystem: {glibc: version}\n")
+    (tmp_path / "vocabulary.yaml").write_text(
+        "families: {left: [left-cpu]}\nmodules: [missing, standard-library]\nsystem: {glibc: version}\n"
+    )
 
     def write(*texts):
         for text in texts:
@@ -81,7 +83,12 @@ FAULTS = [
     ('    - {python: "3.10", packages: {left: "2.0", right: "1.4"}}\n', "", 7, "just past `right <1.4`"),
     ('{left: "1.9", right: "1.3"}', '{left: "1.9", right: "1.4"}', 7, "just past `left >=2`"),
     ('left: ">=2", right', 'left: ">=2,!=3.0rc1", right', 7, "just past `left !=3.0rc1`"),
-    ('  python: ">=3.10"\n', '  not: {python: "<3.10"}\n  any: [{python: "<3.12"}, {packages: {left: "<1"}}]\n', 7, "past `Python <3.12`"),
+    (
+        '  python: ">=3.10"\n',
+        '  not: {python: "<3.10"}\n  any: [{python: "<3.12"}, {packages: {left: "<1"}}]\n',
+        7,
+        "past `Python <3.12`",
+    ),
     # remedies
     ("upgrade: right>=1.4", "upgrade: right>=1.2", 12, "after `upgrade: right>=1.2` the rule still matches bad cell 1"),
     ("upgrade: right>=1.4", "uninstall: middle", 12, "the rule still matches"),
@@ -90,7 +97,9 @@ FAULTS = [
 ]
 
 
-@pytest.mark.parametrize(("old", "new", "line", "part"), FAULTS, ids=[row[3][:30] + "/" + row[1][:20] for row in FAULTS])
+@pytest.mark.parametrize(
+    ("old", "new", "line", "part"), FAULTS, ids=[row[3][:30] + "/" + row[1][:20] for row in FAULTS]
+)
 def test_faults(base, old, new, line, part):
     assert RULE.count(old) == 1
     found = complaints(base(RULE.replace(old, new)))
@@ -131,7 +140,12 @@ def test_another_rule_is_seen_when_a_single_file_is_read(base):
 @pytest.mark.parametrize(
     ("old", "new", "line", "part"),
     [
-        ('    - {python: "3.10", packages: {left: "2.0", wrong: "0.3"}}\n', "", 8, "the consumer `wrong` has no bad cell"),
+        (
+            '    - {python: "3.10", packages: {left: "2.0", wrong: "0.3"}}\n',
+            "",
+            8,
+            "the consumer `wrong` has no bad cell",
+        ),
         ('    - {python: "3.10", packages: {left: "2.0", right: "1.4"}}\n', "", 7, "just past `right <1.4`"),
         ('    - {python: "3.10", packages: {left: "2.0", wrong: "2.0"}}\n', "", 8, "just past `wrong <2`"),
         ('works: "1.4"', 'works: "1.4.1"', 7, "right has no release 1.4.1"),
@@ -153,7 +167,10 @@ def test_what_is_not_demanded_of_consumers(base):
 
 
 def test_an_error_class_of_a_library_makes_a_short_message_specific(base):
-    assert complaints(base(RULE.replace('ImportError, message: "cannot import name \'pad\'"', 'PadError, message: "pad"'))) == []
+    assert (
+        complaints(base(RULE.replace("ImportError, message: \"cannot import name 'pad'\"", 'PadError, message: "pad"')))
+        == []
+    )
 
 
 def test_a_family_means_whichever_member_is_installed(base):
@@ -168,7 +185,10 @@ def test_without_an_index_the_ranges_are_said_once_to_be_unheld(base):
 
 
 def test_a_recorded_cell_may_name_what_no_longer_exists(base):
-    text = RULE.replace('{python: "3.11", packages: {left: "2.1"', '{recorded: "https://example.org/1", python: "3.11", packages: {left: "2.7"')
+    text = RULE.replace(
+        '{python: "3.11", packages: {left: "2.1"',
+        '{recorded: "https://example.org/1", python: "3.11", packages: {left: "2.7"',
+    )
     assert complaints(base(text)) == []
 
 
@@ -229,7 +249,9 @@ def test_the_shipped_rules_are_without_fault():
 
 
 def test_where_another_rule_begins_no_good_cell_can_stand(base):
-    text = RULE.replace('left: ">=2"', 'left: ">=2,<3"').replace('"3.10", packages: {left: "1.9"', '"3.9", packages: {left: "1.9"')
+    text = RULE.replace('left: ">=2"', 'left: ">=2,<3"').replace(
+        '"3.10", packages: {left: "1.9"', '"3.9", packages: {left: "1.9"'
+    )
     text = text.replace("  - downgrade: left<2\n", "")
     assert any("just past `left >=2`" in message for _, _, message in complaints(base(text), None))
     other = RULE.replace("left-breaks-right", "left-one-breaks-right").replace('left: ">=2"', 'left: "<2"')

@@ -23,13 +23,18 @@ JSON_PAGE = json.dumps(
         ]
     }
 )
-HTML_PAGE = '<a href="../right-1.0%2Blocal-py3-none-any.whl#sha256=0">x</a><a>no link</a><a href="right-0.1.tar.gz">y</a>'
+HTML_PAGE = (
+    '<a href="../right-1.0%2Blocal-py3-none-any.whl#sha256=0">x</a><a>no link</a><a href="right-0.1.tar.gz">y</a>'
+)
 
 
 class Index(http.server.BaseHTTPRequestHandler):
     def do_GET(self):
         self.server.asked.append((self.path, self.headers.get("Authorization")))
-        pages = {"/simple/left/": ("application/vnd.pypi.simple.v1+json", JSON_PAGE), "/simple/right/": ("text/html", HTML_PAGE)}
+        pages = {
+            "/simple/left/": ("application/vnd.pypi.simple.v1+json", JSON_PAGE),
+            "/simple/right/": ("text/html", HTML_PAGE),
+        }
         pages["/simple/torn/"] = ("application/json", "{")
         kind, page = pages.get(self.path, ("text/plain", ""))
         self.send_response(200 if page else 503 if "busy" in self.path else 404)
@@ -107,7 +112,9 @@ def test_a_directory_serves_as_an_index(monkeypatch, tmp_path):
 
 def test_the_configuration_is_that_of_pip(monkeypatch, tmp_path):
     config = tmp_path / "pip.conf"
-    config.write_text("[global]\nindex-url = http://127.0.0.1:1/simple\nextra-index-url = http://127.0.0.1:2/a\n  http://127.0.0.1:3/b\n")
+    config.write_text(
+        "[global]\nindex-url = http://127.0.0.1:1/simple\nextra-index-url = http://127.0.0.1:2/a\n  http://127.0.0.1:3/b\n"
+    )
     for name in ("PIP_INDEX_URL", "PIP_EXTRA_INDEX_URL"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("PIP_CONFIG_FILE", str(config))
@@ -115,7 +122,11 @@ def test_the_configuration_is_that_of_pip(monkeypatch, tmp_path):
     try:
         if not module._pip("--version"):
             pytest.skip("there is no pip to ask")
-        assert module.configuration().urls == ["http://127.0.0.1:1/simple", "http://127.0.0.1:2/a", "http://127.0.0.1:3/b"]
+        assert module.configuration().urls == [
+            "http://127.0.0.1:1/simple",
+            "http://127.0.0.1:2/a",
+            "http://127.0.0.1:3/b",
+        ]
         monkeypatch.setenv("PIP_INDEX_URL", "http://127.0.0.1:4/simple")
         module.configuration.cache_clear()
         assert module.configuration().urls[0] == "http://127.0.0.1:4/simple"
@@ -124,5 +135,7 @@ def test_the_configuration_is_that_of_pip(monkeypatch, tmp_path):
 
 
 def test_the_default_index_is_the_one_that_pip_names(monkeypatch):
-    monkeypatch.setattr(module, "_pip", lambda *_: "  --index-url <url>  Base URL (default\n  http://127.0.0.1:1/simple). This\n")
+    monkeypatch.setattr(
+        module, "_pip", lambda *_: "  --index-url <url>  Base URL (default\n  http://127.0.0.1:1/simple). This\n"
+    )
     assert module._default_index() == "http://127.0.0.1:1/simple"

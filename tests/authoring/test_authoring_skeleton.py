@@ -35,14 +35,20 @@ def test_its_unfinished_parts_are_named_one_by_one(tmp_path):
 
 
 def test_filled_in_it_is_a_rule(tmp_path):
-    text = skeleton("some-cause").replace("https://TODO.example", "https://example.org").replace("todo-distribution", "left")
+    text = (
+        skeleton("some-cause")
+        .replace("https://TODO.example", "https://example.org")
+        .replace("todo-distribution", "left")
+    )
     text = text.replace("todo_distribution", "left").replace("TODO: the words", "the words").replace("TODO", "text")
     path = tmp_path / "some-cause.yaml"
     path.write_text(text)
     assert [str(one) for one in lint([str(path)])] == []
 
 
-@pytest.mark.parametrize(("name", "better"), [("Some Cause", "some-cause"), ("../x", "try x"), ("", "name-of-the-cause")])
+@pytest.mark.parametrize(
+    ("name", "better"), [("Some Cause", "some-cause"), ("../x", "try x"), ("", "name-of-the-cause")]
+)
 def test_another_name_is_refused(name, better):
     with pytest.raises(RuleError, match=better):
         skeleton(name)

@@ -18,7 +18,6 @@ with open(os.path.join(RULES, "schema.json"), encoding="utf-8") as _file:
     SCHEMA = jsonschema.Draft202012Validator(json.load(_file))
 
 
-
 def read(text, path="rules/left-breaks-right.yaml"):
     return parse(text, path, VOCABULARY)
 
@@ -175,12 +174,14 @@ def test_what_is_refused_of_consumers(old, new, part):
 
 
 def test_rules_about_metadata_name_what_the_engine_fills_in():
-    text = CONSUMERS.replace('{packages: {left: ">=2"}}', "{installed: missing}").replace("{consumer}>={works}", "{requirement}")
+    text = CONSUMERS.replace('{packages: {left: ">=2"}}', "{installed: missing}").replace(
+        "{consumer}>={works}", "{requirement}"
+    )
     text = text[: text.index("consumers:")] + text[text.index("why:") :]
-    _, complaints = read(text.replace("{consumer}", "{distribution}").replace("{module}", "x").replace(", each: consumer", ""))
+    _, complaints = read(
+        text.replace("{consumer}", "{distribution}").replace("{module}", "x").replace(", each: consumer", "")
+    )
     assert complaints == []
-
-
 
 
 @pytest.mark.parametrize("name", NASTY)

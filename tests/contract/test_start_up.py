@@ -52,6 +52,8 @@ def test_the_wheel_carries_the_rules_compiled_and_no_yaml_of_them(wheel):
 
 
 def test_the_public_names_are_lazy():
-    done = run(sys.executable, "-c", "import sys, envdoctor; print('envdoctor.doctor' in sys.modules); envdoctor.diagnose")
+    done = run(
+        sys.executable, "-c", "import sys, envdoctor; print('envdoctor.doctor' in sys.modules); envdoctor.diagnose"
+    )
 
     assert done.stdout.split() == ["False"]

@@ -15,7 +15,8 @@ def snapshot(packages=None, **facts):
         target={},
         python=facts.pop("python", {"version": "3.11.4", "implementation": "cpython", "free_threaded": False}),
         packages={
-            name: Distribution(name=name, version=version, path=f"/site/{name}") for name, version in (packages or {}).items()
+            name: Distribution(name=name, version=version, path=f"/site/{name}")
+            for name, version in (packages or {}).items()
         },
         lookup=lambda kind, key: answers.get((kind, key), Unknown(reason="not recorded")),
         **facts,

@@ -18,7 +18,9 @@ def snapshot(packages, requires=None, python="3.11.4", **answers):
         python={"version": python, "implementation": "cpython", "free_threaded": False},
         platform={"system": "linux", "machine": "x86_64"},
         packages={name: Distribution(name=name, version=version, location="/s") for name, version in packages.items()},
-        lookup=lambda kind, key: facts.get((kind, key), [] if kind == "requirements" else Unknown(reason="not recorded")),
+        lookup=lambda kind, key: facts.get(
+            (kind, key), [] if kind == "requirements" else Unknown(reason="not recorded")
+        ),
     )
 
 
@@ -27,7 +29,10 @@ def names(kind, *args, **kwargs):
 
 
 def test_a_missing_requirement_comes_with_the_chain_that_asks_for_it():
-    requires = {"app": ["lib>=1"], "lib": ["Deep_Thing[x] >=2 ; sys_platform == 'linux'", "win ; sys_platform == 'win32'"]}
+    requires = {
+        "app": ["lib>=1"],
+        "lib": ["Deep_Thing[x] >=2 ; sys_platform == 'linux'", "win ; sys_platform == 'win32'"],
+    }
 
     ((owner, evidence, words),) = defects("missing", snapshot({"app": "1.0", "lib": "1.5"}, requires))
 
@@ -104,7 +109,9 @@ def test_two_of_a_name_count_only_in_one_directory():
 
 
 def test_leftovers_and_what_could_not_be_read():
-    answers = {"installed": {"leftover": [("/s/~umpy-1.0.dist-info", "left")], "unreadable": [("/s/x-1.dist-info", "no")]}}
+    answers = {
+        "installed": {"leftover": [("/s/~umpy-1.0.dist-info", "left")], "unreadable": [("/s/x-1.dist-info", "no")]}
+    }
 
     assert names("leftover", {}, **answers) == [("umpy", "/s/~umpy-1.0.dist-info")]
     assert names("unreadable", {}, **answers) == [("x", "/s/x-1.dist-info")]

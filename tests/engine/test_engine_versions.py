@@ -14,9 +14,40 @@ from envdoctor.engine.versions import intervals, key, within
 
 numbers = st.integers(0, 12)
 release = st.lists(numbers, min_size=1, max_size=4).map(lambda parts: ".".join(map(str, parts)))
-suffix = st.sampled_from(["", "", "", "a1", "b2", "rc1", ".post1", ".dev0", ".dev3", "rc1.post2", ".post1.dev4", "a1.dev2"])
+suffix = st.sampled_from(
+    ["", "", "", "a1", "b2", "rc1", ".post1", ".dev0", ".dev3", "rc1.post2", ".post1.dev4", "a1.dev2"]
+)
 local = st.sampled_from(["", "", "", "+cu118", "+local.1"])
-odd = st.sampled_from(["v1.0", "1.0-1", "1!2.0", "1.0alpha1", "1.0c1", "2004d", "1..0", "", "1.0.post", "1.0_rc1", "٣.1", "3.0dev", "2.0a.0", "1.0-rev2", "vv1", "v1!1", "1.0.", "1.0+", "1.0+a..b", "1.0PRE2", " 1.0 ", "1.0-preview-3", "1.0r4", "1.0+u_1-2", "1.0a1b2", "1!v2"])
+odd = st.sampled_from(
+    [
+        "v1.0",
+        "1.0-1",
+        "1!2.0",
+        "1.0alpha1",
+        "1.0c1",
+        "2004d",
+        "1..0",
+        "",
+        "1.0.post",
+        "1.0_rc1",
+        "٣.1",
+        "3.0dev",
+        "2.0a.0",
+        "1.0-rev2",
+        "vv1",
+        "v1!1",
+        "1.0.",
+        "1.0+",
+        "1.0+a..b",
+        "1.0PRE2",
+        " 1.0 ",
+        "1.0-preview-3",
+        "1.0r4",
+        "1.0+u_1-2",
+        "1.0a1b2",
+        "1!v2",
+    ]
+)
 ODD_NO_VERSION = {"2004d", "1..0", "", "٣.1", "vv1", "1.0.", "1.0+", "1.0+a..b", "1.0a1b2", "1!v2"}
 versions = st.one_of(st.builds(lambda a, b, c: a + b + c, release, suffix, local), odd)
 clauses = st.one_of(
@@ -106,7 +137,9 @@ comparisons = st.one_of(
         st.sampled_from(["==", "!=", " in ", " not in "]),
         st.sampled_from(["linux", "win32", "posix", "nt", "Linux", "cpython", "linux darwin"]),
     ),
-    st.sampled_from(['"linux" in sys_platform', "extra == 'test'", '"3.8" <= python_version', "platform_release >= '5'"]),
+    st.sampled_from(
+        ['"linux" in sys_platform', "extra == 'test'", '"3.8" <= python_version', "platform_release >= '5'"]
+    ),
 )
 markers = st.recursive(
     comparisons,

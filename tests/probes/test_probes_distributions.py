@@ -14,7 +14,9 @@ from envdoctor.probes.distributions import HEADER_LIMIT, fields, installer, read
 def dist(site, name, version, lines="", folder=None, wheel=None):
     path = site / (folder or f"{name}-{version}.dist-info")
     path.mkdir(parents=True)
-    (path / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n{lines}\n\nA description.\n")
+    (path / "METADATA").write_text(
+        f"Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n{lines}\n\nA description.\n"
+    )
     if wheel:
         (path / "WHEEL").write_text("Wheel-Version: 1.0\n" + "".join(f"Tag: {tag}\n" for tag in wheel))
     return path
