@@ -25,7 +25,7 @@ CHECKOUT = os.path.dirname(HERE)
 sys.path.insert(0, CHECKOUT)
 
 from envdoctor.authoring.compile import compile_rule, pack  # noqa: E402 - from this checkout
-from envdoctor.authoring.syntax import Rule  # noqa: E402
+from envdoctor.authoring.syntax import Rule, load_vocabulary, read_files, rule_files  # noqa: E402
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -79,13 +79,16 @@ def generated(number: int, installed: Sequence[str]) -> bytes:
     """A rule base of so many rules, none of which holds.
 
     Each names two distributions. They are drawn from the installed ones and from as many others as there are rules,
-    with the weights of a Zipf distribution, so that popular names have many rules and most have one.
+    with the weights of a Zipf distribution, so that popular names have many rules and most have one. The shipped rules
+    about installed metadata come on top, so that requirements are held against what is installed.
     """
     random.seed(number)
     names = [*installed, *(f"generated-{index}" for index in range(number))]
     random.shuffle(names)
     weights = [1 / (rank + 1) for rank in range(len(names))]
-    rules = []
+    duties = rule_files(os.path.join(CHECKOUT, "rules", "installed"))
+    words = load_vocabulary(os.path.join(CHECKOUT, "rules", "vocabulary.yaml"))
+    rules = [compile_rule(rule, words) for rule in read_files(duties, words)[0]]
     for index, pair in enumerate(zip(*(random.choices(names, weights, k=number) for _ in range(2)))):
         rules.append(compile_rule(_rule(index, pair), {}))
     return pack(rules, str(number))

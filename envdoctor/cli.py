@@ -17,7 +17,7 @@ INTERRUPTED = 130
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command line and return its exit status. No exception leaves it but ``SystemExit`` of ``--help``."""
+    """Run the command line and return its exit status. No exception leaves it."""
     import gc
 
     gc.disable()
@@ -34,9 +34,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         print("envdoctor: interrupted", file=sys.stderr)
         return INTERRUPTED
-    except BrokenPipeError:
-        _discard_output()
-        return 0
+    except SystemExit as end:  # the parser's, after it has printed its help
+        return int(end.code or 0)
     except Exception as error:  # noqa: BLE001 - the last stop: a user gets a line, never a traceback
         return _own_failure(error)
     finally:
@@ -51,13 +50,6 @@ def plain() -> int:
     report = doctor.check(doctor.examine())
     show(report)
     return status(report, "error")
-
-
-def _discard_output() -> None:
-    """Keep the interpreter from complaining about a closed pipe when it flushes at exit."""
-    import os
-
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _own_failure(error: Exception) -> int:

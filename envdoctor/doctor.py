@@ -15,20 +15,28 @@ if TYPE_CHECKING:
 
 
 def examine(
-    kind: str | None = None, value: str | None = None, *, start_method: str | None = None, **options: Any
+    kind: str | None = None,
+    value: str | None = None,
+    *,
+    start_method: str | None = None,
+    rules: Sequence[str] = (),
+    **options: Any,
 ) -> Snapshot:
     """The facts of one target.
 
     ``kind`` is ``python``, ``requirements``, ``root`` or ``snapshot`` and ``value`` its path; without them the active
-    environment, or the running interpreter, is examined. ``start_method`` states what the program will use.
-    ``requirements`` takes ``python_version``, ``platform`` and ``machine``.
+    environment, or the running interpreter, is examined. ``start_method`` states what the program will use; ``rules``
+    are directories of further rules, which may ask for further facts. ``requirements`` takes ``python_version``,
+    ``platform`` and ``machine``.
 
     Raises :class:`~envdoctor.errors.TargetError` where the target cannot be examined.
     """
     from envdoctor import targets
 
-    if kind in {"python", "root"}:
-        options["wanted"] = wanted()
+    if kind is None:
+        options["wanted"] = lambda: wanted(rules)
+    elif kind in {"python", "root"}:
+        options["wanted"] = wanted(rules)
     snapshot = targets.examine(kind, value, **options)
     if start_method is not None:
         snapshot = snapshot.replace(start_method={**snapshot.start_method, "stated": start_method})
@@ -47,7 +55,7 @@ def check(snapshot: Snapshot, rules: Sequence[str] = ()) -> Report:
     return Report(
         snapshot=snapshot,
         findings=[prescribe(finding, snapshot) for finding in findings],
-        unknown=[*snapshot.notes, *unknown],
+        unknown=unknown,
         rules=sum(index.rules for index in indexes),
     )
 

@@ -176,23 +176,12 @@ def _env_test(node: Node) -> dict[str, str]:
 
 def _module(node: Node) -> dict[str, str]:
     found = {}
-    words = node.book.vocabulary.get("modules", ())
+    words = tuple(node.book.vocabulary.get("modules", ()))
     for name, child in node.entries().items():
         if not all(part.isidentifier() for part in name.split(".")):
             child.complain(f"`{shorten(name)}` is not what `import` takes; write a module's dotted name")
-        found[name] = _module_kind(child, words)
+        found[name] = child.choice(words)
     return found
-
-
-def _module_kind(node: Node, words: list[str]) -> str:
-    text = node.text()
-    if not text or text in words:
-        return text
-    name = read_name(node, text)
-    hint = suggest(name, words)
-    if "did you mean" in hint:
-        node.complain(f"`{shorten(text)}` is neither a place nor likely a distribution; {hint}")
-    return name
 
 
 def _system(node: Node) -> dict[str, Any]:

@@ -39,16 +39,17 @@ envdoctor COMMAND --help says more. Exit status: 0 nothing found, 1 something fo
 
 def run(words: list[str]) -> int:
     """Run a command line that has words in it; without a command, ``check``."""
+    from envdoctor.commands.output import write
     from envdoctor.errors import UsageError
 
     first = words[0]
     if first in {"-h", "--help", "help"}:
-        print(HELP, end="")
+        write(HELP)
         return 0
     if first in {"-V", "--version"}:
         from envdoctor._version import __version__
 
-        print(f"envdoctor {__version__}")
+        write(f"envdoctor {__version__}\n")
         return 0
     if first not in COMMANDS and not first.startswith("-"):
         raise UsageError(f"there is no command {first!r}{_nearest(first)}; envdoctor --help lists them")

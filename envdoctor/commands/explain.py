@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import codecs
+import os
 import sys
 from typing import TYPE_CHECKING
 
@@ -12,6 +14,10 @@ from envdoctor.errors import UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from typing import IO
+
+#: How much of a text is read, counted from its end.
+LIMIT = 16 << 20
 
 
 def run(words: Sequence[str]) -> int:
@@ -42,11 +48,33 @@ def run(words: Sequence[str]) -> int:
 
 def _read_text(path: str) -> str:
     if path == "-":
+        if sys.stdin is None:
+            return ""
         if sys.stdin.isatty():
-            print("envdoctor: paste the traceback or log, then press Ctrl-D", file=sys.stderr)
-        return sys.stdin.buffer.read().decode("utf-8", "replace")
+            end = "Ctrl-Z and Enter" if os.name == "nt" else "Ctrl-D"
+            print(f"envdoctor: paste the traceback or log, then press {end}", file=sys.stderr)
+        return _decoded(_end_of(sys.stdin.buffer))
     try:
-        with open(path, encoding="utf-8", errors="replace") as file:
-            return file.read()
-    except OSError as error:
-        raise UsageError(f"{path} could not be read: {error.strerror}") from error
+        with open(path, "rb") as file:
+            return _decoded(_end_of(file))
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or error
+        raise UsageError(f"{path!r} could not be read: {reason}; give the file of a traceback or log") from error
+
+
+def _end_of(stream: IO[bytes]) -> bytes:
+    """All of a stream, or the last :data:`LIMIT` bytes of it: what went wrong stands at the end of a log."""
+    kept = b""
+    cut = False
+    while chunk := stream.read(LIMIT):
+        cut = cut or len(kept) + len(chunk) > LIMIT
+        kept = (kept + chunk)[-LIMIT:]
+    if cut:
+        print(f"envdoctor: the text is long; its last {LIMIT >> 20} MiB are read", file=sys.stderr)
+    return kept
+
+
+def _decoded(data: bytes) -> str:
+    """UTF-8, or UTF-16 with a mark, as some shells on Windows redirect it; what is neither is replaced."""
+    utf16 = data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
+    return data.decode("utf-16" if utf16 else "utf-8-sig", "replace")

@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 import argparse
-from typing import TYPE_CHECKING
+import difflib
+import sys
+from typing import TYPE_CHECKING, NoReturn
 
 from envdoctor import doctor
+from envdoctor.commands.output import write
 from envdoctor.errors import UsageError
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import IO, Any
+
     from envdoctor.model import Snapshot
 
 TARGET_EXAMPLES = """\
@@ -21,15 +27,50 @@ examples:
 """
 
 
-def parser_for(command: str, description: str, examples: str) -> argparse.ArgumentParser:
+class Parser(argparse.ArgumentParser):
+    """A parser that says in one line what is wrong, and raises :class:`UsageError` to do so."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(formatter_class=argparse.RawDescriptionHelpFormatter, allow_abbrev=False, **options)
+
+    def parse_args(self, words: Sequence[str]) -> argparse.Namespace:  # type: ignore[override]
+        """The options of a command line; a word that is none of them is named, with the one that it resembles."""
+        options, rest = self.parse_known_args(words)
+        strange = next((word for word in rest if word.startswith("-") and word != "-"), None)
+        if strange is not None:
+            name = strange.partition("=")[0]
+            close = difflib.get_close_matches(name, self._option_string_actions, 1)
+            hint = f"; did you mean {close[0]}?" if close else ""
+            self.error(f"there is no option {name}{hint}")
+        if rest:
+            self.error(f"{rest[0]!r} is one word too many")
+        return options
+
+    def error(self, message: str) -> NoReturn:
+        """Raise instead of printing the usage and ending the process."""
+        raise UsageError(f"{message} ({self.prog} --help says more)")
+
+    def _print_message(self, message: str, file: IO[str] | None = None) -> None:  # type: ignore[override]
+        if message and file in {None, sys.stdout}:
+            write(message)
+        else:
+            super()._print_message(message, file)
+
+
+class _Once(argparse.Action):
+    """An option that is refused when it is given twice: a second target would silently replace the first."""
+
+    def __call__(
+        self, parser: argparse.ArgumentParser, namespace: argparse.Namespace, value: Any, option: str | None = None
+    ) -> None:
+        if getattr(namespace, self.dest) is not None:
+            parser.error(f"{option} is given twice, and one target is examined at a time: give one")
+        setattr(namespace, self.dest, value)
+
+
+def parser_for(command: str, description: str, examples: str) -> Parser:
     """A parser with what every command takes."""
-    parser = argparse.ArgumentParser(
-        prog=f"envdoctor {command}",
-        description=description,
-        epilog=examples,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-        allow_abbrev=False,
-    )
+    parser = Parser(prog=f"envdoctor {command}", description=description, epilog=examples)
     parser.add_argument("--rules", action="append", default=[], metavar="DIR", help="add the rules of a directory")
     return parser
 
@@ -37,10 +78,13 @@ def parser_for(command: str, description: str, examples: str) -> argparse.Argume
 def add_target(parser: argparse.ArgumentParser) -> None:
     """Add the options that choose a target."""
     group = parser.add_argument_group("target", "at most one; by default the active environment")
-    group.add_argument("--python", metavar="PATH", help="another interpreter, or the directory of its environment")
-    group.add_argument("-r", "--requirements", metavar="FILE", help="a requirements or lock file; nothing is installed")
-    group.add_argument("--root", metavar="DIR", help="a root file system; nothing in it is executed")
-    group.add_argument("--snapshot", metavar="FILE", help="a file that envdoctor snapshot wrote; - reads stdin")
+    for names, metavar, said in (
+        (["--python"], "PATH", "another interpreter, or the directory of its environment"),
+        (["-r", "--requirements"], "FILE", "a requirements or lock file; nothing is installed"),
+        (["--root"], "DIR", "a root file system; nothing in it is executed"),
+        (["--snapshot"], "FILE", "a file that envdoctor snapshot wrote; - reads stdin"),
+    ):
+        group.add_argument(*names, metavar=metavar, help=said, action=_Once)
     more = parser.add_argument_group("about the target")
     more.add_argument("--python-version", metavar="X.Y", help="the Python that -r is for")
     more.add_argument("--platform", choices=["linux", "darwin", "win32"], help="the platform that -r is for")
@@ -65,13 +109,16 @@ def examine(options: argparse.Namespace) -> Snapshot:
         raise UsageError(f"--{name.replace('_', '-')} describes a requirements file: give it with -r FILE")
     more = described if kind == "requirements" else {}
     value = getattr(options, kind) if kind else None
-    return doctor.examine(kind, value, start_method=options.start_method, **more)
+    return doctor.examine(kind, value, start_method=options.start_method, rules=options.rules, **more)
 
 
 def add_output(parser: argparse.ArgumentParser, *, formats: bool = True) -> None:
     """Add the options that say where the result goes and in which form."""
     if formats:
-        parser.add_argument(
-            "-f", "--format", choices=["text", "json", "markdown"], default="text", help="default: text"
-        )
+        add_format(parser, ["text", "json", "markdown"])
     parser.add_argument("-o", "--output", metavar="FILE", help="write to a file instead of stdout")
+
+
+def add_format(parser: argparse.ArgumentParser, formats: Sequence[str]) -> None:
+    """Add the option that says in which form the result is printed."""
+    parser.add_argument("-f", "--format", choices=formats, default="text", help="default: text")

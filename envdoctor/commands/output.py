@@ -32,7 +32,7 @@ def status(report: Report, fail_on: str) -> int:
 def show(report: Report, form: str = "text", output: str | None = None) -> None:
     """Print a report in one of the formats, or write it to a file."""
     if form == "text" and output is None and not (report.findings or report.understood):
-        print(verdict(report))
+        write(verdict(report) + "\n")
     else:
         write(rendered(report, form, plain=output is not None), output)
 
@@ -46,25 +46,47 @@ def rendered(report: Report, form: str, *, plain: bool) -> str:
     from envdoctor.renderers.line import colorful
 
     width = 100
-    if not plain and (sys.stdout.isatty() or "COLUMNS" in os.environ):
+    if not plain and ((sys.stdout and sys.stdout.isatty()) or "COLUMNS" in os.environ):
         width = shutil.get_terminal_size((width, 24)).columns
     return renderers.load(form)(report, width=width, color=not plain and colorful(sys.stdout, os.environ))
 
 
-def write(text: str, output: str | None) -> None:
-    """Write to a file, or to stdout in whatever letters it has.
+def write(text: str, output: str | None = None) -> None:
+    """Write to a file, or to stdout in whatever letters it has. A reader that has gone away is no failure.
 
-    Raises :class:`~envdoctor.errors.UsageError` where the file cannot be written.
+    Raises :class:`~envdoctor.errors.UsageError` where it cannot be written.
     """
-    if output is None:
-        encoding = sys.stdout.encoding or "utf-8"
-        sys.stdout.write(text.encode(encoding, "replace").decode(encoding))
-        sys.stdout.flush()
-        return
     try:
-        with open(output, "w", encoding="utf-8", newline="\n") as file:
-            file.write(text)
-    except OSError as error:
+        if output is None:
+            _print(text)
+        else:
+            with open(output, "w", encoding="utf-8", errors="backslashreplace", newline="\n") as file:
+                file.write(text)
+    except BrokenPipeError:
+        _discard_output()
+    except (OSError, ValueError) as error:
         from envdoctor.errors import UsageError
 
-        raise UsageError(f"{output} could not be written: {error.strerror}; choose another -o FILE") from error
+        if output is None:
+            _discard_output()
+        place = "standard output" if output is None else repr(output)
+        reason = getattr(error, "strerror", None) or error
+        raise UsageError(f"the result could not be written to {place}: {reason}; give another -o FILE") from error
+
+
+def _print(text: str) -> None:
+    stream = sys.stdout
+    if stream is None:  # it was closed before envdoctor started
+        return
+    encoding = getattr(stream, "encoding", None) or "utf-8"
+    stream.write(text.encode(encoding, "replace").decode(encoding))
+    stream.flush()
+
+
+def _discard_output() -> None:
+    """Keep the interpreter from complaining when it flushes what could not be written, at exit."""
+    import contextlib
+    import os
+
+    with contextlib.suppress(OSError, ValueError):  # a stream without a descriptor holds nothing back
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -2,55 +2,104 @@
 
 from __future__ import annotations
 
-import argparse
+import difflib
 import os
 import sys
 from typing import TYPE_CHECKING, Any
 
 from envdoctor import doctor
+from envdoctor.commands.options import Parser, add_format, parser_for
 from envdoctor.commands.output import write
 from envdoctor.errors import UsageError
 
 if TYPE_CHECKING:
+    import argparse
     from collections.abc import Callable, Collection, Mapping, Sequence
 
 _EXAMPLES = """\
+commands:
+  list      every rule, a line each
+  show      one rule, whole
+  new       write the skeleton of a rule
+  lint      read rules back; all mistakes of a file at once
+
 examples:
   envdoctor rules list                       every rule, a line each
-  envdoctor rules list cloudpickle           the rules about one distribution
-  envdoctor rules show altair-vegalite-v4-removed
+  envdoctor rules list DISTRIBUTION          the rules about one distribution
+  envdoctor rules show requirement-missing
   envdoctor rules new my-cause --area web    write the skeleton of a rule
-  envdoctor rules lint rules/web             read rules back; all mistakes of a file at once
+  envdoctor rules lint rules/web             read rules back
+
+envdoctor rules COMMAND --help says more.
 """
 
 
 def run(words: Sequence[str]) -> int:
     """Run ``envdoctor rules``."""
-    parser = argparse.ArgumentParser(
+    parser = Parser(
         prog="envdoctor rules",
+        usage="envdoctor rules COMMAND [OPTIONS]",
         description="List, show, write and lint rules. The language is on one page: rules/README.md.",
         epilog=_EXAMPLES,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
-    listing = commands.add_parser("list", help="every rule, a line each")
-    listing.add_argument("package", nargs="?", help="only the rules about this distribution")
-    showing = commands.add_parser("show", help="one rule, whole")
-    showing.add_argument("id")
-    for command in (listing, showing):
-        command.add_argument("--rules", action="append", default=[], metavar="DIR", help="add the rules of a directory")
-        command.add_argument("-f", "--format", choices=["text", "json"], default="text", help="default: text")
-    making = commands.add_parser("new", help="write the skeleton of a rule")
-    making.add_argument("id", help="lower-case words joined by hyphens; names the root cause")
-    making.add_argument("--area", help="the folder below rules/ (default: none)")
-    making.add_argument(
+    if not words:
+        parser.error(f"rules needs a command: {', '.join(_COMMANDS)}")
+    if words[0] not in _COMMANDS:
+        parser.parse_known_args(words)  # --help ends here
+        close = difflib.get_close_matches(words[0], _COMMANDS, 1)
+        hint = f"; did you mean {close[0]!r}?" if close else ""
+        parser.error(f"rules has no command {words[0]!r}{hint}")
+    make, execute = _COMMANDS[words[0]]
+    return execute(make().parse_args(words[1:]))
+
+
+def _list_parser() -> Parser:
+    parser = parser_for(
+        "rules list",
+        "Print every rule, a line each: id, severity, title.",
+        "examples:\n  envdoctor rules list\n  envdoctor rules list DISTRIBUTION\n  envdoctor rules list -f json\n",
+    )
+    parser.add_argument("package", nargs="?", help="only the rules about this distribution")
+    add_format(parser, ["text", "json"])
+    return parser
+
+
+def _show_parser() -> Parser:
+    parser = parser_for(
+        "rules show",
+        "Print one rule, whole.",
+        "examples:\n  envdoctor rules show requirement-missing\n  envdoctor rules show requirement-missing -f json\n",
+    )
+    parser.add_argument("id", help="as findings and `envdoctor rules list` name it")
+    add_format(parser, ["text", "json"])
+    return parser
+
+
+def _new_parser() -> Parser:
+    parser = Parser(
+        prog="envdoctor rules new",
+        description="Write the skeleton of a rule: a file that says what to fill in.",
+        epilog="examples:\n  envdoctor rules new my-cause --area web    writes rules/web/my-cause.yaml\n"
+        "  envdoctor rules new my-cause -o my-cause.yaml\n",
+    )
+    parser.add_argument("id", help="lower-case words joined by hyphens; names the root cause")
+    parser.add_argument("--area", help="the folder below rules/ (default: none)")
+    parser.add_argument(
         "-o", "--output", metavar="FILE", help="where to write (default: rules/AREA/ID.yaml, or ID.yaml)"
     )
-    linting = commands.add_parser("lint", help="read rules back; all mistakes of a file at once")
-    linting.add_argument("path", nargs="*", help="rule files or directories (default: rules)")
-    linting.add_argument("--offline", action="store_true", help="do not hold ranges against the releases on the index")
-    options = parser.parse_args(words)
-    return _COMMANDS[options.command](options)
+    return parser
+
+
+def _lint_parser() -> Parser:
+    parser = Parser(
+        prog="envdoctor rules lint",
+        description="Read rules back and say all that is wrong with them, with line and what to write instead.",
+        epilog="examples:\n  envdoctor rules lint\n  envdoctor rules lint rules/web/my-cause.yaml\n"
+        "  envdoctor rules lint --offline rules       without looking at the index\n",
+    )
+    parser.add_argument("path", nargs="*", help="rule files or directories (default: rules)")
+    parser.add_argument("--offline", action="store_true", help="do not hold ranges against the releases on the index")
+    return parser
 
 
 def _every(directories: Sequence[str]) -> list[Mapping[str, Any]]:
@@ -95,8 +144,6 @@ def _json(value: Any) -> str:
 def _show(options: argparse.Namespace) -> int:
     rules = {rule["id"]: rule for rule in _every(options.rules)}
     if options.id not in rules:
-        import difflib
-
         close = difflib.get_close_matches(options.id, rules, 1)
         hint = f" (did you mean {close[0]}?)" if close else ""
         raise UsageError(f"there is no rule {options.id}{hint}; envdoctor rules list names them all")
@@ -155,9 +202,9 @@ def _count(things: Collection[Any], noun: str) -> str:
     return f"{len(things)} {noun}{'' if len(things) == 1 else 's'}"
 
 
-_COMMANDS: Mapping[str, Callable[[argparse.Namespace], int]] = {
-    "list": _list,
-    "show": _show,
-    "new": _new,
-    "lint": _lint,
+_COMMANDS: Mapping[str, tuple[Callable[[], Parser], Callable[[argparse.Namespace], int]]] = {
+    "list": (_list_parser, _list),
+    "show": (_show_parser, _show),
+    "new": (_new_parser, _new),
+    "lint": (_lint_parser, _lint),
 }

@@ -26,16 +26,20 @@ class Trace:
     """What an evaluation rested on: the evidence of what is true, and ``(fact, reason)`` of what is unknown."""
 
     def __init__(self) -> None:
-        self.evidence: list[Evidence] = []
+        self.seen: list[tuple[str, object, str]] = []
         self.unknown: list[tuple[str, str]] = []
 
     def saw(self, fact: str, value: object, source: str) -> None:
         """Note a fact that made a condition true."""
-        self.evidence.append(Evidence(fact=fact, value=str(value), source=source))
+        self.seen.append((fact, value, source))
 
     def missed(self, fact: str, reason: str) -> None:
         """Note a fact that could not be read."""
         self.unknown.append((fact, reason))
+
+    def evidence(self) -> list[Evidence]:
+        """What was seen, as evidence; most conditions turn out false, so that it is only made for those that hold."""
+        return [Evidence(fact=fact, value=str(value), source=source) for fact, value, source in self.seen]
 
 
 class Match(Record):
@@ -61,12 +65,12 @@ def matches(compiled: Mapping[str, Any], snapshot: Snapshot, trace: Trace | None
         return []
     if "installed" in compiled:
         return [
-            Match(evidence=[*own.evidence, *evidence], consumer=name, names=names)
+            Match(evidence=[*own.evidence(), *evidence], consumer=name, names=names)
             for name, evidence, names in installed.defects(compiled["installed"], snapshot)
         ]
     if "consumers" in compiled:
         return _consumer_matches(compiled, snapshot, own, trace)
-    return [Match(evidence=own.evidence or [_always(snapshot)])]
+    return [Match(evidence=own.evidence() or [_always(snapshot)])]
 
 
 def _always(snapshot: Snapshot) -> Evidence:
@@ -80,7 +84,7 @@ def _consumer_matches(compiled: Mapping[str, Any], snapshot: Snapshot, cause: Tr
         verdict = holds(["packages", [name], consumer["bad"], consumer["intervals"]], snapshot, own)
         if verdict:
             names = {"consumer": name, "works": consumer["works"] or "", "module": consumer["module"]}
-            found.append(Match(evidence=[*own.evidence, *cause.evidence], consumer=name, names=names))
+            found.append(Match(evidence=[*own.evidence(), *cause.evidence()], consumer=name, names=names))
         elif verdict is None and snapshot.packages.get(name) is not None:
             trace.unknown += own.unknown
     return found
@@ -108,7 +112,7 @@ def _any(condition: Condition, snapshot: Snapshot, trace: Trace) -> Verdict:
         own = Trace()
         one = OPERATORS[part[0]](part, snapshot, own)
         if one:
-            trace.evidence += own.evidence
+            trace.seen += own.seen
             return True
         if one is None:
             trace.unknown += own.unknown
@@ -252,7 +256,7 @@ def _module(condition: Condition, snapshot: Snapshot, trace: Trace) -> Verdict:
     value = _look("module", name, snapshot, trace)
     if isinstance(value, Unknown):
         return None
-    verdict: bool = wanted in (value["kind"], value.get("distribution"))
+    verdict: bool = value["kind"] == wanted
     if verdict:
         trace.saw("module." + name, value["kind"], value.get("origin") or snapshot.source)
     return verdict

@@ -5,42 +5,65 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from envdoctor.engine import symptoms
-from envdoctor.engine.diagnose import fill, finding
+from envdoctor.engine.diagnose import fill, finding, remedies
 from envdoctor.engine.evaluate import Match, Trace, holds, matches
-from envdoctor.model import Evidence, Finding, Report, Snapshot
+from envdoctor.model import Distribution, Evidence, Finding, Report, Snapshot, UnknownFact
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from envdoctor.engine.index import Index
 
+#: Of how many consumers a finding gives the names and the remedies, where the text does not tell which one trips.
+MOST_NAMES = 3
+
 #: What stands behind a finding where no environment is given.
 NOWHERE = Snapshot(target={"kind": "text"}, python={}, packages={}, complete=False, source="the text")
+
+_TOO_SLOW = "searching this text for its symptoms takes too long, so that they were not all searched for"
 
 
 def explain(error_text: Any, snapshot: Snapshot | None, indexes: Sequence[Index]) -> Report:
     """The rules that a text shows symptoms of, best first, and those that the environment rules out.
 
     ``error_text`` has ``failures``, ``text``, ``versions`` and ``python``, as ``probes.error_text`` gives them.
+    Findings that the environment confirms come first; what the versions in the text itself contradict comes last.
     """
     rules = {texts["id"]: (texts, compiled) for index in indexes for texts, compiled in _rules(index)}
-    ranked = symptoms.rank(_stated(texts for texts, _ in rules.values()), error_text)
-    findings: list[tuple[float, Finding]] = []
+    slow: list[str] = []
+    shown = _by_rule(symptoms.rank(_stated(texts for texts, _ in rules.values()), error_text, slow))
+    told = _told(error_text)
+    findings: list[tuple[tuple[Any, ...], Finding]] = []
     ruled_out: list[Finding] = []
-    for rule, shown in _by_rule(ranked).items():
+    for rule, seen in shown.items():
         texts, compiled = rules[rule]
-        for score, found in _findings(texts, compiled, shown, snapshot):
+        case = _Case(texts, compiled, seen, error_text)
+        doubtful = _contradicts(compiled, told)
+        for score, found in case.findings(snapshot):
+            order = (found.confirmed is not True, doubtful, -score, found.rule, found.consumer or "")
             if found.confirmed is False:
                 ruled_out.append(found)
             else:
-                findings.append((score, found))
-    findings.sort(key=lambda pair: (pair[1].confirmed is not True, -pair[0], pair[1].rule, pair[1].consumer or ""))
+                findings.append((order, found))
+    findings.sort(key=lambda pair: pair[0])
     return Report(
         snapshot=snapshot or NOWHERE,
         findings=[found for _, found in findings],
         ruled_out=ruled_out,
+        unknown=[UnknownFact(rule=rule, fact="text", reason=_TOO_SLOW) for rule in slow],
         rules=sum(index.rules for index in indexes),
         understood=_understood(error_text),
+    )
+
+
+def _told(error_text: Any) -> Snapshot:
+    """What the text itself says of an environment: some versions, never all of them."""
+    return Snapshot(
+        target={"kind": "text"},
+        python={"version": error_text.python} if error_text.python else {},
+        packages={name: Distribution(name=name, version=version) for name, version in error_text.versions.items()},
+        complete=False,
+        source="the text",
     )
 
 
@@ -56,56 +79,162 @@ def _stated(rules: Iterable[Mapping[str, Any]]) -> Iterator[dict[str, Any]]:
     """Every symptom, once for each consumer where it names one."""
     for texts in rules:
         for symptom in texts["symptoms"]:
-            if not any("{" in str(value) for value in symptom.values()):
+            lines = texts["consumers"] if _open(symptom.values()) else {}
+            if not lines:
                 yield {**symptom, "rule": texts["id"], "consumer": None}
-                continue
-            for name, consumer in texts["consumers"].items():
-                names = {"consumer": name, "module": consumer["module"], "works": consumer["works"] or ""}
+            for name in lines:
+                names = _names(texts, name)
                 filled = {key: fill(value, names) for key, value in symptom.items()}
                 yield {**filled, "rule": texts["id"], "consumer": name}
 
 
-def _by_rule(ranked: Iterable[Any]) -> dict[str, list[Any]]:
-    grouped: dict[str, list[Any]] = {}
+def _open(values: Iterable[Any]) -> bool:
+    """Whether a text still names a consumer in braces."""
+    return any(f"{{{word}}}" in str(value) for value in values for word in ("consumer", "works", "module"))
+
+
+def _names(texts: Mapping[str, Any], consumer: str) -> dict[str, str]:
+    line = texts["consumers"][consumer]
+    return {"consumer": consumer, "works": line["works"] or "", "module": line["module"]}
+
+
+def _by_rule(ranked: Iterable[symptoms.Match]) -> dict[str, list[symptoms.Match]]:
+    grouped: dict[str, list[symptoms.Match]] = {}
     for match in ranked:
         grouped.setdefault(match.rule, []).append(match)
     return grouped
 
 
-def _findings(
-    texts: Mapping[str, Any], compiled: Mapping[str, Any], shown: Sequence[Any], snapshot: Snapshot | None
-) -> Iterator[tuple[float, Finding]]:
-    """One finding for each consumer that the environment or the text points to, else one for the rule."""
-    best = shown[0]
-    scores = {match.consumer: match for match in reversed(shown)}
-    if snapshot is not None:
-        confirmed = matches(compiled, snapshot)
+class _Case:
+    """One rule that knows the text, with what of it matched, best first."""
+
+    def __init__(
+        self, texts: Mapping[str, Any], compiled: Mapping[str, Any], shown: Sequence[symptoms.Match], error_text: Any
+    ) -> None:
+        self.texts = texts
+        self.compiled = compiled
+        self.best = shown[0]
+        self.by_consumer = {match.consumer: match for match in shown}
+        self.suspects = self._suspects(error_text)
+
+    def _suspects(self, error_text: Any) -> list[str]:
+        """The consumers that the text points to: by a symptom of their own, a frame, or a version that it names.
+
+        All of them where it points to none.
+        """
+        lines: Mapping[str, Any] = self.texts["consumers"]
+        if self.best.consumer:
+            lines = {name: lines[name] for name in lines if self._score(name) == self.best.score}
+        for among in (_tripping(error_text.failures, lines), [name for name in lines if name in error_text.versions]):
+            if among:
+                return among
+        return list(lines)
+
+    def _score(self, consumer: str) -> float:
+        match = self.by_consumer.get(consumer)
+        return match.score if match else 0.0
+
+    def findings(self, snapshot: Snapshot | None) -> Iterator[tuple[float, Finding]]:
+        """A finding for each consumer that is affected, or one for the rule, with what it is worth."""
+        if snapshot is None:
+            yield self._open()
+            return
+        confirmed = matches(self.compiled, snapshot)
         if confirmed:
-            named = [match for match in confirmed if match.consumer in scores]
-            for match in named or confirmed:
-                symptom = scores.get(match.consumer, best)
-                yield symptom.score, _with(finding(texts, match, snapshot), symptom, confirmed=True)
+            confirmed = self._fitting(confirmed)
+        elif not _contradicts(self.compiled, snapshot):
+            yield self._open(snapshot)
             return
-        if _contradicts(compiled, snapshot):
-            match = Match(evidence=[_refusal(snapshot)])
-            yield best.score, _with(finding(texts, match, snapshot), best, confirmed=False)
-            return
-    consumer = best.consumer
-    lines = texts["consumers"]
-    names = (
-        {"consumer": consumer, **{k: str(lines[consumer][k] or "") for k in ("works", "module")}} if consumer else {}
-    )
-    evidence = [Evidence(fact="text", value="; ".join(best.matched), source="the text")]
-    found = finding(texts, Match(evidence=evidence, consumer=consumer, names=names), snapshot or NOWHERE)
-    about = [*([consumer] if consumer else list(lines)), *texts["packages"]]
-    if not consumer and lines:
-        found = found.replace(remedies=[one for one in found.remedies if "{" not in str(one.requirement)])
-    yield best.score, _with(found.replace(packages=list(dict.fromkeys(about))), best, confirmed=None)
+        for match in confirmed:
+            symptom = self.by_consumer.get(match.consumer) or self.by_consumer.get(None, self.best)
+            yield symptom.score, _with(finding(self.texts, match, snapshot), symptom, confirmed=True)
+        if not confirmed:
+            yield self._unconfirmed(snapshot)
+
+    def _fitting(self, confirmed: Sequence[Match]) -> Sequence[Match]:
+        """Of the consumers that the environment has in their bad range, those that the text points to or allows."""
+        pointed = [match for match in confirmed if match.consumer in self.suspects]
+        return pointed or [match for match in confirmed if {match.consumer, None} & self.by_consumer.keys()]
+
+    def _unconfirmed(self, snapshot: Snapshot) -> tuple[float, Finding]:
+        """The environment does not have the combination: ruled out, unless the cause is there for others to meet."""
+        trace = Trace()
+        confirmed: bool | None = False
+        said = "the environment does not have this combination"
+        if not self.best.consumer and self.texts["consumers"] and holds(self.compiled["when"], snapshot, trace):
+            confirmed = None
+            said = "none of the distributions that this rule lists is affected: another one, or your own code, trips"
+        evidence = [*trace.evidence(), Evidence(fact="environment", value=said, source=snapshot.source)]
+        found = self._worded(finding(self.texts, Match(evidence=evidence), snapshot), self.suspects)
+        return self.best.score, _with(found, self.best, confirmed=confirmed)
+
+    def _open(self, snapshot: Snapshot | None = None) -> tuple[float, Finding]:
+        """Nothing but the text to go by: one finding that names everything that may be meant."""
+        evidence = [Evidence(fact="text", value="; ".join(self.best.matched), source="the text")]
+        place = snapshot or NOWHERE
+        suspects = [name for name in self.suspects if self._may_trip(name, place)] or self.suspects
+        consumer = suspects[0] if len(suspects) == 1 else None
+        names = _names(self.texts, consumer) if consumer else {}
+        found = finding(self.texts, Match(evidence=evidence, consumer=consumer, names=names), place)
+        if not consumer and suspects:
+            named = [_names(self.texts, name) for name in suspects[:MOST_NAMES]]
+            offered = [remedy for names in named for remedy in remedies(self.texts, names, place)]
+            found = self._worded(found, suspects).replace(remedies=_ordered(offered, self.texts))
+        packages = list(dict.fromkeys([*suspects, *self.texts["packages"]]))
+        return self.best.score, _with(found.replace(packages=packages), self.best, confirmed=None)
+
+    def _worded(self, found: Finding, suspects: Sequence[str]) -> Finding:
+        """The finding with several consumers in the place of one, and without the remedies that are for one alone."""
+        if not self.texts["consumers"]:
+            return found
+        modules = [self.texts["consumers"][name]["module"] for name in suspects]
+        words = {"consumer": _either(suspects), "module": _either(modules), "works": "a newer release"}
+
+        def reword(text: str) -> str:
+            return fill(text.replace("{consumer} before {works}", "an older {consumer}"), words)
+
+        kept = [one for one in found.remedies if not _open(one.as_dict().values())]
+        changed: Finding = found.replace(
+            title=reword(self.texts["title"]), why=reword(self.texts["why"]), remedies=kept
+        )
+        return changed
+
+    def _may_trip(self, consumer: str, snapshot: Snapshot) -> bool:
+        line = self.texts["consumers"][consumer]
+        return holds(["packages", [consumer], line["bad"], line["intervals"]], snapshot, Trace()) is not False
 
 
-def _with(found: Finding, symptom: Any, *, confirmed: bool | None) -> Finding:
+def _with(found: Finding, symptom: symptoms.Match, *, confirmed: bool | None) -> Finding:
     changed: Finding = found.replace(matched=symptom.matched, confirmed=confirmed)
     return changed
+
+
+def _tripping(failures: Iterable[Any], lines: Mapping[str, Any]) -> list[str]:
+    """The consumers that own the innermost frame that any of them owns, of each failure."""
+    found: dict[str, None] = {}
+    for failure in failures:
+        for frame in reversed(failure.frames):
+            module = f"{getattr(frame, 'module', None) or ''}."
+            owners = [name for name, line in lines.items() if module.startswith(f"{line['module']}.")]
+            if owners:
+                found.update(dict.fromkeys(owners))
+                break
+    return list(found)
+
+
+def _either(names: Sequence[str]) -> str:
+    """``a``, ``a or b``, or ``a, b, c or one of 7 others``."""
+    unique = list(dict.fromkeys(names))
+    shown = unique[:MOST_NAMES] if len(unique) > MOST_NAMES + 1 else unique
+    if len(shown) < len(unique):
+        return f"{', '.join(shown)} or one of {len(unique) - len(shown)} others"
+    return " or ".join(filter(None, [", ".join(shown[:-1]), shown[-1]]))
+
+
+def _ordered(offered: Iterable[Any], texts: Mapping[str, Any]) -> list[Any]:
+    """Remedies of several consumers, each once, in the order in which the rule states their kinds."""
+    kinds = [stated["kind"] for stated in texts["remedies"]]
+    return sorted(dict.fromkeys(offered), key=lambda remedy: kinds.index(remedy.kind))
 
 
 def _contradicts(compiled: Mapping[str, Any], snapshot: Snapshot) -> bool:
@@ -120,10 +249,6 @@ def _contradicts(compiled: Mapping[str, Any], snapshot: Snapshot) -> bool:
         for name, consumer in compiled["consumers"].items()
     ]
     return all(verdict is False for verdict in verdicts)
-
-
-def _refusal(snapshot: Snapshot) -> Evidence:
-    return Evidence(fact="environment", value="the environment does not have this combination", source=snapshot.source)
 
 
 def _understood(error_text: Any) -> dict[str, Any]:

@@ -6,12 +6,12 @@ The plain forms of PEP 508 are read here without an import; the rest is left to 
 from __future__ import annotations
 
 from envdoctor.engine.markers import evaluate
-from envdoctor.engine.versions import intervals, within
+from envdoctor.engine.versions import intervals, meets, within
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
-    from typing import Optional
+    from typing import Any, Optional
 
     from envdoctor.model import Distribution
 
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 _NAME = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_."
 _names: dict[str, str] = {}
+_UNDECIDED = object()
 
 
 def normalise(name: str) -> str:
@@ -48,11 +49,13 @@ def parse(line: str) -> Parsed | None:
 def _split(head: str) -> tuple[str, str]:
     """Name as written and specifier set of a requirement in its plain form, unchecked."""
     rest = head.lstrip(_NAME)
-    name = head[: len(head) - len(rest)]
+    if not rest:
+        return head, rest
+    name = head[: -len(rest)]
     rest = rest.strip()
     if rest[:1] == "[":
         rest = rest.partition("]")[2].strip()
-    if rest[:1] == "(" and rest[-1:] == ")":
+    if rest[:1] == "(" and rest[-1] == ")":
         rest = rest[1:-1].strip()
     return name, rest
 
@@ -71,7 +74,7 @@ def unmet(
     lines: Iterable[str],
     packages: Mapping[str, Distribution],
     lookup: Callable[[str], str | None],
-    verdicts: dict[str, bool | None],
+    verdicts: dict[str, Any],
 ) -> Iterator[tuple[str, str, str]]:
     """Yield ``(kind, requirement, name)`` for each line that is ``missing`` or ``incompatible``.
 
@@ -80,9 +83,10 @@ def unmet(
     for line in lines:
         head, semicolon, marker = line.partition(";")
         if semicolon:
-            if marker not in verdicts:
-                verdicts[marker] = evaluate(marker.strip(), lookup)
-            if verdicts[marker] is not True:
+            verdict = verdicts.get(marker, _UNDECIDED)
+            if verdict is _UNDECIDED:
+                verdict = verdicts[marker] = evaluate(marker.strip(), lookup)
+            if verdict is not True:
                 continue
         written, specifier = _split(head)
         name = _names.get(written) or normalise(written)
@@ -90,7 +94,7 @@ def unmet(
         if found is None:
             if parse(line) is not None:
                 yield "missing", line, name
-        elif not specifier or specifier[0] == "@" or found.version is None:
+        elif not specifier or found.version is None or meets(found.version, specifier):
             continue
-        elif within(found.version, specifier) is False and parse(line) is not None:
+        elif specifier[0] != "@" and within(found.version, specifier) is False and parse(line) is not None:
             yield "incompatible", line, name

@@ -9,6 +9,7 @@ from __future__ import annotations
 import builtins
 import re
 from functools import cache
+from time import process_time
 
 from envdoctor.errors import RuleError
 from envdoctor.model import Record
@@ -18,8 +19,12 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
     from typing import Any
 
-#: Characters that one search may see at once, so that a slow expression stays within bounds, and of a whole text.
-WINDOW, MOST_TEXT = 20_000, 2_000_000
+#: Characters of a text that are searched at all, and those that one search may see at once: the more quantifiers an
+#: expression has, the fewer, since the steps of a search may grow with one power more of its length than those.
+MOST_TEXT = 2_000_000
+WINDOWS = (20_000, 4_000, 1_000)
+#: Seconds of computing that all symptoms of one rule may take in one text.
+MOST_SECONDS = 5.0
 
 # What a match is worth. The literal characters of the message count one each up to the limit.
 _MESSAGE, _LITERALS, _RAISES = 10, 100, 30
@@ -39,13 +44,13 @@ class Match(Record):
     matched: tuple[str, ...]
 
 
-def rank(symptoms: Iterable[Mapping[str, Any]], error: Any) -> list[Match]:
+def rank(symptoms: Iterable[Mapping[str, Any]], error: Any, slow: list[str] | None = None) -> list[Match]:
     """The rules that know the text, best first, each with its consumer once.
 
     A symptom has ``rule``, ``consumer`` (or ``None``), and some of ``raises`` (the last part of an exception's name,
     or a signal), ``message`` (a regular expression) and ``in`` (an import name). The more of it matched, and the
     nearer to the failure that began it all, the higher its place. What the text is too short to tell counts less;
-    what it contradicts does not match.
+    what it contradicts does not match. ``slow`` receives the rules whose symptoms take too long to be all searched for.
 
     Raises:
         RuleError: a message is not a regular expression.
@@ -54,10 +59,13 @@ def rank(symptoms: Iterable[Mapping[str, Any]], error: Any) -> list[Match]:
     sight = _Sight(error)
     best: dict[tuple[str, str], Match] = {}
     for symptom in symptoms:
+        sight.clock.turn(symptom["rule"])
         found = max(_matches(symptom, sight), key=lambda match: match.score, default=None)
         key = (symptom["rule"], symptom.get("consumer") or "")
         if found is not None and (key not in best or found.score > best[key].score):
             best[key] = found
+    if slow is not None:
+        slow += sight.clock.late
     return [match for key, match in sorted(best.items(), key=lambda item: (-item[1].score, item[0]))]
 
 
@@ -77,10 +85,34 @@ class _View:
         self.complete = bool(getattr(failure, "complete", False))
 
 
+class _Clock:
+    """How long each rule has been searched for; ``late`` are those whose time is over."""
+
+    def __init__(self) -> None:
+        self.late: dict[str, None] = {}
+        self._spent: dict[str, float] = {}
+        self._rule = ""
+
+    def turn(self, rule: str) -> None:
+        """Say whose symptoms are searched for from now on."""
+        self._rule = rule
+
+    def add(self, seconds: float) -> None:
+        """Count the time that one search took."""
+        self._spent[self._rule] = self._spent.get(self._rule, 0.0) + seconds
+        if self._spent[self._rule] > MOST_SECONDS:
+            self.late[self._rule] = None
+
+    def over(self) -> bool:
+        """Whether this rule's time is over."""
+        return self._rule in self.late
+
+
 class _Sight:
     """Everything a symptom is held against."""
 
     def __init__(self, error: Any) -> None:
+        self.clock = _Clock()
         text = error.text
         if len(text) > MOST_TEXT:
             text = f"{text[: MOST_TEXT // 2]}\n{text[-MOST_TEXT // 2 :]}"
@@ -156,7 +188,7 @@ def _match(
         score += _RAISES
         matched.append(f"raises {symptom['raises']}")
     if expression:
-        shown = expression.find(view.forms)
+        shown = expression.find(view.forms, sight.clock)
         if shown is None:
             return
         score += _MESSAGE + min(expression.weight, _LITERALS)
@@ -183,7 +215,7 @@ def _named(name: str, view: _View) -> bool:
 def _contradicted(expression: _Expression, name: str, sight: _Sight) -> bool:
     """Whether the message is there, but as the own words of another exception, not as one that it quotes."""
     for view in sight.views:
-        shown = expression.find(view.forms) if view.name and not _named(name, view) else None
+        shown = expression.find(view.forms, sight.clock) if view.name and not _named(name, view) else None
         if shown and not re.search(r":\s|\n", shown.string[: shown.start()]):
             return True
     return False
@@ -227,26 +259,29 @@ class _Expression:
         runs = _literals(message) if not self.pattern.flags & (re.IGNORECASE | re.VERBOSE) else []
         self.literal = max(runs, key=len, default="")
         self.weight = sum(map(len, runs)) or len(re.findall(r"\w", message)) // 2
+        self.window = WINDOWS[min(len(_FREE.findall(message)), len(WINDOWS) - 1)]
 
-    def find(self, forms: Iterable[str]) -> re.Match[str] | None:
-        """The first match in some form of a text."""
+    def find(self, forms: Iterable[str], clock: _Clock) -> re.Match[str] | None:
+        """The first match in some form of a text, as far as the time reaches."""
         for form in forms:
-            found = self._search(form)
+            found = self._search(form, clock)
             if found is not None:
                 return found
         return None
 
-    def _search(self, text: str) -> re.Match[str] | None:
+    def _search(self, text: str, clock: _Clock) -> re.Match[str] | None:
         start = 0
-        while start <= len(text):
+        while start <= len(text) and not clock.over():
             nearest = text.find(self.literal, start)
             if nearest < 0:
                 return None
-            start = max(start, nearest - WINDOW // 2)
-            found = self.pattern.search(text, start, start + WINDOW)
+            start = max(start, nearest - self.window // 2)
+            began = process_time()
+            found = self.pattern.search(text, start, start + self.window)
+            clock.add(process_time() - began)
             if found is not None:
                 return found
-            start += WINDOW // 2 if start + WINDOW < len(text) else WINDOW
+            start += self.window // 2 if start + self.window < len(text) else self.window
         return None
 
 
@@ -264,6 +299,9 @@ def _expression(message: str, rule: str) -> _Expression:
             "write a backslash before each character that stands for itself"
         ) from error
 
+
+#: A quantifier that may take many characters; a backslash before it, or a set around it, only makes for more care.
+_FREE = re.compile(r"[*+]|\{\d*,?\d*\}")
 
 _TOKEN = re.compile(
     r"(?P<escape>\\.)|\[\^?\]?(?:\\.|[^\]\\])*\]|(?P<repeat>[*?]|\{\d*,?\d*\})\??|(?P<more>\+\??)"

@@ -44,9 +44,9 @@ def key(version: str) -> Key | None:
 
 def _read_key(version: str) -> Key | None:
     """Read any form of PEP 440, normal or not: ``1.2.3``, ``v1.0-alpha.1``, ``1!2.0.post3.dev4+local``."""
-    parts = version.split(".")
-    if version.isascii() and all(map(str.isdigit, parts)):
-        return [0, _release(parts), *_PLAIN]
+    if version.isascii() and version.replace(".", "").isdigit():
+        parts = version.split(".")
+        return None if "" in parts else [0, _release(parts), *_PLAIN]
     public, plus, local = version.strip().lower().partition("+")
     if not version.isascii() or (plus and not _is_local(local)):
         return None
@@ -143,15 +143,20 @@ def _compared(operator: str, version: str, at: Key) -> list[Interval] | None:
     """The versions on one side of a key. ``<`` and ``>`` of a post-release, and ``>`` of a pre-release, are unusual."""
     if operator == "~=":
         return _compatible(version, at)
-    if (operator == "<" and at[4] >= 0) or (operator == ">" and at[2:] != _PLAIN):
+    final = at[2:] == _PLAIN
+    if (operator == "<" and at[4] >= 0) or (operator == ">" and not final):
         return None
+    # Short keys say the same as long ones, since a list is less than one that it begins: nothing of a release stands
+    # between [epoch, release, final] and the release itself, nor between that and its first post-release.
+    low = at[:3] if final else at
+    above = [*at[:3], 0, 0] if final else [*at, 1]
     simple: dict[str, list[Interval]] = {
-        ">=": [[at, None]],
-        "<=": [[None, [*at, 1]]],
-        "==": [[at, [*at, 1]]],
-        "!=": [[None, at], [[*at, 1], None]],
-        "<": [[None, [*at[:2], -2] if at[2:] == _PLAIN else at]],
-        ">": [[[*at[:2], _FINAL, 0, _INFINITY], None]],
+        ">=": [[low, None]],
+        "<=": [[None, above]],
+        "==": [[low, above]],
+        "!=": [[None, low], [above, None]],
+        "<": [[None, [*at[:2], -2] if final else at]],
+        ">": [[[*at[:2], _FINAL + 1], None]],
     }
     return simple[operator]
 
@@ -192,8 +197,7 @@ def within(version: str, specifier: str, admitted: list[Interval] | None = None)
     ``admitted`` are the specifier's intervals, where they are at hand.
     """
     if admitted is None:
-        at = key(version)
-        verdict = None if at is None else _compare(at, specifier)
+        verdict = meets(version, specifier)
         if verdict is not None:
             return verdict
         admitted = intervals(specifier)
@@ -207,15 +211,19 @@ def within(version: str, specifier: str, admitted: list[Interval] | None = None)
     return any((low is None or low <= at) and (high is None or at < high) for low, high in admitted)
 
 
-def _compare(at: Key, specifier: str) -> bool | None:
-    """Whether plain ``>=``, ``<=``, ``<``, ``==`` and ``!=`` clauses hold; ``None`` where another form decides."""
+def meets(version: str, specifier: str) -> bool | None:
+    """Answer like :func:`within` for clauses of ``>=``, ``<=``, ``<``, ``==`` and ``!=``; ``None`` for others."""
+    at = _keys.get(version) or key(version)
+    if at is None:
+        return None
     for clause in specifier.split(","):
         test = _tests.get(clause)
         if test is None:
             test = _tests[clause] = _test(clause.strip())
-        if test[0] is None:
+        compare, bound = test
+        if compare is None:
             return None
-        if not test[0](at, test[1]):
+        if not compare(at, bound):
             return False
     return True
 
@@ -223,14 +231,15 @@ def _compare(at: Key, specifier: str) -> bool | None:
 def _test(clause: str) -> tuple[Callable[[Key, Key], bool] | None, Key]:
     """A comparison and the key to compare with; no comparison where only intervals can tell."""
     operator = clause[:2]
-    if operator in _DIRECT and clause[2:3] != "=":
+    direct = _DIRECT.get(operator)
+    if direct:
         bound = key(clause[2:].strip())
-        return (_DIRECT[operator], bound) if bound and "+" not in clause else (None, [])
-    if operator[:1] == "<":
-        bound = key(clause[1:].strip())
-        if bound and bound[2:] == _PLAIN and "+" not in clause:
-            return list.__lt__, [bound[0], bound[1], -2]
-    return None, []
+    elif operator[:1] == "<":
+        direct, bound = list.__lt__, key(clause[1:].strip())
+        bound = [bound[0], bound[1], -2] if bound and bound[2:] == _PLAIN else None
+    else:
+        return None, []
+    return (direct, bound) if bound and "+" not in clause else (None, [])
 
 
 _tests: dict[str, tuple[Callable[[Key, Key], bool] | None, Key]] = {}

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 _READ = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0) | getattr(os, "O_CLOEXEC", 0)
 #: Most headers fit in one read of this size.
 _CHUNK = 1 << 14
-_ENDINGS = {".dist-info", ".egg-info"}
+_ENDINGS = {"-info", "-INFO"}
 _PURE = ["py3-none-any"]
 #: A metadata header longer than this is not believed; the largest seen in 500 popular distributions is 60 kB.
 HEADER_LIMIT = 1 << 20
@@ -67,19 +67,24 @@ def scan(paths: Iterable[str]) -> Scan:
 
 def _scan_entry(entry: str, names: list[str], found: Scan) -> None:
     packages = found.packages
-    for name in sorted([name for name in names if name[-5:] == "-info" or name[:1] == "~" or name == "EGG-INFO"]):
+    for name in sorted([name for name in names if name[-5:] in _ENDINGS or name[:1] == "~"]):
+        path = entry + os.sep + name
         if name[0] == "~":
-            found.leftovers.append(os.path.join(entry, name))
+            found.leftovers.append(path)
             continue
-        if name[-10:] not in _ENDINGS and name[-9:] not in _ENDINGS and name != "EGG-INFO":
-            continue
-        distribution = _distribution(entry, name)
-        if distribution is None:
-            found.unreadable.append((os.path.join(entry, name), "its metadata names no distribution"))
-        elif distribution.name in packages:
-            found.duplicates.append(_second(packages, distribution))
+        project, dash, version = name[:-10].rpartition("-")
+        if name[-10:] == ".dist-info" and dash and version[:1].isdigit():
+            distribution = Distribution(name=_normalise(project), version=version, path=path, location=entry)
+        elif name[-10:] == ".dist-info" or name[-9:] == ".egg-info" or name == "EGG-INFO":
+            unusual = _from_header(entry, name, path)
+            if unusual is None:
+                found.unreadable.append((path, "its metadata names no distribution"))
+                continue
+            distribution = unusual
         else:
-            packages[distribution.name] = distribution
+            continue
+        if packages.setdefault(distribution.name, distribution) is not distribution:
+            found.duplicates.append(_second(packages, distribution))
 
 
 def _second(packages: dict[str, Distribution], other: Distribution) -> Distribution:
@@ -98,15 +103,6 @@ def _written(distribution: Distribution) -> float:
         return 0.0
 
 
-def _distribution(entry: str, name: str) -> Distribution | None:
-    path = entry + os.sep + name
-    if name[-10:] == ".dist-info":
-        project, dash, version = name[:-10].rpartition("-")
-        if dash and version[:1].isdigit():
-            return Distribution(name=_normalise(project), version=version, path=path, location=entry)
-    return _from_header(entry, name, path)
-
-
 def _from_header(entry: str, name: str, path: str) -> Distribution | None:
     """Name and version as the metadata file says them, else as the file name does."""
     header = read_header(metadata_file(path)) or ""
@@ -123,6 +119,8 @@ def _from_header(entry: str, name: str, path: str) -> Distribution | None:
 
 
 def _normalise(name: str) -> str:
+    if name.isalnum() and name.islower():
+        return name
     name = name.lower().replace("_", "-").replace(".", "-")
     while "--" in name:
         name = name.replace("--", "-")
@@ -159,7 +157,7 @@ def read_header(path: str) -> str | None:
 
 def _rest_of_header(descriptor: int, data: bytes) -> tuple[bytes, int]:
     """Read on to the empty line, the end of the file or the limit; line ends may be those of Windows."""
-    while b"\n\n" not in data and b"\r\n\r\n" not in data and len(data) < HEADER_LIMIT:
+    while data.find(b"\n\n") < 0 and data.find(b"\r\n\r\n") < 0 and len(data) < HEADER_LIMIT:
         more = os.read(descriptor, _CHUNK)
         if not more:
             break
@@ -205,20 +203,42 @@ def read_metadata(distribution: Distribution) -> Metadata:
     header = read_header(metadata_file(distribution.path))
     if not header:
         return Metadata(error="its metadata file is missing, empty or not readable")
-    requires = []
-    if "Requires-Dist" in header:
-        lines = fields(header, "Requires-Dist")
-        requires = [line for line in lines if "extra" not in line or not _of_extra(line)]
-    elif not distribution.path.endswith(".dist-info"):
-        requires = list(_requires_txt(distribution.path))
-    if "Requires-Python" in header:
-        return Metadata(requires=requires, requires_python=field(header, "Requires-Python"))
-    return Metadata(requires=requires)
+    if distribution.path[-10:] != ".dist-info":
+        return _unusual_metadata(header, distribution.path)
+    pieces = header.split("\nRequires-Dist: ")
+    requires_python = _requires_python(pieces)
+    del pieces[0]
+    kept = []
+    if pieces:
+        for piece in [piece for piece in pieces if "extra ==" not in piece or " or " in piece]:
+            line, _, after = piece.partition("\n")
+            if after[:1] == " " or after[:1] == "\t":
+                return _unusual_metadata(header, distribution.path)
+            if not _of_extra(line):
+                kept.append(line)
+    return Metadata(requires=kept, requires_python=requires_python)
+
+
+def _requires_python(pieces: list[str]) -> str | None:
+    """``Requires-Python`` from a header split at its requirements, before or behind which it stands."""
+    for piece in (pieces[0], pieces[-1]):
+        _, found, rest = piece.partition("\nRequires-Python: ")
+        if found:
+            return rest.partition("\n")[0]
+    return None
 
 
 def _of_extra(line: str) -> bool:
     """Whether a requirement plainly belongs to an extra: ``... ; (...) and extra == "x"``."""
-    return " or " not in line and ("extra ==" in line or "extra==" in line)
+    return "extra" in line and ("extra ==" in line or "extra==" in line) and " or " not in line
+
+
+def _unusual_metadata(header: str, path: str) -> Metadata:
+    """The same from a header with folded lines, or from an ``.egg-info``."""
+    requires = [line for line in fields(header, "Requires-Dist") if not _of_extra(line)]
+    if not requires and not path.endswith(".dist-info"):
+        requires = list(_requires_txt(path))
+    return Metadata(requires=requires, requires_python=field(header, "Requires-Python"))
 
 
 def _requires_txt(path: str) -> Iterator[str]:
@@ -262,7 +282,7 @@ def wheel_tags(distribution: Distribution) -> list[str] | None:
     data = read_bytes(distribution.path + os.sep + "WHEEL", _CHUNK)
     if data is None:
         return None
-    if b"\nTag: py3-none-any" in data:
+    if data.find(b"\nTag: py3-none-any") >= 0:
         return _PURE
     lines = data.decode("utf-8", "replace").splitlines()
     return [line[5:].strip() for line in lines if line.startswith("Tag: ")] or None

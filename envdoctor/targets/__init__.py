@@ -28,7 +28,7 @@ def examine(kind: str | None = None, value: str | None = None, **options: Any) -
     if kind is None:
         from envdoctor.targets.environment import examine as examine_environment
 
-        return examine_environment()
+        return examine_environment(**options)
     from importlib import import_module
 
     module, _, function = TARGETS[kind].partition(":")

@@ -11,19 +11,23 @@ import sys
 
 from envdoctor import collector
 from envdoctor.model import Unknown
+from envdoctor.probes.distributions import read_text
 from envdoctor.targets.assemble import snapshot
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
     from typing import Any
 
     from envdoctor.model import Snapshot
     from envdoctor.targets.assemble import Ask
 
 
-def examine() -> Snapshot:
-    """The active environment, else the interpreter that runs envdoctor."""
+def examine(wanted: Callable[[], Mapping[str, Sequence[str]]] = dict) -> Snapshot:
+    """The active environment, else the interpreter that runs envdoctor.
+
+    ``wanted`` gives the keys that rules ask of an interpreter, by kind of fact; it is called where one has to run.
+    """
     prefix = active()
     if prefix is None:
         return running()
@@ -31,7 +35,7 @@ def examine() -> Snapshot:
     if facts is None:
         from envdoctor.targets.local import examine_interpreter
 
-        return examine_interpreter(prefix)
+        return examine_interpreter(prefix, wanted())
     return snapshot(facts, _target(facts["python"]), _asks(facts), prefix)
 
 
@@ -40,7 +44,7 @@ def active() -> str | None:
     for variable in ("VIRTUAL_ENV", "CONDA_PREFIX"):
         prefix = os.environ.get(variable)
         if prefix and os.path.isdir(prefix):
-            return None if os.path.realpath(prefix) == os.path.realpath(sys.prefix) else prefix
+            return None if os.path.realpath(prefix) == os.path.realpath(sys.prefix) else os.path.abspath(prefix)
     return None
 
 
@@ -96,12 +100,12 @@ def read(prefix: str) -> dict[str, Any] | None:
     """Facts of a plain virtual environment from its files, or ``None`` where only its interpreter can tell."""
     settings = _settings(os.path.join(prefix, "pyvenv.cfg"))
     version = ".".join((settings.get("version_info") or settings.get("version") or "").split(".")[:3])
-    if not version or settings.get("include-system-site-packages", "false").lower() != "false":
+    if not _is_version(version) or settings.get("include-system-site-packages", "false").lower() != "false":
         return None
     if settings.get("implementation", "cpython").lower() != "cpython":
         return None
     layout = _layout(prefix, settings.get("home", ""), version)
-    if layout is None:
+    if layout is None or _outlived(prefix, settings.get("home", ""), layout[0], version):
         return None
     executable, standard_library, packages = layout
     python = {
@@ -120,14 +124,27 @@ def read(prefix: str) -> dict[str, Any] | None:
     }
 
 
+def _outlived(prefix: str, home: str, executable: str, version: str) -> bool:
+    """Whether the Python behind an environment is gone, or was exchanged after ``pyvenv.cfg`` told its version."""
+    name = "python.exe" if os.name == "nt" else "python{}.{}".format(*_numbers(version))
+    try:
+        os.stat(executable)
+        behind = os.stat(os.path.join(home, name))
+        return behind.st_ctime > os.stat(os.path.join(prefix, "pyvenv.cfg")).st_ctime
+    except OSError:
+        return True
+
+
 def _settings(path: str) -> dict[str, str]:
     """The lines ``name = value`` of a ``pyvenv.cfg``, empty where there is none."""
-    try:
-        with open(path, encoding="utf-8", errors="replace") as file:
-            lines = file.read(1 << 16).splitlines()
-    except OSError:
-        return {}
+    lines = (read_text(path) or "").splitlines()
     return {name.strip().lower(): value.strip() for name, _, value in (line.partition("=") for line in lines)}
+
+
+def _is_version(text: str) -> bool:
+    """Whether a text begins with the two numbers of a Python."""
+    major, _, rest = text.partition(".")
+    return major.isdecimal() and rest.partition(".")[0].isdecimal()
 
 
 def _numbers(version: str) -> tuple[int, int]:
@@ -161,12 +178,7 @@ def _with_path_files(packages: str) -> list[str]:
     """A site directory and the directories that its ``.pth`` files add, as ``site`` does, without running a line."""
     paths = [packages]
     for name in sorted([name for name in os.listdir(packages) if name[-4:] == ".pth" and name[0] != "."]):
-        try:
-            with open(os.path.join(packages, name), encoding="utf-8", errors="replace") as file:
-                lines = file.read(1 << 20).splitlines()
-        except OSError:
-            continue
-        for line in lines:
+        for line in (read_text(os.path.join(packages, name)) or "").splitlines():
             entry = line.strip()
             if entry and entry[0] != "#" and not entry.startswith(("import ", "import\t")):
                 directory = os.path.join(packages, entry)
@@ -180,6 +192,8 @@ def _asks(facts: Mapping[str, Any]) -> dict[str, Ask]:
         version = facts["python"]["version"]
         return {
             **collector.marker_facts(),
+            "implementation_name": "cpython",
+            "platform_python_implementation": "CPython",
             "python_version": "{}.{}".format(*_numbers(version)),
             "python_full_version": version,
             "implementation_version": version,

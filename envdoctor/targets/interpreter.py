@@ -62,7 +62,7 @@ os.write(1, (token[::-1] + '{{"too_old": "' + version + '"}}' + token).encode("a
 def ask(executable: str, wanted: Mapping[str, Sequence[str]], time_limit: float = 20.0) -> dict[str, Any]:
     """Return the facts of an interpreter, in the shape of :func:`envdoctor.collector.collect`.
 
-    ``executable`` is a path, the directory of an environment, or the name of a command. Raises
+    ``executable`` is a path, the directory of an environment, the name of a command, or a version. Raises
     :class:`~envdoctor.errors.TargetError` where no interpreter answers, saying why.
     """
     path = find_interpreter(executable)
@@ -90,7 +90,7 @@ def find_interpreter(executable: str) -> str:
     """The absolute path of an interpreter named by path, by the directory of its environment, or by command name."""
     named = os.path.expanduser(executable)
     if os.path.basename(named) == named:
-        named = shutil.which(named) or named
+        named = shutil.which(named) or (_is_version(named) and shutil.which("python" + named)) or named
     path = os.path.abspath(named)
     if os.path.isdir(path):
         return _in_directory(path)
@@ -103,6 +103,11 @@ def find_interpreter(executable: str) -> str:
             f"{path} may not be executed by this user. Give the path of a Python interpreter, or make it executable."
         )
     return path
+
+
+def _is_version(name: str) -> bool:
+    """Whether a name is a version such as ``3.12``, which stands for the command ``python3.12``."""
+    return name.replace(".", "").replace("t", "").isdecimal()
 
 
 def _in_directory(path: str) -> str:
@@ -233,10 +238,10 @@ def _converse(child: _Child, payload: bytes, frame: _Frame, time_limit: float) -
     talk = bytearray()
     roles = ((_send, (child.stdin, payload)), (_listen, (child.stdout, frame)), (_overhear, (child.stderr, talk)))
     threads = [threading.Thread(target=role, args=given, daemon=True) for role, given in roles]
-    for thread in threads:
-        thread.start()
     in_time = False
     try:
+        for thread in threads:
+            thread.start()
         in_time = frame.done.wait(time_limit)
         if in_time and not frame.is_endless():
             with contextlib.suppress(subprocess.TimeoutExpired):

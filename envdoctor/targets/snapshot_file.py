@@ -82,7 +82,7 @@ def read(path: str) -> Snapshot:
 def _bytes(path: str, name: str) -> bytes:
     try:
         if path == "-":
-            data = sys.stdin.buffer.read(LIMIT + 1)
+            data = sys.stdin.buffer.read(LIMIT + 1) if sys.stdin else b""
         else:
             with open(path, "rb") as file:
                 data = file.read(LIMIT + 1)

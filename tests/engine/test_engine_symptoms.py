@@ -8,7 +8,7 @@ from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 
 from envdoctor.engine import symptoms as module
-from envdoctor.engine.symptoms import MOST_TEXT, WINDOW, rank
+from envdoctor.engine.symptoms import MOST_TEXT, WINDOWS, rank
 from envdoctor.errors import RuleError
 
 
@@ -259,7 +259,7 @@ def test_the_literal_is_never_a_reason_to_miss(message, text):
         found = re.search(message, text, re.MULTILINE)
     except re.error:
         assume(False)  # noqa: FBT003
-    assert bool(module._Expression(message).find([text])) is bool(found)
+    assert bool(module._Expression(message).find([text], module._Clock())) is bool(found)
 
 
 # -- bounds ---
@@ -281,22 +281,42 @@ def test_a_search_sees_a_bounded_part_at_a_time(message):
     expression = module._Expression(message)
     expression.pattern = counting = Counting(expression.pattern)
     text = "needle aaa " * (MOST_TEXT // 11)
-    assert expression.find([text]) is None
-    assert max(counting.shown) <= WINDOW
+    assert expression.find([text], module._Clock()) is None
+    assert max(counting.shown) <= WINDOWS[1]
     assert sum(counting.shown) <= 3 * len(text)
 
 
 def test_a_literal_far_into_a_text_is_found_in_one_look():
     expression = module._Expression("the needle is here")
     expression.pattern = counting = Counting(expression.pattern)
-    assert expression.find(["hay " * 400_000 + "the needle is here" + " hay" * 1000])
+    assert expression.find(["hay " * 400_000 + "the needle is here" + " hay" * 1000], module._Clock())
     assert len(counting.shown) == 1
 
 
 def test_a_match_near_the_edge_of_a_window_is_found():
-    for place in (0, WINDOW - 5, WINDOW // 2, WINDOW, WINDOW + WINDOW // 2 - 3, 3 * WINDOW):
-        text = "-" * place + "needle12" + "-" * (4 * WINDOW - place)
-        assert module._Expression(r"\w{6}\d\d").find([text]), place
+    for window, message in zip(WINDOWS, (r"\w\w\d\d", r"\w{2}\d\d", r"\w{2}\d{2}")):
+        for place in (0, window - 3, window // 2, window, window + window // 2 - 3, 3 * window):
+            text = "-" * place + "ab12" + "-" * (4 * window - place)
+            assert module._Expression(message).find([text], module._Clock()), (place, message)
+
+
+@pytest.mark.parametrize(("message", "window"), [
+    ("plain words", 0), (r"one\?", 0), ("a [bc]* d", 1), ("a{2,9}", 1), (".*a.*b", 2), ("(?s).+a.*b.*c", 2),
+])  # fmt: skip
+def test_the_more_quantifiers_the_less_a_search_sees(message, window):
+    assert module._Expression(message).window == WINDOWS[window]
+
+
+def test_a_rule_whose_search_takes_too_long_is_given_up_and_named(monkeypatch):
+    """An expression that lint lets pass: one look at a window takes a while, and there are thousands."""
+    monkeypatch.setattr(module, "MOST_SECONDS", 0.2)
+    text = "a" * MOST_TEXT
+    slow = []
+
+    ranked = rank([symptom("hostile", message="(?s).*a.*b|.*c"), symptom("good", message="a{9}$")], error(text=text), slow)
+
+    assert slow == ["hostile"]
+    assert names(ranked) == ["good"]
 
 
 def test_of_a_long_text_the_head_and_the_tail_are_searched():
