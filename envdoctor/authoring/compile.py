@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import json
 import os
+import sys
 import tempfile
 from typing import TYPE_CHECKING, Any
 
-from envdoctor.authoring.syntax import load_vocabulary, read_rules
+from envdoctor.authoring.conditions import leaves
+from envdoctor.authoring.document import SIZE_LIMIT, Complaint
+from envdoctor.authoring.lint_patterns import danger
+from envdoctor.authoring.placeholders import filled
+from envdoctor.authoring.syntax import load_vocabulary, read_rules, rule_files
 from envdoctor.engine.index import MAGIC, bucket_of
 from envdoctor.engine.requirements import normalise
 from envdoctor.engine.versions import intervals
@@ -17,6 +23,7 @@ from envdoctor.errors import RuleError
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
+    from envdoctor.authoring.document import Where
     from envdoctor.authoring.syntax import Rule
 
 #: Cheap operators first: a condition is left at the first part that is false.
@@ -251,49 +258,96 @@ def _wanted(rules: Iterable[Mapping[str, Any]]) -> dict[str, list[str]]:
 def compile_directory(directory: str, vocabulary: str | None = None) -> bytes:
     """Compile every rule below a directory.
 
-    Raises :class:`RuleError` with all complaints where a rule is not well formed. ``vocabulary`` is the file of words
-    that rules share, by default the directory's own.
+    Raises :class:`RuleError` with all complaints where a rule is not well formed, or has an expression that could keep
+    a search busy for ever. ``vocabulary`` is the file of words that rules share, by default the directory's own.
     """
-    words = load_vocabulary(vocabulary or os.path.join(directory, "vocabulary.yaml"))
+    vocabulary = vocabulary or os.path.join(directory, "vocabulary.yaml")
+    words = load_vocabulary(vocabulary)
     rules, complaints = read_rules(directory, words)
+    complaints += [complaint for rule in rules for complaint in _unbounded(rule)]
     if complaints:
         lines = [f"{one.path}:{one.line}: {one.message}" for one in complaints]
         raise RuleError("the rules could not be compiled:\n  " + "\n  ".join(lines))
-    return pack([compile_rule(rule, words) for rule in rules], digest(directory))
+    return pack([compile_rule(rule, words) for rule in rules], digest(directory, vocabulary))
 
 
-def digest(directory: str) -> str:
-    """A name for the content of all rule files below a directory, and for the compiler that reads them."""
+def _unbounded(rule: Rule) -> Iterable[Complaint]:
+    """Expressions that could take very long on some text: rules come from anywhere, and a search cannot be stopped."""
+    stated: list[tuple[Where, str]] = [
+        (("symptoms", number, "message"), symptom["message"])
+        for number, symptom in enumerate(rule.symptoms)
+        if "message" in symptom
+    ]
+    conditions: list[tuple[Where, Mapping[str, Any]]] = [(("when",), rule.when)]
+    conditions += [(("remedies", n, "when"), one["when"]) for n, one in enumerate(rule.remedies) if one.get("when")]
+    for where, condition in conditions:
+        tests = [(leaf.where, leaf.value) for leaf in leaves(condition, where) if leaf.fact == "env"]
+        stated += [(where, test["matches"]) for where, test in tests if isinstance(test, dict) and "matches" in test]
+    for where, expression in stated:
+        found = danger(filled(expression))
+        if found:
+            yield Complaint(path=rule.path, line=rule.line(*where), message=found)
+
+
+#: The modules that what is compiled depends on, besides this one.
+_MAKERS: Sequence[str] = (
+    "authoring.conditions",
+    "authoring.document",
+    "authoring.lint_patterns",
+    "authoring.placeholders",
+    "authoring.remedy",
+    "authoring.syntax",
+    "engine.index",
+    "engine.requirements",
+    "engine.versions",
+)
+
+
+def digest(directory: str, vocabulary: str | None = None) -> str:
+    """A name for the content of all rule files below a directory, their vocabulary, and the code that compiles them."""
     state = hashlib.sha256(MAGIC)
-    with open(__file__, "rb") as source:
-        state.update(source.read())
-    for path in rule_files(directory):
-        with open(path, "rb") as file:
-            content = file.read()
-        state.update(f"{os.path.relpath(path, directory)}\n{len(content)}\n".encode())
+    for name in ("envdoctor.authoring.compile", *(f"envdoctor.{maker}" for maker in _MAKERS)):
+        module = sys.modules[name]
+        loader: Any = module.__spec__ and module.__spec__.loader
+        if module.__file__ and hasattr(loader, "get_data"):
+            state.update(loader.get_data(module.__file__))
+    for path in dict.fromkeys([*rule_files(directory), vocabulary or os.path.join(directory, "vocabulary.yaml")]):
+        content = _content(path)
+        state.update(f"{os.path.relpath(path, directory)}\n{len(content)}\n".encode(errors="surrogateescape"))
         state.update(content)
     return state.hexdigest()
 
 
-def rule_files(directory: str) -> list[str]:
-    """The YAML files below a directory, in a fixed order."""
-    found = []
-    for folder, folders, names in os.walk(directory):
-        folders.sort()
-        found += [os.path.join(folder, name) for name in sorted(names) if name.endswith(".yaml")]
-    return found
+def _content(path: str) -> bytes:
+    """The bytes of a file as far as they can be read; why not is said where rules are read."""
+    if not os.path.isfile(path):
+        return b""
+    try:
+        with open(path, "rb") as file:
+            return file.read(SIZE_LIMIT + 1)
+    except OSError:
+        return b""
 
 
 def cached(directory: str, vocabulary: str | None = None) -> bytes:
-    """The compiled rules of a checkout, compiled where their content changed and kept in the user's cache."""
-    name = digest(directory)
-    path = os.path.join(cache_directory(), f"rules-{name[:24]}.idx")
+    """The compiled rules of a directory, compiled where their content changed and kept in the user's cache.
+
+    A cache file is a checksum, the digest of what it was made from, and the rules. One that is damaged, out of date or
+    out of reach is made anew.
+    """
+    state = digest(directory, vocabulary).encode()
+    name = hashlib.sha256(os.path.realpath(directory).encode(errors="surrogateescape")).hexdigest()[:24]
+    path = os.path.join(cache_directory(), f"rules-{name}.idx")
     try:
         with open(path, "rb") as file:
-            return file.read()
+            kept = file.read()
     except OSError:
-        data = compile_directory(directory, vocabulary)
-    _keep(path, data)
+        kept = b""
+    size = hashlib.sha256().digest_size
+    if kept[:size] == hashlib.sha256(kept[size:]).digest() and kept[size:].startswith(state):
+        return kept[size + len(state) :]
+    data = compile_directory(directory, vocabulary)
+    _keep(path, hashlib.sha256(state + data).digest() + state + data)
     return data
 
 
@@ -302,11 +356,15 @@ def _keep(path: str, data: bytes) -> None:
     try:
         os.makedirs(os.path.dirname(path), exist_ok=True)
         descriptor, temporary = tempfile.mkstemp(dir=os.path.dirname(path))
+    except OSError:
+        return
+    try:
         with os.fdopen(descriptor, "wb") as file:
             file.write(data)
         os.replace(temporary, path)
     except OSError:
-        return
+        with contextlib.suppress(OSError):
+            os.unlink(temporary)
 
 
 def cache_directory() -> str:

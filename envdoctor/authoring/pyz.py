@@ -2,12 +2,14 @@
 
     python -m envdoctor.authoring.pyz [-o envdoctor.pyz]
 
-Run in a checkout. It builds the wheel, adds the pure-Python parts of what envdoctor needs, and zips them up.
+Run in a checkout. It builds the wheel, adds the pure-Python parts of what envdoctor needs, and zips them up. It needs
+pip, or uv, and the index.
 """
 
 from __future__ import annotations
 
 import argparse
+import importlib.util
 import os
 import shutil
 import subprocess
@@ -15,51 +17,81 @@ import sys
 import tempfile
 import zipapp
 
+from envdoctor.errors import EnvdoctorError, UsageError
+
 #: What goes in besides envdoctor itself. psutil is compiled for one platform and is left out: what needs it says so.
-REQUIREMENTS = ["packaging>=22", "PyYAML>=6", "rich>=12"]
-#: For Pythons that lack it in the standard library; the wheel without compiled parts is taken.
-BACKPORTS = ["tomli>=2"]
+REQUIREMENTS = ["packaging>=22", "PyYAML>=6", "rich>=12", "tomli>=2"]
+#: Whichever Python builds it, it has to run on the oldest; the compiled parts of these wheels are left out afterwards.
+OLDEST = "3.9"
+PLATFORM = "x86_64-manylinux2014"
 _COMPILED = (".so", ".pyd", ".dll", ".dylib")
 _MAIN = "import sys\nfrom envdoctor.cli import main\nsys.exit(main())\n"
 
 
 def build(checkout: str, output: str) -> None:
-    """Write the archive. Raises :class:`subprocess.CalledProcessError` where pip cannot fetch a requirement."""
+    """Write the archive.
+
+    Raises :class:`UsageError` where this is no checkout, nothing can install, or the archive cannot be written, and
+    :class:`EnvdoctorError` where an installation fails.
+    """
+    if not os.path.isfile(os.path.join(checkout, "pyproject.toml")):
+        raise UsageError(f"{checkout} is no checkout of envdoctor: run this in one, with its envdoctor importable")
     with tempfile.TemporaryDirectory() as staging:
-        _install(staging, [checkout, *REQUIREMENTS])
-        _install(staging, ["--no-deps", "--platform=any", "--only-binary=:all:", "--python-version=3.9", *BACKPORTS])
+        _install(staging, [checkout], ["--no-deps"])
+        _install(staging, REQUIREMENTS, _for_the_oldest())
         _keep_pure(staging)
         with open(os.path.join(staging, "__main__.py"), "w", encoding="utf-8") as file:
             file.write(_MAIN)
-        zipapp.create_archive(staging, output, interpreter="/usr/bin/env python3", compressed=True)
+        try:
+            zipapp.create_archive(staging, output, interpreter="/usr/bin/env python3", compressed=True)
+        except OSError as error:
+            raise UsageError(f"{output} could not be written: {error.strerror}; give another -o FILE") from error
 
 
-def _install(directory: str, words: list[str]) -> None:
-    command = [sys.executable, "-m", "pip", "install", "--quiet", "--no-compile", "--target", directory]
-    if words[0] != "--no-deps":
-        command.append("--no-warn-conflicts")
-    subprocess.run([*command, *words], check=True)  # noqa: S603 - our own interpreter, our own words
+def _has_pip() -> bool:
+    return importlib.util.find_spec("pip") is not None
+
+
+def _for_the_oldest() -> list[str]:
+    if not _has_pip():
+        return ["--python-version", OLDEST, "--python-platform", PLATFORM, "--only-binary=:all:"]
+    machine, _, system = PLATFORM.partition("-")
+    platforms = [f"--platform={system}_{machine}", "--platform=any"]
+    return ["--python-version", OLDEST, "--implementation=cp", "--only-binary=:all:", *platforms]
+
+
+def _install(directory: str, requirements: list[str], options: list[str]) -> None:
+    uv = shutil.which("uv")
+    if _has_pip():
+        command = [sys.executable, "-m", "pip", "install", "--quiet", "--no-compile", "--disable-pip-version-check"]
+    elif uv:
+        command = [uv, "pip", "install", "--quiet", "--python", sys.executable]
+    else:
+        raise UsageError(f"{sys.executable} has no pip, and there is no uv on PATH: run this with a Python that has pip")
+    done = subprocess.run([*command, "--target", directory, *options, *requirements], check=False)
+    if done.returncode:
+        raise EnvdoctorError(f"{' '.join(requirements)} could not be installed, for the reason given above")
+    shutil.rmtree(os.path.join(directory, "bin"), ignore_errors=True)
 
 
 def _keep_pure(directory: str) -> None:
-    """Leave out compiled modules, scripts, and distributions that only some platforms can run."""
-    for folder, folders, names in os.walk(directory):
-        folders[:] = [name for name in folders if not name.startswith("psutil") and name not in {"bin", "__pycache__"}]
+    """Leave out compiled modules."""
+    for folder, _, names in os.walk(directory):
         for name in names:
-            if name.endswith(_COMPILED):
+            if name.endswith((*_COMPILED, ".lock")):
                 os.unlink(os.path.join(folder, name))
-    for name in os.listdir(directory):
-        if name.startswith("psutil") or name == "bin":
-            shutil.rmtree(os.path.join(directory, name))
 
 
 def main() -> None:
     """Build the archive from the checkout that this file stands in."""
     parser = argparse.ArgumentParser(description="Build envdoctor.pyz, one file that runs on any Python >= 3.9.")
-    parser.add_argument("-o", "--output", default="envdoctor.pyz", help="default: envdoctor.pyz")
+    parser.add_argument("-o", "--output", metavar="FILE", default="envdoctor.pyz", help="default: envdoctor.pyz")
     options = parser.parse_args()
     checkout = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-    build(checkout, options.output)
+    try:
+        build(checkout, options.output)
+    except EnvdoctorError as error:
+        sys.exit(f"envdoctor.authoring.pyz: {error}")
     print(f"wrote {options.output} ({os.path.getsize(options.output) // 1024} KiB)")
 
 

@@ -24,10 +24,14 @@ def shipped() -> index.Index:
         return index.from_file(path)
     except (FileNotFoundError, NotADirectoryError):
         pass
-    loader: Any = globals().get("__loader__")
-    if hasattr(loader, "get_data") and not os.path.isdir(_PACKAGE):
-        return index.from_bytes(loader.get_data(path), path)
+    if _in_archive():
+        loader: Any = globals()["__loader__"]  # it knows its archive by the very name it was given, relative or not
+        return index.from_bytes(loader.get_data(os.path.join(os.path.dirname(os.path.dirname(__file__)), FILE)), path)
     return further(checkout())
+
+
+def _in_archive() -> bool:
+    return not os.path.isdir(_PACKAGE) and hasattr(globals().get("__loader__"), "get_data")
 
 
 def checkout() -> str:
@@ -50,5 +54,16 @@ def vocabulary(directory: str) -> str:
     own = os.path.join(directory, "vocabulary.yaml")
     if os.path.exists(own):
         return own
-    packaged = os.path.join(_PACKAGE, "vocabulary.yaml")
+    packaged = _unpacked("vocabulary.yaml") if _in_archive() else os.path.join(_PACKAGE, "vocabulary.yaml")
     return packaged if os.path.exists(packaged) else os.path.join(checkout(), "vocabulary.yaml")
+
+
+def _unpacked(name: str) -> str:
+    """A copy of a file of the archive that envdoctor runs from, gone when it ends."""
+    import atexit
+    from contextlib import ExitStack
+    from importlib import resources
+
+    copies = ExitStack()
+    atexit.register(copies.close)
+    return str(copies.enter_context(resources.as_file(resources.files("envdoctor") / name)))

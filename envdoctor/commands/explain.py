@@ -66,9 +66,12 @@ def _end_of(stream: IO[bytes]) -> bytes:
     """All of a stream, or the last :data:`LIMIT` bytes of it: what went wrong stands at the end of a log."""
     kept = b""
     cut = False
-    while chunk := stream.read(LIMIT):
+    while True:
+        chunk = stream.read(LIMIT)
         cut = cut or len(kept) + len(chunk) > LIMIT
         kept = (kept + chunk)[-LIMIT:]
+        if len(chunk) < LIMIT:  # the end; a terminal would have to be told again that this is it
+            break
     if cut:
         print(f"envdoctor: the text is long; its last {LIMIT >> 20} MiB are read", file=sys.stderr)
     return kept

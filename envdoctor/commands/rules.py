@@ -166,6 +166,8 @@ def _new(options: argparse.Namespace) -> int:
     from envdoctor.authoring.skeleton import skeleton
 
     path = options.output
+    if options.area and (os.path.isabs(options.area) or ".." in options.area.replace("\\", "/").split("/")):
+        raise UsageError(f"--area {options.area} leads out of rules/: give the name of a folder in it, such as web")
     if path is None:
         folder = os.path.join("rules", options.area or "") if os.path.isdir("rules") or options.area else ""
         path = os.path.join(folder, options.id + ".yaml")

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from envdoctor.engine.evaluate import Trace, matches
+from envdoctor.engine.evaluate import Trace, holds, matches
+from envdoctor.engine.installed import Requirements
 from envdoctor.model import SEVERITIES, Finding, Remedy, UnknownFact
 
 TYPE_CHECKING = False
@@ -19,13 +20,14 @@ def diagnose(snapshot: Snapshot, indexes: Iterable[Index]) -> tuple[list[Finding
     """Every finding, most severe first, and every fact that kept a rule from being decided."""
     findings: list[Finding] = []
     unknown: list[UnknownFact] = []
+    requirements = Requirements(snapshot)
     for index in indexes:
         seen = set()
         for entry in index.candidates(snapshot.packages):
             if entry[0] in seen:
                 continue
             trace = Trace()
-            matched = matches(entry[2], snapshot, trace)
+            matched = matches(entry[2], snapshot, trace, requirements)
             if matched or trace.unknown:
                 seen.add(entry[0])
                 texts = index.texts(entry)
@@ -76,8 +78,6 @@ def _is_package(evidence: Evidence) -> bool:
 
 def remedies(texts: Mapping[str, Any], names: Mapping[str, str], snapshot: Snapshot) -> Sequence[Remedy]:
     """The remedies of a rule that are on offer in this snapshot, best first."""
-    from envdoctor.engine.evaluate import holds
-
     offered = []
     for stated in texts["remedies"]:
         condition = stated.get("when")

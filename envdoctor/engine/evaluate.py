@@ -50,11 +50,17 @@ class Match(Record):
     names: Mapping[str, str] = {}
 
 
-def matches(compiled: Mapping[str, Any], snapshot: Snapshot, trace: Trace | None = None) -> list[Match]:
+def matches(
+    compiled: Mapping[str, Any],
+    snapshot: Snapshot,
+    trace: Trace | None = None,
+    requirements: installed.Requirements | None = None,
+) -> list[Match]:
     """Every way in which a compiled rule holds in a snapshot, empty where it does not.
 
     A rule without consumers has at most one match, one with them a match for each that is installed in its bad range.
-    ``trace`` collects what was unknown where the rule could not be decided.
+    ``trace`` collects what was unknown where the rule could not be decided; ``requirements`` are those of the snapshot,
+    read once for all rules.
     """
     trace = trace or Trace()
     own = Trace()
@@ -66,7 +72,7 @@ def matches(compiled: Mapping[str, Any], snapshot: Snapshot, trace: Trace | None
     if "installed" in compiled:
         return [
             Match(evidence=[*own.evidence(), *evidence], consumer=name, names=names)
-            for name, evidence, names in installed.defects(compiled["installed"], snapshot)
+            for name, evidence, names in installed.defects(compiled["installed"], snapshot, requirements)
         ]
     if "consumers" in compiled:
         return _consumer_matches(compiled, snapshot, own, trace)

@@ -151,7 +151,7 @@ class _Case:
         if not confirmed:
             yield self._unconfirmed(snapshot)
 
-    def _fitting(self, confirmed: Sequence[Match]) -> Sequence[Match]:
+    def _fitting(self, confirmed: Sequence[Match]) -> list[Match]:
         """Of the consumers that the environment has in their bad range, those that the text points to or allows."""
         pointed = [match for match in confirmed if match.consumer in self.suspects]
         return pointed or [match for match in confirmed if {match.consumer, None} & self.by_consumer.keys()]

@@ -27,23 +27,60 @@ if TYPE_CHECKING:
 MAGIC = b"envdoctor rules 1\n"
 
 
+_HEAD = {"rules": int, "digest": str, "wanted": dict, "always": list, "buckets": int, "table": int}
+
+
 class Index:
-    """A compiled rule base behind ``read(offset, length) -> bytes``."""
+    """A compiled rule base behind ``read(offset, length) -> bytes``.
+
+    Raises :class:`EngineError` where it is another file, or a damaged one: when it is opened, or when the damaged part
+    is asked for.
+    """
 
     def __init__(self, read: Read, name: str) -> None:
         self._read = read
         self.name = name
         start = len(MAGIC)
-        if read(0, start) != MAGIC:
+        if self._bytes(0, start) != MAGIC:
             raise EngineError(f"{name} is no rule base of this version of envdoctor: reinstall envdoctor")
-        at = read(start, 8)
-        head = decode(read(int.from_bytes(at[:4], "little"), int.from_bytes(at[4:], "little")))
+        at = self._bytes(start, 8)
+        head = self._part(int.from_bytes(at[:4], "little"), int.from_bytes(at[4:], "little"), dict)
+        if not _HEAD.items() <= {key: type(value) for key, value in head.items()}.items() or head["buckets"] < 1:
+            raise self._damaged()
         self.rules: int = head["rules"]
         self.digest: str = head["digest"]
         self.wanted: dict[str, list[str]] = head["wanted"]
         self._always: list[Entry] = head["always"]
         self._buckets: int = head["buckets"]
-        self._table = read(head["table"], 4 * (self._buckets + 1))
+        self._table = self._bytes(head["table"], 4 * (self._buckets + 1))
+
+    def _bytes(self, offset: int, length: int) -> bytes:
+        """Exactly so many bytes; a file that ends before is damaged."""
+        try:
+            data = self._read(offset, length)
+        except (OSError, OverflowError, MemoryError, TypeError) as error:
+            raise self._damaged() from error
+        if len(data) != length:
+            raise self._damaged()
+        return data
+
+    def _part(self, offset: int, length: int, shape: type) -> Any:
+        """One JSON value, which is of a certain shape."""
+        try:
+            found = decode(self._bytes(offset, length))
+        except (ValueError, StopIteration, RecursionError) as error:
+            raise self._damaged() from error
+        if type(found) is not shape:
+            raise self._damaged()
+        return found
+
+    def _listed(self, entries: Any) -> list[Entry]:
+        if type(entries) is not list:
+            raise self._damaged()
+        return entries
+
+    def _damaged(self) -> EngineError:
+        return EngineError(f"the compiled rules in {self.name} are damaged or incomplete: reinstall envdoctor")
 
     def candidates(self, names: Iterable[str]) -> Iterator[Entry]:
         """Entries of the rules that may hold where distributions of these names are installed."""
@@ -59,8 +96,7 @@ class Index:
             return ()
         start = int.from_bytes(ends[:4], "little")
         length = int.from_bytes(ends[4:], "little") - start
-        found: Sequence[Entry] = decode(self._read(start, length)).get(name, ())
-        return found
+        return self._listed(self._part(start, length, dict).get(name, []))
 
     def all(self) -> Iterator[Entry]:
         """Every entry, in no particular order; a rule filed under several names comes several times."""
@@ -69,12 +105,16 @@ class Index:
         offsets = [int.from_bytes(table[at : at + 4], "little") for at in range(0, len(table), 4)]
         for start, end in zip(offsets, offsets[1:]):
             if end > start:
-                for entries in decode(self._read(start, end - start)).values():
-                    yield from entries
+                for entries in self._part(start, end - start, dict).values():
+                    yield from self._listed(entries)
 
     def texts(self, entry: Entry) -> dict[str, Any]:
         """The whole rule behind an entry: titles, remedies, references, symptoms."""
-        found: dict[str, Any] = decode(self._read(entry[0], entry[1]))
+        try:
+            offset, length, _compiled = entry
+        except (TypeError, ValueError) as error:
+            raise self._damaged() from error
+        found: dict[str, Any] = self._part(offset, length, dict)
         return found
 
 
@@ -89,16 +129,20 @@ def from_bytes(data: bytes, name: str) -> Index:
 
 
 def from_file(path: str) -> Index:
-    """An index on disk, of which only what is asked for is read. The file stays open."""
+    """An index on disk, of which only what is asked for is read. The file stays open.
+
+    Raises ``OSError`` where there is none.
+    """
     import os
 
     descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_BINARY", 0) | getattr(os, "O_CLOEXEC", 0))
+    size = os.fstat(descriptor).st_size
     if hasattr(os, "pread"):
-        return Index(lambda offset, length: os.pread(descriptor, length, offset), path)
+        return Index(lambda offset, length: os.pread(descriptor, min(length, size), offset), path)
 
     def read(offset: int, length: int) -> bytes:
         os.lseek(descriptor, offset, os.SEEK_SET)
-        return os.read(descriptor, length)
+        return os.read(descriptor, min(length, size))
 
     return Index(read, path)
 

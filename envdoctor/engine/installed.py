@@ -23,18 +23,46 @@ if TYPE_CHECKING:
 CHAIN_LIMIT = 6
 
 
-def defects(kind: str, snapshot: Snapshot) -> Iterator[Defect]:
-    """Yield the defects of one kind; see the rule language for the kinds."""
-    return KINDS[kind](kind, snapshot)
+class Requirements:
+    """What the distributions of a snapshot require, read in one pass when a rule first asks for it."""
+
+    def __init__(self, snapshot: Snapshot) -> None:
+        self._snapshot = snapshot
+        self._unmet: list[tuple[Distribution, str, str, str]] | None = None
+        self._parents: dict[str, str] | None = None
+
+    def unmet(self) -> list[tuple[Distribution, str, str, str]]:
+        """Every requirement that is missing or incompatible: its owner, which of both, its line and its name."""
+        if self._unmet is None:
+            self._unmet = list(_all_unmet(self._snapshot))
+        return self._unmet
+
+    def chain(self, name: str) -> list[str]:
+        """The shortest way from a distribution that nothing requires down to ``name``, without ``name`` itself."""
+        if self._parents is None:
+            self._parents = _parents(self._snapshot)
+        chain: list[str] = []
+        while name in self._parents and self._parents[name] not in chain and len(chain) < CHAIN_LIMIT:
+            name = self._parents[name]
+            chain.insert(0, name)
+        return chain
 
 
-def _unmet(kind: str, snapshot: Snapshot) -> Iterator[Defect]:
-    for owner, found, line, name in _all_unmet(snapshot):
+def defects(kind: str, snapshot: Snapshot, requirements: Requirements | None = None) -> Iterator[Defect]:
+    """Yield the defects of one kind; see the rule language for the kinds.
+
+    ``requirements`` are those of the snapshot, where several kinds are asked for.
+    """
+    return KINDS[kind](kind, snapshot, requirements or Requirements(snapshot))
+
+
+def _unmet(kind: str, snapshot: Snapshot, requirements: Requirements) -> Iterator[Defect]:
+    for owner, found, line, name in requirements.unmet():
         if found != kind:
             continue
         have = snapshot.packages.get(name)
         requirement = line.partition(";")[0].strip()
-        chain = " → ".join([*_chain(owner.name, snapshot), f"{owner.name} {owner.version}", requirement])
+        chain = " → ".join([*requirements.chain(owner.name), f"{owner.name} {owner.version}", requirement])
         evidence = [Evidence(fact="requirements." + owner.name, value=chain, source=owner.path or snapshot.source)]
         value = have.version or "unknown" if have else "not installed"
         source = have.path if have and have.path else snapshot.source
@@ -51,14 +79,7 @@ def _unmet(kind: str, snapshot: Snapshot) -> Iterator[Defect]:
         )
 
 
-_seen: tuple[Snapshot | None, list[tuple[Distribution, str, str, str]]] = (None, [])
-
-
-def _all_unmet(snapshot: Snapshot) -> list[tuple[Distribution, str, str, str]]:
-    """Every requirement that is missing or incompatible, computed once for a snapshot."""
-    global _seen  # noqa: PLW0603 - both kinds of defect ask for the same pass over all metadata
-    if _seen[0] is snapshot:
-        return _seen[1]
+def _all_unmet(snapshot: Snapshot) -> Iterator[tuple[Distribution, str, str, str]]:
     known: dict[str, str | None] = {}
 
     def variable(name: str) -> str | None:
@@ -67,18 +88,16 @@ def _all_unmet(snapshot: Snapshot) -> list[tuple[Distribution, str, str, str]]:
             known[name] = None if isinstance(value, Unknown) else value
         return known[name]
 
-    found = []
     verdicts: dict[str, bool | None] = {}
     for owner in snapshot.packages.values():
         lines = snapshot.lookup("requirements", owner.name)
         if not isinstance(lines, Unknown) and lines:
-            found += [(owner, *one) for one in unmet(lines, snapshot.packages, variable, verdicts)]
-    _seen = (snapshot, found)
-    return found
+            for found in unmet(lines, snapshot.packages, variable, verdicts):
+                yield (owner, *found)
 
 
-def _chain(name: str, snapshot: Snapshot) -> list[str]:
-    """The shortest way from a distribution that nothing requires down to ``name``, without ``name`` itself."""
+def _parents(snapshot: Snapshot) -> dict[str, str]:
+    """The first distribution that requires each name outright."""
     parents: dict[str, str] = {}
     for owner in snapshot.packages:
         lines = snapshot.lookup("requirements", owner)
@@ -86,14 +105,10 @@ def _chain(name: str, snapshot: Snapshot) -> list[str]:
             parsed = None if "extra" in line else parse(line)
             if parsed and parsed[0] != owner:
                 parents.setdefault(parsed[0], owner)
-    chain: list[str] = []
-    while name in parents and parents[name] not in chain and len(chain) < CHAIN_LIMIT:
-        name = parents[name]
-        chain.insert(0, name)
-    return chain
+    return parents
 
 
-def _requires_python(kind: str, snapshot: Snapshot) -> Iterator[Defect]:
+def _requires_python(kind: str, snapshot: Snapshot, requirements: Requirements) -> Iterator[Defect]:
     version = snapshot.python.get("version")
     for owner in snapshot.packages.values() if version else ():
         specifier = snapshot.lookup("requires_python", owner.name)
@@ -109,7 +124,7 @@ def _requires_python(kind: str, snapshot: Snapshot) -> Iterator[Defect]:
             yield owner.name, evidence, {"distribution": owner.name, "requirement": specifier, "found": str(version)}
 
 
-def _platform(kind: str, snapshot: Snapshot) -> Iterator[Defect]:
+def _platform(kind: str, snapshot: Snapshot, requirements: Requirements) -> Iterator[Defect]:
     for owner in snapshot.packages.values():
         tags = snapshot.lookup("tags", owner.name)
         wrong = mismatch(tags, snapshot) if not isinstance(tags, Unknown) and tags else None
@@ -119,7 +134,7 @@ def _platform(kind: str, snapshot: Snapshot) -> Iterator[Defect]:
             yield owner.name, evidence, {"distribution": owner.name, "requirement": wrong, "found": wrong}
 
 
-def _duplicate(kind: str, snapshot: Snapshot) -> Iterator[Defect]:
+def _duplicate(kind: str, snapshot: Snapshot, requirements: Requirements) -> Iterator[Defect]:
     for other in snapshot.duplicates:
         first = snapshot.packages.get(other.name)
         if first is None or first.location != other.location:
@@ -132,7 +147,7 @@ def _duplicate(kind: str, snapshot: Snapshot) -> Iterator[Defect]:
         yield other.name, evidence, names
 
 
-def _listed(kind: str, snapshot: Snapshot) -> Iterator[Defect]:
+def _listed(kind: str, snapshot: Snapshot, requirements: Requirements) -> Iterator[Defect]:
     """``leftover`` and ``unreadable``: what the scan of the directories itself stumbled over."""
     found = snapshot.lookup("installed", kind)
     for path, reason in [] if isinstance(found, Unknown) else found:
@@ -141,7 +156,7 @@ def _listed(kind: str, snapshot: Snapshot) -> Iterator[Defect]:
         yield name, evidence, {"distribution": name, "requirement": path, "found": reason}
 
 
-KINDS: dict[str, Callable[[str, Snapshot], Iterator[Defect]]] = {
+KINDS: dict[str, Callable[[str, Snapshot, Requirements], Iterator[Defect]]] = {
     "missing": _unmet,
     "incompatible": _unmet,
     "requires-python": _requires_python,

@@ -25,7 +25,8 @@ _TEXTS = {
     "implementation_name",
     "extra",
 }
-_OPERATORS = ("===", "==", "!=", "<=", ">=", "~=", "<", ">", " not in", " in")
+_OPERATORS = {"==", "!=", "<=", ">=", "~=", "<", ">"}
+_SIGNS = frozenset("=!<>~")
 
 
 class _Unusual(Exception):  # noqa: N818 - it never leaves this file
@@ -54,14 +55,12 @@ def _tokens(marker: str) -> list[str | tuple[str, str, str]]:
     tokens: list[str | tuple[str, str, str]] = []
     for glue, literal in zip(pieces[::2], pieces[1::2]):
         text = glue.rstrip()
-        operator = next((name for name in _OPERATORS if text.endswith(name)), None)
-        if operator is None:
-            raise _Unusual
+        operator = text[-2:] if text[-2:] in _OPERATORS else text[-1:]
         words = _words(text[: -len(operator)])
-        if not words:
+        if not words or operator not in _OPERATORS or words[-1][-1] in _SIGNS:
             raise _Unusual
         tokens += words[:-1]
-        tokens.append((words[-1], operator.strip(), literal))
+        tokens.append((words[-1], operator, literal))
     tokens += _words(pieces[-1])
     tokens.reverse()
     return tokens
@@ -108,7 +107,7 @@ def _one(tokens: list[str | tuple[str, str, str]], lookup: Callable[[str], str |
 def _compare(comparison: tuple[str, str, str], lookup: Callable[[str], str | None]) -> Verdict:
     variable, operator, literal = comparison
     if variable in _VERSIONS:
-        if operator in {"in", "not in", "==="} or not literal.replace(".", "").rstrip("*").isdigit():
+        if not literal.replace(".", "").rstrip("*").isdigit():
             raise _Unusual
         value = lookup(variable)
         return None if value is None else within(value.rstrip("+"), operator + literal)

@@ -36,10 +36,9 @@ def key(version: str) -> Key | None:
     Keys are ``[epoch, release, pre rank, pre number, post, dev]`` with trailing zeros of the release removed, ordered
     as PEP 440 orders versions.
     """
-    found = _keys.get(version)
-    if found is None and version not in _keys:
-        found = _keys[version] = _read_key(version)
-    return found
+    if version not in _keys:
+        _keys[version] = _read_key(version)
+    return _keys[version]
 
 
 def _read_key(version: str) -> Key | None:

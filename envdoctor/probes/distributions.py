@@ -18,7 +18,6 @@ _READ = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0) 
 #: Most headers fit in one read of this size.
 _CHUNK = 1 << 14
 _ENDINGS = {"-info", "-INFO"}
-_PURE = ["py3-none-any"]
 #: A metadata header longer than this is not believed; the largest seen in 500 popular distributions is 60 kB.
 HEADER_LIMIT = 1 << 20
 
@@ -38,10 +37,15 @@ class Scan(Record):
 
 
 class Metadata(Record):
-    """The part of a metadata header that matters here. ``error`` says why it could not be read."""
+    """What a distribution's metadata says: requirements without those of extras, and the tags of its wheel.
+
+    ``tags`` is ``None`` for a pure-Python wheel, and where nobody asked or no ``WHEEL`` file says; ``error`` tells why
+    nothing could be read.
+    """
 
     requires: Sequence[str] = ()
     requires_python: str | None = None
+    tags: Sequence[str] | None = None
     error: str | None = None
 
 
@@ -276,14 +280,14 @@ def read_bytes(path: str, limit: int) -> bytes | None:
 
 
 def wheel_tags(distribution: Distribution) -> list[str] | None:
-    """The platform tags that the wheel was built for, or ``None`` where no ``WHEEL`` file says them."""
+    """The platform tags that the wheel was built for; ``None`` where they fit everywhere, or no ``WHEEL`` says them."""
     if distribution.path is None or distribution.path[-10:] != ".dist-info":
         return None
     data = read_bytes(distribution.path + os.sep + "WHEEL", _CHUNK)
     if data is None:
         return None
     if data.find(b"\nTag: py3-none-any") >= 0:
-        return _PURE
+        return None
     lines = data.decode("utf-8", "replace").splitlines()
     return [line[5:].strip() for line in lines if line.startswith("Tag: ")] or None
 

@@ -70,8 +70,11 @@ class _Page:
         return line.one_line(self.redactor.text(str(text)))
 
     def words(self, text: str) -> str:
-        """Prose of a rule: kept, with what Markdown would act on taken literally; code in back quotes stays code."""
-        pieces = re.split(r"(`[^`]+`)", line.one_line(text).replace("&", "&amp;"))
+        """Prose of a rule with what Markdown would act on taken literally; code in back quotes stays code.
+
+        It is redacted too: the names that fill it, such as a requirement with an address, are from outside.
+        """
+        pieces = re.split(r"(`[^`]+`)", self.plain(text).replace("&", "&amp;"))
         return "".join(
             html.unescape(piece) if number % 2 else _PUNCTUATION.sub(r"\\\1", piece)
             for number, piece in enumerate(pieces)
@@ -176,7 +179,7 @@ def _pinned(page: _Page, distribution: Distribution, between: str) -> str:
 
 def _folded(page: _Page, report: Report) -> Iterator[str]:
     snapshot = report.snapshot
-    whys = [f"{finding.rule}: {line.one_line(finding.why)}" for finding in layout.ordered(report) if finding.why]
+    whys = [f"{finding.rule}: {page.plain(finding.why)}" for finding in layout.ordered(report) if finding.why]
     yield from _details("Why, rule by rule", whys)
     listed = [_pinned(page, snapshot.packages[name], "==") for name in sorted(snapshot.packages)]
     yield from _details(f"All {line.count(len(listed), 'distribution')}", listed)

@@ -31,6 +31,11 @@ def examine(kind: str | None = None, value: str | None = None, **options: Any) -
         return examine_environment(**options)
     from importlib import import_module
 
+    from envdoctor.errors import ProbeError, TargetError
+
     module, _, function = TARGETS[kind].partition(":")
-    snapshot: Snapshot = getattr(import_module(module), function)(value, **options)
+    try:
+        snapshot: Snapshot = getattr(import_module(module), function)(value, **options)
+    except ProbeError as error:
+        raise TargetError(str(error)) from error
     return snapshot

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from envdoctor.model import Snapshot, Unknown, UnknownFact
 from envdoctor.probes import distributions
+from envdoctor.probes.metadata import read_all
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -22,8 +23,7 @@ class Facts:
     def __init__(self, found: distributions.Scan, asks: Mapping[str, Ask]) -> None:
         self._found = found
         self._asks = asks
-        self._metadata: dict[str, distributions.Metadata] = {}
-        self._bad_metadata: list[tuple[str, str]] = []
+        self._metadata: dict[str, distributions.Metadata] | None = None
 
     def lookup(self, kind: str, key: str) -> Any:
         """The value of a fact, or :class:`Unknown`."""
@@ -34,13 +34,9 @@ class Facts:
         return Unknown(reason="this target cannot tell") if own is None else own(key)
 
     def _read(self, name: str) -> distributions.Metadata:
-        metadata = self._metadata.get(name)
-        if metadata is None:
-            distribution = self._found.packages[name]
-            metadata = self._metadata[name] = distributions.read_metadata(distribution)
-            if metadata.error:
-                self._bad_metadata.append((distribution.path or name, metadata.error))
-        return metadata
+        if self._metadata is None:
+            self._metadata = read_all(list(self._found.packages.values()))
+        return self._metadata[name]
 
     def _requirements(self, name: str) -> Any:
         metadata = self._read(name)
@@ -51,7 +47,7 @@ class Facts:
         return Unknown(reason=metadata.error) if metadata.error else metadata.requires_python
 
     def _tags(self, name: str) -> Any:
-        return distributions.wheel_tags(self._found.packages[name])
+        return self._read(name).tags
 
     def _installer(self, name: str) -> Any:
         return distributions.installer(self._found.packages[name])
@@ -59,9 +55,8 @@ class Facts:
     def _installed(self, kind: str) -> Any:
         if kind == "leftover":
             return [(path, "left behind by an interrupted install or uninstall") for path in self._found.leftovers]
-        for name in self._found.packages:
-            self._read(name)
-        return [*self._found.unreadable, *self._bad_metadata]
+        errors = [(one.path or one.name, self._read(one.name).error) for one in self._found.packages.values()]
+        return [*self._found.unreadable, *((path, error) for path, error in errors if error)]
 
 
 def snapshot(facts: Mapping[str, Any], target: Mapping[str, Any], asks: Mapping[str, Ask], source: str) -> Snapshot:

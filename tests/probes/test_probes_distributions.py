@@ -156,7 +156,7 @@ def test_wheel_tags_and_installer(tmp_path):
     packages = scan([str(tmp_path)]).packages
 
     assert wheel_tags(packages["x"]) == ["cp311-cp311-manylinux_2_17_x86_64", "cp311-cp311-manylinux2014_x86_64"]
-    assert wheel_tags(packages["y"]) == ["py3-none-any"]
+    assert wheel_tags(packages["y"]) is None
     assert installer(packages["x"]) == "uv"
     assert installer(packages["y"]) is None
 

@@ -1,0 +1,104 @@
+"""The metadata of all distributions at once. What has been read is remembered until the file changes.
+
+On the plain path. The requirement check itself is made afresh in every run; only what the files say is kept, in the
+user's cache directory, by each file's time, size and inode. Small environments are not worth it and leave no trace.
+"""
+
+from __future__ import annotations
+
+import os
+
+from envdoctor import plainjson
+from envdoctor.probes import distributions
+from envdoctor.probes.distributions import Metadata
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import Any
+
+    from envdoctor.model import Distribution
+
+    Remembered = dict[str, list[Any]]
+
+#: From how many distributions on reading again costs more than remembering.
+WORTH_REMEMBERING = 100
+_FORMAT = 1
+
+
+def read_all(found: Sequence[Distribution]) -> dict[str, Metadata]:
+    """The metadata of each distribution, by name."""
+    file = _file(found) if len(found) >= WORTH_REMEMBERING else None
+    old = _load(file) if file else {}
+    new: Remembered = {}
+    answers = {}
+    for distribution in found:
+        path = distribution.path or ""
+        stamp = _stamp(path) if file else None
+        known = old.get(path)
+        if stamp is None or known is None or known[:3] != stamp:
+            known = [*(stamp or (0, 0, 0)), *read(distribution)]
+            if stamp is not None:
+                new[path] = known
+        answers[distribution.name] = Metadata(
+            requires=known[3], requires_python=known[4], tags=known[5], error=known[6]
+        )
+    if new and file:
+        _keep(file, {**{path: old[path] for path in old if os.path.exists(path)}, **new})
+    return answers
+
+
+def read(distribution: Distribution) -> tuple[Sequence[str], str | None, Sequence[str] | None, str | None]:
+    """Requirements, ``Requires-Python``, tags and error of one distribution, from its files."""
+    header = distributions.read_metadata(distribution)
+    return header.requires, header.requires_python, distributions.wheel_tags(distribution), header.error
+
+
+def _stamp(path: str) -> list[int] | None:
+    """What changes with a metadata file, or ``None`` where it cannot be told."""
+    try:
+        status = os.stat(path + os.sep + "METADATA")
+    except OSError:
+        return None
+    return [status.st_mtime_ns, status.st_size, status.st_ino]
+
+
+def directory() -> str:
+    """Where this user's caches live, after the conventions of each platform."""
+    if os.name == "nt":
+        base = os.environ.get("LOCALAPPDATA") or os.path.expanduser("~\\AppData\\Local")
+    else:
+        base = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
+    return os.path.join(base, "envdoctor")
+
+
+def _file(found: Sequence[Distribution]) -> str:
+    """The cache file of an environment, named after its directories."""
+    places = "\n".join(sorted({one.location or "" for one in found}))
+    return os.path.join(directory(), f"metadata-{int.from_bytes(places.encode(), 'little') % ((1 << 61) - 1):x}.json")
+
+
+def _load(file: str) -> Remembered:
+    """What an earlier run kept; nothing where that cannot be read, is damaged, or has another format."""
+    data = distributions.read_bytes(file, 1 << 25)
+    try:
+        kept = plainjson.decode(data or b"{}")
+        entries: Remembered = kept["entries"] if kept.get("format") == _FORMAT else {}
+        return entries if all(len(entry) == 7 for entry in entries.values()) else {}  # noqa: PLR2004 - see read_all
+    except (ValueError, StopIteration, KeyError, TypeError, AttributeError, RecursionError):
+        return {}
+
+
+def _keep(file: str, entries: Remembered) -> None:
+    """Write a cache file in one step; one that cannot be written costs time, not the run."""
+    import json
+    import tempfile
+
+    try:
+        os.makedirs(os.path.dirname(file), exist_ok=True)
+        descriptor, temporary = tempfile.mkstemp(dir=os.path.dirname(file))
+        with os.fdopen(descriptor, "w", encoding="utf-8") as stream:
+            json.dump({"format": _FORMAT, "entries": entries}, stream, separators=(",", ":"))
+        os.replace(temporary, file)
+    except OSError:
+        return

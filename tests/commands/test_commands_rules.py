@@ -1,0 +1,173 @@
+"""The rule author's commands, and "a rule in five minutes" followed to the letter."""
+
+import json
+import os
+import re
+import sys
+from pathlib import Path
+
+import pytest
+from conftest import CHECKOUT, environment, run
+
+from envdoctor.cli import main
+
+
+def said(capsys, *words):
+    status = main([str(word) for word in words])
+    return (status, *capsys.readouterr())
+
+
+def test_every_rule_is_listed_on_a_line(capsys):
+    status, out, err = said(capsys, "rules", "list")
+
+    assert (status, err) == (0, "")
+    ids = [line.split()[0] for line in out.splitlines()]
+    assert ids == sorted(ids)
+    assert {"requirement-missing", "cloudpickle-bytecode-py311"} <= {*ids}
+    assert {path.stem for path in Path(CHECKOUT, "rules").rglob("*.yaml")} - {"vocabulary"} == {*ids}
+
+
+def test_the_rules_about_a_distribution_are_listed_under_any_spelling(capsys):
+    first = said(capsys, "rules", "list", "cloudpickle")
+    assert first[0] == 0
+    assert "cloudpickle-bytecode-py311" in first[1]
+    assert said(capsys, "rules", "list", "CloudPickle") == first
+    assert said(capsys, "rules", "list", "no-such-thing") == (1, "", "envdoctor: no rule is about no-such-thing\n")
+
+
+def test_the_list_and_one_rule_as_json(capsys):
+    listed = json.loads(said(capsys, "rules", "list", "-f", "json")[1])
+    shown = json.loads(said(capsys, "rules", "show", "cloudpickle-bytecode-py311", "-f", "json")[1])
+
+    assert {"id", "severity", "impact", "title", "packages"} <= listed[0].keys()
+    assert shown["id"] == "cloudpickle-bytecode-py311"
+    assert shown["references"]
+
+
+def test_every_rule_can_be_shown(capsys):
+    for one in json.loads(said(capsys, "rules", "list", "-f", "json")[1]):
+        status, out, _ = said(capsys, "rules", "show", one["id"])
+        assert status == 0
+        assert out.startswith(f"id: {one['id']}\n")
+
+
+def test_a_new_rule_is_written_once_and_its_unfinished_parts_are_named(tmp_path, capsys, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+
+    status, out, _ = said(capsys, "rules", "new", "my-cause")
+    assert (status, out) == (0, "wrote my-cause.yaml; fill it in, then run: envdoctor rules lint my-cause.yaml\n")
+    before = Path("my-cause.yaml").read_text(encoding="utf-8")
+    status, _, err = said(capsys, "rules", "new", "my-cause")
+    assert status == 2
+    assert "my-cause.yaml exists already" in err
+    assert Path("my-cause.yaml").read_text(encoding="utf-8") == before
+
+    status, out, err = said(capsys, "rules", "lint", "--offline", "my-cause.yaml")
+    assert status == 1
+    assert all(re.match(r"my-cause\.yaml:\d+: .*; write", line) for line in out.splitlines())
+    assert err == f"{len(out.splitlines())} complaints in 1 file\n"
+
+
+def test_a_new_rule_goes_to_its_area(tmp_path, capsys, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+
+    assert said(capsys, "rules", "new", "my-cause", "--area", "web")[0] == 0
+    assert Path("rules/web/my-cause.yaml").exists()
+    assert said(capsys, "rules", "new", "other-cause", "-o", "here.yaml")[0] == 0
+    assert Path("here.yaml").exists()
+
+
+@pytest.mark.parametrize("area", ["../outside", os.path.abspath("outside"), "web/../../outside"])
+def test_an_area_does_not_lead_out_of_the_rules(area, tmp_path, capsys, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+
+    status, _, err = said(capsys, "rules", "new", "my-cause", "--area", area)
+
+    assert status == 2
+    assert "--area" in err
+    assert not list(tmp_path.parent.glob("outside*"))
+
+
+def test_lint_names_all_mistakes_of_all_files_and_survives_what_is_no_rule(tmp_path, capsys):
+    (tmp_path / "one.yaml").write_text("id: other\nwhen: [\n")
+    (tmp_path / "two.yaml").write_bytes(bytes(range(256)))
+    (tmp_path / "three.yaml").write_text("id: three\nsevrity: error\n")
+    bomb = ["a0: &a0 [x, x, x, x, x, x, x, x, x, x]"]
+    bomb += [f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 10)}]" for n in range(1, 12)]
+    (tmp_path / "four.yaml").write_text("\n".join(bomb))
+
+    status, out, err = said(capsys, "rules", "lint", "--offline", tmp_path)
+
+    assert status == 1
+    for name in ("one", "two", "three", "four"):
+        assert f"{name}.yaml:" in out, name
+    assert "Traceback" not in out + err
+    assert len(out) < 20000
+
+
+def test_a_directory_of_rules_that_is_spoilt_is_no_fault_of_envdoctor(tmp_path, capsys):
+    (tmp_path / "bad.yaml").write_text("id: bad\n")
+
+    status, out, err = said(capsys, "check", "--rules", tmp_path)
+
+    assert (status, out) == (2, "")
+    assert "bad.yaml:1:" in err
+
+
+# --- CONTRIBUTING.md ------------------------------------------------------------------------------------------------
+
+FILLED = {
+    '"TODO: what breaks with what"': "streamlit before 1.23 cannot draw charts with altair 5",
+    '  python: ">=3.11"                      # leave it out if every Python is affected; versions always in quotes\n': "",
+    '{todo-distribution: "<2.0"}': '{altair: ">=5.0.0rc1", streamlit: "<1.23"}',
+    "TODO: what changed, in which release, and why that hurts. One or two sentences.": "altair 5 removed the module altair.vegalite.v4 that streamlit imports.",
+    '{raises: TypeError, message: "TODO: the words that only this error has"}': "{raises: ModuleNotFoundError, message: \"No module named 'altair.vegalite.v4'\"}",
+    "upgrade: todo-distribution>=2.0": "upgrade: streamlit>=1.23",
+    "https://TODO.example/where-it-is-told": "https://github.com/streamlit/streamlit/issues/6627",
+    "import todo_distribution": "import streamlit",
+}
+
+
+def test_a_rule_in_five_minutes(tmp_path):
+    """Every command of the page, in its order, with the placeholders filled in as the page says."""
+    text = Path(CHECKOUT, "CONTRIBUTING.md").read_text(encoding="utf-8")
+    section = text.partition("## A rule in five minutes")[2].partition("\n## ")[0]
+    commands = re.findall(r"^ *\$ (.+)$", section, re.MULTILINE)
+    assert [re.search(r"rules new|rules lint|printf|-r ", command)[0] for command in commands] == [
+        "rules new", "rules lint", "printf", "-r ",
+    ]  # fmt: skip
+    (tmp_path / "rules").mkdir()
+    scripts = os.path.dirname(sys.executable)
+    new, lint, write, see = (
+        command.replace(".venv/bin/envdoctor", f"{scripts}/python -m envdoctor").replace("/tmp/", f"{tmp_path}/")
+        for command in commands
+    )
+
+    def shell(command):
+        return run("sh", "-c", command, cwd=tmp_path, env=environment())
+
+    assert shell(new).returncode == 0
+    (path,) = tmp_path.glob("rules/*/*.yaml")
+    assert str(path.relative_to(tmp_path)) in section
+    text = path.read_text(encoding="utf-8")
+    for placeholder, filled in FILLED.items():
+        assert placeholder in text, placeholder
+        text = text.replace(placeholder, filled)
+    text = text.partition("  bad:")[0] + CELLS
+    path.write_text(text, encoding="utf-8")
+    linted = shell(lint + " --offline")
+    assert linted.returncode == 0, linted.stdout + linted.stderr
+
+    assert shell(write).returncode == 0
+    seen = shell(f"{see} --rules rules")
+    assert seen.returncode == 1, seen.stderr
+    assert path.stem in seen.stdout
+
+
+CELLS = """\
+  bad:
+    - {python: "3.10", packages: {altair: "5.0.0rc1", streamlit: "1.22.0"}}
+  good:
+    - {python: "3.10", packages: {altair: "4.2.2", streamlit: "1.22.0"}}
+    - {python: "3.10", packages: {altair: "5.0.0rc1", streamlit: "1.23.0"}}
+"""

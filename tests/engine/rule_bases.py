@@ -1,0 +1,51 @@
+"""Rule bases for tests, made from short rule texts: ``base(rule("left", when=...))``."""
+
+import json
+
+from envdoctor.authoring.compile import compile_rule, pack
+from envdoctor.authoring.syntax import parse
+from envdoctor.engine.index import from_bytes
+from envdoctor.model import Distribution, Snapshot, Unknown
+
+VOCABULARY = {
+    "families": {"left": ["left-cpu", "left-gpu"]},
+    "system": {"glibc": "version", "container": "boolean"},
+    "modules": ["standard-library", "site-packages", "local", "missing"],
+}
+
+
+def rule(name="left-breaks-right", **fields):
+    """A rule as its author would write it; ``fields`` replace or add to the least that one needs."""
+    text = {
+        "id": name,
+        "title": "left 2 breaks right",
+        "severity": "error",
+        "impact": "crash",
+        "when": {"packages": {"left": ">=2"}},
+        "why": "left 2 removed a name.",
+        "remedies": [{"downgrade": "left<2"}],
+        "references": ["https://example.org/1"],
+        "proof": {"script": "import right", "bad": [{"python": "3.10", "packages": {"left": "2.0"}}]},
+        **fields,
+    }
+    found, complaints = parse(json.dumps(text), f"{name}.yaml", VOCABULARY)
+    assert not complaints, [str(one) for one in complaints]
+    return compile_rule(found, VOCABULARY)
+
+
+def base(*rules, digest="d"):
+    return from_bytes(pack(list(rules), digest), "a rule base")
+
+
+def snapshot(packages=None, python="3.11.4", complete=True, lookups=None, **fields):
+    """A snapshot of a few lines; ``lookups`` maps ``(kind, key)`` to an answer."""
+    answers = lookups or {}
+    fields = {"target": {}, "platform": {"system": "linux", "machine": "x86_64"}, **fields}
+    interpreter = python if isinstance(python, dict) else {"version": python, "implementation": "cpython"}
+    return Snapshot(
+        python=interpreter if python else {},
+        packages={name: Distribution(name=name, version=version) for name, version in (packages or {}).items()},
+        complete=complete,
+        lookup=lambda kind, key: answers.get((kind, key), Unknown(reason="not recorded")),
+        **fields,
+    )

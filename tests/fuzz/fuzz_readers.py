@@ -1,0 +1,90 @@
+"""Coverage-guided fuzzing of the readers of foreign files, where ``atheris`` is installed.
+
+    python tests/fuzz/fuzz_readers.py [metadata|lock|snapshot|rule] [LIBFUZZER OPTIONS] [CORPUS DIRECTORY]
+
+Without a name, all four are fed in turn. Not part of the ordinary run, which feeds the same readers with hypothesis; an
+input that breaks something here becomes a test there. A run ends with ``-max_total_time=60`` or ``-runs=100000``.
+"""
+
+import os
+import sys
+import tempfile
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+sys.path.insert(0, ROOT)
+
+try:
+    import atheris
+except ImportError:
+    sys.exit("fuzz_readers: atheris is not installed here; pip install atheris (Linux and macOS)")
+
+with atheris.instrument_imports(include=["envdoctor"]):
+    from envdoctor.authoring import syntax
+    from envdoctor.errors import EnvdoctorError
+    from envdoctor.model import Distribution
+    from envdoctor.probes import distributions
+    from envdoctor.targets import requirements, snapshot_file
+
+SCRATCH = tempfile.TemporaryDirectory(prefix="envdoctor-fuzz-")
+LOCKS = [
+    "requirements.txt", "pylock.toml", "uv.lock", "poetry.lock", "pdm.lock", "Pipfile.lock", "environment.yml", "conda-lock.yml",
+]  # fmt: skip
+
+
+def write(name, data):
+    path = os.path.join(SCRATCH.name, name)
+    with open(path, "wb") as file:
+        file.write(data)
+    return path
+
+
+def metadata(data):
+    """What ``METADATA`` says; nothing is ever raised."""
+    folder = os.path.join(SCRATCH.name, "one-1.0.dist-info")
+    os.makedirs(folder, exist_ok=True)
+    write(os.path.join("one-1.0.dist-info", "METADATA"), data)
+    write(os.path.join("one-1.0.dist-info", "WHEEL"), data)
+    distribution = Distribution(name="one", version="1.0", path=folder, location=SCRATCH.name)
+    distributions.read_metadata(distribution)
+    distributions.wheel_tags(distribution)
+    distributions.scan([SCRATCH.name])
+
+
+def lock(data):
+    """A requirements or lock file; only errors that speak to the user are raised."""
+    path = write(LOCKS[data[0] % len(LOCKS)] if data else LOCKS[0], data[1:])
+    requirements.read(path, python_version="3.11", platform="linux", machine="x86_64")
+
+
+def snapshot(data):
+    """A saved snapshot, and every question that can be asked of it."""
+    read = snapshot_file.read(write("facts.json", data))
+    for kind in ("requirements", "requires_python", "tags", "module", "env", "system", "marker", "installed"):
+        for key in [*read.packages, "leftover"]:
+            read.lookup(kind, key)
+
+
+def rule(data):
+    """A rule's file; its mistakes are returned, not raised."""
+    syntax.parse(data.decode("utf-8", "replace"), "one.yaml", {"families": {}, "system": {}, "modules": []})
+
+
+READERS = {"metadata": metadata, "lock": lock, "snapshot": snapshot, "rule": rule}
+
+
+def main():
+    chosen = [sys.argv.pop(1)] if sys.argv[1:2] and sys.argv[1] in READERS else list(READERS)
+
+    def one(data):
+        reader = READERS[chosen[data[0] % len(chosen)]] if data else READERS[chosen[0]]
+        try:
+            reader(data[1:] if len(chosen) > 1 else data)
+        except EnvdoctorError:
+            pass
+
+    atheris.Setup(sys.argv, one)
+    atheris.Fuzz()
+
+
+if __name__ == "__main__":
+    main()
