@@ -44,7 +44,7 @@ def test_several_rule_bases_are_one():
 def test_a_consumer_is_named_with_its_evidence_and_its_remedy():
     written = rule(
         title="{consumer} before {works} imports {module}",
-        why="{consumer} does {this}.",
+        why="{consumer} does {THIS}.",
         consumers=CONSUMERS,
         remedies=[{"upgrade": "{consumer}>={works}"}, {"uninstall": "{consumer}"}],
     )
@@ -52,7 +52,7 @@ def test_a_consumer_is_named_with_its_evidence_and_its_remedy():
     right, wrong = found(snapshot({"left": "2.1", "right": "1.0", "wrong-way": "0.4", "third": "9.0"}), written)
 
     assert right.title == "right before 1.4 imports right"
-    assert right.why == "right does {this}."
+    assert right.why == "right does {THIS}."
     assert list(right.packages) == ["right", "left"]
     assert [(one.fact, one.value) for one in right.evidence] == [("packages.right", "1.0"), ("packages.left", "2.1")]
     assert [(one.kind, one.requirement or one.package) for one in right.remedies] == [

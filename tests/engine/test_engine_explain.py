@@ -143,7 +143,7 @@ def test_the_more_that_matched_the_higher():
 
 
 def test_a_text_that_no_rule_knows_is_still_understood():
-    report = explained(traceback("stranger.core", error="KeyError: 'x'") + "\nleft==1.0\n", None, removed())
+    report = explained(traceback("stranger.core", error="KeyError: 'x'") + "\n\nleft==1.0\n", None, removed())
 
     assert report.findings == []
     assert report.understood == {
