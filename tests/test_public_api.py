@@ -57,7 +57,8 @@ def test_a_snapshot_can_be_made_by_hand():
 
 
 @pytest.mark.parametrize(
-    ("kind", "value"), [("python", "/not/there"), ("root", "/not/there"), ("snapshot", "/not/there"), ("requirements", "/not/there")]
+    ("kind", "value"),
+    [("python", "/not/there"), ("root", "/not/there"), ("snapshot", "/not/there"), ("requirements", "/not/there")],
 )
 def test_what_cannot_be_examined_raises_one_kind_of_error(kind, value):
     from envdoctor.errors import TargetError

@@ -67,8 +67,9 @@ def _install(directory: str, requirements: list[str], options: list[str]) -> Non
     elif uv:
         command = [uv, "pip", "install", "--quiet", "--python", sys.executable]
     else:
-        raise UsageError(f"{sys.executable} has no pip, and there is no uv on PATH: run this with a Python that has pip")
-    done = subprocess.run([*command, "--target", directory, *options, *requirements], check=False)
+        raise UsageError(f"{sys.executable} has no pip, and there is no uv on PATH: use a Python that has pip")
+    words = [*command, "--target", directory, *options, *requirements]
+    done = subprocess.run(words, check=False)  # noqa: S603 - the command is our own
     if done.returncode:
         raise EnvdoctorError(f"{' '.join(requirements)} could not be installed, for the reason given above")
     shutil.rmtree(os.path.join(directory, "bin"), ignore_errors=True)

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from envdoctor import doctor
 from envdoctor.commands.options import TARGET_EXAMPLES, add_output, add_target, examine, parser_for
 from envdoctor.commands.output import show, status
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 

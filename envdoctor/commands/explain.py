@@ -5,13 +5,13 @@ from __future__ import annotations
 import codecs
 import os
 import sys
-from typing import TYPE_CHECKING
 
 from envdoctor import doctor
 from envdoctor.commands.options import add_output, add_target, examine, parser_for
 from envdoctor.commands.output import show
 from envdoctor.errors import UsageError
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import IO
@@ -47,19 +47,25 @@ def run(words: Sequence[str]) -> int:
 
 
 def _read_text(path: str) -> str:
-    if path == "-":
-        if sys.stdin is None:
-            return ""
-        if sys.stdin.isatty():
-            end = "Ctrl-Z and Enter" if os.name == "nt" else "Ctrl-D"
-            print(f"envdoctor: paste the traceback or log, then press {end}", file=sys.stderr)
-        return _decoded(_end_of(sys.stdin.buffer))
     try:
+        if path == "-":
+            return _decoded(_end_of(sys.stdin.buffer)) if _prompted() else ""
         with open(path, "rb") as file:
             return _decoded(_end_of(file))
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or error
-        raise UsageError(f"{path!r} could not be read: {reason}; give the file of a traceback or log") from error
+        name = "standard input" if path == "-" else repr(path)
+        raise UsageError(f"{name} could not be read: {reason}; give the file of a traceback or log") from error
+
+
+def _prompted() -> bool:
+    """Whether there is a standard input; a person at it is told what to do."""
+    if sys.stdin is None:
+        return False
+    if sys.stdin.isatty():
+        end = "Ctrl-Z and Enter" if os.name == "nt" else "Ctrl-D"
+        print(f"envdoctor: paste the traceback or log, then press {end}", file=sys.stderr)
+    return True
 
 
 def _end_of(stream: IO[bytes]) -> bytes:

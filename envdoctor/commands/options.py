@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import argparse
-import difflib
+import os
 import sys
-from typing import TYPE_CHECKING, NoReturn
 
 from envdoctor import doctor
 from envdoctor.commands.output import write
 from envdoctor.errors import UsageError
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from typing import IO, Any
+    from typing import IO, Any, NoReturn
 
     from envdoctor.model import Snapshot
 
@@ -27,11 +27,22 @@ examples:
 """
 
 
+class _Help(argparse.RawDescriptionHelpFormatter):
+    """Help as wide as the terminal. A width that is given keeps ``argparse`` from importing what looks for one."""
+
+    def __init__(self, prog: str) -> None:
+        try:
+            columns = int(os.environ.get("COLUMNS") or os.get_terminal_size().columns)
+        except (OSError, ValueError):
+            columns = 100
+        super().__init__(prog, width=max(columns - 2, 40), max_help_position=28)
+
+
 class Parser(argparse.ArgumentParser):
     """A parser that says in one line what is wrong, and raises :class:`UsageError` to do so."""
 
     def __init__(self, **options: Any) -> None:
-        super().__init__(formatter_class=argparse.RawDescriptionHelpFormatter, allow_abbrev=False, **options)
+        super().__init__(formatter_class=_Help, allow_abbrev=False, **options)
 
     def parse_args(self, words: Sequence[str]) -> argparse.Namespace:  # type: ignore[override]
         """The options of a command line; a word that is none of them is named, with the one that it resembles."""
@@ -39,6 +50,8 @@ class Parser(argparse.ArgumentParser):
         strange = next((word for word in rest if word.startswith("-") and word != "-"), None)
         if strange is not None:
             name = strange.partition("=")[0]
+            import difflib
+
             close = difflib.get_close_matches(name, self._option_string_actions, 1)
             hint = f"; did you mean {close[0]}?" if close else ""
             self.error(f"there is no option {name}{hint}")

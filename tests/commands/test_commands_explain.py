@@ -103,7 +103,7 @@ HUGE = {
     "one line": b"x" * (5 << 20),
     "errors": b"ValueError: x\n" * ((5 << 20) // 14),
     "tracebacks": TRACEBACK.encode() * ((5 << 20) // len(TRACEBACK)),
-    "carets": b"^" * 2048 * 100 + b"\n" + b"  File \"" * (1 << 18),
+    "carets": b"^" * 2048 * 100 + b"\n" + b'  File "' * (1 << 18),
     "spaces": b" " * (5 << 20),
     "openings": b"[" * (5 << 20),
 }

@@ -5,6 +5,7 @@ import io
 import json
 import os
 from pathlib import Path
+from unittest import mock
 
 import pytest
 from conftest import CHECKOUT
@@ -14,7 +15,16 @@ from hypothesis import strategies as st
 from envdoctor.cli import main
 
 LOCKS = Path(CHECKOUT, "tests", "data", "locks")
-NAMES = ["requirements.txt", "pylock.toml", "uv.lock", "poetry.lock", "pdm.lock", "Pipfile.lock", "environment.yml", "conda-lock.yml"]
+NAMES = [
+    "requirements.txt",
+    "pylock.toml",
+    "uv.lock",
+    "poetry.lock",
+    "pdm.lock",
+    "Pipfile.lock",
+    "environment.yml",
+    "conda-lock.yml",
+]
 SEEDS = {path.name: path.read_bytes() for path in LOCKS.glob("*/*") if path.name in NAMES}
 QUICK = settings(
     max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
@@ -24,7 +34,8 @@ QUICK = settings(
 def outcome(*words):
     """The exit status, and what was printed; asserts that it was said decently."""
     out, err = io.StringIO(), io.StringIO()
-    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+    stdin = io.TextIOWrapper(io.BytesIO(b"{}"))
+    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err), mock.patch("sys.stdin", stdin):
         status = main(list(words))
     assert status in {0, 1, 2, 3}, err.getvalue()
     assert "Traceback" not in err.getvalue()
@@ -34,7 +45,9 @@ def outcome(*words):
 
 
 names = st.sampled_from(["cloudpickle", "numpy", "A_b.C", "", "a b", "\0", "x" * 300, "\ud7ff", "python"])
-versions = st.sampled_from(["1.6.0", "1", "", None, "1.0+cpu", "9" * 50, "v1", "1!2.0rc1.post3.dev4", "\n", "1.0 ; x", 3, [], {}])
+versions = st.sampled_from(
+    ["1.6.0", "1", "", None, "1.0+cpu", "9" * 50, "v1", "1!2.0rc1.post3.dev4", "\n", "1.0 ; x", 3, [], {}]
+)
 json_values = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=20) | versions,
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(names | st.text(max_size=8), inner, max_size=3),
@@ -44,12 +57,17 @@ snapshots = st.fixed_dictionaries(
     {"packages": st.dictionaries(names, versions, max_size=4)},
     optional={
         "schema": st.sampled_from([1, "1", 2, True, None]),
-        "python": st.fixed_dictionaries({"version": versions | st.sampled_from(["3.11.7", "3.14.0rc1", "2"])}) | json_values,
+        "python": st.fixed_dictionaries({"version": versions | st.sampled_from(["3.11.7", "3.14.0rc1", "2"])})
+        | json_values,
         "platform": json_values,
         "start_method": json_values,
-        "requirements": st.dictionaries(names, st.lists(st.text(max_size=20) | st.just("a>=1 ; python_version < '3'"), max_size=2)),
+        "requirements": st.dictionaries(
+            names, st.lists(st.text(max_size=20) | st.just("a>=1 ; python_version < '3'"), max_size=2)
+        ),
         "requires_python": st.dictionaries(names, st.sampled_from([">=3.8", "<", ">=3.x", "", None])),
-        "tags": st.dictionaries(names, st.lists(st.sampled_from(["py3-none-any", "x", "cp27-cp27m-win32", ""]), max_size=2)),
+        "tags": st.dictionaries(
+            names, st.lists(st.sampled_from(["py3-none-any", "x", "cp27-cp27m-win32", ""]), max_size=2)
+        ),
         "modules": st.dictionaries(names, json_values),
         "installed": st.dictionaries(st.sampled_from(["leftover", "unreadable", "x"]), json_values),
         "duplicates": json_values | st.lists(st.fixed_dictionaries({"name": names, "version": versions}), max_size=2),

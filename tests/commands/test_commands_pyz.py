@@ -103,7 +103,13 @@ def test_rules_are_written_and_linted_with_it(archive, python, tmp_path):
 def test_a_copy_without_a_checkout_says_what_it_needs(wheel, tmp_path):
     zipfile.ZipFile(wheel).extractall(tmp_path / "copy")
 
-    done = run(sys.executable, "-m", "envdoctor.authoring.pyz", cwd=tmp_path / "copy", env=environment(PYTHONPATH=str(tmp_path / "copy")))
+    done = run(
+        sys.executable,
+        "-m",
+        "envdoctor.authoring.pyz",
+        cwd=tmp_path / "copy",
+        env=environment(PYTHONPATH=str(tmp_path / "copy")),
+    )
 
     assert done.returncode == 1
     assert "is no checkout of envdoctor" in done.stderr

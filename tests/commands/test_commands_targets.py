@@ -15,7 +15,9 @@ from envdoctor.cli import main
 
 LOCKS = Path(CHECKOUT, "tests", "data", "locks")
 FILES = sorted(
-    path.relative_to(LOCKS).as_posix() for path in LOCKS.glob("*/*") if path.suffix != ".in" and path.name != "pyproject.toml"
+    path.relative_to(LOCKS).as_posix()
+    for path in LOCKS.glob("*/*")
+    if path.suffix != ".in" and path.name != "pyproject.toml"
 )
 
 
@@ -159,7 +161,18 @@ def test_the_smallest_snapshot_is_enough(tmp_path, capsys):
 
 
 @pytest.mark.parametrize(
-    "text", ["{", "[]", "null", "1", '{"packages": 3}', '{"packages": {"a": 1}}', "\x00", '{"schema": 9, "packages": {}}', "[" * 99999]
+    "text",
+    [
+        "{",
+        "[]",
+        "null",
+        "1",
+        '{"packages": 3}',
+        '{"packages": {"a": 1}}',
+        "\x00",
+        '{"schema": 9, "packages": {}}',
+        "[" * 99999,
+    ],
 )
 def test_a_spoilt_snapshot_is_a_line(text, tmp_path, capsys):
     path = tmp_path / "facts.json"
@@ -264,7 +277,9 @@ def private(folder, tmp_path):
     url = "https://ada:hunter2hunter2@git.example.org/requests.git"
     (info / "direct_url.json").write_text(json.dumps({"url": url, "vcs_info": {"vcs": "git", "commit_id": "0" * 40}}))
     (site_of(copy) / "leaky-1.0.dist-info").mkdir()
-    metadata = f"Metadata-Version: 2.1\nName: leaky\nVersion: 1.0\nRequires-Dist: gone @ {url}?token=t0ps3cr3tt0ps3cr3t\n\n"
+    metadata = (
+        f"Metadata-Version: 2.1\nName: leaky\nVersion: 1.0\nRequires-Dist: gone @ {url}?token=t0ps3cr3tt0ps3cr3t\n\n"
+    )
     (site_of(copy) / "leaky-1.0.dist-info" / "METADATA").write_text(metadata)
     return home, {**SECRETS, "HOME": str(home), "USERPROFILE": str(home), "VIRTUAL_ENV": str(copy)}
 
@@ -283,7 +298,9 @@ def test_what_is_sent_to_a_maintainer_holds_no_secret_and_counts_them(command, p
         assert facts["redactions"] > 5
         assert facts["packages"]["leaky"] == "1.0"
         (tmp_path / "facts.json").write_text(done.stdout)
-        read = run(sys.executable, "-m", "envdoctor", "report", "--snapshot", tmp_path / "facts.json", env=environment())
+        read = run(
+            sys.executable, "-m", "envdoctor", "report", "--snapshot", tmp_path / "facts.json", env=environment()
+        )
         assert read.returncode == 0
         assert "requirement-missing" in read.stdout
     else:
@@ -294,7 +311,13 @@ def test_a_report_opens_with_the_environment_and_folds_the_rest(folder, capsys):
     assert main(["report", "--python", str(folder)]) == 0
     text = capsys.readouterr().out
 
-    order = ["| Python |", "| envdoctor |", "requirement-missing", "#### Distributions that rules know about", "<details>"]
+    order = [
+        "| Python |",
+        "| envdoctor |",
+        "requirement-missing",
+        "#### Distributions that rules know about",
+        "<details>",
+    ]
     places = [text.index(word) for word in order]
     assert places == sorted(places)
     assert text.count("<details>") == text.count("</details>") >= 2

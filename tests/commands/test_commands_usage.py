@@ -46,7 +46,9 @@ def envdoctor(*words, **options):
 # --- help -----------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("words", [[], *([name] for name in COMMANDS), *(["rules", c] for c in ("list", "show", "new", "lint"))])
+@pytest.mark.parametrize(
+    "words", [[], *([name] for name in COMMANDS), *(["rules", c] for c in ("list", "show", "new", "lint"))]
+)
 def test_every_command_has_help_with_examples(words, capsys):
     status, out, err = said(capsys, *words, "--help")
 
@@ -148,7 +150,9 @@ def test_nothing_found_is_one_calm_line_and_status_0(tmp_path, capsys):
     path = tmp_path / "requirements.txt"
     path.write_text("cloudpickle==3.1.0\n")
 
-    status, out, err = said(capsys, "-r", path, "--python-version", "3.12", "--platform", "linux", "--machine", "x86_64")
+    status, out, err = said(
+        capsys, "-r", path, "--python-version", "3.12", "--platform", "linux", "--machine", "x86_64"
+    )
 
     assert (status, err) == (0, "")
     assert "Python 3.12" in out.splitlines()[0]
@@ -278,7 +282,14 @@ def test_a_full_disk_is_said(line):
 @pytest.mark.skipif(os.name == "nt", reason="descriptors of POSIX")
 @pytest.mark.parametrize(
     ("line", "status"),
-    [("", {0, 1}), ("check -f json", {0, 1}), ("--help", {0}), ("rules list", {0}), ("explain", {2}), ("--snapshot -", {3})],
+    [
+        ("", {0, 1}),
+        ("check -f json", {0, 1}),
+        ("--help", {0}),
+        ("rules list", {0}),
+        ("explain", {2}),
+        ("--snapshot -", {3}),
+    ],
 )
 def test_closed_streams_are_survived(line, status):
     done = run("sh", "-c", f"exec '{sys.executable}' -m envdoctor {line} <&- >&-", env=environment())

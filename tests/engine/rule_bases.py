@@ -37,7 +37,7 @@ def base(*rules, digest="d"):
     return from_bytes(pack(list(rules), digest), "a rule base")
 
 
-def snapshot(packages=None, python="3.11.4", complete=True, lookups=None, **fields):
+def snapshot(packages=None, python="3.11.4", *, complete=True, lookups=None, **fields):
     """A snapshot of a few lines; ``lookups`` maps ``(kind, key)`` to an answer."""
     answers = lookups or {}
     fields = {"target": {}, "platform": {"system": "linux", "machine": "x86_64"}, **fields}

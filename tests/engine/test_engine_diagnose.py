@@ -75,7 +75,9 @@ def test_what_must_be_absent_is_not_what_a_finding_is_about():
     assert ("packages.right", "not installed") in [(one.fact, one.value) for one in finding.evidence]
 
 
-@pytest.mark.parametrize(("python", "offered"), [("3.8", ["install"]), ("3.7", ["downgrade"]), (None, ["downgrade", "install"])])
+@pytest.mark.parametrize(
+    ("python", "offered"), [("3.8", ["install"]), ("3.7", ["downgrade"]), (None, ["downgrade", "install"])]
+)
 def test_a_remedy_is_offered_where_its_condition_may_hold(python, offered):
     written = rule(remedies=[
         {"downgrade": "left<2", "when": {"python": "<3.8"}}, {"install": "left-compat", "when": {"python": ">=3.8"}},

@@ -106,7 +106,9 @@ def test_consumers_that_share_an_import_name_are_both_meant():
 
 
 def test_no_text_of_a_finding_has_braces_left():
-    written = removed(why="{consumer} before {works} imports {module}.", remedies=[*REMEDIES, {"uninstall": "{consumer}"}])
+    written = removed(
+        why="{consumer} before {works} imports {module}.", remedies=[*REMEDIES, {"uninstall": "{consumer}"}]
+    )
     here = [None, snapshot({"left": "2"}), snapshot({"left": "1"}), snapshot({"left": "2", "right": "1"})]
 
     for environment in [*here, snapshot({}, complete=False)]:
@@ -180,7 +182,10 @@ def test_the_environment_does_not_tell():
 
 
 def test_what_is_confirmed_comes_before_what_matches_better():
-    rules = [rule("a-open", symptoms=[{**GONE, "in": "left"}], when={"env": {"X": {"is": "set"}}}), rule("b-sure", symptoms=[GONE])]
+    rules = [
+        rule("a-open", symptoms=[{**GONE, "in": "left"}], when={"env": {"X": {"is": "set"}}}),
+        rule("b-sure", symptoms=[GONE]),
+    ]
 
     report = explained(traceback("left.core"), snapshot({"left": "2"}), *rules)
 
@@ -189,7 +194,12 @@ def test_what_is_confirmed_comes_before_what_matches_better():
 
 @pytest.mark.parametrize(
     ("modules", "consumers"),
-    [(["third.core"], ["third"]), ([], ["right", "third"]), (["other.core"], ["right", "third"]), (["right", "third"], ["third"])],
+    [
+        (["third.core"], ["third"]),
+        ([], ["right", "third"]),
+        (["other.core"], ["right", "third"]),
+        (["right", "third"], ["third"]),
+    ],
 )
 def test_the_frame_picks_among_the_confirmed_consumers(modules, consumers):
     here = snapshot({"left": "2", "right": "1", "third": "1", "fourth": "9.5"})
@@ -213,7 +223,7 @@ def test_a_cause_that_is_there_explains_even_where_nothing_on_the_list_is_affect
 
     (finding,) = report.findings
     assert (finding.confirmed, finding.consumer, list(finding.packages)) == (None, None, ["left"])
-    assert [(one.fact, one.value) for one in finding.evidence][0] == ("packages.left", "2.1")
+    assert (finding.evidence[0].fact, finding.evidence[0].value) == ("packages.left", "2.1")
     assert "your own code" in finding.evidence[-1].value
     assert [one.requirement for one in finding.remedies] == ["left<2"]
 
@@ -229,6 +239,8 @@ def test_consumers_that_the_environment_clears_are_not_named():
 def test_a_rule_that_is_too_slow_to_search_for_is_said_to_be_unknown(monkeypatch):
     monkeypatch.setattr("envdoctor.engine.symptoms.MOST_SECONDS", -1.0)
 
-    report = explained(traceback("left.core") + "\n" + "cannot import name 'pad' from 'left" * 2000, None, rule(symptoms=[GONE]))
+    report = explained(
+        traceback("left.core") + "\n" + "cannot import name 'pad' from 'left" * 2000, None, rule(symptoms=[GONE])
+    )
 
     assert [(one.rule, one.fact) for one in report.unknown] == [("left-breaks-right", "text")]

@@ -121,7 +121,9 @@ def damaged(data, match="reinstall envdoctor"):
         use(from_bytes(data, "rules.idx"))
 
 
-@pytest.mark.parametrize("data", [b"", b"envdoctor", b"PK\3\4" + bytes(100), b"envdoctor rules 0\n" + bytes(100), MAGIC])
+@pytest.mark.parametrize(
+    "data", [b"", b"envdoctor", b"PK\3\4" + bytes(100), b"envdoctor rules 0\n" + bytes(100), MAGIC]
+)
 def test_another_file_is_refused_and_named(data, tmp_path):
     damaged(data, r"rules\.idx.*: reinstall envdoctor")
     path = tmp_path / "rules.idx"

@@ -313,7 +313,9 @@ def test_a_rule_whose_search_takes_too_long_is_given_up_and_named(monkeypatch):
     text = "a" * MOST_TEXT
     slow = []
 
-    ranked = rank([symptom("hostile", message="(?s).*a.*b|.*c"), symptom("good", message="a{9}$")], error(text=text), slow)
+    ranked = rank(
+        [symptom("hostile", message="(?s).*a.*b|.*c"), symptom("good", message="a{9}$")], error(text=text), slow
+    )
 
     assert slow == ["hostile"]
     assert names(ranked) == ["good"]

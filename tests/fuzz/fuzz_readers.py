@@ -2,10 +2,12 @@
 
     python tests/fuzz/fuzz_readers.py [metadata|lock|snapshot|rule] [LIBFUZZER OPTIONS] [CORPUS DIRECTORY]
 
-Without a name, all four are fed in turn. Not part of the ordinary run, which feeds the same readers with hypothesis; an
+Without a name, all four are fed in turn, beginning with real files. Not part of the ordinary run, which feeds the same readers with hypothesis; an
 input that breaks something here becomes a test there. A run ends with ``-max_total_time=60`` or ``-runs=100000``.
 """
 
+import contextlib
+import glob
 import os
 import sys
 import tempfile
@@ -69,6 +71,26 @@ def rule(data):
     syntax.parse(data.decode("utf-8", "replace"), "one.yaml", {"families": {}, "system": {}, "modules": []})
 
 
+def seeds(reader):
+    """Real files of the kind that a reader reads, as it wants them."""
+    if reader == "lock":
+        for path in glob.glob(os.path.join(ROOT, "tests", "data", "locks", "*", "*")):
+            if os.path.basename(path) in LOCKS:
+                yield bytes([LOCKS.index(os.path.basename(path))]) + read(path)
+    patterns = {
+        "metadata": os.path.join(os.path.dirname(os.path.dirname(atheris.__file__)), "*.dist-info", "METADATA"),
+        "snapshot": os.path.join(ROOT, "tests", "golden", "snapshot*.json"),
+        "rule": os.path.join(ROOT, "rules", "*", "*.yaml"),
+    }
+    for path in glob.glob(patterns.get(reader, "")):
+        yield read(path)
+
+
+def read(path):
+    with open(path, "rb") as file:
+        return file.read()
+
+
 READERS = {"metadata": metadata, "lock": lock, "snapshot": snapshot, "rule": rule}
 
 
@@ -77,12 +99,16 @@ def main():
 
     def one(data):
         reader = READERS[chosen[data[0] % len(chosen)]] if data else READERS[chosen[0]]
-        try:
+        with contextlib.suppress(EnvdoctorError):
             reader(data[1:] if len(chosen) > 1 else data)
-        except EnvdoctorError:
-            pass
 
-    atheris.Setup(sys.argv, one)
+    corpus = os.path.join(SCRATCH.name, "corpus")
+    os.makedirs(corpus)
+    for name in chosen:
+        for number, content in enumerate(seeds(name)):
+            prefix = b"" if len(chosen) == 1 else bytes([chosen.index(name)])
+            write(os.path.join("corpus", f"{name}-{number}"), prefix + content)
+    atheris.Setup([*sys.argv, corpus], one)
     atheris.Fuzz()
 
 

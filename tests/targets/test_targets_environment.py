@@ -161,7 +161,9 @@ def test_an_environment_with_system_site_packages_shows_both_and_its_own_first(t
 
     paths = [item.location for item in snapshot.packages.values()]
     assert snapshot.packages["ours"].location == str(site_of(inner))
-    told = run(python_of(inner), "-c", "import sys; print(*sys.path[1:], sep='\\n')", env=variables()).stdout.split("\n")
+    told = run(python_of(inner), "-c", "import sys; print(*sys.path[1:], sep='\\n')", env=variables()).stdout.split(
+        "\n"
+    )
     assert set(paths) <= set(told)
 
 
@@ -198,7 +200,9 @@ def test_the_user_site_counts_where_the_interpreter_looks_there(tmp_path):
 def test_an_interpreter_that_was_exchanged_is_asked_for_its_version(folder, monkeypatch):
     settings = folder / "pyvenv.cfg"
     real = "{}.{}.{}".format(*sys.version_info)
-    settings.write_text(settings.read_text().replace(f"version = {real}", "version = {}.{}.99".format(*sys.version_info)))
+    settings.write_text(
+        settings.read_text().replace(f"version = {real}", "version = {}.{}.99".format(*sys.version_info))
+    )
     assert environment.read(str(folder))["python"]["version"].endswith(".99")
     home = folder / "home"
     home.mkdir()
@@ -328,7 +332,10 @@ def test_missing_and_incompatible_requirements_and_foreign_wheels_are_those_of_p
         text = metadata.read_text(encoding="utf-8")
         shutil.move(info, info.with_name(f"{name}-{version}.dist-info"))
         metadata = site / f"{name}-{version}.dist-info" / "METADATA"
-        metadata.write_text(text.replace(f"\nVersion: {info.name.split('-')[1].rpartition('.dist')[0]}\n", f"\nVersion: {version}\n"), encoding="utf-8")
+        metadata.write_text(
+            text.replace(f"\nVersion: {info.name.split('-')[1].rpartition('.dist')[0]}\n", f"\nVersion: {version}\n"),
+            encoding="utf-8",
+        )
     foreign = add(site, "foreign")
     (foreign / "WHEEL").write_text("Wheel-Version: 1.0\nTag: cp27-cp27m-win32\n")
 
@@ -347,7 +354,12 @@ def test_an_unusual_set_of_requirements_is_judged_as_pip_judges_it(with_pip, tmp
     add(site, "local", "1.0+cpu", "Requires-Dist: fine ~= 1.0\nRequires-Dist: never ; python_version < '3'\n")
     add(site, "early", "2.0rc1", "Requires-Dist: local == 1.0\nRequires-Dist: other-name != 1.5.*\n")
     add(site, "late", "1!0.1", "Requires-Dist: early >= 2.0\nRequires-Dist: local == 1.0+gpu\n")
-    add(site, "needs_late", "1.0", "Requires-Dist: late > 5\nRequires-Dist: missing @ https://example.org/missing-1.zip\n")
+    add(
+        site,
+        "needs_late",
+        "1.0",
+        "Requires-Dist: late > 5\nRequires-Dist: missing @ https://example.org/missing-1.zip\n",
+    )
 
     pip, ours = pip_says(folder), envdoctor_says(folder)
 
@@ -391,7 +403,9 @@ def test_a_run_leaves_no_trace_in_the_environment(folder):
 def test_start_up_noise_of_an_environment_does_not_matter(tmp_path):
     inner = tmp_path / "inner"
     assert run(sys.executable, "-m", "venv", "--without-pip", "--system-site-packages", inner).returncode == 0
-    (site_of(inner) / "sitecustomize.py").write_text("import sys\nprint('{clatter}')\nprint('clatter', file=sys.stderr)\n")
+    (site_of(inner) / "sitecustomize.py").write_text(
+        "import sys\nprint('{clatter}')\nprint('clatter', file=sys.stderr)\n"
+    )
 
     done = run(sys.executable, "-m", "envdoctor", "-f", "json", env=variables(VIRTUAL_ENV=str(inner)))
 
