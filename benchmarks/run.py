@@ -2,7 +2,7 @@
 
     python benchmarks/run.py [--write docs/performance.md] [--rounds 3]
 
-Needs uv and hyperfine on PATH. It builds a wheel of this checkout, an environment for it, and three environments of
+Needs hyperfine on PATH, and uv there or in this environment. It builds a wheel of this checkout, an environment for it, and three environments of
 real distributions (benchmarks/environments); a directory for them can be kept with --keep DIR.
 """
 
@@ -18,6 +18,7 @@ import statistics
 import subprocess
 import sys
 import tempfile
+import time
 from typing import TYPE_CHECKING, Any
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -32,6 +33,15 @@ if TYPE_CHECKING:
 
 SIZES = ("small", "medium", "large")
 RULES = (100, 1_000, 10_000, 100_000)
+
+
+def uv() -> str:
+    """The path of uv itself: a shim on PATH would be measured too."""
+    try:
+        from uv import find_uv_bin
+    except ImportError:
+        return shutil.which("uv") or "uv"
+    return os.fspath(find_uv_bin())
 
 
 def call(*words: str) -> None:
@@ -122,7 +132,7 @@ def measure(commands: Mapping[str, Sequence[str]], environment: str, rounds: int
     for _ in range(rounds):
         for name, words in commands.items():
             with tempfile.NamedTemporaryFile(suffix=".json") as file:
-                runs = "5" if words[-2:] == ["pip", "check"] and "uv" not in words[0] else "20"
+                runs = "5" if "-m" in words else "20"
                 line = " ".join(words)
                 subprocess.run(
                     ["hyperfine", "-N", "-i", "--style", "none", "-w", "3", "-r", runs, "--export-json", file.name, line],
@@ -130,6 +140,18 @@ def measure(commands: Mapping[str, Sequence[str]], environment: str, rounds: int
                 )  # fmt: skip
                 taken[name] += json.load(file)["results"][0]["times"]
     return {name: statistics.median(times) for name, times in taken.items()}
+
+
+def first_run(envdoctor: str, environment: str, rounds: int) -> float:
+    """Median seconds of a run that nothing has been remembered for."""
+    taken = []
+    for _ in range(5 * rounds):
+        with tempfile.TemporaryDirectory() as cache:
+            variables = {**os.environ, "VIRTUAL_ENV": environment, "XDG_CACHE_HOME": cache}
+            start = time.perf_counter()
+            subprocess.run([envdoctor], check=False, env=variables, stdout=subprocess.DEVNULL)
+            taken.append(time.perf_counter() - start)
+    return statistics.median(taken)
 
 
 def peak(words: Sequence[str], environment: str) -> float:
@@ -152,7 +174,7 @@ def run(directory: str, rounds: int) -> dict[str, Any]:
     environments = {size: os.path.join(directory, size) for size in SIZES}
     installed = names_in(environments["large"])
     figures: dict[str, Any] = {"distributions": {size: len(names_in(path)) for size, path in environments.items()}}
-    figures["sizes"], figures["rules"], figures["memory"] = {}, {}, {}
+    figures.update({kind: {} for kind in ("sizes", "first", "rules", "memory")})
     try:
         _put(index, generated(1_000, installed))
         for size, environment in environments.items():
@@ -160,10 +182,11 @@ def run(directory: str, rounds: int) -> dict[str, Any]:
                 "bare python": [python, "-I", "-c", "pass"],
                 "envdoctor": [envdoctor],
                 "envdoctor --fail-on warning": [envdoctor, "--fail-on", "warning"],
-                "uv pip check": ["uv", "pip", "check"],
+                "uv pip check": [uv(), "pip", "check"],
                 "pip check": [os.path.join(environment, "bin", "python"), "-m", "pip", "check"],
             }
             figures["sizes"][size] = measure(commands, environment, rounds)
+            figures["first"][size] = first_run(envdoctor, environment, rounds)
         for number in RULES:
             _put(index, generated(number, installed))
             commands = {"envdoctor": [envdoctor]}
@@ -184,7 +207,8 @@ def _put(path: str, data: bytes) -> None:
 def page(figures: Mapping[str, Any]) -> str:
     """The figures as a page of the documentation."""
     versions = {
-        name: subprocess.check_output([name, "--version"], text=True).split()[1] for name in ("uv", "hyperfine")
+        name: subprocess.check_output([path, "--version"], text=True).split()[1]
+        for name, path in (("uv", uv()), ("hyperfine", "hyperfine"))
     }
     where = (
         f"CPython {platform.python_version()}, {platform.system()} {platform.machine()}, {os.cpu_count()} cores, "
@@ -197,13 +221,18 @@ def page(figures: Mapping[str, Any]) -> str:
         f"{where}. Trust the ratios, not the milliseconds.", "",
         "## Against pip and uv", "",
         "1,000 generated rules, nothing to report, an active environment; everything is included, the requirement check too.",
-        "", "| environment | distributions | " + " | ".join(f"`{name}`" for name in names) + " | envdoctor ÷ uv |",
-        "|---|--:|" + "--:|" * (len(names) + 1),
+        "What the metadata files of 100 distributions or more say is remembered; `first run` is one without that.",
+        "", "| environment | distributions | " + " | ".join(f"`{name}`" for name in names)
+        + " | first run | envdoctor ÷ uv | ms more with an option |",
+        "|---|--:|" + "--:|" * (len(names) + 3),
     ]  # fmt: skip
     for size, taken in figures["sizes"].items():
         cells = " | ".join(f"{taken[name] * 1000:.1f}" for name in names)
         ratio = taken["envdoctor"] / taken["uv pip check"]
-        lines.append(f"| {size} | {figures['distributions'][size]} | {cells} | {ratio:.2f} |")
+        more = (taken["envdoctor --fail-on warning"] - taken["envdoctor"]) * 1000
+        first = figures["first"][size] * 1000
+        count = figures["distributions"][size]
+        lines.append(f"| {size} | {count} | {cells} | {first:.1f} | {ratio:.2f} | {more:.1f} |")
     base = figures["rules"]["1000"]
     lines += ["", "## By the number of rules", "", "The large environment.", "",
               "| rules | ms | ÷ 1,000 rules | peak memory, MiB |", "|--:|--:|--:|--:|"]  # fmt: skip
