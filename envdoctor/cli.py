@@ -20,7 +20,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line and return its exit status. No exception leaves it."""
     import gc
 
+    from envdoctor.targets import environment
+
     gc.disable()
+    environment.shield()
     words = list(sys.argv[1:] if arguments is None else arguments)
     try:
         if words in ([], ["check"]):
@@ -39,6 +42,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except Exception as error:  # noqa: BLE001 - the last stop: a user gets a line, never a traceback
         return _own_failure(error)
     finally:
+        environment.unshield()
         gc.enable()
 
 

@@ -119,9 +119,9 @@ def start_method_facts() -> "Facts":
 # --- where it imports from ------------------------------------------------------------------------------------------
 
 
-def import_paths() -> "list[str]":
+def import_paths(search: "Sequence[str] | None" = None) -> "list[str]":
     """The entries of ``sys.path``, absolute and in order, without the one that belongs to the running script."""
-    entries = [entry for entry in sys.path if isinstance(entry, str)]
+    entries = [entry for entry in (sys.path if search is None else search) if isinstance(entry, str)]
     if entries and _is_of_script(entries[0]):
         script = os.path.abspath(entries.pop(0))
         if os.path.isfile(script):  # a program in a zip file brings entries from inside itself

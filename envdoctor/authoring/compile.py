@@ -48,11 +48,18 @@ def compile_rule(rule: Rule, vocabulary: Mapping[str, Any]) -> dict[str, Any]:
         **texts,
         "packages": sorted(_named(match["when"])),
         "facts": sorted({*_kinds(match["when"]), *(["installed"] if "installed" in match else [])}),
+        "when": rule.when,
         "symptoms": rule.symptoms,
         "remedies": [_remedy(remedy, families) for remedy in rule.remedies],
         "consumers": match.get("consumers", {}),
         "match": match,
     }
+
+
+def _range(specifier: str) -> list[Any]:
+    """A specifier as its intervals, or as its text where only ``packaging`` reads it: never both."""
+    admitted = intervals(specifier)
+    return [specifier if admitted is None else None, admitted]
 
 
 def _consumer(name: str, line: Mapping[str, Any]) -> dict[str, Any]:
@@ -90,7 +97,7 @@ def _python(value: Any, families: Mapping[str, list[str]]) -> list[list[Any]]:
         value = {"version": value}
     parts: list[list[Any]] = []
     if "version" in value:
-        parts.append(["python", value["version"], intervals(value["version"])])
+        parts.append(["python", *_range(value["version"])])
     parts += [["trait", fact, value[word]] for word, fact in _TRAITS.items() if word in value]
     return parts
 
@@ -103,7 +110,7 @@ def _packages(value: Mapping[str, str], families: Mapping[str, list[str]]) -> li
         if specifier in {"present", "absent"}:
             parts.append([specifier, names])
         else:
-            parts.append(["packages", names, specifier, intervals(specifier)])
+            parts.append(["packages", names, *_range(specifier)])
     return parts
 
 

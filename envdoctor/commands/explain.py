@@ -7,7 +7,7 @@ import os
 import sys
 
 from envdoctor import doctor
-from envdoctor.commands.options import add_output, add_target, examine, parser_for
+from envdoctor.commands.options import add_output, add_target, examine, parser_for, target_of
 from envdoctor.commands.output import show
 from envdoctor.errors import UsageError
 
@@ -38,6 +38,8 @@ def run(words: Sequence[str]) -> int:
     options = parser.parse_args(words)
     if options.file == "-" and options.snapshot == "-":
         raise UsageError("the text and the snapshot cannot both come from stdin: give one of them as a file")
+    if options.no_target and (given := target_of(options)):
+        raise UsageError(f"--no-target leaves out what --{given[0]} names: give one of the two")
     text = _read_text(options.file)
     if not text.strip():
         raise UsageError("there is no text to explain: give a file, or pipe a traceback or log into envdoctor explain")

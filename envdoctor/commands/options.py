@@ -107,12 +107,17 @@ def add_target(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def target_of(options: argparse.Namespace) -> list[str]:
+    """The options that name a target, without their hyphens."""
+    return [kind for kind in ("python", "requirements", "root", "snapshot") if getattr(options, kind) is not None]
+
+
 def examine(options: argparse.Namespace) -> Snapshot:
     """The snapshot of the target that the options name.
 
     Raises :class:`UsageError` for options that contradict each other, and what the target raises.
     """
-    given = [kind for kind in ("python", "requirements", "root", "snapshot") if getattr(options, kind) is not None]
+    given = target_of(options)
     if len(given) > 1:
         raise UsageError(f"--{given[0]} and --{given[1]} are both targets: give one")
     kind = given[0] if given else None

@@ -153,11 +153,10 @@ def _show(options: argparse.Namespace) -> int:
         return 0
     import yaml
 
-    shown = {key: value for key, value in rule.items() if value and key not in {"facts", "proven"}}
-    shown["consumers"] = {
-        name: {"bad": line["bad"], "works": line["works"]} for name, line in rule["consumers"].items()
-    } or None
-    shown = {key: value for key, value in shown.items() if value}
+    consumers = {name: {"bad": line["bad"], "works": line["works"]} for name, line in rule["consumers"].items()}
+    keys = ("id", "title", "severity", "impact", "when", "consumers", "why", "symptoms", "remedies", "references")
+    shown = {key: value for key, value in {**rule, "consumers": consumers}.items() if value}
+    shown = {key: shown[key] for key in keys if key in shown}
     write(yaml.safe_dump(shown, sort_keys=False, allow_unicode=True, width=110), None)
     return 0
 

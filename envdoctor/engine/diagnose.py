@@ -44,8 +44,8 @@ def finding(texts: Mapping[str, Any], match: Match, snapshot: Snapshot) -> Findi
         rule=texts["id"],
         severity=texts["severity"],
         impact=texts["impact"],
-        title=fill(texts["title"], names),
-        why=fill(texts["why"], names),
+        title=_said(texts["title"], names),
+        why=_said(texts["why"], names),
         packages=_packages(texts, match),
         facts=texts["facts"],
         evidence=match.evidence,
@@ -54,6 +54,13 @@ def finding(texts: Mapping[str, Any], match: Match, snapshot: Snapshot) -> Findi
         proven=texts.get("proven", False),
         consumer=match.consumer,
     )
+
+
+def _said(text: str, names: Mapping[str, str]) -> str:
+    """A text about one consumer, which may have no release that works."""
+    if names.get("works") == "":
+        text = text.replace(" before {works}", "")
+    return fill(text, names)
 
 
 def fill(text: str, names: Mapping[str, str]) -> str:

@@ -22,6 +22,10 @@ if TYPE_CHECKING:
     Condition = list[Any]
 
 
+#: The characters of an environment variable that a rule's expression may see at most: a search cannot be stopped.
+LONGEST_VALUE = 4_000
+
+
 class Trace:
     """What an evaluation rested on: the evidence of what is true, and ``(fact, reason)`` of what is unknown."""
 
@@ -248,6 +252,9 @@ def _env(condition: Condition, snapshot: Snapshot, trace: Trace) -> Verdict:
         verdict = False
     elif test == "equals":
         verdict = value == wanted
+    elif len(value) > LONGEST_VALUE:
+        trace.missed("env." + name, "its value is too long to be searched")
+        return None
     else:
         import re
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any
 
 from envdoctor.engine import symptoms
@@ -27,7 +28,8 @@ def explain(error_text: Any, snapshot: Snapshot | None, indexes: Sequence[Index]
     """The rules that a text shows symptoms of, best first, and those that the environment rules out.
 
     ``error_text`` has ``failures``, ``text``, ``versions`` and ``python``, as ``probes.error_text`` gives them.
-    Findings that the environment confirms come first; what the versions in the text itself contradict comes last.
+    Findings that the environment confirms come first; those that the versions in the text contradict, or for which the
+    environment has the cause but none of the consumers, come last.
     """
     rules = {texts["id"]: (texts, compiled) for index in indexes for texts, compiled in _rules(index)}
     slow: list[str] = []
@@ -38,8 +40,9 @@ def explain(error_text: Any, snapshot: Snapshot | None, indexes: Sequence[Index]
     for rule, seen in shown.items():
         texts, compiled = rules[rule]
         case = _Case(texts, compiled, seen, error_text)
-        doubtful = _contradicts(compiled, told)
+        contradicted = _contradicts(compiled, told)
         for score, found in case.findings(snapshot):
+            doubtful = contradicted or any(one.fact == "environment" for one in found.evidence)
             order = (found.confirmed is not True, doubtful, -score, found.rule, found.consumer or "")
             if found.confirmed is False:
                 ruled_out.append(found)
@@ -115,20 +118,22 @@ class _Case:
         self.compiled = compiled
         self.best = shown[0]
         self.by_consumer = {match.consumer: match for match in shown}
-        self.suspects = self._suspects(error_text)
+        self.pointed, self.suspects = self._suspects(error_text)
 
-    def _suspects(self, error_text: Any) -> list[str]:
-        """The consumers that the text points to: by a symptom of their own, a frame, or a version that it names.
+    def _suspects(self, error_text: Any) -> tuple[bool, list[str]]:
+        """The consumers that the text points to: by a symptom of their own, a frame, or their name, and whether so.
 
-        All of them where it points to none.
+        Otherwise those that it gives a version of, or all of them.
         """
         lines: Mapping[str, Any] = self.texts["consumers"]
         if self.best.consumer:
             lines = {name: lines[name] for name in lines if self._score(name) == self.best.score}
-        for among in (_tripping(error_text.failures, lines), [name for name in lines if name in error_text.versions]):
-            if among:
-                return among
-        return list(lines)
+        pointed = bool(self.best.consumer)
+        for clue in (_tripping, _named):
+            found = clue(error_text, lines)
+            pointed = pointed or bool(found)
+            lines = {name: lines[name] for name in found} or lines
+        return pointed, [name for name in lines if name in error_text.versions and not pointed] or list(lines)
 
     def _score(self, consumer: str) -> float:
         match = self.by_consumer.get(consumer)
@@ -161,9 +166,9 @@ class _Case:
         trace = Trace()
         confirmed: bool | None = False
         said = "the environment does not have this combination"
-        if not self.best.consumer and self.texts["consumers"] and holds(self.compiled["when"], snapshot, trace):
+        if self.texts["consumers"] and not self.pointed and holds(self.compiled["when"], snapshot, trace):
             confirmed = None
-            said = "none of the distributions that this rule lists is affected: another one, or your own code, trips"
+            said = "none of the distributions that this rule lists is affected; another one, or your own code, may be"
         evidence = [*trace.evidence(), Evidence(fact="environment", value=said, source=snapshot.source)]
         found = self._worded(finding(self.texts, Match(evidence=evidence), snapshot), self.suspects)
         return self.best.score, _with(found, self.best, confirmed=confirmed)
@@ -209,17 +214,31 @@ def _with(found: Finding, symptom: symptoms.Match, *, confirmed: bool | None) ->
     return changed
 
 
-def _tripping(failures: Iterable[Any], lines: Mapping[str, Any]) -> list[str]:
+def _tripping(error_text: Any, lines: Mapping[str, Any]) -> list[str]:
     """The consumers that own the innermost frame that any of them owns, of each failure."""
     found: dict[str, None] = {}
-    for failure in failures:
-        for frame in reversed(failure.frames):
-            module = f"{getattr(frame, 'module', None) or ''}."
-            owners = [name for name, line in lines.items() if module.startswith(f"{line['module']}.")]
-            if owners:
-                found.update(dict.fromkeys(owners))
-                break
+    for failure in error_text.failures:
+        owners = (_owners(getattr(frame, "module", None) or "", lines) for frame in reversed(failure.frames))
+        found.update(dict.fromkeys(next(filter(None, owners), ())))
     return list(found)
+
+
+def _owners(module: str, lines: Mapping[str, Any]) -> list[str]:
+    """The consumers that a module belongs to: by their own import name, else by the first part of it."""
+    exact = [name for name, line in lines.items() if f"{module}.".startswith(f"{line['module']}.")]
+    top = module.partition(".")[0]
+    return exact or [name for name, line in lines.items() if line["module"].partition(".")[0] == top]
+
+
+def _named(error_text: Any, lines: Mapping[str, Any]) -> list[str]:
+    """The consumers whose name, or import name, is a word of what failed, or begins a path."""
+    said = "\n".join(failure.message for failure in error_text.failures)
+
+    def stands(word: str) -> bool:
+        form = "[-_.]".join(map(re.escape, re.split(r"[-_.]", word)))
+        return re.search(rf"(?i)(?<![\w./\\-]){form}(?![\w-])", said) is not None
+
+    return [name for name, line in lines.items() if stands(name) or stands(line["module"])]
 
 
 def _either(names: Sequence[str]) -> str:

@@ -300,8 +300,9 @@ def _expression(message: str, rule: str) -> _Expression:
         ) from error
 
 
-#: A quantifier that may take many characters; a backslash before it, or a set around it, only makes for more care.
-_FREE = re.compile(r"[*+]|\{\d*,?\d*\}")
+#: A quantifier that may take many characters, or what repeats another's; a backslash before it, or a set around it,
+#: only makes for more care.
+_FREE = re.compile(r"[*+]|\{\d*,?\d*\}|\\[1-9]|\(\?P=")
 
 _TOKEN = re.compile(
     r"(?P<escape>\\.)|\[\^?\]?(?:\\.|[^\]\\])*\]|(?P<repeat>[*?]|\{\d*,?\d*\})\??|(?P<more>\+\??)"

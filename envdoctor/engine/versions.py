@@ -190,18 +190,19 @@ def _intersect(left: list[Interval], right: list[Interval]) -> list[Interval]:
     return found
 
 
-def within(version: str, specifier: str, admitted: list[Interval] | None = None) -> bool | None:
+def within(version: str, specifier: str | None, admitted: list[Interval] | None = None) -> bool | None:
     """Whether a specifier set contains a version, pre-releases included; ``None`` where the version is not PEP 440.
 
-    ``admitted`` are the specifier's intervals, where they are at hand.
+    ``admitted`` are the specifier's intervals, where they are at hand; the specifier may be left out then.
     """
     if admitted is None:
+        specifier = specifier or ""
         verdict = meets(version, specifier)
         if verdict is not None:
             return verdict
         admitted = intervals(specifier)
     if admitted is None:
-        return _packaging_within(version, specifier)
+        return _packaging_within(version, specifier or "")
     if len(admitted) == 1 and admitted[0][0] is None and admitted[0][1] is None:
         return True
     at = key(version)

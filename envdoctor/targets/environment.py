@@ -23,6 +23,39 @@ if TYPE_CHECKING:
     from envdoctor.targets.assemble import Ask
 
 
+#: ``sys.path`` as it was found, while envdoctor itself imports in another order.
+_FOUND: list[str] = []
+
+
+def shield() -> None:
+    """From here on envdoctor imports from the standard library first, then from where it stands itself.
+
+    A directory of ``PYTHONPATH``, or the one that ``python -m`` was called in, may hold what shadows a module of
+    either; that is to be found out, not to be fallen for. :func:`unshield` undoes it.
+    """
+    own = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+    try:
+        standard = collector.stdlib_path()
+    except collector.NotKnownError:  # it is not in a directory, so no other one comes before it
+        return
+
+    def rank(entry: str) -> int:
+        kind = collector.kind_of_entry(entry, standard) if isinstance(entry, str) else "local"
+        if kind == "standard-library":
+            return 0
+        return 1 if entry and os.path.abspath(entry) == own else 2 + (kind == "local")
+
+    _FOUND[:] = sys.path
+    sys.path.sort(key=rank)
+
+
+def unshield() -> None:
+    """Import again in the order in which :func:`shield` found the path."""
+    if _FOUND:
+        sys.path[:] = _FOUND
+        _FOUND.clear()
+
+
 def examine(wanted: Callable[[], Mapping[str, Sequence[str]]] = dict) -> Snapshot:
     """The active environment, else the interpreter that runs envdoctor.
 
@@ -50,7 +83,7 @@ def active() -> str | None:
 
 def running() -> Snapshot:
     """The interpreter that runs envdoctor."""
-    paths: list[str] = collector.import_paths()
+    paths: list[str] = collector.import_paths(_FOUND or None)
     facts: dict[str, Any] = {
         "python": collector.python_facts(),
         "platform": collector.platform_facts(),

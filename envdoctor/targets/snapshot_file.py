@@ -13,8 +13,9 @@ import re
 import sys
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from envdoctor.errors import TargetError
+from envdoctor.errors import TargetError, UsageError
 from envdoctor.model import Distribution, Snapshot, Unknown, UnknownFact, unknown_lookup
+from envdoctor.targets.markers import environment
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -290,6 +291,17 @@ class _Document:
     def recorded_notes(self) -> list[UnknownFact]:
         return [UnknownFact(rule=None, fact=fact, reason=reason) for fact, reason in self.reasons("notes")]
 
+    def markers(self) -> dict[str, str]:
+        """The marker variables that follow from the version of Python and the platform."""
+        python, platform = self.section("python"), self.section("platform")
+        if python.get("implementation", "cpython") != "cpython":
+            return {}
+        try:
+            version = str(python.get("version") or "").rstrip("+") or None
+            return environment(version, platform.get("system"), platform.get("machine"))
+        except UsageError:  # a platform or a version that markers have no words for
+            return {}
+
     def lookup(self) -> Callable[[str, str], Any]:
         """Answer from the document: the value, or why it is unknown."""
         answers: dict[tuple[str, str], Any] = {}
@@ -301,6 +313,9 @@ class _Document:
             for key in values:
                 value = self.value(values, key, f"{section}.{key}", expected)
                 answers[kind, _normal(key) if kind in _BY_DISTRIBUTION else key] = value
+
+        for name, value in self.markers().items():
+            answers.setdefault(("marker", name), value)
 
         def answer(kind: str, key: str) -> Any:
             found = answers.get((kind, key), answers)

@@ -2,12 +2,13 @@
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 import threading
 
 import pytest
-from conftest import CHECKOUT
+from conftest import CHECKOUT, environment, run
 from engine.rule_bases import VOCABULARY, base, rule, snapshot
 
 from envdoctor.authoring import compile as module
@@ -213,7 +214,8 @@ def ids(data):
 
 
 def ranges(data):
-    return {entry[2]["when"][2] for entry in from_bytes(data, "x").all()}
+    """The lower ends of what rules ask of their distribution."""
+    return {str(entry[2]["when"][3][0][0]) for entry in from_bytes(data, "x").all()}
 
 
 @pytest.fixture
@@ -265,7 +267,8 @@ def test_rules_are_compiled_once_for_each_content(rules, tmp_path, compilations)
     write(rules, specifier=">=3")
     third = cached(str(rules))
 
-    assert (ranges(first), ranges(third), len(compilations)) == ({">=2"}, {">=3"}, 2)
+    assert (len(ranges(first)), len(ranges(third)), len(compilations)) == (1, 1, 2)
+    assert ranges(first) != ranges(third)
     assert len(kept(tmp_path)) == 1, "one file for a directory, however often it changes"
 
 
@@ -333,6 +336,15 @@ def test_a_reader_never_sees_half_a_cache(rules):
         thread.join()
 
     assert len(results) == 1
+
+
+def test_rules_of_a_directory_are_compiled_from_within_an_archive_too(rules, tmp_path):
+    archive = shutil.make_archive(str(tmp_path / "package"), "zip", CHECKOUT, "envdoctor")
+    code = "import sys; from envdoctor.authoring.rulebase import further; print(further(sys.argv[1]).rules)"
+
+    done = run(sys.executable, "-c", code, rules, env=environment(PYTHONPATH=archive), cwd=tmp_path)
+
+    assert (done.stdout.strip(), done.stderr) == ("1", "")
 
 
 # -- what is refused ---

@@ -95,6 +95,7 @@ def test_version(words, capsys):
         ("rules new Bad_Name", "try bad-name"),
         ("explain /not/there", "'/not/there' could not be read: No such file or directory"),
         ("explain - --snapshot -", "cannot both come from stdin"),
+        ("explain --no-target --python x", "--no-target leaves out what --python names"),
     ],
 )
 def test_a_mistake_is_named_in_one_line(line, answer, capsys):

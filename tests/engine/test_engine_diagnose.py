@@ -52,6 +52,7 @@ def test_a_consumer_is_named_with_its_evidence_and_its_remedy():
     right, wrong = found(snapshot({"left": "2.1", "right": "1.0", "wrong-way": "0.4", "third": "9.0"}), written)
 
     assert right.title == "right before 1.4 imports right"
+    assert wrong.title == "wrong-way imports wrong", "no release of it works"
     assert right.why == "right does {THIS}."
     assert list(right.packages) == ["right", "left"]
     assert [(one.fact, one.value) for one in right.evidence] == [("packages.right", "1.0"), ("packages.left", "2.1")]
@@ -105,6 +106,16 @@ def test_what_cannot_be_decided_is_unknown_with_the_rule_and_the_reason():
 
     assert findings == []
     assert [(one.rule, one.fact, one.reason) for one in unknown] == [("left-breaks-right", "env.LEFT", "not recorded")]
+
+
+def test_a_value_too_long_to_be_searched_is_unknown():
+    written = rule(when={"env": {"X": {"matches": "a.*b"}}})
+    values = {("env", "X"): "a" * 5000}
+
+    findings, unknown = diagnose(snapshot(lookups=values), [base(written)])
+
+    assert (findings, [one.reason for one in unknown]) == ([], ["its value is too long to be searched"])
+    assert found(snapshot(lookups={("env", "X"): "a" * 3000 + "b"}), written)
 
 
 def test_what_is_false_anyway_is_not_unknown():

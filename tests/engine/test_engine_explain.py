@@ -228,6 +228,17 @@ def test_a_cause_that_is_there_explains_even_where_nothing_on_the_list_is_affect
     assert [one.requirement for one in finding.remedies] == ["left<2"]
 
 
+def test_a_cause_without_a_consumer_comes_after_what_is_merely_unknown():
+    rules = [
+        removed("a-cause-alone", consumers={"right": CONSUMERS["right"]}),
+        rule("b-unknown", symptoms=[GONE], when={"packages": {"left": ">=2"}, "env": {"X": {"is": "set"}}}),
+    ]
+
+    report = explained(traceback("other"), snapshot({"left": "2.1"}), *rules)
+
+    assert [(one.rule, one.confirmed) for one in report.findings] == [("b-unknown", None), ("a-cause-alone", None)]
+
+
 def test_consumers_that_the_environment_clears_are_not_named():
     here = snapshot({"left": None, "right": "1.0", "third": "9.5"})
 

@@ -301,7 +301,7 @@ def test_a_match_near_the_edge_of_a_window_is_found():
 
 
 @pytest.mark.parametrize(("message", "window"), [
-    ("plain words", 0), (r"one\?", 0), ("a [bc]* d", 1), ("a{2,9}", 1), (".*a.*b", 2), ("(?s).+a.*b.*c", 2),
+    ("plain words", 0), (r"one\?", 0), ("a [bc]* d", 1), ("a{2,9}", 1), (r"(.*)\1b", 2), ("(?P<x>a+)(?P=x)", 2), (".*a.*b", 2), ("(?s).+a.*b.*c", 2),
 ])  # fmt: skip
 def test_the_more_quantifiers_the_less_a_search_sees(message, window):
     assert module._Expression(message).window == WINDOWS[window]

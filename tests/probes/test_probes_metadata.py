@@ -21,7 +21,9 @@ def site_with(tmp_path, number):
     for index in range(number):
         path = site / f"d{index}-1.0.dist-info"
         path.mkdir(parents=True)
-        (path / "METADATA").write_text(f"Name: d{index}\nVersion: 1.0\nRequires-Dist: r{index}\nRequires-Python: >=3\n\n")
+        (path / "METADATA").write_text(
+            f"Name: d{index}\nVersion: 1.0\nRequires-Dist: r{index}\nRequires-Python: >=3\n\n"
+        )
         (path / "WHEEL").write_text("Wheel-Version: 1.0\nTag: cp311-cp311-linux_x86_64\n")
     return site
 

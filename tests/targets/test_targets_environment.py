@@ -8,8 +8,8 @@ import sys
 
 import interpreters
 import pytest
+from conftest import CHECKOUT, run
 from conftest import environment as variables
-from conftest import run
 
 from envdoctor import doctor
 from envdoctor.targets import environment
@@ -135,7 +135,9 @@ def test_files_say_what_the_interpreter_says(python, tmp_path, monkeypatch):
     monkeypatch.setenv("PYTHONPATH", str(tmp_path / "first"))
     monkeypatch.setenv("VIRTUAL_ENV", str(folder))
 
-    assert environment.read(str(folder)) is not None
+    name = os.path.basename(os.path.dirname(site_of(folder)))
+    usual = os.name == "nt" or os.path.exists(os.path.join(os.path.dirname(python), name))
+    assert (environment.read(str(folder)) is not None) is usual  # else it is asked, as its files do not say enough
     by_files = doctor.examine()
     asked = doctor.examine("python", str(folder))
 
@@ -262,6 +264,63 @@ def test_a_name_that_is_no_directory_and_a_link_that_leads_round_are_survived(fo
     assert "fifo-1.0.dist-info" in done.stdout
     assert "loop-1.0.dist-info" in done.stdout
     assert "big-1.0" not in done.stdout
+
+
+# --- what shadows what ----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "words", [[], ["-f", "json"], ["report"], ["snapshot"], ["rules", "list"], ["explain", "--no-target"]]
+)
+def test_what_shadows_the_standard_library_does_not_shadow_it_for_envdoctor(words, tmp_path):
+    for name in ("typing", "enum", "dataclasses", "random", "argparse", "json", "rich", "yaml", "packaging"):
+        (tmp_path / f"{name}.py").write_text("raise SystemExit('shadowed')\n")
+    script = (
+        "import sys; from envdoctor.cli import main; found = sys.path[:]; status = main(sys.argv[1:]); "
+        "assert found == sys.path; sys.exit(status)"
+    )
+    search = os.pathsep.join([str(tmp_path), CHECKOUT])
+
+    done = run(
+        sys.executable, "-c", script, *words, env=variables(PYTHONPATH=search), cwd=CHECKOUT, input="ValueError: x"
+    )
+
+    assert "shadowed" not in done.stderr + done.stdout
+    assert done.returncode in {0, 1}, done.stderr
+
+
+def test_a_backport_counts_only_where_its_directory_comes_first(make_environment, monkeypatch):
+    folder = make_environment(sys.executable, "dataclasses==0.6")
+
+    def found(**changes):
+        done = run(
+            sys.executable,
+            "-m",
+            "envdoctor",
+            "-f",
+            "json",
+            env=variables(VIRTUAL_ENV=str(folder), **changes),
+            cwd=CHECKOUT,
+        )
+        assert done.stderr == ""
+        return [one["rule"] for one in json.loads(done.stdout)["findings"]]
+
+    assert found() == []
+    assert found(PYTHONPATH=str(site_of(folder))) == ["dataclasses-backport-shadows-stdlib"]
+
+
+def test_the_path_that_is_examined_is_the_one_that_was_found(tmp_path, monkeypatch):
+    add(tmp_path, "first", "9")
+    monkeypatch.setattr(sys, "path", [str(tmp_path), *sys.path])
+
+    environment.shield()
+    try:
+        assert sys.path[0] != str(tmp_path)
+        assert versions(environment.running())["first"] == "9"
+        assert environment.running().packages["first"].location == str(tmp_path)
+    finally:
+        environment.unshield()
+    assert sys.path[0] == str(tmp_path)
 
 
 # --- what pip check finds -------------------------------------------------------------------------------------------
