@@ -78,11 +78,10 @@ def build(directory: str) -> str:
 
 def names_in(environment: str) -> list[str]:
     """The distributions of an environment, by the names of their metadata directories."""
-    found = []
-    for folder, _, _ in os.walk(environment):
-        if folder.endswith(".dist-info"):
-            found.append(os.path.basename(folder).rpartition("-")[0].lower().replace("_", "-"))
-    return sorted(found)
+    version = "python{}.{}".format(*sys.version_info)
+    entries = os.listdir(os.path.join(environment, "lib", version, "site-packages"))
+    names = [name.rpartition("-")[0] for name in entries if name.endswith(".dist-info")]
+    return sorted(name.lower().replace("_", "-").replace(".", "-") for name in names)
 
 
 def generated(number: int, installed: Sequence[str]) -> bytes:
@@ -155,11 +154,16 @@ def first_run(envdoctor: str, environment: str, rounds: int) -> float:
 
 
 def peak(words: Sequence[str], environment: str) -> float:
-    """Peak memory of a command in MiB."""
-    process = subprocess.Popen(words, env={**os.environ, "VIRTUAL_ENV": environment}, stdout=subprocess.DEVNULL)
-    _, _, usage = os.wait4(process.pid, 0)
-    process.returncode = 0
-    return usage.ru_maxrss / (1 << 20 if sys.platform == "darwin" else 1 << 10)
+    """Peak memory of a command in MiB. A small process starts it: a child's peak begins with that of its parent."""
+    program = (
+        "import os, sys; pid = os.posix_spawn(sys.argv[1], sys.argv[1:], os.environ); "
+        "print(os.wait4(pid, 0)[2].ru_maxrss, file=sys.stderr)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-I", "-S", "-c", program, *words],
+        env={**os.environ, "VIRTUAL_ENV": environment}, capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    return int(done.stderr) / (1 << 20 if sys.platform == "darwin" else 1 << 10)
 
 
 def run(directory: str, rounds: int) -> dict[str, Any]:

@@ -91,6 +91,9 @@ class Distribution(Record):
     path: str | None = None
     location: str | None = None
 
+    def __init__(self, *, name: str, version: str | None, path: str | None = None, location: str | None = None) -> None:
+        self.__dict__.update(name=name, version=version, path=path, location=location)
+
 
 def unknown_lookup(kind: str, key: str) -> Unknown:
     """Answer for a snapshot without a source behind it: whatever is not written in it is unknown."""

@@ -41,6 +41,7 @@ def parse(line: str) -> Parsed | None:
     """
     head, semicolon, marker = line.partition(";")
     name, rest = _split(head)
+    rest = rest.strip()
     if not name or (rest and (rest[0] not in "<>=!~" or "@" in rest or intervals(rest) is None)):
         return _packaging_parse(line)
     return normalise(name), rest, marker.strip() or None if semicolon else None
@@ -52,11 +53,13 @@ def _split(head: str) -> tuple[str, str]:
     if not rest:
         return head, rest
     name = head[: -len(rest)]
+    if rest[0] in "<>=!~":
+        return name, rest
     rest = rest.strip()
     if rest[:1] == "[":
         rest = rest.partition("]")[2].strip()
     if rest[:1] == "(" and rest[-1] == ")":
-        rest = rest[1:-1].strip()
+        rest = rest[1:-1]
     return name, rest
 
 

@@ -14,6 +14,10 @@ if TYPE_CHECKING:
     Ask = Callable[[str], Any]
 
 
+#: The kinds of fact that are columns of a distribution's metadata.
+_COLUMNS = {"requirements": "requires", "requires_python": "requires_python", "tags": "tags"}
+
+
 class Facts:
     """Answers a snapshot's ``lookup`` from a scan of directories and from one function for each kind of fact.
 
@@ -27,27 +31,21 @@ class Facts:
 
     def lookup(self, kind: str, key: str) -> Any:
         """The value of a fact, or :class:`Unknown`."""
+        column = _COLUMNS.get(kind)
+        if column is not None:
+            metadata = (self._metadata or self._read())[key]
+            return Unknown(reason=metadata.error) if metadata.error else getattr(metadata, column)
         ask = self._asks.get(kind)
         if ask is not None:
             return ask(key)
-        own = getattr(self, "_" + kind, None)
+        own = {"installer": self._installer, "installed": self._installed}.get(kind)
         return Unknown(reason="this target cannot tell") if own is None else own(key)
 
-    def _read(self, name: str) -> distributions.Metadata:
+    def _read(self) -> dict[str, distributions.Metadata]:
+        """All metadata at once, when the first rule asks for some."""
         if self._metadata is None:
             self._metadata = read_all(list(self._found.packages.values()))
-        return self._metadata[name]
-
-    def _requirements(self, name: str) -> Any:
-        metadata = self._read(name)
-        return Unknown(reason=metadata.error) if metadata.error else metadata.requires
-
-    def _requires_python(self, name: str) -> Any:
-        metadata = self._read(name)
-        return Unknown(reason=metadata.error) if metadata.error else metadata.requires_python
-
-    def _tags(self, name: str) -> Any:
-        return self._read(name).tags
+        return self._metadata
 
     def _installer(self, name: str) -> Any:
         return distributions.installer(self._found.packages[name])
@@ -55,7 +53,8 @@ class Facts:
     def _installed(self, kind: str) -> Any:
         if kind == "leftover":
             return [(path, "left behind by an interrupted install or uninstall") for path in self._found.leftovers]
-        errors = [(one.path or one.name, self._read(one.name).error) for one in self._found.packages.values()]
+        metadata = self._read()
+        errors = [(one.path or one.name, metadata[one.name].error) for one in self._found.packages.values()]
         return [*self._found.unreadable, *((path, error) for path, error in errors if error)]
 
 
