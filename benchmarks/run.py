@@ -124,33 +124,33 @@ def _rule(index: int, pair: Sequence[str]) -> Rule:
 
 
 def measure(commands: Mapping[str, Sequence[str]], environment: str, rounds: int) -> dict[str, float]:
-    """Median seconds of each command. The commands take turns, so that a slow minute hits all of them."""
+    """Seconds of each command, the lower quartile. The commands take turns, so that a slow minute hits all of them."""
     taken: dict[str, list[float]] = {name: [] for name in commands}
     variables = {**os.environ, "VIRTUAL_ENV": environment}
     variables.pop("PYTHONDONTWRITEBYTECODE", None)
     for _ in range(rounds):
         for name, words in commands.items():
             with tempfile.NamedTemporaryFile(suffix=".json") as file:
-                runs = "5" if "-m" in words else "20"
+                runs = "2" if "-m" in words else "10"
                 line = " ".join(words)
                 subprocess.run(
                     ["hyperfine", "-N", "-i", "--style", "none", "-w", "3", "-r", runs, "--export-json", file.name, line],
                     check=True, env=variables, stdout=subprocess.DEVNULL,
                 )  # fmt: skip
                 taken[name] += json.load(file)["results"][0]["times"]
-    return {name: statistics.median(times) for name, times in taken.items()}
+    return {name: statistics.quantiles(times)[0] for name, times in taken.items()}
 
 
 def first_run(envdoctor: str, environment: str, rounds: int) -> float:
-    """Median seconds of a run that nothing has been remembered for."""
+    """Seconds, lower quartile, of a run that nothing has been remembered for."""
     taken = []
-    for _ in range(5 * rounds):
+    for _ in range(2 * rounds):
         with tempfile.TemporaryDirectory() as cache:
             variables = {**os.environ, "VIRTUAL_ENV": environment, "XDG_CACHE_HOME": cache}
             start = time.perf_counter()
             subprocess.run([envdoctor], check=False, env=variables, stdout=subprocess.DEVNULL)
             taken.append(time.perf_counter() - start)
-    return statistics.median(taken)
+    return statistics.quantiles(taken)[0]
 
 
 def peak(words: Sequence[str], environment: str) -> float:
@@ -221,7 +221,7 @@ def page(figures: Mapping[str, Any]) -> str:
     names = list(figures["sizes"]["small"])
     lines = [
         "# Performance", "",
-        "Made by `python benchmarks/run.py --write docs/performance.md`; do not edit. Whole processes, warm cache, medians.",
+        "Made by `python benchmarks/run.py --write docs/performance.md`; do not edit. Whole processes, warm cache, lower quartiles.",
         f"{where}. Trust the ratios, not the milliseconds.", "",
         "## Against pip and uv", "",
         "1,000 generated rules, nothing to report, an active environment; everything is included, the requirement check too.",
@@ -252,7 +252,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description="Measure envdoctor against uv pip check and pip check.")
     parser.add_argument("--write", metavar="FILE", help="write the page here as well")
     parser.add_argument("--keep", metavar="DIR", help="keep the environments in this directory")
-    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--rounds", type=int, default=8)
     options = parser.parse_args()
     directory = os.path.abspath(options.keep) if options.keep else tempfile.mkdtemp()
     try:
