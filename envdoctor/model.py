@@ -129,7 +129,7 @@ class Snapshot(Record):
 
 
 class Evidence(Record):
-    """One fact that a finding rests on. ``fact`` is a dotted name such as ``packages.numpy``."""
+    """One fact that a finding rests on. ``fact`` is a dotted name such as ``packages.NAME``."""
 
     fact: str
     value: str

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
 import json
 import os
 import sys
-import tempfile
 from typing import TYPE_CHECKING, Any
 
 from envdoctor.authoring.conditions import leaves
@@ -19,6 +17,7 @@ from envdoctor.engine.index import MAGIC, bucket_of
 from envdoctor.engine.requirements import normalise
 from envdoctor.engine.versions import intervals
 from envdoctor.errors import RuleError
+from envdoctor.probes import cache
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -344,7 +343,7 @@ def cached(directory: str, vocabulary: str | None = None) -> bytes:
     """
     state = digest(directory, vocabulary).encode()
     name = hashlib.sha256(os.path.realpath(directory).encode(errors="surrogateescape")).hexdigest()[:24]
-    path = os.path.join(cache_directory(), f"rules-{name}.idx")
+    path = os.path.join(cache.directory(), f"rules-{name}.idx")
     try:
         with open(path, "rb") as file:
             kept = file.read()
@@ -354,30 +353,5 @@ def cached(directory: str, vocabulary: str | None = None) -> bytes:
     if kept[:size] == hashlib.sha256(kept[size:]).digest() and kept[size:].startswith(state):
         return kept[size + len(state) :]
     data = compile_directory(directory, vocabulary)
-    _keep(path, hashlib.sha256(state + data).digest() + state + data)
+    cache.keep(path, hashlib.sha256(state + data).digest() + state + data)
     return data
-
-
-def _keep(path: str, data: bytes) -> None:
-    """Write a cache file in one step; a cache that cannot be written costs time, not the run."""
-    try:
-        os.makedirs(os.path.dirname(path), exist_ok=True)
-        descriptor, temporary = tempfile.mkstemp(dir=os.path.dirname(path))
-    except OSError:
-        return
-    try:
-        with os.fdopen(descriptor, "wb") as file:
-            file.write(data)
-        os.replace(temporary, path)
-    except OSError:
-        with contextlib.suppress(OSError):
-            os.unlink(temporary)
-
-
-def cache_directory() -> str:
-    """Where this user's caches live, after the conventions of each platform."""
-    if os.name == "nt":
-        base = os.environ.get("LOCALAPPDATA") or os.path.expanduser("~\\AppData\\Local")
-    else:
-        base = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
-    return os.path.join(base, "envdoctor")

@@ -18,7 +18,6 @@ import shutil
 import ssl
 import subprocess
 import sys
-import tempfile
 import time
 import urllib.error
 import urllib.parse
@@ -36,8 +35,8 @@ from packaging.utils import (
 )
 from packaging.version import InvalidVersion, Version
 
-from envdoctor.authoring.compile import cache_directory
 from envdoctor.model import Record
+from envdoctor.probes import cache as caches
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -254,7 +253,7 @@ def _default_index() -> str:
 
 def _path(where: Configuration, name: str) -> str:
     indexes = hashlib.sha256("\n".join(where.urls).encode()).hexdigest()[:12]
-    return os.path.join(cache_directory(), "releases", indexes, canonicalize_name(name) + ".json")
+    return os.path.join(caches.directory(), "releases", indexes, canonicalize_name(name) + ".json")
 
 
 def _kept(where: Configuration, name: str, age: float | None) -> list[str] | None:
@@ -272,12 +271,4 @@ def _kept(where: Configuration, name: str, age: float | None) -> list[str] | Non
 
 def _keep(where: Configuration, name: str, versions: Sequence[str]) -> None:
     """Write into the cache in one step; where that fails, the index is asked again next time."""
-    path = _path(where, name)
-    try:
-        os.makedirs(os.path.dirname(path), exist_ok=True)
-        descriptor, temporary = tempfile.mkstemp(dir=os.path.dirname(path))
-        with os.fdopen(descriptor, "w", encoding="utf-8") as file:
-            json.dump(versions, file)
-        os.replace(temporary, path)
-    except OSError:
-        return
+    caches.keep(_path(where, name), json.dumps(versions).encode())

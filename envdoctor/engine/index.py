@@ -15,6 +15,7 @@ texts of the rule stand, and the part that matching needs.
 from __future__ import annotations
 
 from envdoctor.errors import EngineError
+from envdoctor.plainjson import decode
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -145,37 +146,3 @@ def from_file(path: str) -> Index:
         return os.read(descriptor, min(length, size))
 
     return Index(read, path)
-
-
-class _Context:
-    """What CPython's JSON scanner wants to know; ``json.JSONDecoder`` is the same with an import of ``re``."""
-
-    strict = True
-    object_hook = None
-    object_pairs_hook = None
-    parse_float = float
-    parse_int = int
-    parse_constant = None
-    memo: dict[str, str] = {}  # noqa: RUF012 - the scanner's own cache of keys
-
-
-def _scanner() -> Callable[[str], Any]:
-    try:
-        from _json import make_scanner
-    except ImportError:  # not CPython
-        import json
-
-        return json.loads
-    scan = make_scanner(_Context())  # type: ignore[arg-type]
-    return lambda text: scan(text, 0)[0]
-
-
-_scan: Callable[[str], Any] | None = None
-
-
-def decode(data: bytes) -> Any:
-    """JSON without the ``json`` package, which costs as much as reading a whole environment."""
-    global _scan  # noqa: PLW0603 - made on first use
-    if _scan is None:
-        _scan = _scanner()
-    return _scan(data.decode())

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 
 from envdoctor import plainjson
-from envdoctor.probes import distributions
+from envdoctor.probes import cache, distributions
 from envdoctor.probes.distributions import Metadata
 
 TYPE_CHECKING = False
@@ -63,19 +63,12 @@ def _stamp(path: str) -> list[int] | None:
     return [status.st_mtime_ns, status.st_size, status.st_ino]
 
 
-def directory() -> str:
-    """Where this user's caches live, after the conventions of each platform."""
-    if os.name == "nt":
-        base = os.environ.get("LOCALAPPDATA") or os.path.expanduser("~\\AppData\\Local")
-    else:
-        base = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
-    return os.path.join(base, "envdoctor")
-
-
 def _file(found: Sequence[Distribution]) -> str:
     """The cache file of an environment, named after its directories."""
     places = "\n".join(sorted({one.location or "" for one in found}))
-    return os.path.join(directory(), f"metadata-{int.from_bytes(places.encode(), 'little') % ((1 << 61) - 1):x}.json")
+    return os.path.join(
+        cache.directory(), f"metadata-{int.from_bytes(places.encode(), 'little') % ((1 << 61) - 1):x}.json"
+    )
 
 
 def _load(file: str) -> Remembered:
@@ -90,15 +83,6 @@ def _load(file: str) -> Remembered:
 
 
 def _keep(file: str, entries: Remembered) -> None:
-    """Write a cache file in one step; one that cannot be written costs time, not the run."""
     import json
-    import tempfile
 
-    try:
-        os.makedirs(os.path.dirname(file), exist_ok=True)
-        descriptor, temporary = tempfile.mkstemp(dir=os.path.dirname(file))
-        with os.fdopen(descriptor, "w", encoding="utf-8") as stream:
-            json.dump({"format": _FORMAT, "entries": entries}, stream, separators=(",", ":"))
-        os.replace(temporary, file)
-    except OSError:
-        return
+    cache.keep(file, json.dumps({"format": _FORMAT, "entries": entries}, separators=(",", ":")).encode())

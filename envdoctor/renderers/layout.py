@@ -100,7 +100,7 @@ def near(source: str, report: Report) -> str:
 
 
 def found(evidence: Evidence) -> str:
-    """One piece of evidence as a person would say it: ``cloudpickle 1.6.0``, ``Python 3.11.7``, ``USE_TF=0``."""
+    """One piece of evidence as a person would say it: ``thing 1.6.0``, ``Python 3.11.7``, ``USE_TF=0``."""
     kind, _, key = evidence.fact.partition(".")
     key, value = safe(key), one_line(evidence.value)
     if kind == "env" and value in _FLAGS:
