@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from envdoctor import doctor
 from envdoctor.commands.options import Parser, add_format, parser_for
 from envdoctor.commands.output import write
+from envdoctor.engine.diagnose import fill
 from envdoctor.errors import UsageError
 
 if TYPE_CHECKING:
@@ -130,9 +131,19 @@ def _list(options: argparse.Namespace) -> int:
         write(_json([{key: rule[key] for key in keys} for rule in rules]), None)
         return 0
     width = max((len(rule["id"]) for rule in rules), default=0)
-    lines = [f"{rule['id']:<{width}}  {rule['severity']:<7}  {rule['title']}\n" for rule in rules]
+    lines = [f"{rule['id']:<{width}}  {rule['severity']:<7}  {_title(rule)}\n" for rule in rules]
     write("".join(lines), None)
     return 0
+
+
+def _title(rule: Mapping[str, Any]) -> str:
+    """A rule's title with words for what only a finding can name."""
+    names = list(rule["consumers"])
+    few = ", ".join(names[:2]) + (f" and {len(names) - 2} more" if len(names) > 2 else "")  # noqa: PLR2004 - two fit
+    return fill(rule["title"], {"consumer": few, "works": "a later release", **_UNNAMED})
+
+
+_UNNAMED = {"distribution": "a distribution", "requirement": "...", "required": "...", "found": "..."}
 
 
 def _json(value: Any) -> str:

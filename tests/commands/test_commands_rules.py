@@ -171,3 +171,10 @@ CELLS = """\
     - {python: "3.10", packages: {altair: "4.2.2", streamlit: "1.22.0"}}
     - {python: "3.10", packages: {altair: "5.0.0rc1", streamlit: "1.23.0"}}
 """
+
+
+def test_no_braces_are_left_in_the_titles_of_a_list():
+    done = run(sys.executable, "-m", "envdoctor", "rules", "list", env=environment())
+
+    assert done.returncode == 0
+    assert "{" not in done.stdout
