@@ -2,8 +2,8 @@
 
     python tests/fuzz/fuzz_readers.py [metadata|lock|snapshot|rule] [LIBFUZZER OPTIONS] [CORPUS DIRECTORY]
 
-Without a name, all four are fed in turn, beginning with real files. Not part of the ordinary run, which feeds the same readers with hypothesis; an
-input that breaks something here becomes a test there. A run ends with ``-max_total_time=60`` or ``-runs=100000``.
+Without a name, all four are fed in turn, beginning with real files. Not part of the ordinary run, which feeds the same
+readers with hypothesis; an input that breaks something here becomes a test there. A run ends with ``-max_total_time=60`` or ``-runs=100000``.
 """
 
 import contextlib
