@@ -98,11 +98,11 @@ def wanted(rules: Sequence[str] = ()) -> dict[str, list[str]]:
 
 def with_known_packages(report: Report, rules: Sequence[str] = ()) -> Report:
     """The report with the installed distributions that some rule is about: what a maintainer looks for first."""
-    indexes = rule_bases(rules)
-    known = [name for name in report.snapshot.packages if any(index.about(name) for index in indexes)]
     from envdoctor.remedies.commands import installer
 
+    indexes = rule_bases(rules)
     snapshot = report.snapshot
+    known = [name for name in snapshot.packages if any(index.about(name) for index in indexes)]
     target = {"installer": installer(snapshot), **snapshot.target}
     named: Report = report.replace(known_packages=known, snapshot=snapshot.replace(target=target))
     return named

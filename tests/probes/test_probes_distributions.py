@@ -179,6 +179,36 @@ def test_header_fields_are_read_as_the_email_package_reads_them(lines):
     assert [" ".join(value.split()) for value in fields(header, "Requires-Dist")] == expected
 
 
+written = st.sampled_from(
+    ["Requires-Dist: a>=1", "Requires-Dist:b", "requires-dist: c", "Requires-Dist: d ; extra == 'x'", "Provides-Extra: x",
+     "Requires-Dist: e;\n extra == 'x'", "Requires-Dist: f;\n  python_version > '3'", "License: MIT\n  or another one",
+     "Requires-Dist: g; extra == 'x' or python_version > '3'", "Summary: Requires-Dist: none", "Requires-Dist: h; extra=='x'"]
+)  # fmt: skip
+pythons = st.sampled_from([[], ["Requires-Python: >=3.8"], ["Requires-Python:>=3.8"], ["requires-python: >=3.8"]])
+
+
+@given(st.lists(written, max_size=6), pythons, st.integers(0, 6), st.sampled_from(["\n", "\r\n"]))
+@example(["Requires-Dist: a>=1", "requires-dist: c"], ["Requires-Python: >=3.8"], 1, "\n")
+@example(["Requires-Dist: a>=1", "Requires-Dist: d ; extra == 'x'"], ["Requires-Python: >=3.8"], 1, "\r\n")
+def test_requirements_are_read_as_the_email_package_reads_them(tmp_path_factory, lines, python, place, end):
+    from email.parser import HeaderParser
+
+    header = "\n".join(["Metadata-Version: 2.1", *lines[:place], *python, *lines[place:]])
+    site = tmp_path_factory.mktemp("site")
+    path = site / "x-1.dist-info"
+    path.mkdir()
+    body = "\nA description.\n\nRequires-Dist: not-a-requirement\n"
+    (path / "METADATA").write_bytes((header.replace("\n", end) + end + end + body).encode())
+    message = HeaderParser().parsestr(header)
+    expected = [" ".join(value.split()) for value in message.get_all("Requires-Dist", [])]
+    expected = [line for line in expected if "extra" not in line or " or " in line]
+
+    found = read_metadata(scan([str(site)]).packages["x"])
+
+    assert [" ".join(line.split()) for line in found.requires] == expected
+    assert found.requires_python == message["Requires-Python"]
+
+
 @given(st.binary(max_size=400))
 def test_any_bytes_are_survived(tmp_path_factory, data):
     site = tmp_path_factory.mktemp("site")
