@@ -50,8 +50,9 @@ def plain() -> int:
     """``envdoctor`` alone: the environment at hand, one calm line where nothing is wrong."""
     from envdoctor import doctor
     from envdoctor.commands.output import show, status
+    from envdoctor.targets.project import default
 
-    report = doctor.check(doctor.examine())
+    report = doctor.check(doctor.examine(project=default()))
     show(report)
     return status(report, "error")
 

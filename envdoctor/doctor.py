@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from envdoctor.engine import diagnose as engine
 from envdoctor.model import Report
+from envdoctor.targets import project as beside
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -20,14 +21,17 @@ def examine(
     *,
     start_method: str | None = None,
     rules: Sequence[str] = (),
+    project: str | None = None,
+    artifacts: Sequence[str] = (),
     **options: Any,
 ) -> Snapshot:
     """The facts of one target.
 
-    ``kind`` is ``python``, ``requirements``, ``root`` or ``snapshot`` and ``value`` its path; without them the active
-    environment, or the running interpreter, is examined. ``start_method`` states what the program will use; ``rules``
-    are directories of further rules, which may ask for further facts. ``requirements`` takes ``python_version``,
-    ``platform`` and ``machine``.
+    ``kind`` is ``python``, ``requirements``, ``root``, ``pid`` or ``snapshot`` and ``value`` its path or number;
+    without them the active environment, or the running interpreter, is examined. ``start_method`` states what the
+    program will use; ``rules`` are directories of further rules, which may ask for further facts. ``project`` is a
+    directory and ``artifacts`` are files that rules may ask about; nothing in them is executed or loaded.
+    ``requirements`` takes ``python_version``, ``platform`` and ``machine``.
 
     Raises :class:`~envdoctor.errors.TargetError` where the target cannot be examined.
     """
@@ -35,12 +39,12 @@ def examine(
 
     if kind is None:
         options["wanted"] = lambda: wanted(rules)
-    elif kind in {"python", "root"}:
+    elif kind in {"python", "root", "pid"}:
         options["wanted"] = wanted(rules)
     snapshot = targets.examine(kind, value, **options)
     if start_method is not None:
         snapshot = snapshot.replace(start_method={**snapshot.start_method, "stated": start_method})
-    return snapshot
+    return beside.attach(snapshot, project, artifacts)
 
 
 def diagnose(snapshot: Snapshot, rules: Sequence[str] = ()) -> list[Finding]:

@@ -105,15 +105,17 @@ class Snapshot(Record):
 
     ``python`` has ``version`` (and ``implementation``, ``free_threaded``, ``debug``, ``executable``, ``prefix``);
     ``platform`` has ``system`` (``linux``, ``darwin``, ``win32``) and ``machine``; ``start_method`` has ``default``,
-    and ``stated`` where the user said what the program will use. A missing key is unknown.
+    ``stated`` where the user said what the program will use, and ``children`` where a running process shows it. A
+    missing key is unknown.
 
     ``packages`` maps a normalised name to the distribution that would be imported; ``complete`` says whether a name
     that is not in it is known to be absent. ``duplicates`` are further distributions of a name that stand behind the
     first. ``source`` names where the packages were read.
 
     ``lookup(kind, key)`` answers for facts that are only read when a rule asks: kinds ``env``, ``module``,
-    ``system``, ``requirements``, ``requires_python``, ``tags``, ``marker``. It returns the value or
-    :class:`Unknown`.
+    ``system``, ``library``, ``process``, ``requirements``, ``requires_python``, ``tags``, ``marker``; and, of a project
+    and its artefacts, ``config``, ``source``, ``shadows``, ``artifact`` (``{"found": [...], "gaps": [reason, ...]}``)
+    and ``local_module``. It returns the value or :class:`Unknown`.
     """
 
     target: Mapping[str, Any]
@@ -146,15 +148,16 @@ class Remedy(Record):
 
     ``kind`` is the verb: ``upgrade``, ``downgrade``, ``pin``, ``install``, ``uninstall``, ``reinstall``, ``replace``,
     ``set``, ``setenv`` or ``change``. ``requirement`` is a PEP 508 requirement to end up with, ``package`` a
-    distribution to remove; ``file``, ``key``, ``to`` say a configuration entry; ``name`` and ``to`` an environment
-    variable; ``text`` is advice in words. ``at`` is ``run`` or ``build``. ``command`` is what to type in the examined
-    environment, or ``None`` where nothing can be typed.
+    distribution to remove; ``file``, ``line``, ``key``, ``to`` say a configuration entry (``line`` where it is known);
+    ``name`` and ``to`` an environment variable; ``text`` is advice in words. ``at`` is ``run`` or ``build``.
+    ``command`` is what to type in the examined environment, or ``None`` where nothing can be typed.
     """
 
     kind: str
     requirement: str | None = None
     package: str | None = None
     file: str | None = None
+    line: int | None = None
     key: str | None = None
     name: str | None = None
     to: Any = None

@@ -8,6 +8,7 @@ import os
 import sys
 from typing import TYPE_CHECKING, Any
 
+from envdoctor.authoring.compile_condition import compile_condition, kinds, leaves_of, named
 from envdoctor.authoring.conditions import leaves
 from envdoctor.authoring.document import SIZE_LIMIT, Complaint
 from envdoctor.authoring.lint_patterns import danger
@@ -20,45 +21,35 @@ from envdoctor.errors import RuleError
 from envdoctor.probes import cache
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from envdoctor.authoring.document import Where
     from envdoctor.authoring.syntax import Rule
 
-#: Cheap operators first: a condition is left at the first part that is false.
-_COSTS = ("python", "packages", "present", "absent", "trait", "start_method", "marker", "env", "module", "system")
-_TRAITS = {"implementation": "implementation", "free-threaded": "free_threaded", "debug": "debug"}
 _TEXT_KEYS = ("title", "severity", "impact", "why", "references")
 
 
 def compile_rule(rule: Rule, vocabulary: Mapping[str, Any]) -> dict[str, Any]:
     """The whole rule as plain data: its texts, and ``match``, the part that :func:`engine.evaluate.matches` takes."""
-    families = vocabulary.get("families", {})
     when = dict(rule.when)
     match: dict[str, Any] = {}
     if "installed" in when:
         match["installed"] = when.pop("installed")
-    match["when"] = _condition(when, families)
+    match["when"] = compile_condition(when, vocabulary)
     if rule.consumers:
         match["consumers"] = {normalise(name): _consumer(name, line) for name, line in rule.consumers.items()}
     texts = {key: getattr(rule, key) for key in _TEXT_KEYS}
     return {
         "id": rule.id,
         **texts,
-        "packages": sorted(_named(match["when"])),
-        "facts": sorted({*_kinds(match["when"]), *(["installed"] if "installed" in match else [])}),
+        "packages": sorted(named(match["when"])),
+        "facts": sorted({*kinds(match["when"]), *(["installed"] if "installed" in match else [])}),
         "when": rule.when,
         "symptoms": rule.symptoms,
-        "remedies": [_remedy(remedy, families) for remedy in rule.remedies],
+        "remedies": [_remedy(remedy, vocabulary) for remedy in rule.remedies],
         "consumers": match.get("consumers", {}),
         "match": match,
     }
-
-
-def _range(specifier: str) -> list[Any]:
-    """A specifier as its intervals, or as its text where only ``packaging`` reads it: never both."""
-    admitted = intervals(specifier)
-    return [specifier if admitted is None else None, admitted]
 
 
 def _consumer(name: str, line: Mapping[str, Any]) -> dict[str, Any]:
@@ -70,99 +61,13 @@ def _consumer(name: str, line: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def _remedy(remedy: Mapping[str, Any], families: Mapping[str, list[str]]) -> dict[str, Any]:
+def _remedy(remedy: Mapping[str, Any], vocabulary: Mapping[str, Any]) -> dict[str, Any]:
     made = {key: value for key, value in remedy.items() if value is not None}
     if "requirements" in made:
         made["requirement"] = " ".join(made.pop("requirements"))
     if "when" in made:
-        made["when"] = _condition(made["when"], families)
+        made["when"] = compile_condition(made["when"], vocabulary)
     return made
-
-
-def _condition(tree: Mapping[str, Any], families: Mapping[str, list[str]]) -> list[Any]:
-    parts: list[list[Any]] = []
-    for fact, value in tree.items():
-        parts += FACTS[fact](value, families)
-    parts.sort(key=_cost)
-    return parts[0] if len(parts) == 1 else ["all", *parts]
-
-
-def _cost(part: Sequence[Any]) -> int:
-    return _COSTS.index(part[0]) if part[0] in _COSTS else len(_COSTS)
-
-
-def _python(value: Any, families: Mapping[str, list[str]]) -> list[list[Any]]:
-    if isinstance(value, str):
-        value = {"version": value}
-    parts: list[list[Any]] = []
-    if "version" in value:
-        parts.append(["python", *_range(value["version"])])
-    parts += [["trait", fact, value[word]] for word, fact in _TRAITS.items() if word in value]
-    return parts
-
-
-def _packages(value: Mapping[str, str], families: Mapping[str, list[str]]) -> list[list[Any]]:
-    parts: list[list[Any]] = []
-    for raw, specifier in value.items():
-        name = normalise(raw)
-        names = [name, *families.get(name, ())]
-        if specifier in {"present", "absent"}:
-            parts.append([specifier, names])
-        else:
-            parts.append(["packages", names, *_range(specifier)])
-    return parts
-
-
-def _env(value: Mapping[str, Any], families: Mapping[str, list[str]]) -> list[list[Any]]:
-    parts = []
-    for name, test in value.items():
-        ((kind, wanted),) = test.items() if isinstance(test, dict) else [("equals", test)]
-        parts.append(["env", name, kind, wanted])
-    return parts
-
-
-def _system(value: Mapping[str, Any], families: Mapping[str, list[str]]) -> list[list[Any]]:
-    return [
-        ["system", name, wanted, intervals(wanted) if isinstance(wanted, str) else None]
-        for name, wanted in value.items()
-    ]
-
-
-def _start_method(value: Any, families: Mapping[str, list[str]]) -> list[list[Any]]:
-    return [["start_method", [value] if isinstance(value, str) else list(value)]]
-
-
-#: How each fact of a rule's ``when`` is compiled: ``(value, families) -> conditions``, all of which must hold.
-FACTS: dict[str, Callable[[Any, Mapping[str, list[str]]], list[list[Any]]]] = {
-    "all": lambda value, families: [_condition(part, families) for part in value],
-    "any": lambda value, families: [["any", *(_condition(part, families) for part in value)]],
-    "not": lambda value, families: [["not", _condition(value, families)]],
-    "python": _python,
-    "packages": _packages,
-    "marker": lambda value, _: [["marker", value]],
-    "env": _env,
-    "module": lambda value, _: [["module", name, kind] for name, kind in value.items()],
-    "system": _system,
-    "start_method": _start_method,
-}
-
-_KIND_OF = {"trait": "python", "present": "packages", "absent": "packages"}
-
-
-def _leaves(condition: Sequence[Any]) -> Iterable[Sequence[Any]]:
-    if condition and condition[0] in {"all", "any", "not"}:
-        for part in condition[1:]:
-            yield from _leaves(part)
-    else:
-        yield condition
-
-
-def _kinds(condition: Sequence[Any]) -> set[str]:
-    return {_KIND_OF.get(leaf[0], leaf[0]) for leaf in _leaves(condition)}
-
-
-def _named(condition: Sequence[Any]) -> set[str]:
-    return {leaf[1][0] for leaf in _leaves(condition) if leaf[0] in {"packages", "present"}}
 
 
 def _anchors(condition: Sequence[Any], weight: Mapping[str, int]) -> list[str] | None:
@@ -189,7 +94,7 @@ def _file_under(match: Mapping[str, Any], weight: Mapping[str, int]) -> list[str
 def _weights(rules: Iterable[Mapping[str, Any]]) -> dict[str, int]:
     weight: dict[str, int] = {}
     for rule in rules:
-        for leaf in _leaves(rule["match"]["when"]):
+        for leaf in leaves_of(rule["match"]["when"]):
             for name in leaf[1] if leaf[0] in {"packages", "present"} else ():
                 weight[name] = weight.get(name, 0) + 1
     return weight
@@ -252,10 +157,10 @@ def _encode(value: Any) -> bytes:
 
 def _wanted(rules: Iterable[Mapping[str, Any]]) -> dict[str, list[str]]:
     """The keys that rules ask of a target, by kind of fact: what a snapshot has to record."""
-    wanted: dict[str, set[str]] = {"env": set(), "module": set(), "system": set()}
+    wanted: dict[str, set[str]] = {"env": set(), "library": set(), "module": set(), "system": set()}
     for rule in rules:
         conditions = [rule["match"]["when"], *(remedy["when"] for remedy in rule["remedies"] if "when" in remedy)]
-        for leaf in (leaf for condition in conditions for leaf in _leaves(condition)):
+        for leaf in (leaf for condition in conditions for leaf in leaves_of(condition)):
             if leaf and leaf[0] in wanted:
                 wanted[leaf[0]].add(leaf[1])
     return {kind: sorted(keys) for kind, keys in wanted.items()}
@@ -286,23 +191,31 @@ def _unbounded(rule: Rule) -> Iterable[Complaint]:
     ]
     conditions: list[tuple[Where, Mapping[str, Any]]] = [(("when",), rule.when)]
     conditions += [(("remedies", n, "when"), one["when"]) for n, one in enumerate(rule.remedies) if one.get("when")]
-    for where, condition in conditions:
-        tests = [(leaf.where, leaf.value) for leaf in leaves(condition, where) if leaf.fact == "env"]
-        stated += [(where, test["matches"]) for where, test in tests if isinstance(test, dict) and "matches" in test]
+    stated += [test for where, condition in conditions for test in _expressions(condition, where)]
     for where, expression in stated:
         found = danger(filled(expression))
         if found:
             yield Complaint(path=rule.path, line=rule.line(*where), message=found)
 
 
+def _expressions(condition: Mapping[str, Any], where: Where) -> Iterable[tuple[Where, str]]:
+    """The regular expressions of a condition."""
+    for leaf in leaves(condition, where):
+        if isinstance(leaf.value, dict) and isinstance(leaf.value.get("matches"), str):
+            yield leaf.where, leaf.value["matches"]
+
+
 #: The modules that what is compiled depends on, besides this one.
 _MAKERS: Sequence[str] = (
+    "authoring.compile_condition",
     "authoring.conditions",
     "authoring.document",
     "authoring.lint_patterns",
     "authoring.placeholders",
+    "authoring.project_conditions",
     "authoring.remedy",
     "authoring.syntax",
+    "authoring.values",
     "engine.index",
     "engine.requirements",
     "engine.versions",

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import re
-import warnings
 from typing import TYPE_CHECKING, Any
 
 from packaging.markers import InvalidMarker, Marker, UndefinedComparison, UndefinedEnvironmentName
-from packaging.specifiers import InvalidSpecifier, SpecifierSet
-from packaging.utils import canonicalize_name
-from packaging.version import InvalidVersion, Version
+from packaging.specifiers import InvalidSpecifier
+from packaging.version import InvalidVersion
 
+from envdoctor.authoring import project_conditions
 from envdoctor.authoring.document import shorten, suggest
+from envdoctor.authoring.values import read_names, read_pattern, read_specifier
 from envdoctor.model import Record
 
 if TYPE_CHECKING:
@@ -20,89 +20,12 @@ if TYPE_CHECKING:
     from envdoctor.authoring.document import Node, Where
 
 IMPLEMENTATIONS = ("cpython", "pypy", "graalpy", "jython", "ironpython", "micropython")
-START_METHODS = ("fork", "spawn", "forkserver")
 INSTALLED = ("missing", "incompatible", "requires-python", "platform", "duplicate", "leftover", "unreadable")
 
-_NAME = re.compile(r"[A-Za-z0-9]([A-Za-z0-9._-]*[A-Za-z0-9])?", re.ASCII)
 _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*", re.ASCII)
-_VERSION_LENGTH = 120
 _MARKER_LENGTH = 500
 _MARKER_HINT = "write one such as sys_platform == 'win32'"
 _PATCHED = 3  # the parts of a version that names a patch release
-
-
-def read_specifier(node: Node) -> str:
-    """A PEP 440 specifier in quotes."""
-    text = node.quoted().strip()
-    if text:
-        complain_of_specifier(node, text)
-    return text
-
-
-def complain_of_specifier(node: Node, text: str) -> SpecifierSet | None:
-    """Read a specifier, or say what to write instead."""
-    try:
-        parsed = SpecifierSet(text if len(text) <= _VERSION_LENGTH else "?")
-    except InvalidSpecifier:
-        version = shorten(text)
-        hint = f'write "=={version}" or "<{version}"' if is_version(text) else 'write one such as ">=1.2,<2"'
-        node.complain(f"`{version}` is not a version specifier; {hint}")
-        return None
-    if not len(parsed) or "===" in text:
-        node.complain(f'`{shorten(text)}` is not a PEP 440 specifier; write one such as ">=1.2,<2"')
-        return None
-    return parsed
-
-
-def is_version(text: str) -> bool:
-    """Whether a text is a PEP 440 version of ordinary length."""
-    try:
-        Version(text if len(text) <= _VERSION_LENGTH else "?")
-    except InvalidVersion:
-        return False
-    return True
-
-
-def read_version(node: Node) -> str:
-    """A PEP 440 version in quotes."""
-    text = node.quoted().strip()
-    if text and not is_version(text):
-        node.complain(f'`{shorten(text)}` is not a version; write one such as "1.6.0"')
-    return text
-
-
-def read_name(node: Node, text: str) -> str:
-    """Normalise the name of a distribution (PEP 503)."""
-    if not _NAME.fullmatch(text):
-        node.complain(f"`{shorten(text)}` is not the name of a distribution; write it as pip would install it")
-        return ""
-    name = str(canonicalize_name(text))
-    if name == "python":
-        node.complain("Python itself is no distribution; write `python:` with the version beside `packages:`")
-    return name
-
-
-def read_names(node: Node) -> dict[str, Node]:
-    """The entries of a mapping by distribution, under normalised names, whose lines are remembered too."""
-    found: dict[str, Node] = {}
-    for raw, child in node.entries().items():
-        name = read_name(child, raw)
-        if name in found:
-            child.complain(f"`{shorten(raw)}` is the same distribution as another entry here; keep one of them")
-        found[name] = child
-        node.book.lines.setdefault((*node.where, name), node.book.lines.get(child.where, 1))
-    return found
-
-
-def read_pattern(node: Node, text: str) -> str:
-    """A regular expression that compiles on every supported Python."""
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("error")
-            re.compile(text)
-    except (re.error, OverflowError, RecursionError, Warning) as error:
-        node.complain(f"the regular expression does not compile: {shorten(str(error))}; escape literal signs with \\")
-    return text
 
 
 def _python(node: Node) -> Any:
@@ -184,24 +107,6 @@ def _module(node: Node) -> dict[str, str]:
     return found
 
 
-def _system(node: Node) -> dict[str, Any]:
-    kinds: Mapping[str, str] = node.book.vocabulary.get("system", {})
-    if not node.value:
-        node.complain('`system` says nothing; write one such as `system: {glibc: "<2.28"}`')
-    return {
-        key: read_specifier(child) if kinds[key] == "version" else child.flag()
-        for key, child in node.fields(kinds).items()
-    }
-
-
-def _start_method(node: Node) -> Any:
-    items = node.items_or_self()
-    if not items:
-        node.complain(f"`start_method` needs one of: {', '.join(START_METHODS)}")
-    methods = [item.choice(START_METHODS) for item in items]
-    return methods if isinstance(node.value, list) else methods[0]
-
-
 def _installed(node: Node) -> str:
     if len(node.where) != 2:  # noqa: PLR2004 - when, installed
         node.complain("`installed` stands alone at the top of a rule's `when`; move it there")
@@ -225,25 +130,25 @@ FACTS: dict[str, Callable[[Node], Any]] = {
     "marker": _marker,
     "env": _env,
     "module": _module,
-    "system": _system,
-    "start_method": _start_method,
+    "system": project_conditions.read_table("system"),
+    "process": project_conditions.read_table("process"),
+    "library": project_conditions.read_library,
+    "start_method": project_conditions.read_start_method,
+    "config": project_conditions.read_config,
+    "source": project_conditions.read_source,
+    "artifact": project_conditions.read_artifact,
+    "shadowed": project_conditions.read_shadowed,
     "installed": _installed,
 }
-#: Facts that the language reserves and this release cannot read.
-RESERVED = ("config", "source", "artifact")
+#: Facts whose entries belong together, so that a leaf is the whole of it.
+_WHOLE = ("config", "source", "artifact", "start_method")
 
 
 def read_condition(node: Node) -> dict[str, Any]:
     """Read a condition: a mapping of facts, all of which must hold."""
     if isinstance(node.value, dict) and not node.value:
         node.complain(f"`{node.name()}` names no fact; {suggest('', FACTS)}")
-    found: dict[str, Any] = {}
-    for word, child in node.fields([*FACTS, *RESERVED]).items():
-        if word in RESERVED:
-            child.complain(f"the fact `{word}` is not available yet; leave it out, or state the rule without it")
-        else:
-            found[word] = FACTS[word](child)
-    return found
+    return {word: FACTS[word](child) for word, child in node.fields(FACTS).items()}
 
 
 class Leaf(Record):
@@ -265,7 +170,7 @@ def leaves(condition: Mapping[str, Any], where: Where, *, negated: bool = False)
                 yield from leaves(part, (*inner, number), negated=negated)
         elif fact == "not":
             yield from leaves(value, inner, negated=not negated)
-        elif isinstance(value, dict):
+        elif isinstance(value, dict) and fact not in _WHOLE:
             for key, one in value.items():
                 yield Leaf(fact=fact, key=key, value=one, where=(*inner, key), negated=negated)
         else:

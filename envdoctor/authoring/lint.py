@@ -21,7 +21,7 @@ from envdoctor.authoring import rulebase
 from envdoctor.authoring.conditions import leaves
 from envdoctor.authoring.document import Complaint, shorten
 from envdoctor.authoring.lint_patterns import LITERALS_NEEDED, danger, literals
-from envdoctor.authoring.lint_proof import Subject, edges_unproven, proof_contradicted
+from envdoctor.authoring.lint_proof import Subject, edges_unproven, project_unproven, proof_contradicted
 from envdoctor.authoring.lint_remedies import remedies_without_effect
 from envdoctor.authoring.placeholders import filled
 from envdoctor.authoring.syntax import load_vocabulary, read_files, read_rules, rule_files
@@ -251,5 +251,6 @@ DEMANDS: Sequence[Callable[[Subject], Iterator[Complaint]]] = (
     _versions,
     proof_contradicted,
     edges_unproven,
+    project_unproven,
     remedies_without_effect,
 )

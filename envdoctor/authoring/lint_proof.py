@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from packaging.specifiers import SpecifierSet
-from packaging.version import InvalidVersion, Version
 
+from envdoctor.authoring.cells import snapshot_of
 from envdoctor.authoring.compile import compile_rule
 from envdoctor.authoring.conditions import leaves
 from envdoctor.authoring.document import Complaint
 from envdoctor.engine.evaluate import Trace, matches
-from envdoctor.model import Distribution, Record, Snapshot, Unknown
+from envdoctor.model import Record
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping
@@ -24,8 +24,6 @@ if TYPE_CHECKING:
 
 #: The Pythons that a range is held against: a clause that all of them satisfy has no other side to prove.
 PYTHONS = tuple(f"3.{minor}" for minor in range(6, 16))
-_PLATFORM_TEXTS = {"linux": ("Linux", "posix", "x86_64"), "darwin": ("Darwin", "posix", "arm64")}
-_WINDOWS = ("Windows", "nt", "AMD64")
 
 
 class Subject:
@@ -84,98 +82,6 @@ class Subject:
     def about_metadata(self) -> bool:
         """Whether the rule is about installed metadata, which no cell can state."""
         return "installed" in self.rule.when
-
-
-def snapshot_of(cell: Cell, vocabulary: Mapping[str, Any]) -> Snapshot:
-    """A cell as a snapshot: what it does not list is absent, and it runs on Linux where it does not say."""
-    absent = cell.get("absent", ())
-    packages = {
-        name: Distribution(name=name, version=version)
-        for name, version in cell.get("packages", {}).items()
-        if name not in absent
-    }
-    python = {
-        "implementation": cell.get("implementation", "cpython"),
-        "free_threaded": cell.get("free-threaded", False),
-        "debug": cell.get("debug", False),
-    }
-    if "python" in cell:
-        python["version"] = cell["python"]
-    system = cell.get("platform", "linux")
-    return Snapshot(
-        target={"kind": "proof"},
-        python=python,
-        packages=packages,
-        platform={"system": system, "machine": cell.get("machine") or _PLATFORM_TEXTS.get(system, _WINDOWS)[2]},
-        start_method=_start_method(cell),
-        source="the proof",
-        lookup=_Lookup(cell, vocabulary),
-    )
-
-
-def _start_method(cell: Cell) -> dict[str, str]:
-    if "start_method" in cell:
-        return {"stated": cell["start_method"]}
-    if cell.get("platform", "linux") != "linux":
-        return {"default": "spawn"}
-    newer = "python" in cell and _release(cell["python"]) >= (3, 14)
-    return {"default": "forkserver" if newer else "fork"}
-
-
-def _release(version: str) -> tuple[int, ...]:
-    try:
-        return Version(version).release
-    except InvalidVersion:
-        return ()
-
-
-class _Lookup:
-    """Answers for the facts of a cell that a snapshot reads only when asked."""
-
-    def __init__(self, cell: Cell, vocabulary: Mapping[str, Any]) -> None:
-        self.cell = cell
-        self.kinds = vocabulary.get("modules", ())
-
-    def __call__(self, kind: str, key: str) -> Any:
-        """Give the value of a fact, or :class:`Unknown`."""
-        if kind == "env":
-            return self.cell.get("env", {}).get(key)
-        if kind == "module" and key in self.cell.get("modules", {}):
-            return self.module(self.cell["modules"][key])
-        if kind == "system" and key in self.cell.get("system", {}):
-            return self.cell["system"][key]
-        if kind == "system" and key == "container":
-            return False
-        if kind == "marker":
-            return self.marker().get(key) or Unknown(reason="the cell does not say")
-        word = {"module": "modules"}.get(kind, kind)
-        return Unknown(reason=f"the cell does not say; add `{word}: {{{key}: ...}}`")
-
-    def module(self, value: str) -> dict[str, Any]:
-        """What `import` finds: a place, or a distribution."""
-        if value in self.kinds:
-            return {"kind": value}
-        return {"kind": "site-packages", "distribution": value}
-
-    def marker(self) -> dict[str, str]:
-        """The variables of a PEP 508 environment that a cell settles."""
-        system = self.cell.get("platform", "linux")
-        name, family, machine = _PLATFORM_TEXTS.get(system, _WINDOWS)
-        implementation = self.cell.get("implementation", "cpython")
-        found = {
-            "sys_platform": system,
-            "platform_system": name,
-            "os_name": family,
-            "platform_machine": self.cell.get("machine", machine),
-            "implementation_name": implementation,
-            "platform_python_implementation": {"cpython": "CPython", "pypy": "PyPy"}.get(implementation, ""),
-        }
-        release = _release(self.cell.get("python", ""))
-        if release:
-            found["python_version"] = ".".join(map(str, release[:2]))
-        if len(release) > 2:  # noqa: PLR2004 - it says which patch release
-            found["python_full_version"] = self.cell["python"]
-        return found
 
 
 def describe(where: Where, cell: Cell) -> str:
@@ -301,3 +207,19 @@ def _with_axis(subject: Subject, axis: str, cell: Cell, other: Cell) -> Cell:
     packages = {name: version for name, version in cell.get("packages", {}).items() if name not in members}
     packages.update({name: version for name, version in other.get("packages", {}).items() if name in members})
     return {**cell, "packages": packages}
+
+
+#: What a repaired project changes, by the fact that a rule asks for.
+_REPAIRED = {"config": "files", "source": "files", "shadowed": "files", "artifact": "artifact"}
+
+
+def project_unproven(subject: Subject) -> Iterator[Complaint]:
+    """Rules about a project or an artefact without a good cell that differs from a bad one by its repair alone."""
+    named = {leaf.fact: leaf.where for leaf in leaves(subject.rule.when, ("when",)) if leaf.fact in _REPAIRED}
+    for fact, where in named.items():
+        entry = _REPAIRED[fact]
+        repaired = [cell for _, cell in subject.cells("good") if entry in cell]
+        broken = [cell[entry] for _, cell in subject.cells("bad") if entry in cell]
+        if not any(subject.matches({**cell, entry: content}) for cell in repaired for content in broken):
+            hint = f"add a bad cell's copy whose `{entry}` are repaired"
+            yield subject.complaint(where, f"no good cell shows that the rule is silent on what is repaired; {hint}")

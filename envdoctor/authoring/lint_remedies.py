@@ -9,8 +9,9 @@ from packaging.requirements import InvalidRequirement, Requirement
 from packaging.utils import canonicalize_name
 from packaging.version import Version
 
+from envdoctor.authoring.cells import snapshot_of
 from envdoctor.authoring.compile import compile_rule
-from envdoctor.authoring.lint_proof import PYTHONS, describe, snapshot_of
+from envdoctor.authoring.lint_proof import PYTHONS, describe
 from envdoctor.engine.diagnose import fill
 from envdoctor.engine.evaluate import matches
 
@@ -19,8 +20,9 @@ if TYPE_CHECKING:
 
     from packaging.specifiers import SpecifierSet
 
+    from envdoctor.authoring.cells import Cell
     from envdoctor.authoring.document import Complaint
-    from envdoctor.authoring.lint_proof import Cell, Subject
+    from envdoctor.authoring.lint_proof import Subject
 
 #: Stands for the newest release of a distribution whose releases are not known.
 _NEWEST = "9999"

@@ -16,27 +16,57 @@ if TYPE_CHECKING:
 CONSUMER_NAMES = {"consumer": "name", "works": "1.0", "module": "name"}
 INSTALLED_NAMES = {"distribution": "name", "requirement": "name==1.0", "required": "name", "found": "1.0"}
 
-_PLACEHOLDER = re.compile(r"\{([a-z]+)\}")
+#: What the texts of a rule may name of what matched, by the facts in its conditions.
+MATCHED_NAMES: dict[str, tuple[str, ...]] = {
+    "config": ("file", "line", "key"),
+    "source": ("file", "line", "call", "name"),
+    "artifact": ("file", "artifact", "functions", "writer", "python", "name"),
+    "shadowed": ("file", "module"),
+    "module": ("file",),
+    "start_method": ("start_method",),
+}
+
+_PLACEHOLDER = re.compile(r"\{([a-z_]+)\}")
 
 
 def filled(text: str) -> str:
     """A text with something plausible in place of what stands in braces."""
-    names = {**CONSUMER_NAMES, **INSTALLED_NAMES}
+    names = {
+        **{name: "name" for names in MATCHED_NAMES.values() for name in names},
+        **CONSUMER_NAMES,
+        **INSTALLED_NAMES,
+    }
     return _PLACEHOLDER.sub(lambda found: names.get(found[1], found[0]), text)
 
 
 def complain_of_placeholders(fields: Mapping[str, Node], values: Mapping[str, Any]) -> None:
     """Refuse words in braces that nothing will fill."""
-    known: set[str] = set()
-    if values.get("consumers"):
-        known |= CONSUMER_NAMES.keys()
-    if "installed" in values.get("when", {}):
-        known |= INSTALLED_NAMES.keys()
+    known = _known(values)
     for key in ("title", "why", "remedies", "symptoms"):
         for text, where in strings(fields[key].value, (key,)) if key in fields else ():
             for word in _PLACEHOLDER.findall(text):
                 if word not in known and (known or word in CONSUMER_NAMES or word in INSTALLED_NAMES):
                     _complain_of_placeholder(fields[key], where, word, known)
+
+
+def _known(values: Mapping[str, Any]) -> set[str]:
+    """What matching a rule lets its texts name."""
+    known: set[str] = set()
+    if values.get("consumers"):
+        known |= CONSUMER_NAMES.keys()
+    conditions = [values.get("when", {}), *(remedy.get("when", {}) for remedy in values.get("remedies", ()))]
+    facts = {fact for condition in conditions for fact in _facts(condition)}
+    if "installed" in facts:
+        known |= INSTALLED_NAMES.keys()
+    return known.union(*(MATCHED_NAMES.get(fact, ()) for fact in facts))
+
+
+def _facts(condition: Mapping[str, Any]) -> Iterator[str]:
+    for fact, value in condition.items():
+        inner = [value] if fact == "not" else value if fact in {"all", "any"} else []
+        for part in inner:
+            yield from _facts(part)
+        yield fact
 
 
 def _complain_of_placeholder(node: Node, where: Where, word: str, known: set[str]) -> None:

@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 from packaging.requirements import InvalidRequirement, Requirement
 
-from envdoctor.authoring.conditions import complain_of_specifier, read_condition, read_name
+from envdoctor.authoring.conditions import read_condition
 from envdoctor.authoring.document import shorten
 from envdoctor.authoring.placeholders import filled
+from envdoctor.authoring.values import complain_of_specifier, read_name
 from envdoctor.model import SAFETIES
 
 if TYPE_CHECKING:

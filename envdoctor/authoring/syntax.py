@@ -10,18 +10,18 @@ import os
 import re
 from typing import TYPE_CHECKING, Any
 
-from envdoctor.authoring.conditions import (
-    START_METHODS,
-    read_condition,
-    read_name,
-    read_names,
-    read_pattern,
-    read_specifier,
-    read_version,
-)
+from envdoctor.authoring.conditions import read_condition
 from envdoctor.authoring.document import Book, Complaint, Document, line_of, read_document, read_file, shorten
 from envdoctor.authoring.placeholders import complain_of_placeholders, filled
+from envdoctor.authoring.project_conditions import (
+    START_METHODS,
+    read_library,
+    read_project,
+    read_stated_artifacts,
+    read_writer,
+)
 from envdoctor.authoring.remedy import read_remedies
+from envdoctor.authoring.values import read_name, read_names, read_pattern, read_specifier, read_version
 from envdoctor.errors import RuleError
 from envdoctor.model import IMPACTS, SEVERITIES, Record
 
@@ -44,9 +44,9 @@ class Rule(Record):
     ``when`` is the condition as written, with normalised names. ``symptoms`` have some of ``raises``, ``message`` and
     ``in``. ``remedies`` have ``kind`` and, by kind, ``requirement`` (``requirements`` where there are several),
     ``package`` (several joined by a space), ``file``/``key``/``to``, ``name``/``to`` or ``text``; then ``safety``,
-    ``at`` and, where given, ``effect`` and ``when``. ``proof`` has ``script``, ``each``, ``bad`` and ``good``;
-    ``consumers`` maps a name to ``bad``, ``works`` (or ``None``) and ``module``. ``lines`` gives the line of each key
-    path.
+    ``at`` and, where given, ``effect`` and ``when``. ``proof`` has ``script``, ``write``, ``each``, ``bad`` and
+    ``good``; ``consumers`` maps a name to ``bad``, ``works`` (or ``None``) and ``module``. ``lines`` gives the line of
+    each key path.
     """
 
     id: str
@@ -147,8 +147,8 @@ def _references(node: Node) -> list[str]:
 
 
 def _proof(node: Node) -> dict[str, Any]:
-    fields = node.fields(("script", "each", "bad", "good"), needed=("bad",))
-    proof: dict[str, Any] = {"script": "", "each": None, "bad": [], "good": []}
+    fields = node.fields(("script", "write", "each", "bad", "good"), needed=("bad",))
+    proof: dict[str, Any] = {"script": "", "write": None, "each": None, "bad": [], "good": []}
     for kind in ("bad", "good"):
         if kind in fields:
             proof[kind] = [_cell(item) for item in fields[kind].items()]
@@ -156,6 +156,10 @@ def _proof(node: Node) -> dict[str, Any]:
         proof["script"] = fields["script"].text()
     elif any("recorded" not in cell for cell in [*proof["bad"], *proof["good"]]):
         node.complain("`proof` lacks `script`; write the few lines of Python that fail in a bad cell")
+    if "write" in fields:
+        proof["write"] = fields["write"].text()
+    elif any("writer" in cell for cell in [*proof["bad"], *proof["good"]]):
+        node.complain("a cell names a `writer`, so `proof` needs `write`: the lines that write the artefact there")
     if "each" in fields:
         proof["each"] = fields["each"].choice(("consumer",))
     return proof
@@ -179,13 +183,21 @@ def _cell_packages(node: Node) -> dict[str, str]:
     return {name: read_version(child) for name, child in read_names(node).items()}
 
 
-def _cell_system(node: Node) -> dict[str, Any]:
-    kinds: Mapping[str, str] = node.book.vocabulary.get("system", {})
-    return {
-        key: read_version(child) if kinds[key] == "version" else child.flag()
-        for key, child in node.fields(kinds).items()
-    }
+def _cell_table(section: str) -> Callable[[Node], dict[str, Any]]:
+    """Read what a cell states of the facts that a section of the vocabulary lists."""
 
+    def read(node: Node) -> dict[str, Any]:
+        kinds: Mapping[str, str] = node.book.vocabulary.get(section, {})
+        return {key: _STATED[kinds[key]](child) for key, child in node.fields(kinds).items()}
+
+    return read
+
+
+_STATED: dict[str, Callable[[Node], Any]] = {
+    "version": read_version,
+    "boolean": lambda node: node.flag(),
+    "text": lambda node: node.text(),
+}
 
 #: How each entry of a proof's cell is read.
 CELL: dict[str, Callable[[Node], Any]] = {
@@ -201,7 +213,12 @@ CELL: dict[str, Callable[[Node], Any]] = {
     "absent": lambda node: [read_name(item, item.text()) for item in node.items()],
     "recorded": lambda node: node.text(),
     "modules": _texts,
-    "system": _cell_system,
+    "system": _cell_table("system"),
+    "process": _cell_table("process"),
+    "libraries": read_library,
+    "files": read_project,
+    "artifact": read_stated_artifacts,
+    "writer": read_writer,
     "start_method": lambda node: node.choice(START_METHODS),
 }
 
@@ -224,11 +241,18 @@ NEEDED = ("id", "title", "severity", "impact", "when", "why", "remedies", "refer
 DEFAULTS: dict[str, Any] = {"symptoms": [], "consumers": {}, "status": "stable"}
 
 
-_SHAPES: dict[str, type] = {"families": dict, "system": dict, "modules": list}
+_SHAPES: dict[str, type] = {
+    "families": dict,
+    "system": dict,
+    "process": dict,
+    "modules": list,
+    "calls": dict,
+    "start_methods": dict,
+}
 
 
 def load_vocabulary(path: str) -> dict[str, Any]:
-    """The words that rules share: ``families``, ``system`` and ``modules``.
+    """The words that rules share, by section; see the vocabulary of envdoctor.
 
     Raises :class:`RuleError` where the file cannot be read or has another shape.
     """

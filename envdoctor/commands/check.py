@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import os
-
 from envdoctor import doctor
-from envdoctor.commands.options import TARGET_EXAMPLES, add_output, add_target, examine, parser_for
+from envdoctor.commands.options import TARGET_EXAMPLES, add_output, add_project, add_target, examine, parser_for
 from envdoctor.commands.output import show, status
-from envdoctor.errors import UsageError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -22,9 +19,7 @@ def run(words: Sequence[str]) -> int:
         TARGET_EXAMPLES.format(command="check") + "  envdoctor check -f json -o findings.json --fail-on warning\n",
     )
     add_target(parser)
-    parser.add_argument(
-        "--project", metavar="DIR", help="the project's directory; no rule asks about its files yet, so none is read"
-    )
+    add_project(parser)
     add_output(parser)
     parser.add_argument(
         "--fail-on",
@@ -34,8 +29,6 @@ def run(words: Sequence[str]) -> int:
         "with warning, envdoctor does all that pip check does",
     )
     options = parser.parse_args(words)
-    if options.project is not None and not os.path.isdir(options.project):
-        raise UsageError(f"--project {options.project} is not a directory: give the one that holds the project")
     report = doctor.check(examine(options), options.rules)
     show(report, options.format, options.output)
     return status(report, options.fail_on)

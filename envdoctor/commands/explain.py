@@ -7,7 +7,7 @@ import os
 import sys
 
 from envdoctor import doctor
-from envdoctor.commands.options import add_output, add_target, examine, parser_for, target_of
+from envdoctor.commands.options import add_output, add_project, add_target, examine, parser_for, target_of
 from envdoctor.commands.output import show
 from envdoctor.errors import UsageError
 
@@ -35,6 +35,7 @@ def run(words: Sequence[str]) -> int:
     parser.add_argument("--no-target", action="store_true", help="go by the text alone")
     add_output(parser)
     add_target(parser)
+    add_project(parser)
     options = parser.parse_args(words)
     if options.file == "-" and options.snapshot == "-":
         raise UsageError("the text and the snapshot cannot both come from stdin: give one of them as a file")

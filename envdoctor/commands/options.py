@@ -9,6 +9,7 @@ import sys
 from envdoctor import doctor
 from envdoctor.commands.output import write
 from envdoctor.errors import UsageError
+from envdoctor.targets import project as beside
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -23,6 +24,7 @@ examples:
   envdoctor {command} --python /opt/app/bin/python
   envdoctor {command} -r requirements.txt --python-version 3.11 --platform linux
   envdoctor {command} --root /mnt/image        a container's file system; nothing in it is executed
+  envdoctor {command} --pid 4711               a running or hung job
   envdoctor {command} --snapshot facts.json    what `envdoctor snapshot` wrote elsewhere
 """
 
@@ -95,6 +97,7 @@ def add_target(parser: argparse.ArgumentParser) -> None:
         (["--python"], "PATH", "another interpreter, or the directory of its environment"),
         (["-r", "--requirements"], "FILE", "a requirements or lock file; nothing is installed"),
         (["--root"], "DIR", "a root file system; nothing in it is executed"),
+        (["--pid"], "N", "a running process: its interpreter, environment, start method and libraries"),
         (["--snapshot"], "FILE", "a file that envdoctor snapshot wrote; - reads stdin"),
     ):
         group.add_argument(*names, metavar=metavar, help=said, action=_Once)
@@ -107,9 +110,25 @@ def add_target(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def add_project(parser: argparse.ArgumentParser) -> None:
+    """Add the options that name what stands beside the target."""
+    group = parser.add_argument_group("beside the target", "read only where a rule asks; nothing is executed or loaded")
+    group.add_argument(
+        "--project", metavar="DIR",
+        help="the project's directory, for its configuration, source and artefacts; by default the current directory, "
+        "but none with --root and --snapshot",
+    )  # fmt: skip
+    group.add_argument(
+        "--artifact", metavar="FILE", action="append", default=[],
+        help="a saved model, pickle or array that the program loads; may be given several times",
+    )  # fmt: skip
+
+
 def target_of(options: argparse.Namespace) -> list[str]:
     """The options that name a target, without their hyphens."""
-    return [kind for kind in ("python", "requirements", "root", "snapshot") if getattr(options, kind) is not None]
+    return [
+        kind for kind in ("python", "requirements", "root", "pid", "snapshot") if getattr(options, kind) is not None
+    ]
 
 
 def examine(options: argparse.Namespace) -> Snapshot:
@@ -125,9 +144,20 @@ def examine(options: argparse.Namespace) -> Snapshot:
     if kind != "requirements" and any(described.values()):
         name = next(name for name, value in described.items() if value)
         raise UsageError(f"--{name.replace('_', '-')} describes a requirements file: give it with -r FILE")
-    more = described if kind == "requirements" else {}
+    more: dict[str, Any] = dict(described) if kind == "requirements" else {}
+    if hasattr(options, "project"):
+        more.update(project=_project(options.project, kind), artifacts=options.artifact)
     value = getattr(options, kind) if kind else None
     return doctor.examine(kind, value, start_method=options.start_method, rules=options.rules, **more)
+
+
+def _project(given: str | None, kind: str | None) -> str | None:
+    """The project's directory: the one that is given, else the current one where the target is on this machine."""
+    if given is None:
+        return None if kind in {"root", "snapshot"} else beside.default()
+    if not os.path.isdir(given):
+        raise UsageError(f"--project {given} is not a directory: give the one that holds the project")
+    return given
 
 
 def add_output(parser: argparse.ArgumentParser, *, formats: bool = True) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from envdoctor import doctor
-from envdoctor.commands.options import TARGET_EXAMPLES, add_output, add_target, examine, parser_for
+from envdoctor.commands.options import TARGET_EXAMPLES, add_output, add_project, add_target, examine, parser_for
 from envdoctor.commands.output import show
 
 TYPE_CHECKING = False
@@ -20,6 +20,7 @@ def run(words: Sequence[str]) -> int:
         TARGET_EXAMPLES.format(command="report") + "  envdoctor report -o report.md\n",
     )
     add_target(parser)
+    add_project(parser)
     add_output(parser, formats=False)
     options = parser.parse_args(words)
     examined = doctor.check(examine(options), options.rules)

@@ -87,12 +87,18 @@ def remedies(texts: Mapping[str, Any], names: Mapping[str, str], snapshot: Snaps
     """The remedies of a rule that are on offer in this snapshot, best first."""
     offered = []
     for stated in texts["remedies"]:
+        trace = Trace()
         condition = stated.get("when")
-        if condition is not None and holds(condition, snapshot, Trace()) is False:
+        if condition is not None and holds(condition, snapshot, trace) is False:
             continue
         if "{works}" in str(stated.get("requirement")) and not names.get("works"):
             continue
-        values = {key: fill(value, names) if isinstance(value, str) else value for key, value in stated.items()}
+        known = {**names, **trace.names}
+        values: dict[str, Any] = dict(stated)
+        values.update((key, fill(value, known)) for key, value in stated.items() if isinstance(value, str))
         values.pop("when", None)
+        entry = trace.entries.get((values.get("file", ""), values.get("key", "")))
+        if stated["kind"] == "set" and entry is not None:
+            values.update(file=entry["file"], key=entry["key"], line=entry.get("line"))
         offered.append(Remedy(**values))
     return offered

@@ -27,11 +27,33 @@ LONGEST_VALUE = 4_000
 
 
 class Trace:
-    """What an evaluation rested on: the evidence of what is true, and ``(fact, reason)`` of what is unknown."""
+    """What an evaluation rested on: the evidence of what is true, and ``(fact, reason)`` of what is unknown.
+
+    ``names`` is what the texts of a rule may name, ``entries`` the configuration entries that held, by glob and key,
+    and ``cases`` the further evidence and names of each of several findings that one condition makes.
+    """
 
     def __init__(self) -> None:
         self.seen: list[tuple[str, object, str]] = []
         self.unknown: list[tuple[str, str]] = []
+        self.names: dict[str, str] = {}
+        self.entries: dict[tuple[str, str], Mapping[str, Any]] = {}
+        self.cases: list[tuple[list[tuple[str, object, str]], dict[str, str]]] = []
+
+    def say(self, **names: str) -> None:
+        """Note what the texts of the rule may name; what was noted first stays."""
+        self.names = {**names, **self.names}
+
+    def split(self, seen: list[tuple[str, object, str]], names: dict[str, str]) -> None:
+        """Note one of several findings."""
+        self.cases.append((seen, names))
+
+    def add(self, other: Trace) -> None:
+        """Take over what another evaluation rested on."""
+        self.seen += other.seen
+        self.cases += other.cases
+        self.entries.update(other.entries)
+        self.say(**other.names)
 
     def saw(self, fact: str, value: object, source: str) -> None:
         """Note a fact that made a condition true."""
@@ -43,7 +65,11 @@ class Trace:
 
     def evidence(self) -> list[Evidence]:
         """What was seen, as evidence; most conditions turn out false, so that it is only made for those that hold."""
-        return [Evidence(fact=fact, value=str(value), source=source) for fact, value, source in self.seen]
+        return _evidence(self.seen)
+
+
+def _evidence(seen: Sequence[tuple[str, object, str]]) -> list[Evidence]:
+    return [Evidence(fact=fact, value=str(value), source=source) for fact, value, source in seen]
 
 
 class Match(Record):
@@ -80,7 +106,11 @@ def matches(
         ]
     if "consumers" in compiled:
         return _consumer_matches(compiled, snapshot, own, trace)
-    return [Match(evidence=own.evidence() or [_always(snapshot)])]
+    if own.cases:
+        return [
+            Match(evidence=_evidence([*own.seen, *seen]), names={**own.names, **names}) for seen, names in own.cases
+        ]
+    return [Match(evidence=own.evidence() or [_always(snapshot)], names=own.names)]
 
 
 def _always(snapshot: Snapshot) -> Evidence:
@@ -93,7 +123,7 @@ def _consumer_matches(compiled: Mapping[str, Any], snapshot: Snapshot, cause: Tr
         own = Trace()
         verdict = holds(["packages", [name], consumer["bad"], consumer["intervals"]], snapshot, own)
         if verdict:
-            names = {"consumer": name, "works": consumer["works"] or "", "module": consumer["module"]}
+            names = {**cause.names, "consumer": name, "works": consumer["works"] or "", "module": consumer["module"]}
             found.append(Match(evidence=[*own.evidence(), *cause.evidence()], consumer=name, names=names))
         elif verdict is None and snapshot.packages.get(name) is not None:
             trace.unknown += own.unknown
@@ -122,7 +152,7 @@ def _any(condition: Condition, snapshot: Snapshot, trace: Trace) -> Verdict:
         own = Trace()
         one = OPERATORS[part[0]](part, snapshot, own)
         if one:
-            trace.seen += own.seen
+            trace.add(own)
             return True
         if one is None:
             trace.unknown += own.unknown
@@ -264,41 +294,78 @@ def _env(condition: Condition, snapshot: Snapshot, trace: Trace) -> Verdict:
     return verdict
 
 
+#: The place of a module that a file of the project takes before any installed one.
+_LOCAL = "local"
+
+
 def _module(condition: Condition, snapshot: Snapshot, trace: Trace) -> Verdict:
     _, name, wanted = condition
+    hidden = snapshot.lookup("local_module", name) if wanted == _LOCAL else None
+    if isinstance(hidden, dict) and not hidden["namespace"]:
+        trace.say(file=hidden["file"], module=name)
+        trace.saw("module." + name, f"{hidden['file']} of the project", hidden["file"])
+        return True
     value = _look("module", name, snapshot, trace)
     if isinstance(value, Unknown):
         return None
     verdict: bool = value["kind"] == wanted
+    if isinstance(hidden, dict) and value["kind"] == "missing":  # a directory gives way to any installed module
+        trace.say(file=hidden["file"], module=name)
+        value, verdict = {"kind": f"the directory {hidden['file']} of the project", "origin": hidden["file"]}, True
     if verdict:
         trace.saw("module." + name, value["kind"], value.get("origin") or snapshot.source)
     return verdict
 
 
-def _system(condition: Condition, snapshot: Snapshot, trace: Trace) -> Verdict:
-    _, name, wanted, admitted = condition
-    value = _look("system", name, snapshot, trace)
+def _table(condition: Condition, snapshot: Snapshot, trace: Trace) -> Verdict:
+    """A fact about the machine or the process: a flag, a version or number in a range, or a text that matches."""
+    kind, name, wanted, admitted = condition
+    value = _look(kind, name, snapshot, trace)
     if isinstance(value, Unknown):
         return None
     if value is None or isinstance(value, bool):
         verdict: Verdict = value is not None and value == wanted
+    elif isinstance(wanted, dict):
+        import re
+
+        verdict = re.search(wanted["matches"], str(value)[:LONGEST_VALUE]) is not None
     else:
-        verdict = within(value, wanted, admitted)
+        verdict = within(str(value), wanted, admitted)
     if verdict:
-        trace.saw("system." + name, value, snapshot.source)
+        trace.saw(f"{kind}.{name}", value, snapshot.source)
     return verdict
 
 
+def _library(condition: Condition, snapshot: Snapshot, trace: Trace) -> Verdict:
+    _, name, wanted = condition
+    value = _look("library", name, snapshot, trace)
+    if isinstance(value, Unknown):
+        return None
+    if value == wanted:
+        trace.saw("library." + name, value, snapshot.source)
+    return bool(value == wanted)
+
+
 def _start_method(condition: Condition, snapshot: Snapshot, trace: Trace) -> Verdict:
-    stated = snapshot.start_method.get("stated")
-    value = stated or snapshot.start_method.get("default")
-    if value is None:
+    from envdoctor.engine.start_method import in_use
+
+    library, chooses = condition[2:] if len(condition) > 2 else (None, None)  # noqa: PLR2004 - one of a library
+    method, seen = in_use(snapshot, library, chooses)
+    if method is None:
         trace.missed("start_method", "the target does not say; state it with --start-method")
         return None
-    if value in condition[1]:
-        source = "--start-method" if stated else "the default of this Python on this platform"
-        trace.saw("start_method", value, source)
-    return value in condition[1]
+    if method in condition[1]:
+        for fact in seen:
+            trace.saw(*fact)
+        trace.say(start_method=method)
+    return method in condition[1]
+
+
+def _project(condition: Condition, snapshot: Snapshot, trace: Trace) -> Verdict:
+    """A fact of the project's files or of an artefact, whose operators are imported when the first rule asks."""
+    from envdoctor.engine import project
+
+    return project.OPERATORS[condition[0]](condition, snapshot, trace)
 
 
 OPERATORS: dict[str, Callable[[Condition, Snapshot, Trace], Verdict]] = {
@@ -313,6 +380,12 @@ OPERATORS: dict[str, Callable[[Condition, Snapshot, Trace], Verdict]] = {
     "marker": _marker,
     "env": _env,
     "module": _module,
-    "system": _system,
+    "system": _table,
+    "process": _table,
+    "library": _library,
     "start_method": _start_method,
+    "config": _project,
+    "source": _project,
+    "artifact": _project,
+    "shadowed": _project,
 }

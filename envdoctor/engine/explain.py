@@ -11,7 +11,7 @@ from envdoctor.engine.evaluate import Match, Trace, holds, matches
 from envdoctor.model import Distribution, Evidence, Finding, Report, Snapshot, UnknownFact
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from envdoctor.engine.index import Index
 
@@ -144,10 +144,11 @@ class _Case:
         if snapshot is None:
             yield self._open()
             return
-        confirmed = matches(self.compiled, snapshot)
+        open_minded = self._lenient(snapshot)
+        confirmed = matches(self.compiled, open_minded)
         if confirmed:
             confirmed = self._fitting(confirmed)
-        elif not _contradicts(self.compiled, snapshot):
+        elif not _contradicts(self.compiled, open_minded):
             yield self._open(snapshot)
             return
         for match in confirmed:
@@ -155,6 +156,14 @@ class _Case:
             yield symptom.score, _with(finding(self.texts, match, snapshot), symptom, confirmed=True)
         if not confirmed:
             yield self._unconfirmed(snapshot)
+
+    def _lenient(self, snapshot: Snapshot) -> Snapshot:
+        """The environment, in which a use that is not seen, or a package whose install failed, proves nothing."""
+        named = [*self.texts["packages"], *self.texts["consumers"]]
+        failed = self.texts["impact"] == "install-failure" and not any(name in snapshot.packages for name in named)
+        complete = snapshot.complete and not failed
+        lenient: Snapshot = snapshot.replace(lookup=_Lenient(snapshot.lookup), complete=complete)
+        return lenient
 
     def _fitting(self, confirmed: Sequence[Match]) -> list[Match]:
         """Of the consumers that the environment has in their bad range, those that the text points to or allows."""
@@ -207,6 +216,19 @@ class _Case:
     def _may_trip(self, consumer: str, snapshot: Snapshot) -> bool:
         line = self.texts["consumers"][consumer]
         return holds(["packages", [consumer], line["bad"], line["intervals"]], snapshot, Trace()) is not False
+
+
+class _Lenient:
+    """Answers for an environment, with a gap in all that is searched for in a project: no search sees everything."""
+
+    def __init__(self, lookup: Callable[[str, str], Any]) -> None:
+        self._lookup = lookup
+
+    def __call__(self, kind: str, key: str) -> Any:
+        answer = self._lookup(kind, key)
+        if isinstance(answer, dict) and "gaps" in answer:
+            return {**answer, "gaps": [*answer["gaps"], "it was not seen in the project, which does not rule it out"]}
+        return answer
 
 
 def _with(found: Finding, symptom: symptoms.Match, *, confirmed: bool | None) -> Finding:

@@ -25,7 +25,12 @@ _FACTS = {
     "marker": "{key} {value}",
     "platform": "{key} {value}",
     "python": "Python {key} {value}",
-    "start_method": "start method {value}",
+    "start_method": "{key} start method {value}",
+    "config": "{key}: {value}",
+    "source": "{value}",
+    "artifact": "{value}",
+    "library": "{key} {value}",
+    "process": "{key} {value}",
     "installed": "{value}",
     "requirements": "{value}",
     "requires_python": "{value}",
@@ -130,7 +135,12 @@ def _require(remedy: Remedy) -> str:
 
 
 def _set(remedy: Remedy) -> str:
-    return f"in {remedy.file} write {remedy.key}: {_value(remedy.to)}"
+    """A configuration entry to write; in the form of its file, and with the line where that is known."""
+    file, key = remedy.file or "", remedy.key or ""
+    sign = ": " if file.endswith((".yaml", ".yml", ".json")) else " = "
+    if remedy.line is None:
+        return f"in {file} write {key}{sign}{_value(remedy.to)}"
+    return f"in {file}, line {remedy.line}, write {key.rpartition('.')[2]}{sign}{_value(remedy.to)}"
 
 
 def _setenv(remedy: Remedy) -> str:

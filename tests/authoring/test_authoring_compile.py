@@ -167,7 +167,7 @@ def test_what_rules_ask_of_a_target_is_listed():
         rule("c", when={"env": {"X": {"is": "set"}}}),
     ]
 
-    assert base(*rules).wanted == {"env": ["X", "Y"], "module": ["distutils"], "system": ["glibc"]}
+    assert base(*rules).wanted == {"env": ["X", "Y"], "library": [], "module": ["distutils"], "system": ["glibc"]}
 
 
 # -- a directory and its cache ---

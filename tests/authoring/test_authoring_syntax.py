@@ -123,7 +123,7 @@ BROKEN = [
     ('sys_platform == "win32"', "sys_platform is win32", 16, "is not a PEP 508 marker", False),
     ('sys_platform == "win32"', 'extra == "win32"', 16, "a marker about extras", False),
     ("{not: ", "{nott: ", 16, "did you mean `not`?", True),
-    ("{not: ", "{config: ", 16, "the fact `config` is not available yet", True),
+    ("{not: ", "{config: ", 16, "`env` is not known in config", True),
     ("{any: [", "{any: [{}, ", 16, "names no fact", True),
     ("when: {any: ", "when: {installed: missing, any: ", 16, "`installed` stands alone at the top", True),
     ("references:\n  - https", "references: https", 23, "must be a list", True),
@@ -256,8 +256,76 @@ def test_the_schema_accepts_a_shipped_rule(path):
     assert found == []
 
 
+WHENS = [
+    ("config: {file: '**/a.yaml', key: run.fast, equals: true}", None, True),
+    ("config: {file: '/etc/a.yaml', key: run.fast, equals: true}", "relative to the project", False),
+    ("config: {file: a.yaml, key: run.fast}", "exactly one of: equals, matches, is", True),
+    ("config: {file: a.yaml, key: run.fast, equals: [1]}", "takes one value", True),
+    ("config: {file: a.yaml, key: run.fast, matches: '('}", "does not compile", False),
+    ("source: {calls: 'lib.**.Parallel', argument: {at: 1, name: env, is: instance}}", None, True),
+    (
+        "source: {calls: [a.b, c.d], arguments: [{name: x, differs: 0}, {at: 0, carries: a.B}], without: x.y}",
+        None,
+        True,
+    ),
+    ("source: {imports: a.b, argument: {at: 1, is: lambda}}", "write `calls:` instead of `imports:`", False),
+    ("source: {imports: a.b, uses: a.c}", "exactly one of: uses, imports, calls", True),
+    ("source: {calls: 'a b'}", "is not a dotted name", False),
+    ("source: {calls: a.b, argument: {is: lambda}}", "needs its position or its keyword", True),
+    ("source: {calls: a.b, argument: {at: 0}}", "an argument needs a test", False),
+    ("source: {calls: a.b, argument: {at: true, is: lambda}}", "counted from 0", True),
+    ("source: {calls: a.b, argument: {at: 0, is: lambdas}}", "did you mean `lambda`?", False),
+    ("artifact: {kind: pickle, names: 'a.**', protocol: '>=5', code: foreign}", None, True),
+    ("artifact: {written-by: {python: '<3.8', packages: {Left.Pad: '<2'}}}", None, True),
+    ("artifact: {kind: pickles}", "did you mean `pickle`?", True),
+    ("artifact: {}", "`artifact` says nothing", True),
+    ("artifact: {written-by: {packages: {left: 1.5}}}", "unquoted version", True),
+    ("shadowed: standard-library", None, True),
+    ("not: {shadowed: standard-library}", "stands at the top", True),
+    ("library: {libgomp.so.1: missing}", None, True),
+    ("library: {/lib/libgomp.so.1: missing}", "is not the file name of a shared library", True),
+    ("process: {openmp-runtimes: '>1', forked-with-threads: true}", None, True),
+    ("process: {openmp: '>1'}", "`openmp` is not known in process; known here: children", True),
+    ("start_method: [fork, spawn]", None, True),
+    ("start_method: {of: nobody, is: spawn}", "is no of", False),
+    ("system: {gpu: '(', open-files: '<4096'}", "does not compile", False),
+]
+
+
+@pytest.mark.parametrize(("when", "part", "schema"), WHENS, ids=[row[0][:60] for row in WHENS])
+def test_facts_that_are_read_outside_of_packages(when, part, schema):
+    """``schema`` says whether the JSON schema is of the same opinion."""
+    text = RULE.replace(RULE[RULE.index("when:") : RULE.index("why:")], f"when: {{{when}}}\n")
+    rule, complaints = read(text)
+    if part is None:
+        assert complaints == []
+        assert rule is not None
+    else:
+        assert any(part in one.message for one in complaints), complaints
+    assert SCHEMA.is_valid(yaml.safe_load(text)) is (part is None) or not schema
+
+
+def test_a_cell_states_a_project_and_what_was_written_elsewhere():
+    cell = """{python: "3.10", files: {main.py: "import left"}, libraries: {liba.so.1: missing}, process: {threads: "4"},
+      artifact: {kind: pickle, names: a.b, code: "<3.8", written-by: {python: "3.7"}}, writer: {python: "3.7"}}"""
+    text = RULE.replace("  bad:\n", f"  bad:\n    - {cell}\n", 1)
+    rule, complaints = read(text)
+    assert [one.message for one in complaints] == [
+        "a cell names a `writer`, so `proof` needs `write`: the lines that write the artefact there"
+    ]
+    rule, complaints = read(text.replace("  script:", "  write: import right\n  script:"))
+    assert complaints == []
+    first = rule.proof["bad"][0]
+    assert first["artifact"] == [
+        {"kind": "pickle", "names": ["a.b"], "code": ["<3.8"], "written-by": {"python": "3.7"}}
+    ]
+    assert rule.proof["write"] == "import right"
+    assert SCHEMA.is_valid(yaml.safe_load(text))
+
+
 def test_the_schema_knows_the_words_of_the_language():
     from envdoctor.authoring.conditions import FACTS
+    from envdoctor.authoring.project_conditions import ARTIFACTS, TESTS
     from envdoctor.authoring.remedy import MODIFIERS, VERBS
     from envdoctor.authoring.syntax import CELL, KEYS, NEEDED
 
@@ -265,7 +333,10 @@ def test_the_schema_knows_the_words_of_the_language():
     jsonschema.Draft202012Validator.check_schema(schema)
     assert set(schema["properties"]) == set(KEYS)
     assert set(schema["required"]) == set(NEEDED)
-    assert set(schema["$defs"]["facts"]["properties"]) | {"installed"} == set(FACTS)
+    assert set(schema["$defs"]["facts"]["properties"]) | {"installed", "shadowed"} == set(FACTS)
     assert set(schema["$defs"]["remedy"]["properties"]) == {*VERBS, *MODIFIERS, "with"}
     assert set(schema["$defs"]["cell"]["properties"]) == set(CELL)
     assert set(schema["$defs"]["facts"]["properties"]["system"]["properties"]) == set(VOCABULARY["system"])
+    assert set(schema["$defs"]["process"]["properties"]) == set(VOCABULARY["process"])
+    assert set(schema["$defs"]["argument"]["properties"]) == set(TESTS)
+    assert set(schema["$defs"]["artifactKind"]["enum"]) == set(ARTIFACTS)

@@ -2,11 +2,11 @@
 
 import pytest
 
-from envdoctor.authoring.compile import _condition
+from envdoctor.authoring.compile_condition import compile_condition
 from envdoctor.engine.evaluate import Trace, holds, matches
 from envdoctor.model import Distribution, Evidence, Finding, Snapshot, Unknown
 
-FAMILIES = {"tensorflow": ["tensorflow-cpu"]}
+FAMILIES = {"families": {"tensorflow": ["tensorflow-cpu"]}}
 
 
 def snapshot(packages=None, **facts):
@@ -24,7 +24,7 @@ def snapshot(packages=None, **facts):
 
 
 def verdict(when, *args, **facts):
-    return holds(_condition(when, FAMILIES), snapshot(*args, **facts), Trace())
+    return holds(compile_condition(when, FAMILIES), snapshot(*args, **facts), Trace())
 
 
 T, F, U = True, False, None
@@ -120,7 +120,7 @@ def test_a_stated_start_method_counts_before_the_default():
 
 
 def test_a_match_carries_evidence_with_its_source_and_the_unknown_says_why():
-    compiled = {"when": _condition({"python": ">=3.11", "packages": {"a": "<3"}}, FAMILIES)}
+    compiled = {"when": compile_condition({"python": ">=3.11", "packages": {"a": "<3"}}, FAMILIES)}
 
     (match,) = matches(compiled, snapshot({"a": "2.1"}))
 
@@ -136,7 +136,7 @@ def test_a_match_carries_evidence_with_its_source_and_the_unknown_says_why():
 def test_each_consumer_in_its_bad_range_is_a_match_of_its_own():
     consumer = {"bad": "<2", "intervals": None, "works": "2.0", "module": "x"}
     compiled = {
-        "when": _condition({"packages": {"cause": ">=3"}}, FAMILIES),
+        "when": compile_condition({"packages": {"cause": ">=3"}}, FAMILIES),
         "consumers": {"x": consumer, "y": consumer, "z": {**consumer, "works": None}},
     }
 

@@ -90,7 +90,11 @@ def test_a_file_reads_as_its_bytes_do(tmp_path):
     on_disk, in_memory = from_file(str(path)), from_bytes(data, "x")
 
     assert list(on_disk.all()) == list(in_memory.all())
-    assert (on_disk.rules, on_disk.digest, on_disk.wanted) == (2, "digest", {"env": [], "module": [], "system": []})
+    assert (on_disk.rules, on_disk.digest, on_disk.wanted) == (
+        2,
+        "digest",
+        {"env": [], "library": [], "module": [], "system": []},
+    )
 
 
 def test_integers_are_little_endian_on_every_machine():

@@ -1,0 +1,300 @@
+"""Operators over facts that a project's files and artefacts tell. Pure; imported when the first rule asks for one.
+
+Such a fact is answered by ``{"found": [...], "gaps": [reason, ...]}``: what was found, and what could not be looked at.
+Where nothing that was found will do, a gap leaves the condition undecided.
+"""
+
+from __future__ import annotations
+
+import functools
+import re
+from typing import TYPE_CHECKING, Any
+
+from envdoctor.engine.versions import within
+from envdoctor.model import Unknown
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+
+    from envdoctor.engine.evaluate import Condition, Trace, Verdict
+    from envdoctor.model import Snapshot
+
+    Found = Mapping[str, Any]
+
+#: The characters of a value that a rule's expression may see at most: a search cannot be stopped.
+LONGEST_VALUE = 4_000
+#: The most places that a finding names.
+MOST_PLACES = 5
+
+
+def _answers(kind: str, key: str, snapshot: Snapshot, trace: Trace) -> tuple[list[Found], bool]:
+    """What was found, and whether that is all there is; what is not known is noted in the trace."""
+    answer = snapshot.lookup(kind, key)
+    if isinstance(answer, Unknown):
+        trace.missed(kind, answer.reason)
+        return [], False
+    for reason in answer["gaps"][:1]:
+        trace.missed(kind, reason)
+    return list(answer["found"]), not answer["gaps"]
+
+
+def _place(found: Found) -> str:
+    return f"{found['file']}:{found['line']}" if found.get("line") else str(found["file"])
+
+
+# --- configuration --------------------------------------------------------------------------------------------------
+
+
+def config(condition: Condition, snapshot: Snapshot, trace: Trace) -> Verdict:
+    """Whether some entry of the project's configuration passes a test."""
+    _, file, key, test, wanted = condition
+    found, whole = _answers("config", f"{file}\n{key}", snapshot, trace)
+    shown = 0
+    for entry in found:
+        value = _TESTS[test](entry["value"], wanted)
+        if value is None:
+            continue
+        shown += 1
+        if shown == 1:
+            trace.say(file=entry["file"], line=str(entry.get("line") or ""), key=entry["key"])
+            trace.entries[file, key] = entry
+        if shown <= MOST_PLACES:
+            trace.saw(f"config.{entry['key']}", value, _place(entry))
+    return True if shown else False if whole else None
+
+
+def _equals(value: Any, wanted: Any) -> str | None:
+    same = value == wanted and isinstance(value, bool) is isinstance(wanted, bool)
+    return None if not same else str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def _matched(value: Any, wanted: str) -> str | None:
+    """The part that an expression matches, and no more: the rest of a value may be a secret."""
+    match = re.search(wanted, value[:LONGEST_VALUE]) if isinstance(value, str) else None
+    return match[0] or "matches" if match else None
+
+
+_TESTS: dict[str, Callable[[Any, Any], str | None]] = {
+    "equals": _equals,
+    "matches": _matched,
+    "is": lambda *_: "set",
+}
+
+
+# --- source ---------------------------------------------------------------------------------------------------------
+
+_FITTING = {"import": {"import"}, "call": {"call"}, "name": {"import", "name", "call"}}
+_USED = {"import": "imports", "call": "calls", "name": "uses"}
+
+
+def source(condition: Condition, snapshot: Snapshot, trace: Trace) -> Verdict:
+    """Whether the project's source uses one of some names, in a way that passes the tests."""
+    _, kind, names, tests = condition
+    uses: dict[tuple[str, Any, str], Found] = {}
+    undecided: Found | None = None
+    whole = True
+    for name in names:
+        found, complete = _answers("source", name, snapshot, trace)
+        whole = whole and complete
+        for use in found:
+            verdict = use["kind"] in _FITTING[kind] and _call(use, tests)
+            if verdict:
+                uses.setdefault((use["file"], use["line"], use["name"] if kind == "call" else ""), use)
+            elif verdict is None:
+                undecided = undecided or use
+    for number, use in enumerate(uses.values()):
+        if number == 0:
+            trace.say(file=use["file"], line=str(use["line"] or ""), call=use.get("text", ""), name=use["name"])
+        if number < MOST_PLACES:
+            trace.saw(f"source.{use['name']}", use.get("text") or f"{_USED[use['kind']]} {use['name']}", _place(use))
+    if len(uses) > MOST_PLACES:
+        trace.saw("source.more", f"and {len(uses) - MOST_PLACES} more places", "the project")
+    if not uses and undecided is not None:
+        trace.missed("source", f"{_place(undecided)} does not tell what is given to {undecided['name']}")
+    return True if uses else False if whole and undecided is None else None
+
+
+def _call(use: Found, tests: Mapping[str, Any]) -> Verdict:
+    """Whether a call passes the tests: false, or unknown where ``*`` may hold what is asked for."""
+    if tests.get("unguarded") and use["guarded"]:
+        return False
+    if any(_given(use, word) for word in tests.get("without", ())):
+        return False
+    verdict: Verdict = True
+    for test in tests.get("arguments", ()):
+        argument = _argument(use, test)
+        if argument is None:
+            if not use.get("open"):
+                return False
+            verdict = None
+        elif not _fits(argument, test):
+            return False
+    return verdict
+
+
+def _given(use: Found, word: str) -> bool:
+    """Whether a keyword is given; ``options.method`` is an entry of a dictionary that is given as ``options``."""
+    name, _, entry = word.partition(".")
+    argument = use["keywords"].get(name)
+    return argument is not None and (not entry or re.search(rf"\b{re.escape(entry)}\b", argument["text"]) is not None)
+
+
+def _argument(use: Found, test: Mapping[str, Any]) -> Found | None:
+    if "name" in test and test["name"] in use["keywords"]:
+        found: Found = use["keywords"][test["name"]]
+        return found
+    at = test.get("at")
+    return use["arguments"][at] if at is not None and at < len(use["arguments"]) else None
+
+
+def _fits(argument: Found, test: Mapping[str, Any]) -> bool:
+    return all(_ARGUMENT[word](argument, wanted) for word, wanted in test.items() if word in _ARGUMENT)
+
+
+def _same(argument: Found, wanted: Any) -> bool:
+    return "value" in argument and _equals(argument["value"], wanted) is not None
+
+
+def _carries(argument: Found, wanted: Sequence[str]) -> bool:
+    return any(fits(one["name"], wanted) for one in argument["carries"]) or _any(argument["made_by"], wanted)
+
+
+_ARGUMENT: dict[str, Callable[[Found, Any], bool]] = {
+    "is": lambda argument, wanted: not set(wanted).isdisjoint(argument["is"]),
+    "made-by": lambda argument, wanted: _any(argument["made_by"], wanted),
+    "not-made-by": lambda argument, wanted: not _any(argument["made_by"], wanted),
+    "names": lambda argument, wanted: _any(argument["names"], wanted),
+    "carries": _carries,
+    "equals": _same,
+    "differs": lambda argument, wanted: not _same(argument, wanted),
+}
+
+
+def _any(names: Iterable[str], globs: Sequence[str]) -> bool:
+    return any(fits(name, globs) for name in names)
+
+
+def fits(name: str, globs: Sequence[str]) -> bool:
+    """Whether a dotted name is one of some globs: ``*`` within one segment, ``**`` for any number of segments."""
+    return any(_expression(glob).fullmatch(name) for glob in globs)
+
+
+@functools.lru_cache(maxsize=1024)
+def _expression(glob: str) -> re.Pattern[str]:
+    segments = [
+        r"(?:[^.]+\.)*"
+        if segment == "**"
+        else re.escape(segment).replace(r"\*", "[^.]*").replace(r"\?", "[^.]") + r"\."
+        for segment in glob.split(".")
+    ]
+    joined = "".join(segments)
+    if joined.endswith(r"\."):
+        return re.compile(joined[:-2])
+    return re.compile(joined.removesuffix(r"(?:[^.]+\.)*").removesuffix(r"\.") + r"(?:\.[^.]+)*")
+
+
+# --- artefacts and shadows: a finding for each file -----------------------------------------------------------------
+
+
+def artifact(condition: Condition, snapshot: Snapshot, trace: Trace) -> Verdict:
+    """Whether some artefact passes the tests; every one that does makes a finding of its own."""
+    test = condition[1]
+    found, whole = _answers("artifact", "", snapshot, trace)
+    hit = False
+    for one in found:
+        seen = list(_artifact_seen(one, test, snapshot))
+        verdicts = [verdict for verdict, _, _ in seen]
+        if False in verdicts:
+            continue
+        if None in verdicts:
+            trace.missed("artifact", f"{one['file']} does not tell {next(said for ok, said, _ in seen if ok is None)}")
+            whole = False
+            continue
+        hit = True
+        said = "; ".join(said for _, said, _ in seen if said) or one["kind"]
+        more = next((names for _, _, names in seen if names), {})
+        trace.split([("artifact." + one["kind"], said, one["file"])], _artifact_names(one, more))
+    return True if hit else False if whole else None
+
+
+def _artifact_names(one: Found, more: Mapping[str, str]) -> dict[str, str]:
+    names = {"file": one["file"], "artifact": one["kind"], "functions": replacement(one.get("functions") or {}), **more}
+    writer = one.get("written_by") or {}
+    names["writer"] = ", ".join(
+        [
+            *([f"Python {writer['python']}"] if writer.get("python") else []),
+            *map(" ".join, (writer.get("packages") or {}).items()),
+        ]
+    )
+    return names
+
+
+def replacement(functions: Mapping[str, Any]) -> str:
+    """The dictionary that stands in for the functions in a file: constants where the file tells them."""
+    entries = [
+        f'"{key}": lambda _: {"..." if constant is None else repr(constant)}'
+        for key, constant in sorted(functions.items())
+    ]
+    return "{" + ", ".join(entries) + "}"
+
+
+def _artifact_seen(
+    one: Found, test: Mapping[str, Any], snapshot: Snapshot
+) -> Iterator[tuple[Verdict, str, Mapping[str, str]]]:
+    """For each test, whether the artefact passes it, and what is said of that."""
+    if "kind" in test:
+        yield one["kind"] in test["kind"], "", {}
+    if "names" in test:
+        names = [name for name in one["names"] if fits(name, test["names"])]
+        yield bool(names), f"refers to {names[0]}" if names else "", {"name": names[0]} if names else {}
+    if "protocol" in test:
+        protocol = one.get("protocol")
+        verdict = None if protocol is None else within(str(protocol), *test["protocol"])
+        yield verdict, f"pickle protocol {protocol}" if verdict else "its protocol", {}
+    writer = one.get("written_by") or {}
+    if "python" in test:
+        yield _written(writer.get("python"), test["python"], "Python")
+    for name, *bounds in test.get("packages", ()):
+        yield _written((writer.get("packages") or {}).get(name), bounds, name)
+    if "code" in test:
+        yield _code(one, test["code"], snapshot)
+
+
+def _written(version: str | None, bounds: Sequence[Any], name: str) -> tuple[Verdict, str, Mapping[str, str]]:
+    if version is None:
+        return None, f"which {name} wrote it", {}
+    return within(version, *bounds), f"written by {name} {version}", {}
+
+
+def _code(one: Found, wanted: str, snapshot: Snapshot) -> tuple[Verdict, str, Mapping[str, str]]:
+    """Whether it holds functions as bytecode, and where ``foreign`` is wanted, that of another Python."""
+    version = snapshot.python.get("version")
+    verdict: Verdict = False
+    for held in one.get("code") or ():
+        where = f"{held['where']} is" if held.get("where") else "it holds"
+        said = f"{where} a function in the bytecode of Python {held['python'] or 'unknown'}"
+        if wanted == "any":
+            return True, said, {"python": held["python"] or ""}
+        own = within(version, held["python"]) if version and held["python"] else None
+        if own is False:
+            return True, f"{said}, this is {version}", {"python": held["python"]}
+        verdict = None if own is None else verdict
+    return verdict, "which Python its functions are for" if verdict is None else "", {}
+
+
+def shadowed(condition: Condition, snapshot: Snapshot, trace: Trace) -> Verdict:
+    """Whether files of the project hide modules; each makes a finding of its own."""
+    found, whole = _answers("shadows", condition[1], snapshot, trace)
+    for one in found:
+        name = one["module"]
+        said = f"{one['file']} of the project"
+        trace.split([(f"module.{name}", said, one["file"])], {"module": name, "file": one["file"]})
+    return True if found else False if whole else None
+
+
+OPERATORS: Mapping[str, Callable[[Condition, Snapshot, Trace], Verdict]] = {
+    "config": config,
+    "source": source,
+    "artifact": artifact,
+    "shadowed": shadowed,
+}

@@ -1,0 +1,57 @@
+"""Which start method will be used: what the interpreter does by default, what the project sets, what a library does.
+
+The three are facts of their own, and a finding shows each that decided. Pure.
+"""
+
+from __future__ import annotations
+
+from envdoctor.model import Unknown
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import Union
+
+    from envdoctor.model import Snapshot
+
+    Seen = tuple[str, object, str]
+    #: How a library chooses: ``"default"`` follows the program; else the methods it takes, best first.
+    Chooses = Union[str, Sequence[str], None]
+
+_SETTERS = "**.set_start_method"
+_FOLLOWS = "default"
+
+
+def in_use(snapshot: Snapshot, library: str | None = None, chooses: Chooses = None) -> tuple[str | None, list[Seen]]:
+    """The start method that a program, or a library in it, will use, and what that rests on; ``None`` for unknown."""
+    if library is not None and chooses is not None and chooses != _FOLLOWS:
+        methods = [chooses] if isinstance(chooses, str) else list(chooses)
+        method: str | None = "spawn" if snapshot.platform.get("system") == "win32" else methods[0]
+        return method, [("start_method." + library, method, f"{library} chooses it, whatever the program sets")]
+    for name, source in (("children", "the children of the process"), ("stated", "--start-method")):
+        method = snapshot.start_method.get(name)
+        if method:
+            return method, [("start_method", method, source)]
+    default = snapshot.start_method.get("default")
+    seen: list[Seen] = [("start_method.default", default, "the default of this Python on this platform")]
+    found = _set_by_project(snapshot)
+    if found:
+        return found[0], [*(seen if default else []), ("start_method.set", *found)]
+    return default, [("start_method", default, "the default of this Python on this platform")] if default else []
+
+
+def _set_by_project(snapshot: Snapshot) -> tuple[str, str] | None:
+    """The method that the project's source sets, and where, if it sets one and no other."""
+    answer = snapshot.lookup("source", _SETTERS)
+    if isinstance(answer, Unknown):
+        return None
+    places: dict[str, str] = {}
+    for use in answer["found"]:
+        given = [
+            *use.get("arguments", ())[:1],
+            *([use["keywords"]["method"]] if "method" in use.get("keywords", {}) else []),
+        ]
+        for argument in given:
+            if use["kind"] == "call" and isinstance(argument.get("value"), str):
+                places.setdefault(argument["value"], f"{use['file']}:{use['line']}")
+    return next(iter(places.items())) if len(places) == 1 else None

@@ -1,0 +1,83 @@
+"""A project and its artefacts beside a target, asked when a rule needs what their files tell. On the plain path.
+
+Nothing is read, and nothing that reads is imported, before the first question.
+"""
+
+from __future__ import annotations
+
+import os
+
+from envdoctor.model import Unknown, UnknownFact
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import Any
+
+    from envdoctor.model import Snapshot
+    from envdoctor.probes.project import Project
+
+_KINDS = frozenset(("config", "source", "shadows", "local_module", "artifact"))
+_NONE = "no project was examined: name its directory with --project"
+
+
+def default() -> str | None:
+    """The current directory, unless it holds more than one project: the user's home, or the root of the file system."""
+    try:
+        here = os.getcwd()
+    except OSError:  # it was removed
+        return None
+    home = os.path.expanduser("~")
+    return None if here in (home, os.path.realpath(home), os.path.abspath(os.sep)) else here
+
+
+def attach(snapshot: Snapshot, directory: str | None, artifacts: Sequence[str] = ()) -> Snapshot:
+    """The snapshot, with the project in a directory and some artefacts beside it."""
+    beside = _Beside(snapshot, directory, artifacts)
+    notes = snapshot.notes
+    if artifacts:
+        reasons = beside.given()["gaps"]
+        notes = [*notes, *(UnknownFact(rule=None, fact="artifact", reason=reason) for reason in reasons)]
+    attached: Snapshot = snapshot.replace(lookup=beside.lookup, notes=notes)
+    return attached
+
+
+class _Beside:
+    """Answers for the files of a project and for artefacts, and passes every other question on."""
+
+    def __init__(self, snapshot: Snapshot, directory: str | None, artifacts: Sequence[str]) -> None:
+        self._ask = snapshot.lookup
+        self._directory = directory
+        self._artifacts = artifacts
+        self._project: Project | None = None
+        self._given: dict[str, list[Any]] | None = None
+
+    def lookup(self, kind: str, key: str) -> Any:
+        """The value of a fact, or :class:`Unknown`."""
+        if kind not in _KINDS:
+            return self._ask(kind, key)
+        if kind == "artifact" and self._artifacts:
+            return self._with_given()
+        project = self._open()
+        return Unknown(reason=_NONE) if project is None else project.lookup(kind, key)
+
+    def _open(self) -> Project | None:
+        if self._project is None and self._directory is not None:
+            from envdoctor.probes.project import Project
+
+            self._project = Project.at(self._directory)
+        return self._project
+
+    def given(self) -> dict[str, list[Any]]:
+        """What the artefacts that were named tell."""
+        if self._given is None:
+            from envdoctor.probes.artifacts import of_files
+
+            self._given = of_files(self._artifacts)
+        return self._given
+
+    def _with_given(self) -> dict[str, list[Any]]:
+        project = self._open()
+        found = {"found": [], "gaps": []} if project is None else project.lookup("artifact", "")
+        given = self.given()
+        return {part: [*given[part], *found[part]] for part in ("found", "gaps")}

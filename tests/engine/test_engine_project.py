@@ -1,0 +1,277 @@
+"""Facts of projects and artefacts: what holds, what does not, and what a gap leaves open."""
+
+from typing import ClassVar
+
+import pytest
+
+from envdoctor.authoring.compile_condition import compile_condition
+from envdoctor.engine.evaluate import Trace, holds, matches
+from envdoctor.engine.project import fits, replacement
+from envdoctor.engine.start_method import in_use
+from envdoctor.model import Snapshot, Unknown
+
+WORDS = {"start_methods": {"follower": "default", "fixed": ["forkserver", "spawn"], "setter": "spawn"}}
+
+
+def snapshot(answers, *, gaps=(), version="3.11.4", **facts):
+    def lookup(kind, key):
+        if kind in answers:
+            found = answers[kind](key) if callable(answers[kind]) else answers[kind]
+            return {"found": found, "gaps": list(gaps)}
+        return Unknown(reason="no project")
+
+    return Snapshot(target={}, python={"version": version}, packages={}, lookup=lookup, **facts)
+
+
+def verdict(when, answers, **facts):
+    trace = Trace()
+    return holds(compile_condition(when, WORDS), snapshot(answers, **facts), trace), trace
+
+
+def argument(*kinds, **more):
+    return {"is": list(kinds), "made_by": [], "names": [], "carries": [], "text": "x", **more}
+
+
+def use(kind="call", name="lib.envs.Parallel", **more):
+    return {
+        "kind": kind, "name": name, "file": "main.py", "line": 3, "guarded": True, "text": "Parallel(2, env)",
+        "arguments": [], "keywords": {}, "open": False, **more,
+    }  # fmt: skip
+
+
+class TestConfig:
+    def entry(self, value):
+        return {"file": "a/configs.yaml", "line": 7, "key": "defaults.run.fast", "value": value}
+
+    @pytest.mark.parametrize(("test", "value", "expected"), [
+        ({"equals": True}, True, True), ({"equals": True}, "true", False), ({"equals": True}, 1, False),
+        ({"equals": 1}, True, False), ({"equals": 4}, 4, True), ({"equals": None}, None, True),
+        ({"matches": "^postgres://"}, "postgres://u:p@h", True), ({"matches": "^postgres://"}, "sqlite://", False),
+        ({"matches": "1"}, 1, False), ({"is": "set"}, None, True), ({"is": "set"}, "", True),
+    ])  # fmt: skip
+    def test_a_value_is_compared_with_its_type(self, test, value, expected):
+        when = {"config": {"file": "**/configs.yaml", "key": "run.fast", **test}}
+        assert verdict(when, {"config": [self.entry(value)]})[0] is expected
+
+    def test_the_probe_is_asked_for_the_glob_and_the_key(self):
+        asked = []
+        verdict(
+            {"config": {"file": "*.ini", "key": "a.b", "is": "set"}}, {"config": lambda key: asked.append(key) or []}
+        )
+        assert asked == ["*.ini\na.b"]
+
+    def test_only_what_matches_is_shown_since_the_rest_may_be_secret(self):
+        when = {"config": {"file": ".env", "key": "URL", "matches": "^postgres://"}}
+        _, trace = verdict(when, {"config": [self.entry("postgres://user:password@host")]})
+        assert [(one.value, one.source) for one in trace.evidence()] == [("postgres://", "a/configs.yaml:7")]
+
+    def test_a_remedy_can_name_the_entry(self):
+        _, trace = verdict({"config": {"file": "f", "key": "k", "equals": True}}, {"config": [self.entry(value=True)]})
+        assert trace.entries["f", "k"]["line"] == 7
+        assert trace.names == {"file": "a/configs.yaml", "line": "7", "key": "defaults.run.fast"}
+
+
+@pytest.mark.parametrize("when", [
+    {"config": {"file": "f", "key": "k", "is": "set"}}, {"source": {"calls": ["lib.f"]}}, {"artifact": {"kind": ["npy"]}},
+    {"shadowed": "standard-library"},
+])  # fmt: skip
+def test_nothing_found_is_false_a_gap_or_no_project_leaves_it_open(when):
+    nothing = {kind: [] for kind in ("config", "source", "artifact", "shadows")}
+    assert verdict(when, nothing)[0] is False
+    found, trace = verdict(when, nothing, gaps=["a.py could not be read"])
+    assert found is None
+    assert [reason for _, reason in trace.unknown] == ["a.py could not be read"]
+    assert verdict(when, {})[0] is None
+
+
+class TestSource:
+    @pytest.mark.parametrize(("verb", "kinds"), [
+        ("imports", {"import"}), ("calls", {"call"}), ("uses", {"import", "name", "call"}),
+    ])  # fmt: skip
+    def test_each_verb_takes_its_kinds_of_use(self, verb, kinds):
+        for kind in ("import", "name", "call"):
+            assert verdict({"source": {verb: ["x"]}}, {"source": [use(kind)]})[0] is (kind in kinds)
+
+    @pytest.mark.parametrize(("test", "given", "expected"), [
+        ({"is": ["instance"]}, argument("instance"), True),
+        ({"is": ["instance"]}, argument("lambda", "instance"), True),
+        ({"is": ["instance"]}, argument("lambda"), False),
+        ({"made-by": ["lib.**.Env"]}, argument(made_by=["lib.envs.Env"]), True),
+        ({"is": ["instance"], "not-made-by": ["**.Creator"]}, argument("instance", made_by=["lib.Creator"]), False),
+        ({"names": ["**.SubprocVecEnv"]}, argument("class", names=["sb.vec.SubprocVecEnv"]), True),
+        ({"carries": ["zmq.Context"]}, argument(carries=[{"name": "zmq.Context", "line": 1, "via": "ctx"}]), True),
+        ({"carries": ["zmq.Context"]}, argument(made_by=["zmq.Context"]), True),
+        ({"carries": ["zmq.Context"]}, argument("lambda"), False),
+        ({"equals": 0}, argument("constant", value=0), True),
+        ({"differs": 0}, argument("constant", value=0), False),
+        ({"differs": 0}, argument("constant", value=4), True),
+        ({"differs": 0}, argument("unknown"), True),
+    ])  # fmt: skip
+    def test_an_argument_is_tested(self, test, given, expected):
+        when = {"source": {"calls": ["lib.**.Parallel"], "arguments": [{"at": 1, "name": "make", **test}]}}
+        by_position = use(arguments=[argument("constant"), given])
+        by_keyword = use(arguments=[argument("constant")], keywords={"make": given})
+        assert verdict(when, {"source": [by_position]})[0] is expected
+        assert verdict(when, {"source": [by_keyword]})[0] is expected
+
+    def test_an_argument_that_is_not_given_fails_unless_a_star_may_hold_it(self):
+        when = {"source": {"calls": ["f"], "arguments": [{"at": 1, "is": ["lambda"]}]}}
+        assert verdict(when, {"source": [use(arguments=[argument()])]})[0] is False
+        found, trace = verdict(when, {"source": [use(open=True)]})
+        assert found is None
+        assert trace.unknown == [("source", "main.py:3 does not tell what is given to lib.envs.Parallel")]
+
+    def test_one_certain_use_settles_it(self):
+        when = {"source": {"calls": ["f"], "arguments": [{"at": 0, "is": ["lambda"]}]}}
+        assert verdict(when, {"source": [use(open=True), use(arguments=[argument("lambda")])]})[0] is True
+
+    def test_keywords_that_must_not_be_given(self):
+        given = use(keywords={"options": argument(text="dict(start_method='fork')")})
+        for word, expected in (("options.start_method", False), ("options.daemon", True), ("start_method", True)):
+            assert verdict({"source": {"calls": ["f"], "without": [word]}}, {"source": [given]})[0] is expected
+
+    def test_a_guarded_call_is_not_unguarded(self):
+        when = {"source": {"calls": ["f"], "unguarded": True}}
+        assert verdict(when, {"source": [use()]})[0] is False
+        assert verdict(when, {"source": [use(guarded=False)]})[0] is True
+
+    def test_each_place_is_evidence_up_to_a_few(self):
+        uses = [use(line=number) for number in range(1, 9)]
+        _, trace = verdict({"source": {"calls": ["f"]}}, {"source": uses})
+        assert [one.source for one in trace.evidence()][:2] == ["main.py:1", "main.py:2"]
+        assert trace.evidence()[-1].value == "and 3 more places"
+
+
+@pytest.mark.parametrize(("glob", "name", "expected"), [
+    ("a.b", "a.b", True), ("a.b", "a.b.c", False), ("a.*", "a.b", True), ("a.*", "a.b.c", False), ("a.**", "a.b.c", True),
+    ("a.**", "a", True), ("a.**.c", "a.c", True), ("a.**.c", "a.b.b.c", True), ("a.**.c", "a.bc", False),
+    ("**.c", "c", True), ("**.c", "a.b.c", True), ("a.read_*.x", "a.read_csv.x", True), ("a.b", "axb", False),
+])  # fmt: skip
+def test_globs_of_dotted_names(glob, name, expected):
+    assert fits(name, [glob]) is expected
+
+
+class TestArtifact:
+    MODEL: ClassVar = {
+        "file": "model.zip", "kind": "pickle", "protocol": 4, "names": ["numpy._core.multiarray._reconstruct"],
+        "written_by": {"python": "3.8.10", "packages": {"lib": "1.6.0"}}, "paths": [],
+        "code": [{"where": "clip_range", "name": "f", "python": ">=3.8,<3.11", "constant": 0.2}],
+        "functions": {"clip_range": 0.2, "lr_schedule": None},
+    }  # fmt: skip
+
+    @pytest.mark.parametrize(("test", "expected"), [
+        ({"kind": ["npy", "pickle"]}, True), ({"kind": ["npy"]}, False),
+        ({"names": ["numpy._core.**"]}, True), ({"names": ["numpy.core.**"]}, False),
+        ({"protocol": "<5"}, True), ({"protocol": ">=5"}, False),
+        ({"written-by": {"python": "<3.11"}}, True), ({"written-by": {"packages": {"lib": "<1.6"}}}, False),
+        ({"written-by": {"packages": {"other": "<1.6"}}}, None), ({"kind": ["npy"], "protocol": ">=5"}, False),
+        ({"code": "any"}, True), ({"code": "foreign"}, True),
+    ])  # fmt: skip
+    def test_each_test(self, test, expected):
+        assert verdict({"artifact": test}, {"artifact": [self.MODEL]})[0] is expected
+
+    @pytest.mark.parametrize(("version", "code", "expected"), [
+        ("3.10.4", ">=3.8,<3.11", False), ("3.11.4", ">=3.8,<3.11", True), ("3.11", ">=3.11,<3.12", False),
+        ("3.10.4", None, None),
+    ])  # fmt: skip
+    def test_code_is_foreign_where_this_python_cannot_have_written_it(self, version, code, expected):
+        model = {**self.MODEL, "code": [{"where": None, "name": None, "python": code, "constant": None}]}
+        assert verdict({"artifact": {"code": "foreign"}}, {"artifact": [model]}, version=version)[0] is expected
+
+    def test_each_file_makes_a_finding_with_its_own_names(self):
+        second = {**self.MODEL, "file": "other.zip"}
+        compiled = {"when": compile_condition({"python": ">=3.11", "artifact": {"code": "foreign"}}, {})}
+        first, other = matches(compiled, snapshot({"artifact": [self.MODEL, second]}))
+        assert (first.names["file"], other.names["file"]) == ("model.zip", "other.zip")
+        assert first.names["functions"] == '{"clip_range": lambda _: 0.2, "lr_schedule": lambda _: ...}'
+        assert first.names["writer"] == "Python 3.8.10, lib 1.6.0"
+        assert [one.fact for one in first.evidence] == ["python", "artifact.pickle"]
+        assert first.evidence[1].value == (
+            "clip_range is a function in the bytecode of Python >=3.8,<3.11, this is 3.11.4"
+        )
+
+    def test_what_stands_in_for_functions_is_python(self):
+        assert eval(replacement({"a": 0.5, "b": None}))["a"](1) == 0.5
+
+
+def test_each_shadowing_file_makes_a_finding():
+    compiled = {"when": compile_condition({"shadowed": "standard-library"}, {})}
+    found = matches(
+        compiled,
+        snapshot({"shadows": [{"module": "logging", "file": "logging.py"}, {"module": "random", "file": "random.py"}]}),
+    )
+    assert [(one.names["module"], one.evidence[0].fact) for one in found] == [
+        ("logging", "module.logging"), ("random", "module.random"),
+    ]  # fmt: skip
+
+
+class TestLocalModule:
+    WHEN: ClassVar = {"module": {"wandb": "local"}}
+
+    def verdict(self, hidden, kind=None):
+        answers = {
+            ("local_module", "wandb"): hidden,
+            ("module", "wandb"): {"kind": kind} if kind else Unknown(reason="no"),
+        }
+        shot = Snapshot(target={}, python={}, packages={}, lookup=lambda *asked: answers[asked])
+        return holds(compile_condition(self.WHEN, {}), shot, Trace())
+
+    def test_a_file_of_the_project_comes_before_every_installed_module(self):
+        assert self.verdict({"file": "wandb.py", "namespace": False}) is True
+
+    @pytest.mark.parametrize(("kind", "expected"), [("missing", True), ("site-packages", False), (None, None)])
+    def test_a_directory_gives_way_to_an_installed_module(self, kind, expected):
+        assert self.verdict({"file": "wandb", "namespace": True}, kind) is expected
+
+    def test_without_such_a_file_the_path_decides(self):
+        assert self.verdict(None, "local") is True
+        assert self.verdict(None, "site-packages") is False
+
+
+class TestStartMethod:
+    def method(self, library=None, setters=(), **facts):
+        shot = snapshot({"source": list(setters)}, **facts)
+        found, seen = in_use(shot, library, WORDS["start_methods"].get(library))
+        return found, [fact for fact, _, _ in seen]
+
+    def setter(self, value):
+        return use(name="multiprocessing.set_start_method", arguments=[argument("constant", value=value)])
+
+    def test_the_default_of_the_interpreter_comes_last(self):
+        default = {"start_method": {"default": "fork"}}
+        assert self.method(**default) == ("fork", ["start_method"])
+        assert self.method(setters=[self.setter("spawn")], **default) == (
+            "spawn", ["start_method.default", "start_method.set"],
+        )  # fmt: skip
+        stated = {"start_method": {"default": "fork", "stated": "forkserver"}}
+        assert self.method(setters=[self.setter("spawn")], **stated) == ("forkserver", ["start_method"])
+
+    def test_a_project_that_sets_two_sets_none(self):
+        both = [self.setter("spawn"), self.setter("fork")]
+        assert self.method(setters=both, start_method={"default": "fork"})[0] == "fork"
+
+    @pytest.mark.parametrize(("library", "system", "expected"), [
+        ("follower", "linux", "fork"), ("fixed", "linux", "forkserver"), ("fixed", "win32", "spawn"), ("setter", "linux", "spawn"),
+    ])  # fmt: skip
+    def test_a_library_may_choose_for_itself(self, library, system, expected):
+        facts = {"start_method": {"default": "fork"}, "platform": {"system": system}}
+        assert self.method(library, **facts)[0] == expected
+
+    def test_nothing_known_is_unknown(self):
+        assert verdict({"start_method": "spawn"}, {"source": []})[0] is None
+
+
+@pytest.mark.parametrize(("kind", "test", "value", "expected"), [
+    ("system", "<4096", "1024", True), ("system", "<4096", "65536", False), ("process", ">1", 2, True),
+    ("process", True, True, True), ("process", True, False, False), ("system", {"matches": "RTX 50"}, "NVIDIA RTX 5090", True),
+    ("system", {"matches": "RTX 50"}, "NVIDIA RTX 3090", False), ("system", "<2", None, False),
+])  # fmt: skip
+def test_tables_compare_by_the_kind_of_value(kind, test, value, expected):
+    shot = Snapshot(target={}, python={}, packages={}, lookup=lambda *_: value)
+    assert holds(compile_condition({kind: {"x": test}}, {}), shot, Trace()) is expected
+
+
+def test_a_library_is_there_or_not():
+    for value, expected in (("missing", True), ("present", False), (Unknown(reason="no"), None)):
+        shot = Snapshot(target={}, python={}, packages={}, lookup=lambda *_, value=value: value)
+        assert holds(compile_condition({"library": {"libgomp.so.1": "missing"}}, {}), shot, Trace()) is expected
