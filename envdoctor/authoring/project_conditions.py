@@ -195,9 +195,16 @@ def read_start_method(node: Node) -> Any:
     libraries = node.book.vocabulary.get("start_methods", {})
     fields = node.fields(("of", "is"), needed=("of", "is"))
     return {
-        "of": fields["of"].choice(libraries) if "of" in fields else "",
+        "of": _library_of(fields["of"], libraries) if "of" in fields else "",
         "is": _methods(fields["is"]) if "is" in fields else [],
     }
+
+
+def _library_of(node: Node, libraries: Mapping[str, Any]) -> str:
+    text = node.text()
+    if text and text not in libraries:
+        node.complain(f"how `{shorten(text)}` chooses is not known; add it to `start_methods` of the vocabulary")
+    return text
 
 
 def _methods(node: Node) -> Any:

@@ -8,6 +8,7 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 from envdoctor import doctor
+from envdoctor.commands import rules_verify
 from envdoctor.commands.options import Parser, add_format, parser_for
 from envdoctor.commands.output import write
 from envdoctor.engine.diagnose import fill
@@ -23,6 +24,7 @@ commands:
   show      one rule, whole
   new       write the skeleton of a rule
   lint      read rules back; all mistakes of a file at once
+  verify    run their proofs in throw-away environments
 
 examples:
   envdoctor rules list                       every rule, a line each
@@ -30,6 +32,7 @@ examples:
   envdoctor rules show requirement-missing
   envdoctor rules new my-cause --area web    write the skeleton of a rule
   envdoctor rules lint rules/web             read rules back
+  envdoctor rules verify my-cause            run its proof
 
 envdoctor rules COMMAND --help says more.
 """
@@ -219,4 +222,5 @@ _COMMANDS: Mapping[str, tuple[Callable[[], Parser], Callable[[argparse.Namespace
     "show": (_show_parser, _show),
     "new": (_new_parser, _new),
     "lint": (_lint_parser, _lint),
+    "verify": (rules_verify.parser, rules_verify.run),
 }

@@ -33,7 +33,7 @@ def explain(error_text: Any, snapshot: Snapshot | None, indexes: Sequence[Index]
     """
     rules = {texts["id"]: (texts, compiled) for index in indexes for texts, compiled in _rules(index)}
     slow: list[str] = []
-    shown = _by_rule(symptoms.rank(_stated(texts for texts, _ in rules.values()), error_text, slow))
+    shown = _by_rule(symptoms.rank(stated(texts for texts, _ in rules.values()), error_text, slow))
     told = _told(error_text)
     findings: list[tuple[tuple[Any, ...], Finding]] = []
     ruled_out: list[Finding] = []
@@ -78,7 +78,7 @@ def _rules(index: Index) -> Iterator[tuple[dict[str, Any], dict[str, Any]]]:
             yield index.texts(entry), entry[2]
 
 
-def _stated(rules: Iterable[Mapping[str, Any]]) -> Iterator[dict[str, Any]]:
+def stated(rules: Iterable[Mapping[str, Any]]) -> Iterator[dict[str, Any]]:
     """Every symptom, once for each consumer where it names one."""
     for texts in rules:
         for symptom in texts["symptoms"]:

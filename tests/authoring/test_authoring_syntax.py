@@ -287,7 +287,7 @@ WHENS = [
     ("process: {openmp-runtimes: '>1', forked-with-threads: true}", None, True),
     ("process: {openmp: '>1'}", "`openmp` is not known in process; known here: children", True),
     ("start_method: [fork, spawn]", None, True),
-    ("start_method: {of: nobody, is: spawn}", "is no of", False),
+    ("start_method: {of: nobody, is: spawn}", "add it to `start_methods`", False),
     ("system: {gpu: '(', open-files: '<4096'}", "does not compile", False),
 ]
 

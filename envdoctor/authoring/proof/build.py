@@ -1,0 +1,174 @@
+"""Builds a trial's environment with uv, and runs the trial in it."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+import shutil
+import subprocess
+import tempfile
+import time
+from typing import TYPE_CHECKING, Any
+
+from envdoctor.authoring.proof import pythons, sandbox
+from envdoctor.errors import RuleError
+from envdoctor.probes import cache
+from envdoctor.probes.distributions import scan
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from envdoctor.authoring.proof.trials import Place, Trial
+
+#: Seconds that building one environment may take.
+SECONDS = 900
+_NO_UV = "uv was not found, and trials are built with it: pip install 'pyenvdoctor[lab]', or put uv on PATH"
+_REASON = 300
+
+
+class UnbuiltError(Exception):
+    """An environment that cannot be built, and why."""
+
+
+def uv() -> str:
+    """The path of uv: that of its Python package, or the one on ``PATH``.
+
+    Raises :class:`RuleError` where there is none.
+    """
+    with contextlib.suppress(ImportError, FileNotFoundError):
+        from uv import find_uv_bin
+
+        return str(find_uv_bin())
+    path = shutil.which("uv")
+    if path is None:
+        raise RuleError(_NO_UV)
+    return path
+
+
+def uv_version() -> str:
+    """The version of uv."""
+    done = subprocess.run([uv(), "--version"], capture_output=True, text=True, check=False)  # noqa: S603
+    return (done.stdout.split() or ["", "unknown"])[1]
+
+
+def run_trial(trial: Trial, *, offline: bool = False) -> dict[str, Any]:
+    """Build a trial's environment, run its script there, and tell what came out.
+
+    The answer has ``outcome`` (``passed``, ``failed``, ``timeout`` or ``unbuilt``), ``output`` (its end), ``signal``,
+    ``python`` (the whole version), ``installed`` (``name==version``), ``reason`` (of ``unbuilt``), ``seconds`` and
+    ``isolated``. Nothing of the trial is left on disk.
+    """
+    start = time.monotonic()
+    with _directory() as top:
+        try:
+            told = _run(trial, top, offline=offline)
+        except UnbuiltError as error:
+            told = {"outcome": "unbuilt", "reason": str(error)}
+    return {**told, "seconds": round(time.monotonic() - start, 2)}
+
+
+def _run(trial: Trial, top: str, *, offline: bool) -> dict[str, Any]:
+    work = os.path.join(top, "work")
+    os.mkdir(work)
+    for name, text in trial.files.items():
+        path = os.path.join(work, *name.split("/"))
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(text)
+    if trial.writer is not None:
+        python, _ = _build(trial.writer, os.path.join(top, "writer"), (), offline=offline)
+        wrote = _script(python, trial.write or "", work, {}, ".write.py")
+        if wrote.status != 0:
+            raise UnbuiltError(f"writing the artefact failed: {_last(wrote.output)}")
+    python, version = _build(trial.place, os.path.join(top, "place"), trial.steps, offline=offline)
+    came = _script(python, trial.script, work, trial.env, ".script.py")
+    outcome = "timeout" if came.status is None else "passed" if came.status == 0 else "failed"
+    return {
+        "outcome": outcome,
+        "output": came.output[-8000:],
+        "signal": came.signal,
+        "python": version,
+        "installed": _installed(python),
+        "isolated": came.isolated,
+    }
+
+
+def _script(python: str, text: str, work: str, env: Any, name: str) -> sandbox.Outcome:
+    path = os.path.join(work, name)
+    with open(path, "w", encoding="utf-8") as file:
+        file.write(text)
+    return sandbox.run([python, path], work, {**env, "VIRTUAL_ENV": os.path.dirname(os.path.dirname(python))})
+
+
+@contextlib.contextmanager
+def _directory() -> Iterator[str]:
+    """A directory beside uv's hard links, removed at the end; those of runners that were killed are removed as well."""
+    base = os.path.join(cache.directory(), "lab")
+    os.makedirs(base, exist_ok=True)
+    top = tempfile.mkdtemp(prefix=f"{os.getpid()}-", dir=base)
+    try:
+        yield top
+    finally:
+        shutil.rmtree(top, ignore_errors=True)
+
+
+def sweep() -> None:
+    """Remove what runners that no longer live have left."""
+    import psutil
+
+    base = os.path.join(cache.directory(), "lab")
+    for name in os.listdir(base) if os.path.isdir(base) else ():
+        owner = name.partition("-")[0]
+        if owner.isdecimal() and not psutil.pid_exists(int(owner)):
+            shutil.rmtree(os.path.join(base, name), ignore_errors=True)
+
+
+def _build(place: Place, directory: str, steps: Sequence[Sequence[str]], *, offline: bool) -> tuple[str, str]:
+    """Build an environment; gives its interpreter and the whole version of it."""
+    known = pythons.find(place.python)
+    if known is None:
+        raise UnbuiltError(f"no Python {place.python} was found; name one in {pythons.VARIABLE}")
+    version, interpreter = known
+    _uv(["venv", "--no-project", "--python", interpreter, directory], offline=offline)
+    python = os.path.join(directory, *(("Scripts", "python.exe") if os.name == "nt" else ("bin", "python")))
+    first = [["install", *place.install]] if place.install else []
+    gone = [["uninstall", *place.absent]] if place.absent else []
+    for verb, *words in [*first, *gone, *steps]:
+        _uv(["pip", verb, "--python", python, *words], offline=offline)
+    return python, version
+
+
+def _uv(words: Sequence[str], *, offline: bool) -> None:
+    command = [uv(), "--quiet", "--no-config", *(["--offline"] if offline else []), *words]
+    kept = {name: value for name, value in os.environ.items() if name not in {"VIRTUAL_ENV", "CONDA_PREFIX"}}
+    try:
+        done = subprocess.run(  # noqa: S603 - uv, an interpreter, or a trial in its sandbox
+            command, capture_output=True, text=True, errors="replace", timeout=SECONDS, check=False,
+            env={**kept, "NO_COLOR": "1"}, stdin=subprocess.DEVNULL, start_new_session=True,
+        )  # fmt: skip
+    except subprocess.TimeoutExpired as error:
+        raise UnbuiltError(f"installing took longer than {SECONDS} seconds") from error
+    if done.returncode:
+        raise UnbuiltError(_because(done.stderr))
+
+
+def _because(said: str) -> str:
+    """The reason in what uv prints, in one line."""
+    lines = [re.sub(r"^\s*[^\w\s'\"(]+\s+", "", line).strip() for line in said.splitlines()]
+    text = " ".join(filter(None, lines))
+    return text if len(text) <= _REASON else text[:_REASON] + " ..."
+
+
+def _last(said: str) -> str:
+    lines = [line.strip() for line in said.splitlines() if line.strip()]
+    return (lines or ["it said nothing"])[-1][:_REASON]
+
+
+def _installed(python: str) -> list[str]:
+    top = os.path.dirname(os.path.dirname(python))
+    sites = [os.path.join(top, "Lib", "site-packages")] if os.name == "nt" else []
+    library = os.path.join(top, "lib")
+    if os.name != "nt" and os.path.isdir(library):
+        sites = [os.path.join(library, name, "site-packages") for name in sorted(os.listdir(library))]
+    return sorted(f"{one.name}=={one.version}" for one in scan(sites).packages.values())

@@ -1,0 +1,209 @@
+"""From a rule's proof to the trials that have to be run. Pure."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from typing import TYPE_CHECKING, Any
+
+from packaging.requirements import InvalidRequirement, Requirement
+from packaging.utils import canonicalize_name
+from packaging.version import Version
+
+from envdoctor.authoring.cells import snapshot_of
+from envdoctor.authoring.compile import compile_rule
+from envdoctor.engine.diagnose import fill
+from envdoctor.engine.evaluate import matches
+from envdoctor.model import Record
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from packaging.specifiers import SpecifierSet
+
+    from envdoctor.authoring.cells import Cell
+    from envdoctor.authoring.syntax import Rule
+
+#: The remedies that a machine can apply as a user would.
+APPLIED = ("upgrade", "downgrade", "pin", "install", "uninstall", "reinstall", "replace", "setenv")
+
+
+class Place(Record):
+    """An environment to build: an interpreter ``X.Y`` or ``X.Y.Z``, requirements, and what is removed afterwards."""
+
+    python: str
+    install: Sequence[str] = ()
+    absent: Sequence[str] = ()
+
+
+class Trial(Record):
+    """One run: build ``place``, apply ``steps`` (arguments of an installer), write ``files``, run ``script``.
+
+    ``kind`` is ``bad``, ``good`` or ``remedy``. ``writer`` is another environment, in which ``write`` is run first, in
+    the same directory. ``raises`` is the failure that is stated, ``recorded`` where a trial that cannot be built was
+    seen instead, and ``unbuildable`` why it is not even tried.
+    """
+
+    rule: str
+    name: str
+    kind: str
+    place: Place
+    script: str
+    consumer: str | None = None
+    steps: Sequence[Sequence[str]] = ()
+    files: Mapping[str, str] = {}
+    env: Mapping[str, str] = {}
+    write: str | None = None
+    writer: Place | None = None
+    raises: str | None = None
+    recorded: str | None = None
+    unbuildable: str | None = None
+
+    def key(self) -> str:
+        """A name for what is run, whatever is expected of it."""
+        told = {name: value for name, value in self.as_dict().items() if name not in _NOT_RUN}
+        told["place"] = self.place.as_dict()
+        told["writer"] = self.writer and self.writer.as_dict()
+        return hashlib.sha256(json.dumps(told, sort_keys=True, default=list).encode()).hexdigest()
+
+
+_NOT_RUN = {"rule", "name", "kind", "raises", "recorded", "unbuildable", "consumer"}
+
+
+def plan(rule: Rule, vocabulary: Mapping[str, Any], pythons: Sequence[str]) -> list[Trial]:
+    """The trials of a rule: one for each cell and consumer, and one for each safe remedy of each bad cell.
+
+    ``pythons`` are the versions of the interpreters at hand, which remedies about Python choose from.
+    """
+    if "installed" in rule.when:
+        return []
+    compiled = compile_rule(rule, vocabulary)
+    found: list[Trial] = []
+    for kind in ("bad", "good"):
+        for number, cell in enumerate(rule.proof[kind], 1):
+            for trial in _of_cell(rule, kind, f"{kind} {number}", cell):
+                found.append(trial)
+                if kind == "bad" and not (trial.recorded or trial.unbuildable):
+                    found += _remedied(rule, compiled, vocabulary, cell, trial, pythons)
+    return found
+
+
+def _of_cell(rule: Rule, kind: str, name: str, cell: Cell) -> Iterator[Trial]:
+    packages = cell.get("packages", {})
+    consumers = [one for one in rule.consumers if one in packages] if rule.proof["each"] else [None]
+    for consumer in consumers or list(rule.consumers):
+        names = {"consumer": consumer, "module": rule.consumers[consumer]["module"]} if consumer else {}
+        writer = cell.get("writer")
+        yield Trial(
+            rule=rule.id,
+            name=f"{name}: {consumer}" if consumer and len(consumers) > 1 else name,
+            kind=kind,
+            consumer=consumer,
+            place=_place(cell),
+            script=fill(rule.proof["script"], names),
+            files=cell.get("files", {}),
+            env=cell.get("env", {}),
+            write=rule.proof["write"] if writer is not None else None,
+            writer=_place({"python": cell.get("python", ""), **writer}) if writer is not None else None,
+            raises=cell.get("raises"),
+            recorded=cell.get("recorded"),
+            unbuildable=_unbuildable(rule, cell),
+        )
+
+
+def _place(cell: Cell) -> Place:
+    return Place(
+        python=cell.get("python", ""),
+        install=[f"{name}=={version}" for name, version in sorted(cell.get("packages", {}).items())],
+        absent=sorted(cell.get("absent", ())),
+    )
+
+
+def _unbuildable(rule: Rule, cell: Cell) -> str | None:
+    """What a cell states that no throw-away environment can bring about."""
+    stated = [word for word in ("system", "process", "libraries") if cell.get(word)]
+    if cell.get("free-threaded") or cell.get("debug") or cell.get("implementation", "cpython") != "cpython":
+        stated.append("another build of Python")
+    if "platform" in cell or "machine" in cell:
+        stated.append("platform")
+    if not rule.proof["script"]:
+        return "it has no script"
+    return f"it states {' and '.join(stated)}, which the laboratory cannot set" if stated else None
+
+
+# --- remedies -------------------------------------------------------------------------------------------------------
+
+
+def _remedied(
+    rule: Rule,
+    compiled: Mapping[str, Any],
+    vocabulary: Mapping[str, Any],
+    cell: Cell,
+    trial: Trial,
+    pythons: Sequence[str],
+) -> Iterator[Trial]:
+    """The bad cell after each safe remedy that is offered in it."""
+    snapshot = snapshot_of(cell, vocabulary)
+    names = [one.names for one in matches(compiled["match"], snapshot) if trial.consumer in {None, one.consumer}]
+    for remedy in rule.remedies:
+        if remedy["safety"] != "safe" or remedy["kind"] not in APPLIED or remedy["at"] != "run" or not names:
+            continue
+        if "when" in remedy:
+            only = compile_rule(rule.replace(when=remedy["when"], consumers={}, remedies=[]), vocabulary)
+            if not matches(only["match"], snapshot):
+                continue
+        applied = _apply(remedy, names[0], trial, pythons)
+        if applied is not None:
+            yield applied
+
+
+def _apply(remedy: Mapping[str, Any], names: Mapping[str, str], trial: Trial, pythons: Sequence[str]) -> Trial | None:
+    texts = remedy.get("requirements") or list(filter(None, [remedy.get("requirement")]))
+    if any("{works}" in text for text in texts) and not names.get("works"):
+        return None
+    wanted = [fill(text, names) for text in texts]
+    removed = [fill(text, names) for text in remedy.get("package", "").split()]
+    label = f"{trial.name}, then {remedy['kind']} {' '.join([*removed, *wanted]) or remedy.get('name', '')}"
+    changed: Trial = trial.replace(name=label, kind="remedy", raises=None)
+    if remedy["kind"] == "setenv":
+        changed = changed.replace(env={**trial.env, remedy["name"]: fill(str(remedy["to"]), names)})
+    place = _other_python(trial.place, wanted, pythons)
+    if place is None:
+        changed = changed.replace(unbuildable=f"no interpreter here satisfies {' '.join(wanted)}")
+    else:
+        changed = changed.replace(place=place)
+    wanted = [text for text in wanted if not _is_python(text)]
+    return changed.replace(steps=_steps(remedy["kind"], wanted, removed, trial))  # type: ignore[no-any-return]
+
+
+def _steps(kind: str, wanted: list[str], removed: list[str], trial: Trial) -> list[list[str]]:
+    """What an installer is told, one list of arguments for each call."""
+    if kind == "reinstall":
+        pinned = {text.partition("==")[0]: text for text in trial.place.install}
+        return [["install", "--reinstall", "--no-deps", pinned.get(name, name)] for name in removed]
+    steps = [["uninstall", *removed]] if removed else []
+    return [*steps, ["install", *wanted]] if wanted else steps
+
+
+def _is_python(text: str) -> bool:
+    try:
+        return str(canonicalize_name(Requirement(text).name)) == "python"
+    except InvalidRequirement:
+        return False
+
+
+def _other_python(place: Place, wanted: Sequence[str], pythons: Sequence[str]) -> Place | None:
+    """The place with the nearest interpreter that a remedy asks for; ``None`` where there is none."""
+    for text in wanted:
+        if _is_python(text):
+            specifier = Requirement(text).specifier
+            nearest = nearest_python(specifier, place.python, pythons)
+            return None if nearest is None else place.replace(python=nearest)
+    return place
+
+
+def nearest_python(specifier: SpecifierSet, present: str, pythons: Sequence[str]) -> str | None:
+    """The interpreter that a person would move to: the newest older one that satisfies, else the oldest newer one."""
+    inside = sorted((one for one in pythons if specifier.contains(one)), key=Version)
+    older = [one for one in inside if Version(one) <= Version(present)]
+    return older[-1] if older else inside[0] if inside else None
