@@ -174,6 +174,7 @@ class Finding(Record):
     ``packages`` are the distributions it is about, ``facts`` the kinds of fact its condition names, ``consumer`` the
     distribution that trips over the cause where the rule lists several. ``matched`` is what ``explain`` recognised
     in the text, and ``confirmed`` whether the environment agrees: ``True``, ``False``, or ``None`` for unknown.
+    ``proof`` says whether a machine has run the rule's proof: ``proven``, ``unproven``, ``stale`` or ``refuted``.
     """
 
     rule: str
@@ -186,7 +187,7 @@ class Finding(Record):
     evidence: Sequence[Evidence]
     remedies: Sequence[Remedy] = ()
     references: Sequence[str] = ()
-    proven: bool = False
+    proof: str = "unproven"
     consumer: str | None = None
     matched: Sequence[str] = ()
     confirmed: bool | None = None

@@ -13,6 +13,7 @@ from envdoctor.authoring.conditions import leaves
 from envdoctor.authoring.document import SIZE_LIMIT, Complaint
 from envdoctor.authoring.lint_patterns import danger
 from envdoctor.authoring.placeholders import filled
+from envdoctor.authoring.proof import record
 from envdoctor.authoring.syntax import load_vocabulary, read_rules, rule_files
 from envdoctor.engine.index import MAGIC, bucket_of
 from envdoctor.engine.requirements import normalise
@@ -179,7 +180,12 @@ def compile_directory(directory: str, vocabulary: str | None = None) -> bytes:
     if complaints:
         lines = [f"{one.path}:{one.line}: {one.message}" for one in complaints]
         raise RuleError("the rules could not be compiled:\n  " + "\n  ".join(lines))
-    return pack([compile_rule(rule, words) for rule in rules], digest(directory, vocabulary))
+    compiled = [{**compile_rule(rule, words), "proof": _proof(rule, words)} for rule in rules]
+    return pack(compiled, digest(directory, vocabulary))
+
+
+def _proof(rule: Rule, words: Mapping[str, Any]) -> str:
+    return record.status(rule, words, record.read(record.path_of(rule.path)))
 
 
 def _unbounded(rule: Rule) -> Iterable[Complaint]:
@@ -213,6 +219,7 @@ _MAKERS: Sequence[str] = (
     "authoring.lint_patterns",
     "authoring.placeholders",
     "authoring.project_conditions",
+    "authoring.proof.record",
     "authoring.remedy",
     "authoring.syntax",
     "authoring.values",
@@ -230,7 +237,9 @@ def digest(directory: str, vocabulary: str | None = None) -> str:
         loader: Any = module.__spec__ and module.__spec__.loader
         if module.__file__ and hasattr(loader, "get_data"):
             state.update(loader.get_data(module.__file__))
-    for path in dict.fromkeys([*rule_files(directory), vocabulary or os.path.join(directory, "vocabulary.yaml")]):
+    rules = rule_files(directory)
+    words = vocabulary or os.path.join(directory, "vocabulary.yaml")
+    for path in dict.fromkeys([*rules, *map(record.path_of, rules), words]):
         content = _content(path)
         state.update(f"{os.path.relpath(path, directory)}\n{len(content)}\n".encode(errors="surrogateescape"))
         state.update(content)

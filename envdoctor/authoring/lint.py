@@ -24,6 +24,7 @@ from envdoctor.authoring.lint_patterns import LITERALS_NEEDED, danger, literals
 from envdoctor.authoring.lint_proof import Subject, edges_unproven, project_unproven, proof_contradicted
 from envdoctor.authoring.lint_remedies import remedies_without_effect
 from envdoctor.authoring.placeholders import filled
+from envdoctor.authoring.proof import record
 from envdoctor.authoring.syntax import load_vocabulary, read_files, read_rules, rule_files
 
 if TYPE_CHECKING:
@@ -244,6 +245,24 @@ def _same(one: str, other: str) -> bool:
 
 
 #: Everything that lint asks of one rule by itself.
+def _proof_file(subject: Subject) -> Iterator[Complaint]:
+    """Complain of a proof that is older than its rule, was not written by the runner, or shows the rule to be wrong."""
+    rule = subject.rule
+    found = record.read(record.path_of(rule.path))
+    if found is None:
+        return
+    status = record.status(rule, subject.vocabulary, found)
+    again = f"run: envdoctor rules verify {rule.id}"
+    if found["edited"]:
+        yield subject.complaint(("proof",), f"the proof file was not written by the runner as it is; {again}")
+    elif status == record.STALE:
+        yield subject.complaint(("proof",), f"the rule has changed since its proof was run; {again}")
+    elif status == record.REFUTED:
+        for trial in found["trials"]:
+            if trial["verdict"] == "contradicts":
+                yield subject.complaint(("proof",), f"{trial['trial']} was run: {trial.get('reason')}; correct the rule")
+
+
 DEMANDS: Sequence[Callable[[Subject], Iterator[Complaint]]] = (
     _symptoms,
     _references,
@@ -252,5 +271,6 @@ DEMANDS: Sequence[Callable[[Subject], Iterator[Complaint]]] = (
     proof_contradicted,
     edges_unproven,
     project_unproven,
+    _proof_file,
     remedies_without_effect,
 )

@@ -60,7 +60,7 @@ def run(words: Sequence[str]) -> int:
 def _list_parser() -> Parser:
     parser = parser_for(
         "rules list",
-        "Print every rule, a line each: id, severity, title.",
+        "Print every rule, a line each: id, severity, whether it is proven, title.",
         "examples:\n  envdoctor rules list\n  envdoctor rules list DISTRIBUTION\n  envdoctor rules list -f json\n",
     )
     parser.add_argument("package", nargs="?", help="only the rules about this distribution")
@@ -130,11 +130,11 @@ def _list(options: argparse.Namespace) -> int:
             print(f"envdoctor: no rule is about {options.package}", file=sys.stderr)
             return 1
     if options.format == "json":
-        keys = ("id", "severity", "impact", "title", "packages")
+        keys = ("id", "severity", "impact", "title", "packages", "proof")
         write(_json([{key: rule[key] for key in keys} for rule in rules]), None)
         return 0
     width = max((len(rule["id"]) for rule in rules), default=0)
-    lines = [f"{rule['id']:<{width}}  {rule['severity']:<7}  {_title(rule)}\n" for rule in rules]
+    lines = [f"{rule['id']:<{width}}  {rule['severity']:<7}  {rule['proof']:<8}  {_title(rule)}\n" for rule in rules]
     write("".join(lines), None)
     return 0
 

@@ -51,7 +51,7 @@ def finding(texts: Mapping[str, Any], match: Match, snapshot: Snapshot) -> Findi
         evidence=match.evidence,
         remedies=remedies(texts, names, snapshot),
         references=texts["references"],
-        proven=texts.get("proven", False),
+        proof=texts.get("proof", "unproven"),
         consumer=match.consumer,
     )
 

@@ -57,6 +57,7 @@ def plain(value: Any) -> Any:
 
 def _finding(finding: Finding) -> dict[str, Any]:
     document = finding.as_dict()
+    document["proven"] = finding.proof == "proven"
     document["evidence"] = [item.as_dict() for item in finding.evidence]
     document["remedies"] = [_remedy(remedy) for remedy in finding.remedies]
     if finding.consumer is None:

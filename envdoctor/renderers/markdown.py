@@ -143,9 +143,8 @@ def _finding(page: _Page, finding: Finding, report: Report) -> Iterator[str]:
         way = layout.way(finding.remedies[0])
         remarks = "".join(f" ({page.words(text)})" for text in (way.tag, way.cost) if text)
         yield f"- fix: {page.code(way.text)}{remarks}"
-    proven = ", proven" if finding.proven else ""
     links = "".join(f", {_link(page, reference)}" for reference in finding.references[:1])
-    yield f"- rule: {page.code(finding.rule)}{proven}{links}"
+    yield f"- rule: {page.code(finding.rule)}, {finding.proof}{links}"
     yield ""
 
 

@@ -65,7 +65,7 @@ PICKLE = Finding(
         Remedy(kind="downgrade", requirement="python<3.11", safety="manual"),
     ],
     references=["https://github.com/danijar/dreamerv3/issues/112"],
-    proven=True,
+    proof="proven",
 )
 FLASK = Finding(
     rule="werkzeug-url-quote-removed",
@@ -91,7 +91,7 @@ FLASK = Finding(
         ),
     ],
     references=["https://github.com/pallets/flask/issues/5279"],
-    proven=True,
+    proof="proven",
 )
 LONG_COMMAND = "PIP_CONSTRAINT=build.txt pip install --no-cache-dir --force-reinstall 'gym==0.19.0' 'another>=1.2,<2'"
 GYM = Finding(
