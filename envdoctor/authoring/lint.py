@@ -260,7 +260,8 @@ def _proof_file(subject: Subject) -> Iterator[Complaint]:
     elif status == record.REFUTED:
         for trial in found["trials"]:
             if trial["verdict"] == "contradicts":
-                yield subject.complaint(("proof",), f"{trial['trial']} was run: {trial.get('reason')}; correct the rule")
+                said = f"{trial['trial']} was run: {trial.get('reason')}; correct the rule"
+                yield subject.complaint(("proof",), said)
 
 
 DEMANDS: Sequence[Callable[[Subject], Iterator[Complaint]]] = (

@@ -29,7 +29,8 @@ _SCRIPT = """\
 ip link set lo up 2>/dev/null || ifconfig lo up 2>/dev/null
 ulimit -v {memory} 2>/dev/null
 ulimit -c 0 2>/dev/null
-exec "$@"
+"$@"
+exit $?
 """
 
 
@@ -103,12 +104,21 @@ _KEPT = ("PATH", "SYSTEMROOT", "SSL_CERT_FILE", "REQUESTS_CA_BUNDLE", "LD_LIBRAR
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:
-    """End a program and whatever it started."""
+    """End a program and whatever it started.
+
+    Of a process namespace the first process is ended, which ends all others; then who waits for it returns.
+    """
     if os.name == "nt":
         process.kill()
-    else:
-        with contextlib.suppress(ProcessLookupError, PermissionError):
-            os.killpg(process.pid, signal.SIGKILL)
+    elif isolation() and process.poll() is None:
+        import psutil
+
+        with contextlib.suppress(psutil.NoSuchProcess, subprocess.TimeoutExpired):
+            for child in psutil.Process(process.pid).children():
+                child.kill()
+            process.wait(timeout=_PROBE_SECONDS)
+    with contextlib.suppress(ProcessLookupError, PermissionError, AttributeError):
+        os.killpg(process.pid, signal.SIGKILL)
     process.wait()
 
 

@@ -1,0 +1,296 @@
+"""Rules prove themselves: real environments of real wheels, and every way in which a proof can be a lie."""
+
+import base64
+import hashlib
+import json
+import os
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import pytest
+from conftest import environment, run
+
+from envdoctor.authoring.proof import record, sandbox
+from envdoctor.authoring.syntax import load_vocabulary, read_rules
+
+PYTHON = "{}.{}".format(*sys.version_info[:2])
+#: ``lib`` 1.0 and 1.1 work, 2.0 misses a name, 2.1 has it again; ``user`` 1 needs the name.
+LIB = {"1.0": "def name(): return 1", "1.1": "def name(): return 1", "2.0": "", "2.1": "def name(): return 1"}
+
+RULE = """\
+id: lib-name-removed
+title: lib 2.0 lacks a name
+severity: error
+impact: crash
+when: {{packages: {{lib: "{range}"}}}}
+why: It was removed.
+symptoms: [{{raises: {raises}, message: "module 'lib' has no attribute 'name'"}}]
+remedies: [{{{remedy}}}]
+references: ["https://github.com/owner/lib/issues/1"]
+proof:
+  script: |
+    import lib
+    lib.name()
+  bad: [{{python: "{python}", packages: {{lib: "{bad}"}}}}]
+  good:
+    - {{python: "{python}", packages: {{lib: "{good}"}}}}
+    - {{python: "{python}", packages: {{lib: "{after}"}}}}
+"""
+TRUE = {
+    "range": ">=2.0,<2.1", "raises": "AttributeError", "remedy": "upgrade: lib>=2.1", "bad": "2.0", "good": "1.1",
+    "after": "2.1", "python": PYTHON,
+}  # fmt: skip
+
+
+def wheel(folder, name, version, text):
+    """A wheel with one module, as the specification of wheels asks."""
+    info = f"{name}-{version}.dist-info"
+    files = {
+        f"{name}.py": text,
+        f"{info}/METADATA": f"Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n",
+        f"{info}/WHEEL": "Wheel-Version: 1.0\nGenerator: test\nRoot-Is-Purelib: true\nTag: py3-none-any\n",
+    }
+    rows = []
+    with zipfile.ZipFile(folder / f"{name}-{version}-py3-none-any.whl", "w") as archive:
+        for path, content in files.items():
+            archive.writestr(path, content)
+            digest = base64.urlsafe_b64encode(hashlib.sha256(content.encode()).digest()).rstrip(b"=").decode()
+            rows.append(f"{path},sha256={digest},{len(content)}")
+        archive.writestr(f"{info}/RECORD", "\n".join([*rows, f"{info}/RECORD,,"]) + "\n")
+
+
+@pytest.fixture(scope="module")
+def links(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("links")
+    for version, text in LIB.items():
+        wheel(folder, "lib", version, text)
+    return folder
+
+
+@pytest.fixture
+def lab(tmp_path, links):
+    """Run ``envdoctor rules`` in a directory with the one rule, installing from nothing but the wheels here."""
+    (tmp_path / "rules").mkdir()
+    (tmp_path / "rules" / "vocabulary.yaml").write_text("families: {}\n")
+    variables = environment(
+        UV_FIND_LINKS=str(links),
+        UV_OFFLINE="1",
+        ENVDOCTOR_PYTHONS=sys.executable,
+        XDG_CACHE_HOME=str(tmp_path / "cache"),
+    )
+
+    def command(*words, **changes):
+        return run(sys.executable, "-m", "envdoctor", "rules", *words, cwd=tmp_path, env={**variables, **changes})
+
+    command.rule = tmp_path / "rules" / "lib-name-removed.yaml"
+    command.proof = tmp_path / "rules" / "lib-name-removed.proof.json"
+    command.cache = tmp_path / "cache" / "envdoctor"
+    return command
+
+
+def state(lab, **changes):
+    lab.rule.write_text(RULE.format(**{**TRUE, **changes}))
+
+
+def trials(lab):
+    return {trial["trial"]: trial for trial in json.loads(lab.proof.read_text())["trials"]}
+
+
+def test_a_true_rule_is_proven_and_everything_that_was_seen_is_on_record(lab):
+    state(lab)
+
+    done = lab("verify")
+
+    assert done.returncode == 0, done.stderr
+    assert done.stdout == "proven    lib-name-removed  (4 of 4 trials agree)\n"
+    found = trials(lab)
+    assert list(found) == ["bad 1", "bad 1, then upgrade lib>=2.1", "good 1", "good 2"]
+    assert found["bad 1"]["symptom"] == "AttributeError: module 'lib' has no attribute 'name'"
+    assert found["bad 1"]["installed"] == ["lib==2.0"]
+    assert found["bad 1"]["python"] == "{}.{}.{}".format(*sys.version_info[:3])
+    assert found["bad 1, then upgrade lib>=2.1"]["installed"] == ["lib==2.1"]
+    assert {"date", "platform", "envdoctor", "uv", "states"} <= json.loads(lab.proof.read_text()).keys()
+    assert "lib-name-removed  error    proven" in lab("list", "--rules", "rules").stdout
+
+
+LIES = {
+    "a good cell that fails": ({"range": ">=2.0", "good": "2.0"}, "good 1", "it should pass, and it fails"),
+    "a bad cell that passes": ({"bad": "1.1"}, "bad 1", "it should fail, and it passes"),
+    "another symptom": ({"raises": "KeyError"}, "bad 1", "which is none of the rule's symptoms"),
+    "a remedy that does not cure": ({"remedy": "pin: lib==2.0"}, "bad 1, then pin lib==2.0", "does not cure it"),
+}
+
+
+@pytest.mark.parametrize("lie", LIES)
+def test_a_lie_is_caught(lab, lie):
+    changes, trial, reason = LIES[lie]
+    state(lab, **changes)
+
+    done = lab("verify")
+
+    assert done.returncode == 1
+    assert done.stdout.startswith("refuted ")
+    assert reason in trials(lab)[trial]["reason"]
+    assert reason in done.stdout
+    assert f"{trial} was run: " in lab("lint", "--offline").stdout
+
+
+def test_a_failure_that_a_cell_states_must_be_that_failure(lab):
+    state(lab)
+    text = lab.rule.read_text()
+    lab.rule.write_text(text.replace('lib: "2.0"}}]', 'lib: "2.0"}, raises: "AttributeError: module \'lib\' has no"}]'))
+    assert lab("verify").returncode == 0
+    lab.rule.write_text(text.replace('lib: "2.0"}}]', 'lib: "2.0"}, raises: "AttributeError: module \'other\' has"}]'))
+    done = lab("verify")
+    assert done.returncode == 1
+    assert (
+        "it should fail with `AttributeError: module 'other' has`, not with `AttributeError: module 'lib'"
+        in done.stdout
+    )
+
+
+def test_a_proof_that_was_edited_or_is_older_than_its_rule_is_refused(lab):
+    state(lab)
+    assert lab("verify").returncode == 0
+    good = lab.proof.read_text()
+    assert "proof" not in lab("lint", "--offline").stdout
+
+    lab.proof.write_text(good.replace("lib==2.1", "lib==2.2"))
+    assert "the proof file was not written by the runner as it is" in lab("lint", "--offline").stdout
+    assert "lib-name-removed  error    stale" in lab("list", "--rules", "rules").stdout
+
+    lab.proof.write_text(good)
+    state(lab, range=">=2.0,<2.2")
+    assert "the rule has changed since its proof was run" in lab("lint", "--offline").stdout
+    lab.proof.write_text("{")
+    assert "the proof file was not written by the runner as it is" in lab("lint", "--offline").stdout
+
+
+def test_a_new_title_leaves_the_proof_as_it_is(lab):
+    state(lab)
+    assert lab("verify").returncode == 0
+    lab.rule.write_text(lab.rule.read_text().replace("lacks a name", "lost a name"))
+    assert lab("verify").stderr.splitlines()[0] == "every proof is up to date"
+
+
+def test_what_cannot_be_built_is_unproven_and_says_why(lab):
+    state(lab, bad="2.0.5", python="3.5")
+    done = lab("verify")
+    assert done.returncode == 0
+    assert "unproven, because no Python 3.5 was found; name one in ENVDOCTOR_PYTHONS" in done.stdout
+    state(lab, bad="2.0.5")
+    done = lab("verify")
+    assert done.stdout.startswith("unproven  lib-name-removed")
+    assert "no version of lib==2.0.5" in trials(lab)["bad 1"]["reason"]
+
+
+def test_nothing_is_run_twice_unless_asked(lab):
+    state(lab)
+    assert lab("verify").stderr.splitlines()[-1].startswith("4 trials run")
+    assert "every proof is up to date" in lab("verify").stderr
+    lab.proof.unlink()
+    assert lab("verify").stderr.splitlines()[-1].startswith("0 trials run; of 1 rules 1 proven")
+    assert lab("verify", "--again").stderr.splitlines()[-1].startswith("4 trials run")
+
+
+def test_trials_leave_nothing_behind_and_clear_up_after_a_killed_runner(lab):
+    state(lab)
+    left = lab.cache / "lab" / "999999999-left"
+    left.mkdir(parents=True)
+    assert lab("verify").returncode == 0
+    assert os.listdir(lab.cache / "lab") == []
+
+
+def test_two_runners_on_one_cache_agree(lab, links):
+    state(lab)
+    words = [sys.executable, "-m", "envdoctor", "rules", "verify", "--again"]
+    variables = environment(
+        UV_FIND_LINKS=str(links),
+        UV_OFFLINE="1",
+        ENVDOCTOR_PYTHONS=sys.executable,
+        XDG_CACHE_HOME=str(lab.cache.parent),
+    )
+    both = [
+        subprocess.Popen(words, cwd=lab.rule.parent.parent, env=variables, stdout=subprocess.PIPE) for _ in range(2)
+    ]
+    assert [one.communicate(timeout=300)[0] for one in both] == [
+        b"proven    lib-name-removed  (4 of 4 trials agree)\n"
+    ] * 2
+    (rule,), _ = read_rules(str(lab.rule.parent))
+    assert (
+        record.status(rule, load_vocabulary(str(lab.rule.parent / "vocabulary.yaml")), record.read(str(lab.proof)))
+        == "proven"
+    )
+
+
+def test_a_project_stands_where_the_script_runs_and_an_artefact_is_written_elsewhere(lab):
+    state(lab)
+    lab.rule.write_text(
+        lab.rule.read_text().replace("    import lib\n    lib.name()\n", "    import pickle, sys, helper\n    "
+        "assert open('made').read() == '1.0', 'not written'\n    helper.name()\n", 1)
+        .replace("proof:\n", "proof:\n  write: |\n    from importlib.metadata import version\n    open('made', 'w').write(version('lib'))\n")
+        .replace('lib: "2.0"}}', 'lib: "2.0"}, files: {helper.py: "from lib import *\\nimport lib\\nname = lib.name"}, writer: {packages: {lib: "1.0"}}}')
+        .replace('lib: "1.1"}}', 'lib: "1.1"}, files: {helper.py: "from lib import name"}, writer: {packages: {lib: "1.0"}}}')
+        .replace('    - {python: "' + PYTHON + '", packages: {lib: "2.1"}}\n', "")
+    )  # fmt: skip
+    done = lab("verify")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert done.stdout.startswith("proven")
+
+
+def test_rules_that_are_not_there_are_named(lab):
+    state(lab)
+    done = lab("verify", "no-such-rule")
+    assert done.returncode == 2
+    assert "there is no rule no-such-rule in rules" in done.stderr
+    assert "give 1 or more" in lab("verify", "--jobs", "0").stderr
+
+
+# --- the sandbox ----------------------------------------------------------------------------------------------------
+
+
+def program(text, tmp_path, **options):
+    return sandbox.run([sys.executable, "-c", text], str(tmp_path), {}, **options)
+
+
+def test_a_program_has_a_home_and_a_temporary_directory_of_its_own(tmp_path):
+    told = program("import os, tempfile; print(os.path.expanduser('~'), tempfile.gettempdir())", tmp_path)
+    assert (told.status, told.output.split()) == (0, [str(tmp_path), str(tmp_path)])
+
+
+def test_a_program_without_end_is_ended_with_all_that_it_started(tmp_path):
+    text = (
+        "import subprocess, sys, os\n"
+        "child = subprocess.Popen([sys.executable, '-c', 'import time; time.sleep(1000)'], start_new_session=True)\n"
+        "print(child.pid, flush=True)\nchild.wait()\n"
+    )
+    told = program(text, tmp_path, seconds=3)
+    assert told.status is None
+    if sandbox.isolation()[1:2] == ("-rnp",):
+        marks = {Path(entry, "cwd") for entry in Path("/proc").glob("[0-9]*")}
+        assert str(tmp_path) not in {os.readlink(mark) for mark in marks if os.access(mark, os.R_OK)}
+
+
+@pytest.mark.skipif(not sandbox.isolation(), reason="this system has no namespaces for users")
+def test_a_program_reaches_itself_and_nobody_else(tmp_path):
+    text = (
+        "import socket\nserver = socket.create_server(('127.0.0.1', 0))\n"
+        "socket.create_connection(server.getsockname(), 5).close()\n"
+        "try: socket.create_connection(('192.0.2.1', 80), 2)\nexcept OSError as error: print(error.errno)\n"
+    )
+    told = program(text, tmp_path)
+    assert (told.status, told.output.strip()) == (0, "101")  # ENETUNREACH
+
+
+@pytest.mark.skipif(os.name == "nt", reason="there are no signals")
+def test_a_signal_is_told_by_its_name(tmp_path):
+    assert program("import os, signal; os.kill(os.getpid(), signal.SIGSEGV)", tmp_path).signal == "SIGSEGV"
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="address space is not limited here")
+def test_memory_is_limited(tmp_path):
+    told = program(f"bytearray({sandbox.MEMORY})", tmp_path)
+    assert told.status == 1
+    assert "MemoryError" in told.output
