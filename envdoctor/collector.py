@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from typing_extensions import Self
 
     Facts = dict[str, Any]
+    Host = Callable[[str], str]
 
 #: The shape of what :func:`collect` returns.
 COLLECTOR = 1
@@ -378,14 +379,10 @@ def musl_version() -> "str | None":
     """The musl C library that this process runs on: its loader is mapped, and states its version."""
     if sys.platform != "linux" or glibc_version():
         return None
-    with open("/proc/self/maps", encoding="utf-8", errors="replace") as maps:
-        mapped = [line.rstrip("\n").partition("/")[1:] for line in maps]
-    names = ["".join(path) for path in mapped]
-    loaders = [name for name in names if os.path.basename(name).startswith(("ld-musl-", "libc.musl-", "libc.so"))]
+    loaders = _mapped("ld-musl-", "libc.musl-", "libc.so")
     if not loaders:
         raise NotKnownError("neither the GNU C library nor musl is loaded")
-    with open(loaders[0], "rb") as stream:
-        version = musl_version_in(stream.read(1 << 24))
+    version = musl_version_in(_read_some(loaders[0], 1 << 24))
     if version is None:
         raise NotKnownError(loaders[0] + " does not state its version")
     return version
@@ -423,12 +420,206 @@ def in_container() -> "bool | None":
         return True
     if any(os.path.exists(mark) for mark in ("/.dockerenv", "/run/.containerenv", "/run/systemd/container")):
         return True
+    groups = _read_some("/proc/1/cgroup")
+    return any(runtime in groups for runtime in (b"docker", b"kubepods", b"containerd", b"libpod", b"/lxc/"))
+
+
+# --- the machine, and its shared libraries, as files tell -----------------------------------------------------------
+# ``host`` says where a path is to be read: as it is, or below the directory that holds another file system.
+
+
+def library_fact(name: str, base: "str | None" = None) -> str:
+    """Whether the dynamic loader finds a shared library of that file name: ``present`` or ``missing``.
+
+    Nothing is loaded. ``base`` is the installation of the interpreter. Raises :class:`NotKnownError` for a path.
+    """
+    if not name or os.path.basename(name) != name:
+        raise NotKnownError("{!r} is not the name of a file".format(name))
+    base, variables = sys.base_prefix if base is None else base, os.environ.get
+    if sys.platform == "linux":
+        found = find_library(name, variables("LD_LIBRARY_PATH", ""), base, "/proc/self/exe")
+        return "present" if found else "missing"
+    if sys.platform == "win32":
+        places = [base, os.path.dirname(sys.executable), os.path.join(variables("SYSTEMROOT", ""), "System32")]
+    else:
+        fallback = variables("DYLD_FALLBACK_LIBRARY_PATH") or "/usr/local/lib:/usr/lib"
+        places = [*variables("DYLD_LIBRARY_PATH", "").split(":"), *_of_conda(base, str), *fallback.split(":")]
+    if any(os.path.isfile(os.path.join(place, name)) for place in places if place):
+        return "present"
+    if sys.platform == "darwin":
+        raise NotKnownError("it is in no directory of the loader, but macOS keeps its own libraries in no file")
+    return "missing"
+
+
+def find_library(name: str, search: str = "", base: str = "", program: str = "", host: "Host" = str) -> "str | None":
+    """The file that the loader of Linux takes for a name; ``search`` is the value of ``LD_LIBRARY_PATH``.
+
+    Only one that is built for the same machine as ``program`` counts. Source: ld.so(8); it reads what ``ldconfig``
+    made of ``/etc/ld.so.conf``, never that file itself.
+    """
+    wanted = _built_for(host(program)) if program else b""
+    places = [place for place in search.replace(";", ":").split(":") if place.startswith("/")]
+    own = [place + "/" + name for place in [*_of_conda(base, host), *places]]
+    cached = cached_libraries(_read_some(host("/etc/ld.so.cache"), 1 << 24), name)
+    for path in [*own, *cached, *(place + "/" + name for place in _default_places(host))]:
+        built = _built_for(host(path))
+        if built and wanted in (b"", built):
+            return path
+    return None
+
+
+def _of_conda(base: str, host: "Host") -> "list[str]":
+    """The directory that the programs of a conda environment name in their headers: the loader takes it first."""
+    return [base + "/lib"] if base and os.path.isdir(host(base + "/conda-meta")) else []
+
+
+def _default_places(host: "Host") -> "list[str]":
+    """What the loaders of Debian, of others, and of musl are built with; musl may be told in a file of its own."""
+    places = [top + name for name in _names(host("/usr/lib")) if "-linux-" in name for top in ("/lib/", "/usr/lib/")]
+    places += ["/lib64", "/usr/lib64", "/lib", "/usr/lib"]
+    for loader in _names(host("/lib")):
+        if loader.startswith("ld-musl-"):
+            listed = _read_some(host("/etc/" + loader.rpartition(".so")[0] + ".path")).decode("utf-8", "replace")
+            places += listed.replace(":", "\n").split() or ["/usr/local/lib"]
+    return places
+
+
+def cached_libraries(cache: bytes, name: str) -> "list[str]":
+    """The paths that ``ldconfig`` noted for a name, from the bytes of ``/etc/ld.so.cache``: ``dl-cache.h`` of glibc."""
+    cache = b"".join(cache.partition(b"glibc-ld.so.cache1.1")[1:])
+    wanted, paths = name.encode("utf-8") + b"\0", []
+    # a header of 48 bytes with the number of entries at 20, then entries with the places of name and path at 4 and 8
+    for entry in range(48, min(48 + 24 * int.from_bytes(cache[20:24], sys.byteorder), len(cache)), 24):
+        key, value = (int.from_bytes(cache[at : at + 4], sys.byteorder) for at in (entry + 4, entry + 8))
+        if cache.startswith(wanted, key):
+            paths.append(cache[value : value + 4096].partition(b"\0")[0].decode("utf-8", "replace"))
+    return paths
+
+
+def _built_for(path: str) -> bytes:
+    """Class, byte order and machine in the header of a program or a library; empty for anything else: elf(5)."""
+    head = _read_some(path, 20)
+    return head[4:6] + head[18:20] if head.startswith(b"\x7fELF") else b""
+
+
+def _read_some(path: str, limit: int = 1 << 16) -> bytes:
+    """The beginning of a regular file, empty where there is none that can be read."""
     try:
-        with open("/proc/1/cgroup", encoding="utf-8", errors="replace") as stream:
-            groups = stream.read()
+        with open(path if os.path.isfile(path) else os.devnull, "rb") as stream:
+            return stream.read(limit)
+    except (OSError, ValueError):
+        return b""
+
+
+def _names(path: str) -> "list[str]":
+    try:
+        return sorted(os.listdir(path))
     except OSError:
-        return False
-    return any(runtime in groups for runtime in ("docker", "kubepods", "containerd", "libpod", "/lxc/"))
+        return []
+
+
+def _mapped(*names: str) -> "list[str]":
+    """The files mapped into this process whose names begin so: ``/proc/PID/maps`` of proc(5)."""
+    with open("/proc/self/maps", encoding="utf-8", errors="replace") as maps:
+        paths = ["".join(line.rstrip("\n").partition("/")[1:]) for line in maps]
+    return [path for path in paths if os.path.basename(path).startswith(names)]
+
+
+def libstdcxx_version() -> "str | None":
+    """The newest symbol version of the C++ library of GCC: the one that is loaded, else the one that would be."""
+    if sys.platform != "linux":
+        return None
+    name, search = "libstdc++.so.6", os.environ.get("LD_LIBRARY_PATH", "")
+    paths = _mapped(name) or [find_library(name, search, sys.base_prefix, "/proc/self/exe")]
+    return libstdcxx_in(paths[0]) if paths[0] else None
+
+
+def libstdcxx_in(path: str) -> str:
+    """The newest ``GLIBCXX_x.y.z`` among the version names that a C++ library defines."""
+    texts = [text[:20].partition(b"\0")[0].split(b".") for text in _read_some(path, 1 << 25).split(b"GLIBCXX_")[1:]]
+    numbers = [[int(part) for part in parts] for parts in texts if all(part.isdigit() for part in parts)]
+    if not numbers:
+        raise NotKnownError(path + " names no version of its symbols")
+    return ".".join(map(str, max(numbers)))
+
+
+def shared_memory(host: "Host" = str) -> "str | None":
+    """The size of ``/dev/shm`` in MiB: statvfs(3), shm_overview(7). None where there is none, or no limit."""
+    place = host("/dev/shm")  # noqa: S108 -- it is only measured
+    size = os.statvfs(place) if os.path.isdir(place) else None
+    return str(size.f_blocks * size.f_frsize >> 20) if size and size.f_blocks else None
+
+
+def open_files(pid: str = "self") -> "str | None":
+    """How many files a process may have open, the soft limit: ``/proc/PID/limits`` of proc(5), getrlimit(2)."""
+    if sys.platform == "linux":
+        with open("/proc/{}/limits".format(pid), encoding="ascii", errors="replace") as limits:
+            soft = next(line.split()[3] for line in limits if line.startswith("Max open files"))
+        return None if soft == "unlimited" else soft
+    if sys.platform == "win32":
+        return None
+    resource = _import_standard("resource")
+    number = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
+    return None if number == resource.RLIM_INFINITY else str(number)
+
+
+def memory_limit(pid: str = "self", host: "Host" = str) -> str:
+    """How many MiB a process may use: the lowest limit of its control groups, else what the machine has.
+
+    Source: cgroups(7); ``memory.max`` of version 2, ``memory.limit_in_bytes`` of version 1; ``MemTotal`` of proc(5).
+    """
+    if sys.platform != "linux":
+        if "SC_PHYS_PAGES" not in getattr(os, "sysconf_names", ()):
+            raise NotKnownError("no file of this system tells it")
+        return str(os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") >> 20)
+    limits = [int(size) << 10 for size in _read_some(host("/proc/meminfo")).partition(b"MemTotal:")[2].split()[:1]]
+    for line in _read_some(host("/proc/{}/cgroup".format(pid))).decode("utf-8", "replace").splitlines():
+        _, controllers, group = line.split(":", 2)
+        if not controllers or "memory" in controllers.split(","):
+            kind = ("/memory", "memory.limit_in_bytes") if controllers else ("", "memory.max")
+            names = [name for name in group.split("/") if name not in ("", "..")]
+            for depth in range(len(names) + 1):  # the groups around it limit it too
+                said = _read_some(host("/".join(["/sys/fs/cgroup" + kind[0], *names[:depth], kind[1]]))).strip()
+                limits += [int(said)] if said.isdigit() else []
+    if not limits:
+        raise NotKnownError("neither a control group nor /proc/meminfo tells it")
+    return str(min(limits) >> 20)
+
+
+def nvidia_driver(host: "Host" = str) -> "str | None":
+    """The version of the NVIDIA driver, None where there is none: by its kernel module, else by its ``libcuda``.
+
+    Source: ``/proc/driver/nvidia/version``, ``/sys/module/nvidia/version``, the file ``libcuda.so.1`` leads to.
+    """
+    if sys.platform == "win32" or os.path.isfile(host("/usr/lib/wsl/lib/libcuda.so.1")):
+        raise NotKnownError("the driver is that of Windows, whose files do not state it: nvidia-smi tells")
+    stated = _read_some(host("/proc/driver/nvidia/version")) or _read_some(host("/sys/module/nvidia/version"))
+    library = find_library("libcuda.so.1", host=host)
+    named = os.path.basename(os.path.realpath(host(library)))[len("libcuda.so.") :] if library else ""
+    for word in [*stated.decode("utf-8", "replace").partition("\n")[0].split(), named]:
+        if "." in word and word.replace(".", "").isdigit():
+            return word
+    if stated or library:
+        raise NotKnownError("the files of the driver do not state its version")
+    return None
+
+
+def cuda_version(host: "Host" = str) -> None:
+    """None without an NVIDIA driver. With one it is unknown: a program has to ask the driver what it supports."""
+    if nvidia_driver(host) is not None:
+        raise NotKnownError("the files of the driver state its own version (nvidia-driver), not which CUDA it supports")
+
+
+def gpu_models(host: "Host" = str) -> "str | None":
+    """The models of the NVIDIA GPUs, each once: ``/proc/driver/nvidia/gpus/*/information``. None without a driver."""
+    if nvidia_driver(host) is None:
+        return None
+    folder = host("/proc/driver/nvidia/gpus")
+    said = [_read_some(os.path.join(folder, name, "information")).decode("utf-8", "replace") for name in _names(folder)]
+    models = [text.partition("Model:")[2].partition("\n")[0].strip() for text in said]
+    if not any(models):
+        raise NotKnownError("the driver does not list its GPUs here")
+    return ", ".join(sorted(set(models) - {""}, key=models.index))
 
 
 # --- the tables, and all of it at once ------------------------------------------------------------------------------
@@ -448,6 +639,7 @@ ASKED: "tuple[tuple[str, str, Callable[[str], Any]], ...]" = (
     ("env", "env", env_fact),
     ("module", "modules", module_fact),
     ("system", "system", system_fact),
+    ("library", "libraries", library_fact),
 )
 #: The rows of :func:`system_fact`.
 SYSTEM_FACTS: "tuple[tuple[str, Callable[[], Any]], ...]" = (
@@ -455,14 +647,21 @@ SYSTEM_FACTS: "tuple[tuple[str, Callable[[], Any]], ...]" = (
     ("musl", musl_version),
     ("openssl", openssl_version),
     ("container", in_container),
+    ("libstdcxx", libstdcxx_version),
+    ("shm", shared_memory),
+    ("open-files", open_files),
+    ("memory", memory_limit),
+    ("nvidia-driver", nvidia_driver),
+    ("cuda", cuda_version),
+    ("gpu", gpu_models),
 )
 
 
 def collect(wanted: "Mapping[str, Sequence[str]]") -> "Facts":
     """All facts as one dict of plain values: the rows of :data:`FACTS`, and the wanted ones of :data:`ASKED`.
 
-    ``wanted`` has the lists ``env``, ``module`` and ``system``. What a probe could not tell is not in the answer; it
-    is listed under ``unknown`` with ``fact`` and ``reason``.
+    ``wanted`` has the lists ``env``, ``module``, ``system`` and ``library``. What a probe could not tell is not in
+    the answer; it is listed under ``unknown`` with ``fact`` and ``reason``.
     """
     facts: "Facts" = {"collector": COLLECTOR}
     unknown = []

@@ -44,7 +44,7 @@ def examine(
     snapshot = targets.examine(kind, value, **options)
     if start_method is not None:
         snapshot = snapshot.replace(start_method={**snapshot.start_method, "stated": start_method})
-    return beside.attach(snapshot, project, artifacts)
+    return beside.attach(snapshot, project or beside.of_target(snapshot), artifacts)
 
 
 def diagnose(snapshot: Snapshot, rules: Sequence[str] = ()) -> list[Finding]:

@@ -6,6 +6,7 @@ import json
 import multiprocessing
 import os
 import platform
+import shutil
 import ssl
 import subprocess
 import sys
@@ -427,6 +428,256 @@ def test_a_container_says_so_in_the_environment(monkeypatch):
     assert collector.system_fact("container") is True
 
 
+# --- shared libraries and the machine, as files tell ----------------------------------------------------------------
+
+linux = pytest.mark.skipif(sys.platform != "linux", reason="the loader and the kernel of Linux")
+
+
+class Tree:
+    """A file system below a directory; ``host`` is what probes take to read it."""
+
+    def __init__(self, path):
+        self.path = path
+
+    def host(self, path):
+        return str(self.path) + path
+
+    def file(self, path, content=b""):
+        place = self.path / path.lstrip("/")
+        place.parent.mkdir(parents=True, exist_ok=True)
+        place.write_bytes(content if isinstance(content, bytes) else content.encode())
+        return self
+
+    def link(self, path, target):
+        place = self.path / path.lstrip("/")
+        place.parent.mkdir(parents=True, exist_ok=True)
+        place.symlink_to(target)
+        return self
+
+    def find(self, name, search="", base="", program=""):
+        return collector.find_library(name, search, base, program, self.host)
+
+
+@pytest.fixture
+def tree(tmp_path):
+    return Tree(tmp_path)
+
+
+def library(machine=62, content=b""):
+    return b"\x7fELF\x02\x01\x01" + bytes(9) + b"\x03\x00" + machine.to_bytes(2, "little") + content
+
+
+def cache(*entries):
+    """What ``ldconfig`` writes, with the older form before it as it was written for long."""
+    texts, rows = b"", b""
+    start = 48 + 24 * len(entries)
+    for name, path in entries:
+        places = [start + len(texts), start + len(texts) + len(name) + 1]
+        texts += name.encode() + b"\0" + path.encode() + b"\0"
+        rows += b"".join(number.to_bytes(4, sys.byteorder) for number in (0x303, *places, 0, 0, 0))
+    head = b"glibc-ld.so.cache1.1" + len(entries).to_bytes(4, sys.byteorder) + len(texts).to_bytes(4, sys.byteorder)
+    return b"ld.so-1.7.0\0" + bytes(4) + head + bytes(20) + rows + texts
+
+
+@linux
+class TestLibraries:
+    def test_what_ldconfig_lists_is_found(self):
+        ldconfig = shutil.which("ldconfig") or "/sbin/ldconfig"
+        if not os.path.exists(ldconfig):
+            pytest.skip("there is no ldconfig")
+        listed = subprocess.run([ldconfig, "-p"], capture_output=True, text=True, check=True).stdout.splitlines()[1:]
+        with open("/etc/ld.so.cache", "rb") as stream:
+            content = stream.read()
+        for line in listed:
+            name, _, path = line.strip().partition(" => ")
+            name = name.partition(" (")[0]
+            assert not path or path in collector.cached_libraries(content, name)
+
+    def test_the_c_library_is_present_and_another_is_not(self):
+        name = "libc.so.6" if collector.glibc_version() else f"ld-musl-{platform.machine()}.so.1"
+
+        assert collector.library_fact(name) == "present"
+        assert collector.library_fact("libnowhere.so.9") == "missing"
+
+    @pytest.mark.parametrize("name", ["", "/lib/libc.so.6", "lib/libc.so.6"])
+    def test_a_path_is_not_a_name(self, name):
+        with pytest.raises(collector.NotKnownError, match="is not the name of a file"):
+            collector.library_fact(name)
+
+    def test_the_variable_counts_and_what_is_built_for_another_machine_does_not(self, monkeypatch, tmp_path):
+        for folder in ("own", "other"):
+            (tmp_path / folder).mkdir()
+        with open(sys.executable, "rb") as stream:
+            head = stream.read(64)
+        (tmp_path / "own" / "libmine.so.1").write_bytes(head)
+        (tmp_path / "other" / "libmine.so.1").write_bytes(head[:18] + b"\xff\xfe" + head[20:])
+
+        for search, answer in (("", "missing"), ("other", "missing"), ("own", "present"), ("other:own", "present")):
+            places = ["relative", *(str(tmp_path / name) for name in search.split(":") if name)]
+            monkeypatch.setenv("LD_LIBRARY_PATH", ";".join(places))
+            assert collector.library_fact("libmine.so.1") == answer
+
+    def test_each_place_in_its_order(self, tree):
+        tree.file("/usr/bin/python3", library())
+        places = [
+            "/usr/lib", "/lib", "/lib64", "/usr/lib/x86_64-linux-gnu", "/lib/x86_64-linux-gnu", "/opt/cached",
+            "/opt/told", "/opt/conda/lib",
+        ]  # fmt: skip
+        tree.file("/etc/ld.so.cache", cache(("libx.so", "/opt/wrong"), ("libx.so.1", "/opt/cached/libx.so.1")))
+        tree.file("/opt/conda/conda-meta/history")
+        assert tree.find("libx.so.1", "/opt/told", "/opt/conda", "/usr/bin/python3") is None
+
+        for place in places:
+            tree.file(place + "/libx.so.1", library())
+            found = tree.find("libx.so.1", "/opt/told", "/opt/conda", "/usr/bin/python3")
+            assert found == place + "/libx.so.1"
+        assert tree.find("libx.so.1") == "/opt/cached/libx.so.1"
+
+    def test_what_the_cache_lists_has_to_be_there_and_to_be_a_library(self, tree):
+        tree.file("/etc/ld.so.cache", cache(("liby.so", "/opt/gone/liby.so"), ("liby.so", "/opt/script/liby.so")))
+        tree.file("/opt/script/liby.so", "GROUP ( libother.so )")
+        os.makedirs(tree.host("/usr/lib/liby.so"))
+        os.makedirs(tree.host("/lib64"))
+        os.mkfifo(tree.host("/lib64/liby.so"))
+
+        assert tree.find("liby.so") is None
+
+    def test_musl_has_further_places(self, tree):
+        tree.file("/lib/ld-musl-x86_64.so.1", library()).file("/usr/local/lib/libz.so", library())
+        assert tree.find("libz.so") == "/usr/local/lib/libz.so"
+
+        tree.file("/etc/ld-musl-x86_64.path", "/lib:/opt/one\n/opt/two\n")
+        assert tree.find("libz.so") is None
+        assert tree.file("/opt/two/libz.so", library()).find("libz.so") == "/opt/two/libz.so"
+
+    def test_a_damaged_cache_is_survived(self):
+        whole = cache(("liba.so", "/lib/liba.so"), ("libb.so", "/lib/libb.so"))
+        for end in range(len(whole)):
+            assert set(collector.cached_libraries(whole[:end], "libb.so")) <= {"/lib/libb.so"[:n] for n in range(13)}
+            changed = whole[:end] + b"\xff" * 4 + whole[end + 4 :]
+            assert all(isinstance(path, str) for path in collector.cached_libraries(changed, "libb.so"))
+        assert collector.cached_libraries(whole, "libb.so") == ["/lib/libb.so"]
+
+    def test_the_cpp_library_names_its_newest_symbols(self, tree):
+        text = b"\0GLIBCXX_3.4\0GLIBCXX_3.4.9\0GLIBCXX_3.4.30\0GLIBCXX_DEBUG_MESSAGE_LENGTH\0CXXABI_1.3.13\0"
+        tree.file("/libstdc++.so.6", library(content=text)).file("/empty", library())
+
+        assert collector.libstdcxx_in(tree.host("/libstdc++.so.6")) == "3.4.30"
+        with pytest.raises(collector.NotKnownError, match="names no version"):
+            collector.libstdcxx_in(tree.host("/empty"))
+
+    def test_the_cpp_library_that_is_loaded_comes_first(self, tree):
+        tree.file("/libstdc++.so.6", library(content=b"\0GLIBCXX_3.4.77\0"))
+        program = loading(f"""
+import json, mmap
+with open({tree.host("/libstdc++.so.6")!r}, "rb") as stream:
+    held = mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ)
+print(json.dumps(collector.system_fact("libstdcxx")))
+""")
+
+        assert run(sys.executable, program, "-B") == "3.4.77"
+
+
+@linux
+class TestMachine:
+    @pytest.mark.parametrize("python", each())
+    def test_every_version_tells_the_same(self, python):
+        keys = [name for name, _ in collector.SYSTEM_FACTS if name not in ("glibc", "musl", "openssl", "libstdcxx")]
+        program = loading(f"import json\nprint(json.dumps([collector.system_fact(key) for key in {keys!r}]))")
+
+        assert run(python, program, "-B") == [collector.system_fact(key) for key in keys]
+
+    def test_shared_memory_is_measured_in_mebibytes(self, tree):
+        assert collector.shared_memory(tree.host) is None
+        if os.path.isdir("/dev/shm"):
+            size = shutil.disk_usage("/dev/shm").total
+            assert collector.system_fact("shm") == (str(size >> 20) if size else None)
+
+    def test_the_limit_of_open_files_is_the_soft_one(self):
+        program = loading(
+            "import json, resource\n"
+            "resource.setrlimit(resource.RLIMIT_NOFILE, (77, resource.getrlimit(resource.RLIMIT_NOFILE)[1]))\n"
+            "print(json.dumps(collector.system_fact('open-files')))"
+        )
+
+        assert run(sys.executable, program, "-B") == "77"
+
+    @pytest.mark.parametrize(
+        ("files", "mebibytes"),
+        [
+            ({}, "2000"),
+            ({"self/cgroup": "0::/\n", "/memory.max": "1073741824\n"}, "1024"),
+            ({"self/cgroup": "0::/a/b\n", "/a/memory.max": "536870912\n", "/a/b/memory.max": "max\n"}, "512"),
+            ({"self/cgroup": "0::/../../else\n", "/memory.max": "1048576\n"}, "1"),
+            ({"self/cgroup": "0::/\n", "/memory.max": "9999999999999\n"}, "2000"),
+            (
+                {"self/cgroup": "5:cpu,memory:/job\n0::/\n", "/memory/job/memory.limit_in_bytes": "104857600"},
+                "100",
+            ),
+            ({"self/cgroup": "5:memory:/docker/id\n", "/memory/memory.limit_in_bytes": "209715200"}, "200"),
+            ({"self/cgroup": "5:memory:/\n", "/memory/memory.limit_in_bytes": "9223372036854771712"}, "2000"),
+        ],
+    )
+    def test_memory_is_that_of_the_group_or_of_the_machine(self, tree, files, mebibytes):
+        tree.file("/proc/meminfo", "MemTotal:        2048000 kB\nMemFree:  1 kB\n")
+        for name, content in files.items():
+            tree.file(("/sys/fs/cgroup" if name.startswith("/") else "/proc/") + name, content)
+
+        assert collector.memory_limit(host=tree.host) == mebibytes
+
+    def test_memory_that_nothing_tells_is_unknown(self, tree):
+        with pytest.raises(collector.NotKnownError, match="neither a control group"):
+            collector.memory_limit(host=tree.host)
+
+    @pytest.mark.parametrize(
+        ("place", "content"),
+        [
+            (
+                "/proc/driver/nvidia/version",
+                "NVRM version: NVIDIA UNIX x86_64 Kernel Module  535.104.05  Sat Aug 19 2023\nGCC version:  gcc 12.2.0\n",
+            ),
+            (
+                "/proc/driver/nvidia/version",
+                "NVRM version: NVIDIA UNIX Open Kernel Module for x86_64  535.104.05  Release Build  (root@host)\n",
+            ),
+            ("/sys/module/nvidia/version", "535.104.05\n"),
+            ("/usr/lib/x86_64-linux-gnu/libcuda.so.535.104.05", library()),
+        ],
+    )
+    def test_the_driver_of_nvidia(self, tree, place, content):
+        tree.file(place, content)
+        if "libcuda" in place:
+            tree.link("/usr/lib/x86_64-linux-gnu/libcuda.so.1", os.path.basename(place))
+
+        assert collector.nvidia_driver(tree.host) == "535.104.05"
+        with pytest.raises(collector.NotKnownError, match="not which CUDA it supports"):
+            collector.cuda_version(tree.host)
+        with pytest.raises(collector.NotKnownError, match="does not list its GPUs"):
+            collector.gpu_models(tree.host)
+
+    def test_the_models_of_gpus(self, tree):
+        tree.file("/sys/module/nvidia/version", "550.54.14\n")
+        for number, model in enumerate(["NVIDIA H100 80GB HBM3", "NVIDIA L4", "NVIDIA H100 80GB HBM3"]):
+            text = f"Model: \t\t {model}\nIRQ:   \t\t 130\nGPU UUID: \t GPU-0\n"
+            tree.file(f"/proc/driver/nvidia/gpus/0000:0{number}:00.0/information", text)
+
+        assert collector.gpu_models(tree.host) == "NVIDIA H100 80GB HBM3, NVIDIA L4"
+
+    def test_without_a_driver_nothing_of_it_applies(self, tree):
+        probes = (collector.nvidia_driver, collector.cuda_version, collector.gpu_models)
+
+        assert [probe(tree.host) for probe in probes] == [None, None, None]
+
+    def test_a_driver_of_windows_or_without_a_version_is_unknown(self, tree):
+        tree.file("/usr/lib/libcuda.so.1", library())
+        with pytest.raises(collector.NotKnownError, match="do not state its version"):
+            collector.nvidia_driver(tree.host)
+
+        tree.file("/usr/lib/wsl/lib/libcuda.so.1", library())
+        with pytest.raises(collector.NotKnownError, match="that of Windows"):
+            collector.gpu_models(tree.host)
+
+
 # --- all of it at once ----------------------------------------------------------------------------------------------
 
 
@@ -439,6 +690,7 @@ def test_everything_wanted_is_told_or_unknown(monkeypatch):
             "env": ["ENVDOCTOR_TEST_VALUE", "ENVDOCTOR_TEST_UNSET"],
             "module": ["json", "xml.dom"],
             "system": ["glibc", "weather"],
+            "library": ["libnowhere.so.9", "a/b"],
         }
     )
 
@@ -447,7 +699,8 @@ def test_everything_wanted_is_told_or_unknown(monkeypatch):
     assert facts["env"] == {"ENVDOCTOR_TEST_VALUE": "some value"}
     assert set(facts["modules"]) == {"json"}
     assert set(facts["system"]) == {"glibc"}
-    assert [note["fact"] for note in facts["unknown"]] == ["module.xml.dom", "system.weather"]
+    assert facts["libraries"] == {"libnowhere.so.9": "missing"}
+    assert [note["fact"] for note in facts["unknown"]] == ["module.xml.dom", "system.weather", "library.a/b"]
     assert {name for name, _ in collector.FACTS} <= set(facts)
 
 

@@ -116,7 +116,7 @@ def add_project(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--project", metavar="DIR",
         help="the project's directory, for its configuration, source and artefacts; by default the current directory, "
-        "but none with --root and --snapshot",
+        "that of the process with --pid, and none with --root and --snapshot",
     )  # fmt: skip
     group.add_argument(
         "--artifact", metavar="FILE", action="append", default=[],
@@ -154,7 +154,7 @@ def examine(options: argparse.Namespace) -> Snapshot:
 def _project(given: str | None, kind: str | None) -> str | None:
     """The project's directory: the one that is given, else the current one where the target is on this machine."""
     if given is None:
-        return None if kind in {"root", "snapshot"} else beside.default()
+        return None if kind in {"root", "snapshot", "pid"} else beside.default()
     if not os.path.isdir(given):
         raise UsageError(f"--project {given} is not a directory: give the one that holds the project")
     return given

@@ -22,12 +22,15 @@ SECTIONS = {
     "env": "env",
     "module": "modules",
     "system": "system",
+    "library": "libraries",
+    "process": "process",
     "marker": "marker",
     "installer": "installer",
     "installed": "installed",
 }
 _ABSENT = unknown_lookup("", "").reason
 _OF_EACH_PACKAGE = ("requirements", "requires_python", "tags", "installer")
+_OF_A_PROCESS = ("openmp-runtimes", "threads", "children", "forked-with-threads", "shared-memory-full")
 _DEFECTS = ("leftover", "unreadable")
 
 
@@ -40,6 +43,8 @@ def render(snapshot: Snapshot, wanted: Mapping[str, Sequence[str]], redactor: Re
     names = sorted(snapshot.packages)
     redactor.keep(names)
     usual: dict[str, Sequence[str]] = {**dict.fromkeys(_OF_EACH_PACKAGE, names), "installed": _DEFECTS}
+    if snapshot.target.get("kind") == "process":
+        usual["process"] = _OF_A_PROCESS
     asked = {kind: wanted.get(kind, usual.get(kind, ())) for kind in SECTIONS}
     document: dict[str, Any] = {
         "schema": 1,

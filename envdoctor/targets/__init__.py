@@ -16,6 +16,7 @@ TARGETS = {
     "python": "envdoctor.targets.local:examine_interpreter",
     "requirements": "envdoctor.targets.requirements:read",
     "root": "envdoctor.targets.local:examine_root",
+    "pid": "envdoctor.targets.process:examine",
     "snapshot": "envdoctor.targets.snapshot_file:read",
 }
 

@@ -16,12 +16,21 @@ if TYPE_CHECKING:
 
 #: The kinds of fact that are columns of a distribution's metadata.
 _COLUMNS = {"requirements": "requires", "requires_python": "requires_python", "tags": "tags"}
+#: The kinds of fact that a collector records by key, and the section that holds them.
+_RECORDED = (
+    ("marker", "marker"),
+    ("module", "modules"),
+    ("system", "system"),
+    ("library", "libraries"),
+    ("process", "process"),
+)
 
 
 class Facts:
     """Answers a snapshot's ``lookup`` from a scan of directories and from one function for each kind of fact.
 
-    ``asks`` maps a kind (``marker``, ``env``, ``module``, ``system``) to ``key -> value or Unknown``.
+    ``asks`` maps a kind (``marker``, ``env``, ``module``, ``system``, ``library``, ``process``) to a function from a
+    key to its value or :class:`Unknown`.
     """
 
     def __init__(self, found: distributions.Scan, asks: Mapping[str, Ask]) -> None:
@@ -93,11 +102,7 @@ def recorded(facts: Mapping[str, Any]) -> dict[str, Ask]:
     def from_table(kind: str, table: Mapping[str, Any]) -> Ask:
         return lambda key: table[key] if key in table else unknown(f"{kind}.{key}")
 
-    asks = {
-        kind: from_table(kind, facts[plural])
-        for kind, plural in (("marker", "marker"), ("module", "modules"), ("system", "system"))
-        if plural in facts
-    }
+    asks = {kind: from_table(kind, facts[plural]) for kind, plural in _RECORDED if plural in facts}
     if "env" in facts:
         asks["env"] = facts["env"].get
     return asks

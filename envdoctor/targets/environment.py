@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
 #: ``sys.path`` as it was found, while envdoctor itself imports in another order.
 _FOUND: list[str] = []
+#: Facts of the system that depend on how an interpreter was built.
+_OF_THE_INTERPRETER = ("openssl", "libstdcxx")
 
 
 def shield() -> None:
@@ -95,6 +97,7 @@ def running() -> Snapshot:
         "env": os.environ.get,
         "module": lambda name: _guarded(collector.module_fact, name, paths),
         "system": _system,
+        "library": _library,
     }
     return snapshot(facts, _target(facts["python"]), asks, sys.prefix)
 
@@ -105,6 +108,10 @@ def _target(python: Mapping[str, Any]) -> dict[str, Any]:
 
 def _system(key: str) -> Any:
     return _guarded(collector.system_fact, key)
+
+
+def _library(name: str, base: str | None = None) -> Any:
+    return _guarded(collector.library_fact, name, base)
 
 
 def _guarded(probe: Callable[..., Any], key: str, *more: Any) -> Any:
@@ -148,12 +155,14 @@ def read(prefix: str) -> dict[str, Any] | None:
         "executable": executable,
         "prefix": prefix,
     }
+    home = settings.get("home", "").rstrip("/")
     paths = [*_split(os.environ.get("PYTHONPATH", "")), standard_library, *_with_path_files(packages)]
     return {
         "python": python,
         "platform": collector.platform_facts(),
         "start_method": {"default": collector.default_start_method(version=_numbers(version))},
         "paths": paths,
+        "base": home if os.name == "nt" else os.path.dirname(home),
     }
 
 
@@ -244,5 +253,6 @@ def _asks(facts: Mapping[str, Any]) -> dict[str, Ask]:
         "marker": _Markers(markers).ask,
         "env": os.environ.get,
         "module": lambda name: asked("module", "modules", name),
-        "system": lambda key: asked("system", "system", key) if key == "openssl" else _system(key),
+        "system": lambda key: asked("system", "system", key) if key in _OF_THE_INTERPRETER else _system(key),
+        "library": lambda name: _library(name, facts["base"]),
     }

@@ -20,6 +20,7 @@ import threading
 from importlib import resources
 
 from envdoctor.errors import TargetError
+from envdoctor.model import Record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -59,19 +60,32 @@ os.write(1, (token[::-1] + '{{"too_old": "' + version + '"}}' + token).encode("a
 """
 
 
-def ask(executable: str, wanted: Mapping[str, Sequence[str]], time_limit: float = 20.0) -> dict[str, Any]:
+class Caller(Record):
+    """As what an interpreter is started: with these variables, as one that was called in this directory, as this user.
+
+    ``user`` has what :class:`subprocess.Popen` takes for that.
+    """
+
+    variables: Mapping[str, str]
+    directory: str
+    user: Mapping[str, Any] = {}
+
+
+def ask(
+    executable: str, wanted: Mapping[str, Sequence[str]], time_limit: float = 20.0, caller: Caller | None = None
+) -> dict[str, Any]:
     """Return the facts of an interpreter, in the shape of :func:`envdoctor.collector.collect`.
 
-    ``executable`` is a path, the directory of an environment, the name of a command, or a version. Raises
-    :class:`~envdoctor.errors.TargetError` where no interpreter answers, saying why.
+    ``executable`` is a path, the directory of an environment, the name of a command, or a version; ``caller`` is by
+    default this process. Raises :class:`~envdoctor.errors.TargetError` where no interpreter answers, saying why.
     """
     path = find_interpreter(executable)
-    directory = _working_directory()
-    environment, changed = _environment(directory)
+    caller = caller or Caller(variables=os.environ, directory=_working_directory())
+    environment, changed = _environment(caller)
     token = secrets.token_hex(16)
     frame = _Frame(token)
-    child = _start(path, environment)
-    answered_in_time, talk = _converse(child, _payload(token, wanted, directory), frame, time_limit)
+    child = _start(path, environment, caller.user)
+    answered_in_time, talk = _converse(child, _payload(token, wanted, caller.directory), frame, time_limit)
     framed = frame.answer()
     if framed is None:
         if not answered_in_time:
@@ -145,15 +159,15 @@ def _working_directory() -> str:
         return os.path.abspath(os.sep)
 
 
-def _environment(directory: str) -> tuple[dict[str, str], dict[str, str]]:
+def _environment(caller: Caller) -> tuple[dict[str, str], dict[str, str]]:
     """The environment variables to run with, and the original values of those that had to be changed.
 
     Import paths must be what they are in use although the working directory is another one.
     """
-    environment = dict(os.environ)
+    environment = dict(caller.variables)
     changed = {}
     search = environment.get("PYTHONPATH", "")
-    absolute = os.pathsep.join(os.path.join(directory, entry) for entry in search.split(os.pathsep) if entry)
+    absolute = os.pathsep.join(os.path.join(caller.directory, entry) for entry in search.split(os.pathsep) if entry)
     if absolute != search:
         changed["PYTHONPATH"] = search
         environment["PYTHONPATH"] = absolute
@@ -170,9 +184,9 @@ def _payload(token: str, wanted: Mapping[str, Sequence[str]], directory: str) ->
     return (_TOO_OLD.format(token=token) + "\f" + source + call).encode("utf-8", "backslashreplace")
 
 
-def _start(path: str, environment: dict[str, str]) -> _Child:
+def _start(path: str, environment: dict[str, str], user: Mapping[str, Any]) -> _Child:
     """Start the interpreter at the root of the file system, in a process group of its own."""
-    options: dict[str, Any] = {"start_new_session": True}
+    options: dict[str, Any] = {"start_new_session": True, **user}
     if sys.platform == "win32":
         options = {"creationflags": subprocess.CREATE_NEW_PROCESS_GROUP | subprocess.CREATE_NO_WINDOW}
     command = [path, "-B", "-c", _BOOTSTRAP]

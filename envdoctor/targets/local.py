@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from envdoctor.collector import NotKnownError
+from envdoctor.collector import NotKnownError, find_library, libstdcxx_in
 from envdoctor.model import Unknown
+from envdoctor.probes.file_system import Root
 from envdoctor.targets.assemble import recorded, snapshot
 from envdoctor.targets.interpreter import ask
 from envdoctor.targets.root import facts_of_root, module_in_root
@@ -14,8 +15,9 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from envdoctor.model import Snapshot
+    from envdoctor.targets.assemble import Ask
 
-_NOTHING: dict[str, list[str]] = {"env": [], "module": [], "system": []}
+_NOTHING: dict[str, list[str]] = {"env": [], "module": [], "system": [], "library": []}
 
 
 def examine_interpreter(executable: str, wanted: Mapping[str, Sequence[str]] | None = None) -> Snapshot:
@@ -42,6 +44,17 @@ def examine_root(directory: str, wanted: Mapping[str, Sequence[str]] | None = No
     others = facts.get("other_interpreters")
     if others:
         target["other_interpreters"] = others
+    return snapshot(facts, target, asks_of_root(facts), directory)
+
+
+def asks_of_root(facts: dict[str, Any], variables: Mapping[str, str] | None = None) -> dict[str, Ask]:
+    """Answers from the facts of a root file system and from its files.
+
+    ``variables`` are environment variables that something runs there with.
+    """
+    root, python = Root(facts["root"]), facts["python"]
+    search = (variables or {}).get("LD_LIBRARY_PATH", "")
+    known = recorded(facts)
 
     def module(name: str) -> Any:
         try:
@@ -49,5 +62,19 @@ def examine_root(directory: str, wanted: Mapping[str, Sequence[str]] | None = No
         except NotKnownError as error:
             return Unknown(reason=str(error))
 
-    asks = {**recorded(facts), "module": module}
-    return snapshot(facts, target, asks, directory)
+    def found(name: str) -> str | None:
+        return find_library(name, search, python["base_prefix"], python["executable"], root.host)
+
+    def system(key: str) -> Any:
+        if key != "libstdcxx":
+            return known["system"](key)
+        library = found("libstdc++.so.6")
+        try:
+            return libstdcxx_in(root.host(library)) if library else None
+        except NotKnownError as error:
+            return Unknown(reason=str(error))
+
+    def library(name: str) -> str:
+        return "present" if found(name) else "missing"
+
+    return {**known, "module": module, "system": system, "library": library}

@@ -31,6 +31,12 @@ def default() -> str | None:
     return None if here in (home, os.path.realpath(home), os.path.abspath(os.sep)) else here
 
 
+def of_target(snapshot: Snapshot) -> str | None:
+    """The project that a target shows by itself: the directory in which a process runs, where that is at hand."""
+    target = snapshot.target
+    return target.get("directory") if target.get("kind") == "process" and not target.get("root") else None
+
+
 def attach(snapshot: Snapshot, directory: str | None, artifacts: Sequence[str] = ()) -> Snapshot:
     """The snapshot, with the project in a directory and some artefacts beside it."""
     beside = _Beside(snapshot, directory, artifacts)

@@ -36,6 +36,13 @@ PREFIXES = (
     *("/home/*/.pyenv/versions/*", "/opt/pyenv/versions/*", "/usr/local/pyenv/versions/*"),
     *("/root/.local/share/uv/python/*", "/home/*/.local/share/uv/python/*", "/usr"),
 )
+_RUN = "a file system does not tell how it will be run"
+#: Facts of the system that files rarely or never tell, and why.
+_NOT_IN_FILES = (
+    *((key, "no file of the C library tells its version") for key in ("glibc", "musl")),
+    *((key, _RUN) for key in ("container", "shm", "open-files", "memory", "nvidia-driver", "cuda", "gpu")),
+    ("openssl", "only a running interpreter tells which one it uses"),
+)
 _PROGRAM = re.compile(r"python(?:3(?:\.\d+)?t?)?$")
 _MINOR = re.compile(r"python(3\.\d+)(t?)")
 
@@ -381,9 +388,6 @@ def _unknown(root: Root, facts: dict[str, Any], coded: list[str]) -> Iterator[tu
     yield "env", "environment variables are not part of a file system"
     for marker in ("platform_release", "platform_version"):
         yield f"marker.{marker}", "a file system has no kernel"
-    for key in ("glibc", "musl"):
+    for key, reason in _NOT_IN_FILES:
         if key not in facts["system"]:
-            yield f"system.{key}", "no file of the C library tells its version"
-    if "container" not in facts["system"]:
-        yield "system.container", "a file system does not tell how it will be run"
-    yield "system.openssl", "only a running interpreter tells which one it uses"
+            yield f"system.{key}", reason

@@ -58,6 +58,8 @@ _SECTIONS = {
     "env": ("env", _TEXT_OR_NULL),
     "module": ("modules", _MODULE),
     "system": ("system", _SCALAR),
+    "library": ("libraries", _TEXT_OR_NULL),
+    "process": ("process", _SCALAR),
     "marker": ("marker", _TEXT_OR_NULL),
     "installer": ("installer", _TEXT_OR_NULL),
     "installed": ("installed", _PAIRS),
@@ -66,7 +68,7 @@ _BY_DISTRIBUTION = ("requirements", "requires_python", "tags", "installer")
 _FACTS = {
     "python": {"version": _TEXT_OR_NULL, "free_threaded": _FLAG, "debug": _FLAG, "implementation": _TEXT_OR_NULL},
     "platform": {"system": _TEXT_OR_NULL, "machine": _TEXT_OR_NULL},
-    "start_method": {"default": _TEXT_OR_NULL, "stated": _TEXT_OR_NULL},
+    "start_method": {"default": _TEXT_OR_NULL, "stated": _TEXT_OR_NULL, "children": _TEXT_OR_NULL},
 }
 
 

@@ -11,7 +11,7 @@ import pytest
 from conftest import CHECKOUT, run
 from conftest import environment as variables
 
-from envdoctor import doctor
+from envdoctor import collector, doctor
 from envdoctor.targets import environment
 
 posix_only = pytest.mark.skipif(os.name == "nt", reason="builds environments in the layout of POSIX")
@@ -117,6 +117,24 @@ def test_a_conda_environment_is_asked_and_its_distributions_named(tmp_path, monk
 
     assert snapshot.python["prefix"] == str(prefix)
     assert snapshot.python["version"].startswith("{}.{}.".format(*sys.version_info))
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="the loader of Linux")
+@pytest.mark.parametrize("is_active", [False, True])
+def test_libraries_are_those_that_its_interpreter_would_load(folder, monkeypatch, tmp_path, is_active):
+    if is_active:
+        monkeypatch.setenv("VIRTUAL_ENV", str(folder))
+    shutil.copy(os.path.realpath(sys.executable), tmp_path / "libmine.so.1")
+    (tmp_path / "libstdc++.so.6").write_bytes((tmp_path / "libmine.so.1").read_bytes()[:64] + b"\0GLIBCXX_3.4.66\0")
+    monkeypatch.setenv("LD_LIBRARY_PATH", str(tmp_path))
+
+    snapshot = environment.examine()
+
+    names = ("libmine.so.1", "libnowhere.so.1")
+    assert [snapshot.lookup("library", name) for name in names] == ["present", "missing"]
+    assert "is not the name of a file" in snapshot.lookup("library", "a/b").reason
+    told = snapshot.lookup("system", "libstdcxx")
+    assert told == "3.4.66" or (not is_active and collector._mapped("libstdc++.so.6"))
 
 
 # --- by its files as by its interpreter -----------------------------------------------------------------------------

@@ -7,6 +7,7 @@ import sysconfig
 
 import pytest
 
+from envdoctor import targets
 from envdoctor.collector import NotKnownError
 from envdoctor.errors import TargetError
 from envdoctor.targets.interpreter import ask
@@ -119,7 +120,8 @@ def test_everything_that_files_tell(image):
     assert facts["root"] == str(image)
     assert "env" not in facts
     assert reasons(facts).keys() == {
-        "env", "marker.platform_release", "marker.platform_version", "system.container", "system.openssl",
+        "env", "marker.platform_release", "marker.platform_version", "system.container", "system.openssl", "system.shm",
+        "system.open-files", "system.memory", "system.nvidia-driver", "system.cuda", "system.gpu",
     }  # fmt: skip
 
 
@@ -392,6 +394,31 @@ def test_what_a_name_resolves_to(image, version):
     facts = facts_of_root(str(image))
     with pytest.raises(NotKnownError, match="code that was not executed may"):
         module_in_root(facts, "nowhere")
+
+
+def test_libraries_are_looked_for_below_the_root(image, monkeypatch, tmp_path):
+    image.python("/usr/local", "3.11.7").link("/lib", "/usr/lib")
+    image.file("/usr/lib/x86_64-linux-gnu/libgomp.so.1", elf()).file("/usr/lib/libother.so", elf(machine=183))
+    image.link("/usr/lib/libabsolute.so", "/opt/real/libabsolute.so.1").file("/opt/real/libabsolute.so.1", elf())
+    image.file("/usr/lib/x86_64-linux-gnu/libstdc++.so.6", elf(content=b"\0GLIBCXX_3.4.19\0"))
+    (tmp_path / "here").mkdir()
+    (tmp_path / "here" / "libhere.so").write_bytes(elf())
+    monkeypatch.setenv("LD_LIBRARY_PATH", str(tmp_path / "here"))
+
+    snapshot = targets.examine("root", str(image))
+
+    names = ("libgomp.so.1", "libabsolute.so", "libother.so", "libhere.so", "libc.so.6")
+    assert [snapshot.lookup("library", name) for name in names] == [
+        "present",
+        "present",
+        "missing",
+        "missing",
+        "missing",
+    ]
+    assert snapshot.lookup("system", "libstdcxx") == "3.4.19"
+    assert snapshot.lookup("system", "shm").reason == "a file system does not tell how it will be run"
+    image.file("/usr/lib/x86_64-linux-gnu/libstdc++.so.6", elf())
+    assert "names no version" in snapshot.lookup("system", "libstdcxx").reason
 
 
 # --- nothing leads out, and nothing blocks --------------------------------------------------------------------------

@@ -222,6 +222,8 @@ VALUES = {
     "env": st.none() | WORDS,
     "module": MODULES,
     "system": st.none() | st.booleans() | VERSIONS,
+    "library": st.sampled_from(["present", "missing"]),
+    "process": st.none() | st.booleans() | st.integers(0, 1000),
     "marker": WORDS,
     "installed": st.lists(st.tuples(WORDS, WORDS).map(list), max_size=2),
 }
