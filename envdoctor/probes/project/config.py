@@ -1,0 +1,127 @@
+"""The entries of a project's configuration files that a rule asks for. Only files that a rule names are read."""
+
+from __future__ import annotations
+
+import fnmatch
+import time
+
+from envdoctor.probes.project import tree
+from envdoctor.probes.project.globs import Glob
+from envdoctor.probes.project.walk import is_configuration, is_dotenv, shown
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from typing import Any
+
+    #: The dotted path of a value, the value, and its line where that is known.
+    Entry = tuple[str, Any, int | None]
+    #: The entries of a file, and what of it could not be read: ``line 3: ...``.
+    Contents = tuple[Sequence[Entry], str | None]
+
+#: Seconds that reading all configuration may take.
+_SECONDS = 5.0
+
+
+class Reader:
+    """Reads the configuration of one project; every file is read once."""
+
+    def __init__(self, project: tree.Project) -> None:
+        self._project = project
+        self._names: list[str] | None = None
+        self._globs: dict[str, list[str]] = {}
+        self._contents: dict[str, Contents] = {}
+        self._left = _SECONDS
+
+    def lookup(self, key: str) -> tree.Answer:
+        r"""Answer ``GLOB + "\n" + KEY``: the scalars whose dotted path ends as the key says, in the files of the glob.
+
+        An entry is ``{"file": ..., "line": int or None, "key": ..., "value": ...}``.
+        """
+        pattern, _, path = key.partition("\n")
+        glob = Glob(pattern)
+        wanted = path.split(".")
+        found: list[dict[str, Any]] = []
+        gaps = []
+        for name in self._matching(pattern, glob):
+            entries, gap = self._read(name, wanted, exact=glob.exact)
+            if gap:
+                gaps.append(f"{name}: {shown(' '.join(gap.split()))}")
+            found += [
+                {"file": name, "line": line, "key": dotted, "value": value}
+                for dotted, value, line in entries
+                if _ends(dotted, wanted)
+            ]
+        return self._project.answer(found, gaps, lambda name: is_configuration(name) and glob.matches(name))
+
+    def _matching(self, pattern: str, glob: Glob) -> list[str]:
+        if self._names is None:
+            self._names = [name for name in self._project.files() if is_configuration(name)]
+        if pattern not in self._globs:
+            self._globs[pattern] = [name for name in self._names if glob.matches(name)]
+        return self._globs[pattern]
+
+    def _read(self, name: str, wanted: Sequence[str], *, exact: bool) -> Contents:
+        """The contents of a file; where many files match, only of one that mentions what is wanted."""
+        if name in self._contents:
+            return self._contents[name]
+        if self._left <= 0:
+            return (), f"not read, as reading the project's configuration took longer than {_SECONDS:g} s"
+        started = time.monotonic()
+        form = format_of(name)
+        large = exact and form in ("yaml", "json")
+        data = self._project.read(name, tree.MOST_BYTES_EXACT if large else tree.MOST_BYTES)
+        try:
+            if not exact and not _mentions(data, wanted):
+                return (), None
+            self._contents[name] = contents = _READERS[form](data)
+        finally:
+            self._left -= time.monotonic() - started
+        return contents
+
+
+def format_of(name: str) -> str:
+    """The format of a configuration file, as its name tells: ``yaml``, ``toml``, ``json``, ``ini`` or ``env``."""
+    suffix = name.rpartition(".")[2].lower()
+    if suffix in _SUFFIXES:
+        return _SUFFIXES[suffix]
+    return "env" if is_dotenv(name.rpartition("/")[2]) else "ini"
+
+
+def _ends(dotted: str, wanted: Sequence[str]) -> bool:
+    """Whether a path ends in these segments, each of which may hold wildcards."""
+    path = dotted.split(".")
+    if len(path) < len(wanted):
+        return False
+    return all(fnmatch.fnmatchcase(one, want) for one, want in zip(reversed(path), reversed(wanted)))
+
+
+def _mentions(data: bytes, wanted: Sequence[str]) -> bool:
+    """Whether a file can hold the key at all: plain names stand in it as they are. In doubt it can."""
+    if b"\0" in data or data[:2] in (b"\xff\xfe", b"\xfe\xff") or b"\\" in data:
+        return True
+    plain = [word for word in wanted if word.isascii() and not word.isdigit() and not set("*?[") & set(word)]
+    return all(word.encode() in data for word in plain)
+
+
+def _yaml(data: bytes) -> Contents:
+    from envdoctor.probes.project import config_yaml
+
+    return config_yaml.read(data)
+
+
+def _text(form: str) -> Callable[[bytes], Contents]:
+    def read(data: bytes) -> Contents:
+        from envdoctor.probes.project import config_text
+
+        contents: Contents = getattr(config_text, form)(data)
+        return contents
+
+    return read
+
+
+_SUFFIXES = {"yaml": "yaml", "yml": "yaml", "toml": "toml", "json": "json", "ini": "ini", "cfg": "ini", "env": "env"}
+_READERS: dict[str, Callable[[bytes], Contents]] = {
+    "yaml": _yaml,
+    **{form: _text(form) for form in ("toml", "json", "ini", "env")},
+}

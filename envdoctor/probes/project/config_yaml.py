@@ -1,0 +1,205 @@
+"""YAML as entries with lines. Read event by event: no object is built, no tag obeyed, and nothing recurses.
+
+The nodes of a document are not composed, as composing deeply nested ones ends the process. An alias repeats the entries
+of its anchor, so that a document which multiplies itself meets the limit of entries and takes no memory.
+Scalars have the types that the safe loader of PyYAML gives them, but for dates, which are text.
+"""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING, Any
+
+import yaml
+from yaml.constructor import SafeConstructor
+from yaml.resolver import Resolver
+
+if TYPE_CHECKING:
+    from envdoctor.probes.project.config import Contents, Entry
+
+#: What one stream may hold: values, events of the parser, and levels.
+MOST_ENTRIES = 100_000
+MOST_EVENTS = 250_000
+DEEPEST = 100
+SECONDS = 5.0
+#: A longer scalar is text: numbers take time that grows faster than they do.
+_LONGEST = 100
+_TAG = "tag:yaml.org,2002:"
+_RESOLVER = Resolver()
+_CONSTRUCTOR = SafeConstructor()
+_TYPES = {
+    _TAG + "null": _CONSTRUCTOR.construct_yaml_null,
+    _TAG + "bool": _CONSTRUCTOR.construct_yaml_bool,
+    _TAG + "int": _CONSTRUCTOR.construct_yaml_int,
+    _TAG + "float": _CONSTRUCTOR.construct_yaml_float,
+}
+
+
+class _LimitError(Exception):
+    """The stream is larger than it may be."""
+
+
+def read(data: bytes) -> Contents:
+    """The scalars of all documents of a stream, and what of it could not be read."""
+    loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+    documents = _Documents()
+    try:
+        for event in yaml.parse(data, Loader=loader):
+            documents.take(event)
+    except yaml.YAMLError as error:
+        return documents.entries(), _reason(error)
+    except _LimitError as error:
+        return documents.entries(), f"{error}; the rest was not read"
+    return documents.entries(), None
+
+
+def _reason(error: yaml.YAMLError) -> str:
+    mark = getattr(error, "problem_mark", None) or getattr(error, "context_mark", None)
+    problem = getattr(error, "problem", None) or getattr(error, "reason", None) or str(error)
+    return f"{'' if mark is None else f'line {mark.line + 1}: '}it is not valid YAML: {problem}"
+
+
+class _Frame:
+    """A collection that is being read: the path to it, and the key or position of what comes next."""
+
+    def __init__(self, path: str, *, mapping: bool, anchor: str | None, silent: bool) -> None:
+        self.path = path
+        self.mapping = mapping
+        self.anchor = anchor
+        self.silent = silent  # a key: what stands in it is no entry
+        self.key: str | None = None
+        self.position = 0
+        self.start = 0
+
+    def expects_key(self) -> bool:
+        return self.mapping and self.key is None
+
+    def child(self) -> str:
+        name = self.key if self.mapping else str(self.position)
+        return f"{self.path}.{name}" if self.path else str(name)
+
+    def done(self) -> None:
+        self.key = None
+        self.position += 1
+
+
+class _Documents:
+    def __init__(self) -> None:
+        self._events = 0
+        self._deadline = time.monotonic() + SECONDS
+        self._done: list[Entry] = []
+        self._entries: list[Entry] = []
+        self._frames: list[_Frame] = []
+        #: By anchor, the path it stands at and the places of its entries; no places while it is not complete.
+        self._anchors: dict[str, tuple[str, int, int | None]] = {}
+
+    def entries(self) -> list[Entry]:
+        """What was read so far; in one document the last of two entries with the same path counts."""
+        self._finish()
+        return self._done
+
+    def _finish(self) -> None:
+        self._done += {entry[0]: entry for entry in self._entries}.values()
+        self._entries, self._frames, self._anchors = [], [], {}
+
+    def take(self, event: Any) -> None:
+        """Take the next event of the stream."""
+        self._events += 1
+        if self._events > MOST_EVENTS:
+            raise _LimitError(f"it has more than {MOST_EVENTS} parts")
+        if time.monotonic() > self._deadline:
+            raise _LimitError(f"reading it took longer than {SECONDS:g} s")
+        if isinstance(event, yaml.ScalarEvent):
+            self._scalar(event)
+        elif isinstance(event, yaml.AliasEvent):
+            self._alias(event)
+        elif isinstance(event, yaml.CollectionStartEvent):
+            self._start(event)
+        elif isinstance(event, yaml.CollectionEndEvent):
+            self._end()
+        elif isinstance(event, yaml.DocumentEndEvent):
+            self._finish()
+
+    def _path(self) -> str:
+        return self._frames[-1].child() if self._frames else ""
+
+    def _add(self, entry: Entry) -> None:
+        if len(self._done) + len(self._entries) >= MOST_ENTRIES:
+            raise _LimitError(f"it has more than {MOST_ENTRIES} values, with those that its aliases repeat")
+        self._entries.append(entry)
+
+    def _next(self) -> None:
+        if self._frames:
+            self._frames[-1].done()
+
+    def _silent(self) -> bool:
+        return bool(self._frames) and (self._frames[-1].silent or self._frames[-1].expects_key())
+
+    def _scalar(self, event: yaml.ScalarEvent) -> None:
+        frame = self._frames[-1] if self._frames else None
+        start = len(self._entries)
+        if frame and frame.expects_key():
+            frame.key = event.value
+        else:
+            if not self._silent():
+                self._add((self._path(), _value(event), _line(event)))
+            path = self._path()
+            self._next()
+            if event.anchor:
+                self._anchors[event.anchor] = (path, start, len(self._entries))
+
+    def _start(self, event: yaml.CollectionStartEvent) -> None:
+        if len(self._frames) >= DEEPEST:
+            raise _LimitError(f"line {_line(event)}: it is nested deeper than {DEEPEST} levels")
+        silent = self._silent()
+        path = "?" if silent else self._path()
+        mapping = isinstance(event, yaml.MappingStartEvent)
+        frame = _Frame(path, mapping=mapping, anchor=event.anchor, silent=silent)
+        frame.start = len(self._entries)
+        if event.anchor:
+            self._anchors[event.anchor] = (path, frame.start, None)
+        self._frames.append(frame)
+
+    def _end(self) -> None:
+        frame = self._frames.pop()
+        if frame.anchor:
+            self._anchors[frame.anchor] = (frame.path, frame.start, len(self._entries))
+        if self._frames and self._frames[-1].expects_key():
+            self._frames[-1].key = "?"
+        else:
+            self._next()
+
+    def _alias(self, event: yaml.AliasEvent) -> None:
+        frame = self._frames[-1] if self._frames else None
+        if frame and frame.expects_key():
+            frame.key = f"*{event.anchor}"
+            return
+        path, start, end = self._anchors.get(event.anchor or "", ("", 0, 0))
+        if end is None:
+            raise _LimitError(f"line {_line(event)}: *{event.anchor} stands within itself")
+        if not self._silent():
+            here = self._path()
+            for dotted, value, line in self._entries[start:end]:
+                self._add((here + dotted[len(path) :] if path else f"{here}.{dotted}", value, line))
+        self._next()
+
+
+def _line(event: yaml.Event) -> int:
+    """The line that an event begins in; the parser gives every one of them a mark."""
+    return event.start_mark.line + 1  # type: ignore[union-attr]
+
+
+def _value(event: yaml.ScalarEvent) -> Any:
+    """What the safe loader makes of a scalar; text where it makes a date or nothing of it."""
+    text: str = event.value
+    tag = event.tag or "!"
+    if tag == "!":
+        if not event.implicit[0]:
+            return text
+        tag = str(_RESOLVER.resolve(yaml.ScalarNode, text, (True, False)))  # type: ignore[no-untyped-call]
+    if tag not in _TYPES or len(text) > _LONGEST:
+        return text
+    try:
+        return _TYPES[tag](yaml.ScalarNode(tag, text))
+    except (ValueError, KeyError, IndexError, yaml.YAMLError):
+        return text
