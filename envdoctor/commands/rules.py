@@ -8,7 +8,7 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 from envdoctor import doctor
-from envdoctor.commands import rules_verify
+from envdoctor.commands import rules_measure, rules_verify
 from envdoctor.commands.options import Parser, add_format, parser_for
 from envdoctor.commands.output import write
 from envdoctor.engine.diagnose import fill
@@ -25,6 +25,8 @@ commands:
   new       write the skeleton of a rule
   lint      read rules back; all mistakes of a file at once
   verify    run their proofs in throw-away environments
+  bisect    measure where a rule begins and ends
+  matrix    draw what works with what
 
 examples:
   envdoctor rules list                       every rule, a line each
@@ -223,4 +225,6 @@ _COMMANDS: Mapping[str, tuple[Callable[[], Parser], Callable[[argparse.Namespace
     "new": (_new_parser, _new),
     "lint": (_lint_parser, _lint),
     "verify": (rules_verify.parser, rules_verify.run),
+    "bisect": (rules_measure.bisect_parser, rules_measure.bisect),
+    "matrix": (rules_measure.matrix_parser, rules_measure.matrix),
 }

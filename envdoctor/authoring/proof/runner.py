@@ -85,7 +85,7 @@ class Run:
         self.ran = dict.fromkeys(self.rules, 0)
         self.todo: dict[str, list[Trial]] = {}
         for trial in (trial for plan in self.plans.values() for trial in plan):
-            told = _without_running(trial) or (None if again else _remembered(trial))
+            told = _without_running(trial) or (None if again else remembered(trial))
             if told is not None:
                 self.results[trial.rule][trial.name] = told
             else:
@@ -97,7 +97,7 @@ class Run:
             if self._is_done(rule):
                 yield self._finish(rule)
         for trial, told in pool([same[0] for same in self.todo.values()]):
-            _remember(trial, told)
+            remember(trial, told)
             for same in self.todo[trial.key()]:
                 self.results[same.rule][same.name] = told
                 self.ran[same.rule] += 1
@@ -166,7 +166,7 @@ def _place(trial: Trial) -> str:
     return os.path.join(cache.directory(), "trials", trial.key() + ".json")
 
 
-def _remembered(trial: Trial) -> dict[str, Any] | None:
+def remembered(trial: Trial) -> dict[str, Any] | None:
     """The result of the same trial of a few days ago; one that could not be built is tried again."""
     with contextlib.suppress(OSError, ValueError):
         with open(_place(trial), encoding="utf-8") as file:
@@ -177,7 +177,8 @@ def _remembered(trial: Trial) -> dict[str, Any] | None:
     return None
 
 
-def _remember(trial: Trial, told: Mapping[str, Any]) -> None:
+def remember(trial: Trial, told: Mapping[str, Any]) -> None:
+    """Keep a result; that something could not be built is not kept."""
     if told["outcome"] != "unbuilt":
         at = dt.datetime.now(dt.timezone.utc).isoformat()
         cache.keep(_place(trial), json.dumps({**told, "at": at}).encode())

@@ -1,0 +1,190 @@
+"""``envdoctor rules bisect`` and ``rules matrix``: measure where a rule begins and ends."""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import TYPE_CHECKING, Any
+
+from envdoctor.authoring import rulebase
+from envdoctor.commands.options import Parser
+from envdoctor.commands.output import write
+from envdoctor.errors import UsageError
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from envdoctor.authoring.proof.bisect import Edge
+    from envdoctor.authoring.proof.matrix import Axis
+    from envdoctor.authoring.proof.trials import Trial
+    from envdoctor.authoring.syntax import Rule
+
+
+def _parser(name: str, description: str, examples: str) -> Parser:
+    made = Parser(prog=f"envdoctor rules {name}", description=description, epilog=examples)
+    made.add_argument("rule", metavar="RULE", help="an id, or a rule's file")
+    made.add_argument("--jobs", type=int, default=os.cpu_count() or 1, metavar="N", help="trials at a time")
+    made.add_argument("--offline", action="store_true", help="install from uv's cache alone")
+    made.add_argument("--rules", default=None, metavar="DIR", help="the directory of rules (default: rules)")
+    return made
+
+
+def bisect_parser() -> Parser:
+    """The options of ``envdoctor rules bisect``."""
+    made = _parser(
+        "bisect",
+        "Walk the releases of each distribution, and the Pythons, between a bad and a good cell of a rule's proof; "
+        "print what each showed, the specifier that was measured, and where the rule states another. "
+        "This executes the rule's script.",
+        "examples:\n  envdoctor rules bisect my-cause\n"
+        "  envdoctor rules bisect my-cause --every    each release, not by halving\n",
+    )
+    made.add_argument("--every", action="store_true", help="measure every release on the way")
+    return made
+
+
+def matrix_parser() -> Parser:
+    """The options of ``envdoctor rules matrix``."""
+    made = _parser(
+        "matrix",
+        "Run a rule's script with the releases of a distribution against every Python at hand, or against the releases "
+        "of another distribution, and draw what came out.",
+        "examples:\n  envdoctor rules matrix my-cause\n  envdoctor rules matrix my-cause --across other --from 1.0\n"
+        "  envdoctor rules matrix my-cause --releases all --script kinds.py -o docs/grid.svg\n",
+    )
+    for option, metavar, said in (
+        ("--down", "NAME", "the distribution of the rows (default: the rule's first)"),
+        ("--script", "FILE", "another script; one that ends in `17 of 20` is counted"),
+        ("--output", "FILE", "write a picture: .svg, .html or .txt"),
+    ):
+        made.add_argument(option, *(["-o"] if option == "--output" else []), metavar=metavar, help=said)
+    made.add_argument("--across", metavar="NAME", default="python", help="python (default), or another distribution")
+    made.add_argument("--releases", choices=["all", "minor", "major"], default="minor", help="default: minor")
+    made.add_argument("--from", dest="first", metavar="VERSION", help="the oldest release of the rows")
+    return made
+
+
+def _rule(options: argparse.Namespace) -> tuple[Rule, Mapping[str, Any]]:
+    from envdoctor.authoring.syntax import load_vocabulary, read_files, rule_files
+
+    directory = options.rules or ("rules" if os.path.isdir("rules") else rulebase.checkout())
+    vocabulary = load_vocabulary(rulebase.vocabulary(directory))
+    files = [options.rule] if os.path.isfile(options.rule) else rule_files(directory)
+    stem = os.path.splitext(os.path.basename(options.rule))[0]
+    paths = [path for path in files if os.path.splitext(os.path.basename(path))[0] == stem]
+    if not paths:
+        raise UsageError(f"there is no rule {options.rule} in {directory}; envdoctor rules list names them all")
+    rules, complaints = read_files(paths, vocabulary)
+    if complaints:
+        raise UsageError("the rule is not well formed:\n  " + "\n  ".join(map(str, complaints)))
+    return rules[0], vocabulary
+
+
+def _minors() -> list[str]:
+    from envdoctor.authoring.proof import pythons
+
+    found = {tuple(map(int, version.split(".")[:2])) for version in pythons.found()}
+    return [".".join(map(str, one)) for one in sorted(found)]
+
+
+def _results(planned: Sequence[Trial], options: argparse.Namespace) -> dict[str, Mapping[str, Any]]:
+    """The result of each trial by its key, remembered or run, with progress on stderr."""
+    from envdoctor.authoring.proof import runner
+
+    found: dict[str, Mapping[str, Any]] = {}
+    found.update((one.key(), told) for one in planned for told in [runner.remembered(one)] if told is not None)
+    todo = list({trial.key(): trial for trial in planned if trial.key() not in found}.values())
+    for number, (trial, told) in enumerate(runner.local_pool(options.jobs, offline=options.offline)(todo), 1):
+        runner.remember(trial, told)
+        found[trial.key()] = told
+        if sys.stderr.isatty():
+            print(f"\r\x1b[2K{number}/{len(todo)} {trial.name}", end="", file=sys.stderr, flush=True)
+    if todo and sys.stderr.isatty():
+        print("\r\x1b[2K", end="", file=sys.stderr)
+    return found
+
+
+def bisect(options: argparse.Namespace) -> int:
+    """Run ``envdoctor rules bisect``; 1 where an edge is not where the rule states it."""
+    from envdoctor.authoring.proof import bisect as measure
+    from envdoctor.authoring.proof.trials import plan
+    from envdoctor.authoring.releases import releases
+
+    rule, vocabulary = _rule(options)
+    pairs = measure.pairs(plan(rule, vocabulary, _minors()), releases, _minors())
+    if not pairs:
+        raise UsageError(f"{rule.id} has no bad and good cell that differ on one axis alone: add such a good cell")
+    edges = []
+    for pair in pairs:
+        steps = measure.walk(pair, lambda trial: _results([trial], options)[trial.key()], every=options.every)
+        edges.append(measure.edge(pair, steps, rule))
+        write("\n".join(_edge_lines(edges[-1])) + "\n\n")
+    return int(any(edge.wrong for edge in edges))
+
+
+def _edge_lines(edge: Edge) -> Iterator[str]:
+    yield f"{'Python' if edge.axis == 'python' else edge.axis}, with {edge.place or 'nothing else'}"
+    width = max(len(step.version) for step in edge.steps)
+    for step in edge.steps:
+        yield f"  {step.version:<{width}}  {step.outcome:<15}  {step.symptom or ''}".rstrip()
+    yield f"  measured: {edge.proposed}"
+    yield from (f"  stated otherwise: {said}" for said in edge.wrong)
+
+
+def matrix(options: argparse.Namespace) -> int:
+    """Run ``envdoctor rules matrix``."""
+    from envdoctor.authoring.proof import matrix as grids
+    from envdoctor.authoring.proof import picture
+    from envdoctor.authoring.proof.trials import plan
+
+    ending = os.path.splitext(options.output or "")[1]
+    if options.output and ending not in picture.FORMS:
+        raise UsageError(f"{options.output} is no kind of picture: give it the ending {', '.join(picture.FORMS)}")
+    rule, vocabulary = _rule(options)
+    base = next((one for one in plan(rule, vocabulary, ()) if not (one.recorded or one.unbuildable)), None)
+    if base is None:
+        raise UsageError(f"{rule.id} has no cell that can be built here")
+    if options.script:
+        base = base.replace(script=_script(options.script))
+    rows = _axis(options.down or _first(rule, base), options)
+    columns = _axis(options.across, options)
+    planned = grids.plan(base, rows, columns)
+    told = _results([one for row in planned for one in row], options)
+    squares = [[grids.square(told[one.key()]) for one in row] for row in planned]
+    title = f"{rule.id}: {rows.name} and {'Python' if columns.name == 'python' else columns.name}"
+    grid = grids.Grid(title=title, rows=rows, columns=columns, squares=squares)
+    write(picture.FORMS[ending](grid) if options.output else picture.text(grid), options.output)
+    return 0
+
+
+def _script(path: str) -> str:
+    try:
+        with open(path, encoding="utf-8") as file:
+            return file.read()
+    except (OSError, UnicodeDecodeError) as error:
+        raise UsageError(f"the script {path} could not be read: {error}") from error
+
+
+def _first(rule: Rule, base: Trial) -> str:
+    named = [text.partition("==")[0] for text in base.place.install]
+    inside = [name for name in rule.when.get("packages", {}) if name in named]
+    if not named:
+        raise UsageError(f"{rule.id} installs nothing: say with --down which distribution to measure")
+    return (inside or named)[0]
+
+
+def _axis(name: str, options: argparse.Namespace) -> Axis:
+    from packaging.version import Version
+
+    from envdoctor.authoring.proof.matrix import PYTHON, Axis, thinned
+    from envdoctor.authoring.releases import releases
+
+    if name == PYTHON:
+        return Axis(name=name, versions=_minors())
+    known = [one for one in releases(name) or () if not Version(one).is_prerelease]
+    if not known:
+        raise UsageError(f"the index has no releases of {name}: correct the name, or ask again with the network")
+    if options.first and name != options.across:
+        known = [one for one in known if Version(one) >= Version(options.first)]
+    return Axis(name=name, versions=thinned(known, options.releases))

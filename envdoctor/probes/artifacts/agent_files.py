@@ -1,0 +1,91 @@
+"""Saved models of agents: a zip with a JSON of pickled values, a description of the system, and tensors."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import io
+import json
+
+from envdoctor.probes.artifacts import functions, pickles, signatures
+from envdoctor.probes.artifacts.streams import BrokenError, Reader
+from envdoctor.probes.artifacts.zips import shown
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from envdoctor.probes.artifacts.pickles import Notes
+    from envdoctor.probes.artifacts.zips import Zip
+
+DATA_LIMIT, TEXT_LIMIT, KEY_LIMIT = 1 << 24, 1 << 16, 500
+
+
+def kind(archive: Zip) -> str | None:
+    """Which of the two kinds a zip is, if it is one."""
+    if signatures.AGENT_DATA not in archive.members:
+        return None
+    known = (signatures.AGENT_VERSION, signatures.AGENT_SYSTEM, *signatures.AGENT_MEMBERS)
+    if any(name in archive.members for name in known):
+        return signatures.AGENT_KIND
+    start = archive.content(signatures.AGENT_DATA, DATA_LIMIT)
+    return signatures.OLD_AGENT_KIND if signatures.SERIALIZED.encode() in start else None
+
+
+def read(archive: Zip, notes: Notes) -> tuple[dict[str, str], dict[str, float | None]]:
+    """What wrote it, and the functions it holds with the number that each always returns."""
+    found: dict[str, float | None] = {}
+    for key, value in _data(archive).items():
+        notes.path(value)
+        text = value.get(signatures.SERIALIZED) if isinstance(value, dict) else None
+        if not isinstance(text, str):
+            continue
+        notes.where = key
+        try:
+            held = _walked(text, archive, notes)
+        except BrokenError as error:
+            notes.gap(f"holds {shown(key)}, whose value {error}")
+            continue
+        if functions.is_called(held):
+            found[key] = functions.constant(held)
+    notes.where = None
+    return _system(archive, notes), found
+
+
+def _walked(text: str, archive: Zip, notes: Notes) -> object:
+    """The value that one entry holds."""
+    try:
+        data = base64.b64decode(text)
+    except (binascii.Error, ValueError) as error:
+        raise BrokenError("is not written in base64") from error
+    return pickles.walk(Reader(io.BytesIO(data), archive.budget, len(data)), archive.budget, notes).value
+
+
+def _data(archive: Zip) -> dict[str, object]:
+    """The JSON of the model."""
+    try:
+        found = json.loads(archive.content(signatures.AGENT_DATA, DATA_LIMIT))
+    except (ValueError, RecursionError) as error:
+        raise BrokenError("is a saved model whose data is not readable JSON") from error
+    if not isinstance(found, dict):
+        raise BrokenError("is a saved model whose data is not readable JSON")
+    return {key: found[key] for key in list(found)[:KEY_LIMIT]}
+
+
+def _system(archive: Zip, notes: Notes) -> dict[str, str]:
+    """Python and the operating system that wrote it; the releases go into the notes."""
+    found = {}
+    if signatures.AGENT_VERSION in archive.members:
+        notes.packages[signatures.AGENT_PACKAGE] = _text(archive, signatures.AGENT_VERSION).strip()[:40]
+    if signatures.AGENT_SYSTEM in archive.members:
+        for line in _text(archive, signatures.AGENT_SYSTEM).splitlines():
+            label, _, value = line.lstrip("- ").partition(":")
+            label, value = label.strip().lower(), value.strip()
+            if label in ("python", "os") and value:
+                found[label] = value
+            elif label in signatures.SYSTEM_LABELS and value[:1].isdigit():
+                notes.packages.setdefault(signatures.SYSTEM_LABELS[label], value)
+    return found
+
+
+def _text(archive: Zip, name: str) -> str:
+    """A short member as text."""
+    return archive.content(name, TEXT_LIMIT).decode("utf-8", "replace")

@@ -1,0 +1,38 @@
+"""What a pickled function or schedule always returns, where the file tells."""
+
+from __future__ import annotations
+
+from envdoctor.probes.artifacts import code_objects, signatures
+from envdoctor.probes.artifacts.values import Function, Made, Pairs, short
+
+_DEPTH = 6
+
+
+def is_called(value: object) -> bool:
+    """Whether a value is a function that travels as bytecode, or an object that stands for a function."""
+    if isinstance(value, Function):
+        return True
+    name = short(value.name) if isinstance(value, Made) else ""
+    return name in signatures.CONSTANT_OBJECTS or name in signatures.CALLED_OBJECTS
+
+
+def constant(value: object, depth: int = 0) -> float | None:
+    """The number that a function, a schedule or a captured variable always gives, or ``None``."""
+    if depth > _DEPTH:
+        return None
+    if isinstance(value, Function):
+        needed = value.closure[: len(value.code.free)]
+        closure = [constant(content(cell), depth + 1) for cell in needed]
+        return code_objects.constant(value.code, closure)
+    if isinstance(value, Made):
+        attribute = signatures.CONSTANT_OBJECTS.get(short(value.name), "")
+        state = value.state if isinstance(value.state, Pairs) else None
+        return constant(state.get(attribute), depth + 1) if state and attribute else None
+    return code_objects.number(value)
+
+
+def content(cell: object) -> object:
+    """What a captured variable holds."""
+    if isinstance(cell, Made) and short(cell.name) in signatures.CELLS and cell.arguments:
+        return cell.arguments[0]
+    return cell

@@ -1,0 +1,115 @@
+"""What has been read of a file's text is remembered by its content: in this process, and in the user's cache.
+
+An entry is named after the content and after a digest of this package's own sources, so that neither an edited file
+nor another release is answered from the past. Small files are read anew and leave no trace.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import sys
+
+from envdoctor.probes import cache
+from envdoctor.probes.source.uses import NotReadError, exports, facts
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+#: From how many characters on reading again costs more than remembering.
+WORTH_REMEMBERING = 2048
+#: Entries and bytes on disk; the oldest go first.
+MOST_ENTRIES = 4000
+MOST_BYTES = 64 << 20
+#: Entries in memory.
+_MOST_HELD = 4096
+_READERS = {"facts": facts, "exports": exports}
+
+
+class Cache:
+    """Remembers ``facts`` and ``exports``. An answer is ``{"value": ...}`` or ``{"line": ..., "reason": ...}``."""
+
+    def __init__(self) -> None:
+        self._held: dict[str, dict[str, Any]] = {}
+        self._version: str | None = None
+        self._written = False
+
+    def ask(self, what: str, source: str) -> dict[str, Any]:
+        """What a reader says about a text."""
+        digest = hashlib.blake2b(source.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
+        key = f"{what}-{digest}"
+        answer = self._held.get(key)
+        if answer is None:
+            answer = self._stored(what, source, key) if len(source) >= WORTH_REMEMBERING else _read(what, source)
+            if len(self._held) >= _MOST_HELD:
+                self._held.clear()
+            self._held[key] = answer
+        return answer
+
+    def _stored(self, what: str, source: str, key: str) -> dict[str, Any]:
+        if self._version is None:
+            self._version = _version()
+        path = os.path.join(_directory(), f"{key}-{self._version}.json")
+        answer = _load(path)
+        if answer is None:
+            answer = _read(what, source)
+            cache.keep(path, json.dumps(answer, separators=(",", ":")).encode())
+            self._written = True
+        return answer
+
+    def tidy(self) -> None:
+        """Remove the oldest entries where there are too many; nothing unless this process has added some."""
+        if self._written:
+            self._written = False
+            _prune(_directory())
+
+
+def _read(what: str, source: str) -> dict[str, Any]:
+    try:
+        return {"value": _READERS[what](source)}
+    except NotReadError as error:
+        return {"line": error.line, "reason": error.reason}
+
+
+def _load(path: str) -> dict[str, Any] | None:
+    """What an earlier run kept; nothing where it is not there or damaged."""
+    try:
+        with open(path, "rb") as file:
+            answer = json.loads(file.read(MOST_BYTES))
+    except (OSError, ValueError, RecursionError):
+        return None
+    return answer if isinstance(answer, dict) and ("value" in answer or "reason" in answer) else None
+
+
+def _directory() -> str:
+    return os.path.join(cache.directory(), "source")
+
+
+def _version() -> str:
+    """A digest of what an answer depends on besides the text: this package's sources, and the Python that parses."""
+    digest = hashlib.blake2b(repr(sys.version_info[:2]).encode(), digest_size=8)
+    folder = os.path.dirname(__file__)
+    for name in sorted(os.listdir(folder)):
+        if name.endswith(".py"):
+            with open(os.path.join(folder, name), "rb") as file:
+                digest.update(file.read())
+    return digest.hexdigest()
+
+
+def _prune(folder: str) -> None:
+    entries = []
+    try:
+        with os.scandir(folder) as found:
+            for entry in found:
+                status = entry.stat()
+                entries.append((status.st_mtime_ns, status.st_size, entry.path))
+        size = sum(entry[1] for entry in entries)
+        entries.sort(reverse=True)
+        while entries and (len(entries) > MOST_ENTRIES or size > MOST_BYTES):
+            _, one, path = entries.pop()
+            size -= one
+            os.unlink(path)
+    except OSError:
+        return  # another process tidies as well

@@ -1,0 +1,50 @@
+"""What a condition or an ``except`` clause provides for."""
+
+from __future__ import annotations
+
+import ast
+
+from envdoctor.probes.source.scopes import ATTRIBUTES, IMPORTS
+
+_FAILS = {"ImportError": IMPORTS, "ModuleNotFoundError": IMPORTS, "Exception": IMPORTS, "BaseException": IMPORTS}
+_FAILS["AttributeError"] = ATTRIBUTES
+_ASKING = {"__version__", "version_info", "Version", "parse_version", "LooseVersion", "hasattr", "find_spec"}
+_ASKING.add("TYPE_CHECKING")
+
+
+def caught(kind: ast.expr | None) -> int:
+    """What an ``except`` clause provides for, by the names of what it catches."""
+    if kind is None:
+        return IMPORTS
+    names = kind.elts if isinstance(kind, ast.Tuple) else [kind]
+    found = 0
+    for name in names:
+        found |= _FAILS.get(getattr(name, "id", ""), 0)
+    return found
+
+
+def main_guard(test: ast.expr) -> tuple[bool, bool]:
+    """Whether the body, and whether the ``else``, runs only as the main program."""
+    if isinstance(test, ast.BoolOp) and isinstance(test.op, ast.And):
+        return any(main_guard(part)[0] for part in test.values), False
+    if not isinstance(test, ast.Compare) or len(test.ops) != 1:
+        return False, False
+    sides = (test.left, test.comparators[0])
+    named = any(isinstance(side, ast.Name) and side.id == "__name__" for side in sides)
+    main = any(isinstance(side, ast.Constant) and side.value in {"__main__", "__mp_main__"} for side in sides)
+    same = isinstance(test.ops[0], ast.Eq)
+    return named and main and same, named and main and isinstance(test.ops[0], ast.NotEq)
+
+
+def spared_by(test: ast.expr) -> int:
+    """What an ``if`` provides for: one that asks for a version, for an attribute, or for a type checker."""
+    ordered = False
+    asked = False
+    for node in ast.walk(test):
+        name = getattr(node, "id", None) or getattr(node, "attr", None)
+        ordered = ordered or isinstance(node, (ast.Lt, ast.LtE, ast.Gt, ast.GtE))
+        if isinstance(name, str):
+            if name in _ASKING or ("VERSION" in name and name.isupper()):
+                return IMPORTS | ATTRIBUTES
+            asked = asked or name == "version" or name.endswith("_version")
+    return IMPORTS | ATTRIBUTES if asked and ordered else 0

@@ -1,0 +1,162 @@
+"""Names across the files of a project: what an imported function of the project returns, and what a name is there."""
+
+from __future__ import annotations
+
+import posixpath
+
+from envdoctor.probes.source.things import OWN, names_class
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+    from typing import Any
+
+    Argument = dict[str, Any]
+
+#: From file to file no further than this.
+MOST_FILES = 4
+
+
+class Linker:
+    """Knows the project's files; ``exports`` says what the top-level names of one of them stand for."""
+
+    def __init__(self, files: Iterable[str], exports: Callable[[str], dict[str, Any]]) -> None:
+        self._files = frozenset(name for name in files if name.endswith(".py"))
+        self._exports = exports
+        self._tops = {_top(name) for name in self._files}
+
+    def concerns(self, name: str) -> bool:
+        """Whether a name may be one of the project's."""
+        return name[:1] in {OWN, "."} or name.partition(".")[0] in self._tops
+
+    def name(self, name: str, file: str) -> str:
+        """A name as it would be written in an absolute import."""
+        return self._follow(name, file)[0]
+
+    def argument(self, argument: Argument, file: str, depth: int = 0) -> Argument:
+        """An argument with every field, and with what the project's other files say about it."""
+        answer: Argument = {"is": set(argument["is"]), "made_by": [], "names": [], "carries": []}
+        replaced = self._made_by(argument, file, depth, answer)
+        self._names(argument, file, depth, answer)
+        self._carries(argument, file, answer, replaced)
+        answer["is"] = sorted(answer["is"]) or ["unknown"]
+        answer["made_by"] = sorted(set(answer["made_by"]))
+        answer["names"] = sorted(set(answer["names"]))
+        for field in ("text", "value", "open"):
+            if field in argument:
+                answer[field] = argument[field]
+        if "entries" in argument:
+            answer["entries"] = {key: self.argument(one, file, depth) for key, one in argument["entries"].items()}
+        return answer
+
+    def _made_by(self, argument: Argument, file: str, depth: int, answer: Argument) -> set[str]:
+        """Add what made the argument; the names of functions for which what they return now stands."""
+        replaced = set()
+        before = answer["is"]
+        answer["is"] = before - {"instance", "result"}
+        for made in argument.get("made_by", ()):
+            name, export, there = self._follow(made, file)
+            if export is not None and "returns" in export and depth < MOST_FILES and "result" in before:
+                self._merge(self._renamed(export["returns"], name, there, depth), answer)
+                replaced.add(made)
+                continue
+            known = names_class(made) or "result" not in before or (export is not None and "instance" in export)
+            answer["is"].add("instance" if known else "result")
+            answer["made_by"].append(name)
+            if export is not None and made[:1] != OWN:
+                self._carries(export.get("instance", {}), there, answer)
+        return replaced
+
+    def _renamed(self, returns: Argument, name: str, file: str, depth: int) -> Argument:
+        """What a function returns; one that returns what it cannot tell is the maker itself."""
+        answer = self.argument(returns, file, depth + 1)
+        if "unknown" in answer["is"]:
+            answer["is"] = [one for one in answer["is"] if one != "unknown"] + ["result"]
+            answer["made_by"].append(name)
+        return answer
+
+    def _names(self, argument: Argument, file: str, depth: int, answer: Argument) -> None:
+        for one in argument.get("names", ()):
+            name, export, there = self._follow(one, file)
+            if one[:1] == OWN or export is None:
+                answer["names"].append(name)
+                continue
+            answer["is"] -= {"class" if names_class(one) else "function"}
+            if depth < MOST_FILES:
+                self._merge(self.argument({**export, "names": ()}, there, depth + 1), answer)
+            if {"function", "class"} & set(export["is"]):
+                answer["names"].append(name)
+
+    def _merge(self, other: Argument, answer: Argument) -> None:
+        answer["is"].update(other["is"])
+        answer["made_by"] += other["made_by"]
+        answer["names"] += other["names"]
+        answer["carries"] += other["carries"]
+
+    def _carries(self, argument: Argument, file: str, answer: Argument, replaced: Iterable[str] = ()) -> None:
+        for one in argument.get("carries", ()):
+            if one["name"] in replaced:
+                continue
+            name, export, there = self._follow(one["name"], file)
+            if "imported" not in one:
+                answer["carries"].append({**one, "name": name})
+            elif export is not None and not {"function", "class"} & set(export["is"]):
+                for made in export.get("carries", ()):
+                    found = self.name(made["name"], there)
+                    answer["carries"].append({"name": found, "line": None, "via": one["via"]})
+
+    def _follow(self, name: str, file: str, depth: int = 0) -> tuple[str, dict[str, Any] | None, str]:
+        """The absolute name, what its file says about it, and that file."""
+        if not self.concerns(name):
+            return name, None, file
+        place = self._locate(name, file)
+        if place is None:
+            return self._absolute(name, file), None, file
+        where, rest = place
+        full = ".".join([*_module(where), *rest])
+        export = self._exports(where).get(rest[0]) if rest and name[:1] != OWN else None
+        if export is None or depth >= MOST_FILES:
+            return full, None, where
+        if "ref" in export:
+            return self._follow(".".join([export["ref"].rstrip("."), *rest[1:]]), where, depth + 1)
+        return (full, export, where) if len(rest) == 1 else (full, None, where)
+
+    def _absolute(self, name: str, file: str) -> str:
+        plain = name.lstrip(".")
+        if plain == name:
+            return name
+        return ".".join([*_module(_package(file, len(name) - len(plain)) + "/__init__.py"), plain])
+
+    def _locate(self, name: str, file: str) -> tuple[str, list[str]] | None:
+        """The file that a name is defined in, and what remains of the name within it."""
+        if name[:1] == OWN:
+            return file, name[1:].split(".")
+        plain = name.lstrip(".")
+        segments = plain.split(".")
+        folder = posixpath.dirname(file)
+        bases = [_package(file, len(name) - len(plain))] if plain != name else [folder, "", "src"]
+        for base in dict.fromkeys(bases):
+            for length in range(len(segments), -1 if plain != name else 0, -1):
+                path = posixpath.join(base, *segments[:length])
+                for candidate in (f"{path}.py", posixpath.join(path, "__init__.py")):
+                    if candidate in self._files:
+                        return candidate, segments[length:]
+        return None
+
+
+def _package(file: str, level: int) -> str:
+    folder = posixpath.dirname(file)
+    for _ in range(level - 1):
+        folder = posixpath.dirname(folder)
+    return folder
+
+
+def _module(file: str) -> list[str]:
+    segments = posixpath.splitext(file)[0].split("/")
+    if segments[-1] == "__init__":
+        segments.pop()
+    return segments[1:] if segments[:1] == ["src"] else [one for one in segments if one]
+
+
+def _top(file: str) -> str:
+    return (_module(file) or [""])[0]

@@ -1,0 +1,393 @@
+"""What names and expressions stand for: canonical qualified names through imports, assignments and calls.
+
+What cannot be resolved yields nothing; where one of several possibilities is not known, ``unknown`` is among them.
+"""
+
+from __future__ import annotations
+
+import ast
+import builtins
+
+from envdoctor.probes.source.scopes import (
+    ADDED,
+    DEFINITION,
+    DELETED,
+    ELEMENT,
+    IMPORT,
+    PARAMETER,
+    VALUE,
+    Binding,
+    Function,
+    Place,
+    Scope,
+    parameters,
+    reaching,
+    within,
+)
+from envdoctor.probes.source.things import UNKNOWN, Call, Thing, last, names_class, qualified
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+    from typing import Any, ClassVar
+
+#: Possible values of one expression, steps for one question, and segments of a name: beyond these, nothing is said.
+MOST_THINGS = 12
+MOST_STEPS = 600
+MOST_SEGMENTS = 12
+MOST_NESTED = 100
+_BUILTINS = frozenset(dir(builtins))
+_TRANSPARENT = {"staticmethod", "classmethod", "cache", "lru_cache", "wraps"}
+_SAME_ELEMENTS = {"builtins.list", "builtins.tuple", "builtins.set", "builtins.sorted", "builtins.reversed"}
+
+
+class Resolver:
+    """Answers for one file; what has been asked is remembered."""
+
+    def __init__(self, scope_of: dict[int, Scope]) -> None:
+        self.scope_of = scope_of
+        self.known: dict[int, list[Thing]] = {}
+        self.asked: dict[int, int] = {}
+        self.selves: dict[int, Thing] = {}
+        self.lowest = 0
+        self.steps = 0
+
+    def things(self, node: ast.expr, place: Place) -> list[Thing]:
+        """What an expression may stand for."""
+        self.steps = 0
+        return self.evaluate(node, place)
+
+    def evaluate(self, node: ast.expr, place: Place) -> list[Thing]:
+        """As ``things``, within a question. A value that depends on itself adds nothing to itself."""
+        key = id(node)
+        found = self.known.get(key)
+        if found is not None:
+            return found
+        depth = self.asked.get(key)
+        if depth is not None:
+            self.lowest = min(self.lowest, depth)
+            return []
+        if len(self.asked) > MOST_NESTED:
+            return [UNKNOWN]
+        handler = self._handlers.get(type(node))
+        self.steps += 1
+        if handler is None or self.steps > MOST_STEPS:
+            return [UNKNOWN]
+        depth = self.asked[key] = len(self.asked)
+        before, self.lowest = self.lowest, depth
+        answer = _distinct(handler(self, node, place))
+        del self.asked[key]
+        if self.lowest >= depth and self.steps <= MOST_STEPS:
+            self.known[key] = answer
+        self.lowest = min(before, self.lowest)
+        return answer
+
+    # -- names --------------------------------------------------------------------------------------------------
+
+    def _name(self, node: ast.Name, place: Place) -> list[Thing]:
+        return self.lookup(node.id, place)
+
+    def lookup(self, name: str, place: Place) -> list[Thing]:
+        """What a name may stand for where it is read."""
+        owner, where, later = self.owner(name, place)
+        if owner is None:
+            return [Thing("ref", f"builtins.{name}")] if name in _BUILTINS else []
+        found: list[Thing] = []
+        for binding in reaching(owner.bindings[name], where, later=later):
+            found += self.bound(binding, owner)
+        return found
+
+    def owner(self, name: str, place: Place) -> tuple[Scope | None, Place, bool]:
+        """The scope a name belongs to, the place of the read as seen from there, and whether it may be read later."""
+        scope: Scope | None = place.scope
+        later = False
+        while scope is not None:
+            scope = scope.outer.get(name, scope)
+            if name in scope.bindings and (scope.kind != "class" or scope is place.scope):
+                if scope is not place.scope and not within(place.scope, scope):
+                    return scope, place, True
+                return scope, _seen_from(scope, place), later
+            later = later or scope.kind in {"function", "lambda"}
+            scope = scope.parent
+        return None, place, False
+
+    def bound(self, binding: Binding, owner: Scope) -> list[Thing]:
+        """What one binding gives its name."""
+        kind, value, place = binding.kind, binding.value, binding.place
+        found: list[Thing] = [UNKNOWN]
+        if kind == VALUE:
+            found = self.evaluate(value, place)
+        elif kind == IMPORT:
+            found = [Thing("ref", value)]
+        elif kind == DEFINITION:
+            found = [self.definition(self.scope_of[id(value)])]
+        elif kind == ELEMENT:
+            found = self.elements(self.evaluate(value[1], value[0] or place))
+        elif kind == ADDED:
+            key, added = value
+            parts = [(added, place)] if key is None else [(key, added, place)]
+            found = [Thing("items" if key is None else "dict", node=added, place=place, parts=parts)]
+        elif kind == PARAMETER:
+            found = self._parameter(binding, owner)
+        return [] if kind == DELETED else found
+
+    def definition(self, scope: Scope) -> Thing:
+        """A function or class of this file."""
+        return Thing(
+            "class" if scope.kind == "class" else "function",
+            qualified(scope),
+            node=scope.node,
+            place=scope.place,
+            scope=scope,
+        )
+
+    def _parameter(self, binding: Binding, owner: Scope) -> list[Thing]:
+        argument, default, place = binding.value
+        if owner.parent is not None and owner.receiver == argument.arg:
+            return [self.selves.setdefault(id(owner.parent), Thing("self", scope=owner.parent))]
+        found = [Thing("parameter", argument.arg, scope=owner)]
+        if default is not None:
+            found += self.evaluate(default, place)
+        if isinstance(argument.annotation, (ast.Name, ast.Attribute)):
+            declared = self.evaluate(argument.annotation, place)
+            found += [Thing("declared", one.name) for one in declared if one.kind == "ref" and names_class(one.name)]
+        return found
+
+    # -- attributes ---------------------------------------------------------------------------------------------
+
+    def _attribute(self, node: ast.Attribute, place: Place) -> list[Thing]:
+        found: list[Thing] = []
+        for base in self.evaluate(node.value, place):
+            found += self.attribute(base, node.attr)
+        return found
+
+    def attribute(self, base: Thing, attr: str) -> list[Thing]:
+        """What an attribute of something may stand for."""
+        if base.scope is not None and base.kind in {"self", "made", "class"}:
+            return self.own_attribute(base, attr)
+        if base.kind in {"ref", "made", "member", "declared"} and base.name.count(".") < MOST_SEGMENTS:
+            return [Thing("ref" if base.kind == "ref" else "member", _join(base.name, attr))]
+        return [UNKNOWN]
+
+    def own_attribute(self, base: Thing, attr: str) -> list[Thing]:
+        """An attribute of a class of this file, or of its instance: what the class body and its methods assign."""
+        owner = base.scope
+        found: list[Thing] = []
+        for binding in [*owner.bindings.get(attr, ()), *owner.attributes.get(attr, ())] if owner else ():
+            for one in self.bound(binding, owner) if owner else ():
+                if one.kind == "function" and base.kind != "class" and one.scope and one.scope.receiver:
+                    one = Thing("method", one.name, node=one.node, place=base.place, scope=one.scope, parts=base)  # noqa: PLW2901
+                found.append(one)
+        return found or [UNKNOWN]
+
+    # -- calls --------------------------------------------------------------------------------------------------
+
+    def _call(self, node: ast.Call, place: Place) -> list[Thing]:
+        found: list[Thing] = []
+        for callee in self.evaluate(node.func, place):
+            found += self.called(callee, node, place)
+        return found or [UNKNOWN]
+
+    def called(self, callee: Thing, node: ast.Call, place: Place) -> list[Thing]:
+        """What a call of something returns."""
+        if callee.kind in {"ref", "member"}:
+            return self._external(callee, node, place)
+        if callee.kind == "class":
+            return [Thing("made", callee.name, node=node, place=place, scope=callee.scope)]
+        if callee.kind in {"function", "method"} and callee.scope is not None:
+            return self.returned(callee, Call(node, place))
+        if callee.kind == "lambda" and callee.scope is not None:
+            return self.evaluate(*callee.scope.returns[0])
+        if callee.kind == "partial" and isinstance(callee.node, ast.Call) and callee.node.args and callee.place:
+            inner = self.evaluate(callee.node.args[0], callee.place)
+            return [
+                made for one in inner if one.kind != "partial" for made in self.called(one, callee.node, callee.place)
+            ]
+        return [UNKNOWN]
+
+    def _external(self, callee: Thing, node: ast.Call, place: Place) -> list[Thing]:
+        name, first = callee.name, node.args[0] if node.args else None
+        if name == "functools.partial":
+            return [Thing("partial", name, node=node, place=place)]
+        if name == "builtins.dict" and (first is None or isinstance(first, ast.Starred)):
+            parts = [(keyword.arg and ast.Constant(keyword.arg), keyword.value, place) for keyword in node.keywords]
+            return [Thing("dict", node=node, place=place, parts=parts)]
+        if name in _SAME_ELEMENTS and first is not None:
+            return self._elements_of(first, place)
+        if name == "typing.cast" and len(node.args) > 1:
+            return self.evaluate(node.args[1], place)
+        if name.startswith("builtins.") and name != "builtins.open":
+            return [UNKNOWN]
+        return [Thing("made", name, node=node, place=place)]
+
+    def _elements_of(self, node: ast.expr, place: Place) -> list[Thing]:
+        if isinstance(node, ast.GeneratorExp):
+            return self._comprehension(node, place)
+        return [one if one.kind == "items" else UNKNOWN for one in self.evaluate(node, place)]
+
+    def returned(self, callee: Thing, call: Call) -> list[Thing]:
+        """What a function of this file returns. A decorator may return anything."""
+        scope = callee.scope
+        if scope is None or not isinstance(scope.node, Function):
+            return [UNKNOWN]
+        unknown = Thing("made", callee.name, node=call.node, place=call.place)
+        if isinstance(scope.node, ast.AsyncFunctionDef) or not all(map(_transparent, scope.node.decorator_list)):
+            return [unknown]
+        if scope.yields:
+            return [Thing("generator", node=call.node, place=call.place)]
+        found: list[Thing] = []
+        for node, place in scope.returns:
+            for one in self.evaluate(node, place):
+                found += self._handed(one, scope, call, unknown)
+        return found or [unknown if scope.returns else Thing("constant", parts=None)]
+
+    def _handed(self, one: Thing, scope: Scope, call: Call, unknown: Thing) -> list[Thing]:
+        if one.kind in {"unknown", "self"}:
+            return [unknown]
+        if one.kind == "parameter" and one.scope is scope:
+            return self.argument(one.name, scope, call) or [unknown]
+        if one.kind in {"function", "lambda", "made"} and one.given is None:
+            copy = Thing(one.kind, one.name, node=one.node, place=one.place, scope=one.scope, parts=one.parts)
+            copy.given = (call, scope)
+            return [copy]
+        return [one]
+
+    def argument(self, name: str, scope: Scope, call: Call) -> list[Thing]:
+        """What a call gives a parameter of a function of this file; nothing where it does not say."""
+        if not isinstance(scope.node, (*Function, ast.Lambda)):
+            return []
+        for keyword in call.node.keywords:
+            if keyword.arg == name:
+                return self.evaluate(keyword.value, call.place)
+        names = [argument.arg for argument, _ in parameters(scope.node.args)]
+        position = names.index(name) - (scope.receiver is not None) if name in names else -1
+        given = call.node.args[: position + 1]
+        if position < 0 or len(given) <= position or any(isinstance(one, ast.Starred) for one in given):
+            return []
+        return self.evaluate(given[position], call.place)
+
+    # -- the rest -----------------------------------------------------------------------------------------------
+
+    def elements(self, found: Iterable[Thing]) -> list[Thing]:
+        """What the elements of something may stand for."""
+        answer: list[Thing] = []
+        for one in found:
+            if one.kind == "items" and one.parts:
+                for node, place in one.parts:
+                    answer += self.evaluate(node, place)
+            elif one.kind != "items":
+                answer.append(UNKNOWN)
+        return answer
+
+    def _sequence(self, node: ast.List, place: Place) -> list[Thing]:
+        parts = [(one, place) for one in node.elts if not isinstance(one, ast.Starred)]
+        found = [Thing("items", node=node, place=place, parts=parts)]
+        for one in node.elts:
+            if isinstance(one, ast.Starred):
+                found += self._elements_of(one.value, place)
+        return found
+
+    def _comprehension(self, node: ast.ListComp | ast.SetComp | ast.GeneratorExp, place: Place) -> list[Thing]:
+        return [Thing("items", node=node, place=place, parts=[(node.elt, self.scope_of[id(node)].inside)])]
+
+    def _mapping(self, node: ast.Dict, place: Place) -> list[Thing]:
+        parts = [(key, value, place) for key, value in zip(node.keys, node.values)]
+        return [Thing("dict", node=node, place=place, parts=parts)]
+
+    def _mapped(self, node: ast.DictComp, place: Place) -> list[Thing]:
+        return [Thing("dict", node=node, place=place, parts=[(None, node.value, self.scope_of[id(node)].inside)])]
+
+    def _lambda(self, node: ast.Lambda, place: Place) -> list[Thing]:
+        return [Thing("lambda", node=node, place=place, scope=self.scope_of[id(node)])]
+
+    def _generator(self, node: ast.GeneratorExp, place: Place) -> list[Thing]:
+        return [Thing("generator", node=node, place=place)]
+
+    def _constant(self, node: ast.Constant, place: Place) -> list[Thing]:
+        return [Thing("constant", node=node, place=place, parts=node.value)]
+
+    def _negative(self, node: ast.UnaryOp, place: Place) -> list[Thing]:
+        value: Any = getattr(node.operand, "value", None)
+        if isinstance(node.op, ast.USub) and type(value) in {int, float}:
+            return [Thing("constant", node=node, place=place, parts=-value)]
+        return [UNKNOWN]
+
+    def _either(self, node: ast.IfExp, place: Place) -> list[Thing]:
+        return self.evaluate(node.body, place) + self.evaluate(node.orelse, place)
+
+    def _or(self, node: ast.BoolOp, place: Place) -> list[Thing]:
+        return [one for value in node.values for one in self.evaluate(value, place)]
+
+    def _walrus(self, node: ast.NamedExpr, place: Place) -> list[Thing]:
+        return self.evaluate(node.value, place)
+
+    def _repeated(self, node: ast.BinOp, place: Place) -> list[Thing]:
+        """``[make] * 4`` and ``[a] + [b]`` keep their elements."""
+        sides = (node.left, node.right)
+        literal = isinstance(node.op, (ast.Mult, ast.Add)) and any(isinstance(one, _LISTS) for one in sides)
+        found = [one for side in sides for one in self.evaluate(side, place)] if literal else []
+        return [one for one in found if one.kind == "items"] or [UNKNOWN]
+
+    def _subscript(self, node: ast.Subscript, place: Place) -> list[Thing]:
+        base = self.evaluate(node.value, place)
+        if any(one.kind == "dict" for one in base):
+            wanted = node.slice.value if isinstance(node.slice, ast.Constant) else None
+            entries = [part for one in base if one.kind == "dict" for part in one.parts]
+            return [
+                found
+                for key, value, where in entries
+                if isinstance(key, ast.Constant) and key.value == wanted
+                for found in self.evaluate(value, where)
+            ] or [UNKNOWN]
+        return self.elements(base)
+
+    _handlers: ClassVar[dict[type, Callable[..., list[Thing]]]] = {
+        ast.Name: _name,
+        ast.Attribute: _attribute,
+        ast.Call: _call,
+        ast.Constant: _constant,
+        ast.List: _sequence,
+        ast.Tuple: _sequence,
+        ast.Set: _sequence,
+        ast.ListComp: _comprehension,
+        ast.SetComp: _comprehension,
+        ast.GeneratorExp: _generator,
+        ast.Dict: _mapping,
+        ast.DictComp: _mapped,
+        ast.Lambda: _lambda,
+        ast.UnaryOp: _negative,
+        ast.IfExp: _either,
+        ast.BoolOp: _or,
+        ast.NamedExpr: _walrus,
+        ast.BinOp: _repeated,
+        ast.Subscript: _subscript,
+    }
+
+
+def _join(name: str, attr: str) -> str:
+    return name + attr if name.endswith(".") else f"{name}.{attr}"
+
+
+def _seen_from(scope: Scope, place: Place) -> Place:
+    """The place within ``scope`` at which the read, or the function that holds it, stands."""
+    while place.scope is not scope and place.scope.place is not None:
+        place = place.scope.place
+    return place
+
+
+def _transparent(decorator: ast.expr) -> bool:
+    node = decorator.func if isinstance(decorator, ast.Call) else decorator
+    return last(getattr(node, "attr", None) or getattr(node, "id", None) or "") in _TRANSPARENT
+
+
+def _distinct(found: list[Thing]) -> list[Thing]:
+    """Each possibility once."""
+    if len(found) <= 1:
+        return found
+    answer: dict[tuple[object, ...], Thing] = {}
+    for one in found:
+        answer.setdefault((one.kind, one.name, id(one.node), id(one.given)), one)
+    return list(answer.values())[:MOST_THINGS]
+
+
+_LISTS = (ast.List, ast.Tuple, ast.ListComp)

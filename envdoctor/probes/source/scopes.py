@@ -1,0 +1,199 @@
+"""The scopes of a file: which names are bound where, and where calls, references and imports stand.
+
+The rules of scope are those of the language reference ("Naming and binding"): parameters, class bodies that their
+methods do not see, comprehensions with a scope of their own, ``global``, ``nonlocal`` and ``del``.
+"""
+
+from __future__ import annotations
+
+import ast
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+#: What may go wrong without harm in a block, since the code itself provides for it.
+IMPORTS, ATTRIBUTES = 1, 2
+#: How a binding's value is to be understood.
+VALUE, IMPORT, DEFINITION, PARAMETER, ELEMENT, ADDED, UNKNOWN, DELETED = range(8)
+
+Function = (ast.FunctionDef, ast.AsyncFunctionDef)
+
+
+class Block:
+    """A list of statements. ``branch`` tells the arms of one statement apart; ``ends`` that nothing falls out of it."""
+
+    __slots__ = ("branch", "ends", "guard", "loop", "parent", "spared")
+
+    def __init__(
+        self,
+        parent: Block | None,
+        *,
+        branch: int = 0,
+        loop: bool = False,
+        guard: bool = False,
+        spared: int = 0,
+        root: bool = False,
+    ) -> None:
+        self.parent = None if root else parent
+        self.branch = branch
+        self.loop = loop
+        self.guard: bool = guard or (parent is not None and parent.guard)
+        self.spared: int = spared | (parent.spared if parent is not None else 0)
+        self.ends = False
+
+    def path(self) -> list[Block]:
+        """Give this block and those around it within the same scope, innermost first."""
+        found: list[Block] = []
+        block: Block | None = self
+        while block is not None:
+            found.append(block)
+            block = block.parent
+        return found
+
+
+class Place:
+    """Where an expression stands: its scope, its block, and its statement's number in the file."""
+
+    __slots__ = ("block", "order", "scope")
+
+    def __init__(self, scope: Scope, block: Block, order: int) -> None:
+        self.scope = scope
+        self.block = block
+        self.order = order
+
+
+class Binding:
+    """One way in which a name gets a value; only what is ``definite`` replaces what was there before."""
+
+    __slots__ = ("definite", "kind", "order", "place", "value")
+
+    def __init__(self, kind: int, value: Any, place: Place, order: int, *, definite: bool = True) -> None:
+        self.kind = kind
+        self.value = value
+        self.place = place
+        self.order = order
+        self.definite = definite
+
+
+class Scope:
+    """A module, class, function, lambda or comprehension. ``place`` is where it stands in the scope around it."""
+
+    def __init__(self, kind: str, node: ast.AST, place: Place | None) -> None:
+        self.kind = kind
+        self.node = node
+        self.place = place
+        self.parent = place.scope if place else None
+        #: Where its body begins.
+        self.inside = Place(self, Block(place.block if place else None, root=True), place.order if place else 0)
+        self.bindings: dict[str, list[Binding]] = {}
+        #: Names that ``global`` or ``nonlocal`` hand to another scope.
+        self.outer: dict[str, Scope] = {}
+        #: For classes: what methods assign to attributes of their first parameter.
+        self.attributes: dict[str, list[Binding]] = {}
+        self.returns: list[tuple[ast.expr, Place]] = []
+        self.yields = False
+        #: Names and calls read in this scope, in order.
+        self.reads: list[tuple[ast.expr, Place]] = []
+        self.children: list[Scope] = []
+        self.name = getattr(node, "name", "<lambda>")
+        #: The name of a method's first parameter (``self``), or ``None`` where this is no plain method.
+        self.receiver = _receiver(node) if self.parent is not None and self.parent.kind == "class" else None
+
+    @property
+    def module(self) -> Scope:
+        """The file's own scope."""
+        scope = self
+        while scope.parent is not None:
+            scope = scope.parent
+        return scope
+
+    def nested(self) -> bool:
+        """Whether it is defined inside a function, so that it has no name to be imported by."""
+        scope = self.parent
+        while scope is not None and scope.kind in {"class", "comprehension"}:
+            scope = scope.parent
+        return scope is not None and scope.kind != "module"
+
+
+def _receiver(node: ast.AST) -> str | None:
+    if not isinstance(node, Function):
+        return None
+    names = {getattr(decorator, "id", None) for decorator in node.decorator_list}
+    positional = [*node.args.posonlyargs, *node.args.args]
+    return positional[0].arg if positional and "staticmethod" not in names else None
+
+
+def bind(scope: Scope, name: str, binding: Binding) -> None:
+    """Add a binding to the scope that the name belongs to."""
+    owner = scope.outer.get(name)
+    if owner is not None:
+        binding.definite = False
+        scope = owner
+    scope.bindings.setdefault(name, []).append(binding)
+
+
+def within(inner: Scope, outer: Scope) -> bool:
+    """Whether a scope is another or lies in it."""
+    scope: Scope | None = inner
+    while scope is not None and scope is not outer:
+        scope = scope.parent
+    return scope is outer
+
+
+def silent(binding: Binding) -> bool:
+    """Whether a binding can tell nothing about a qualified name: a constant, a plain parameter, what is unpacked."""
+    value = binding.value
+    if binding.kind == VALUE:
+        return isinstance(value, ast.Constant)
+    if binding.kind == PARAMETER:
+        argument, default, _ = value
+        plain = default is None or isinstance(default, ast.Constant)
+        return plain and argument.annotation is None and binding.place.scope.receiver != argument.arg
+    return binding.kind in {UNKNOWN, DELETED}
+
+
+def parameters(node: ast.arguments) -> list[tuple[ast.arg, ast.expr | None]]:
+    """Every parameter with its default."""
+    positional = [*node.posonlyargs, *node.args]
+    missing: list[ast.expr | None] = [None] * (len(positional) - len(node.defaults))
+    pairs = list(zip(positional, [*missing, *node.defaults]))
+    pairs += list(zip(node.kwonlyargs, node.kw_defaults))
+    return pairs
+
+
+def reaching(bindings: list[Binding], place: Place, *, later: bool) -> list[Binding]:
+    """The bindings whose value a read at ``place`` may see.
+
+    ``later`` also takes those that come afterwards: what a function's body reads is settled when it is called.
+    A statement in a block around the read replaces whatever stood before it; arms of one ``if`` exclude each other;
+    a block that ends in ``return`` or ``raise`` hands nothing on; a loop hands on to its beginning.
+    """
+    if len(bindings) == 1 and (later or (bindings[0].order <= place.order and bindings[0].place.block is place.block)):
+        return bindings
+    path = place.block.path()
+    last = None
+    for one in bindings:
+        if one.definite and one.order <= place.order and one.place.block in path and one.place.scope is place.scope:
+            last = one
+    since = last.order if last is not None else -1
+    return [
+        one for one in bindings if one is last or (one.order > since and (later or _reaches(one, place, path, last)))
+    ]
+
+
+def _reaches(binding: Binding, place: Place, path: list[Block], last: Binding | None) -> bool:
+    if binding.place.scope is not place.scope:
+        return True
+    own = binding.place.block.path()
+    common = [block for block in own if block in path]
+    around = last.place.block.path() if last is not None else []
+    looped = any(block.loop and block not in around for block in common)
+    if binding.order > place.order:
+        return looped
+    outside = own[: len(own) - len(common)]
+    if any(block.ends for block in outside):
+        return False
+    mine = path[: len(path) - len(common)]
+    exclusive = bool(outside and mine and outside[-1].branch and outside[-1].branch == mine[-1].branch)
+    return looped or not exclusive

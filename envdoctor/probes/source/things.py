@@ -1,0 +1,79 @@
+"""What an expression may stand for."""
+
+from __future__ import annotations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    import ast
+    from typing import Any
+
+    from envdoctor.probes.source.scopes import Place, Scope
+
+#: The first letter of a name of this file's own module; ``.`` begins a relative name, as in ``import``.
+OWN = "@"
+
+
+class Thing:
+    """One possible value of an expression.
+
+    ``kind``: ``ref`` (what a qualified name stands for), ``made`` (what calling ``name`` returned), ``member`` (an
+    attribute of something made), ``declared`` (a parameter with an annotation), ``function``, ``class``, ``lambda``,
+    ``method``, ``self``, ``partial``, ``items``, ``dict``, ``constant``, ``generator``, ``parameter``, ``unknown``.
+    """
+
+    __slots__ = ("given", "kind", "name", "node", "parts", "place", "scope")
+
+    def __init__(
+        self,
+        kind: str,
+        name: str = "",
+        *,
+        node: ast.AST | None = None,
+        place: Place | None = None,
+        scope: Scope | None = None,
+        parts: Any = (),
+    ) -> None:
+        self.kind = kind
+        self.name = name
+        self.node = node
+        #: Where ``node`` stands.
+        self.place = place
+        #: The scope of a project's function or class; for ``made``, of the class; for ``parameter``, its function.
+        self.scope = scope
+        #: Elements (``[(expression, place)]``), entries (``[(key, expression, place)]``) or a constant.
+        self.parts = parts
+        #: The call that returned this function, so that its parameters are known: ``(call, scope)``.
+        self.given: tuple[Call, Scope] | None = None
+
+
+class Call:
+    """A call of a function of this file: where its arguments can be read."""
+
+    __slots__ = ("node", "place")
+
+    def __init__(self, node: ast.Call, place: Place) -> None:
+        self.node = node
+        self.place = place
+
+
+UNKNOWN = Thing("unknown")
+
+
+def last(name: str) -> str:
+    """The last segment of a qualified name."""
+    return name.rpartition(".")[2].lstrip(OWN)
+
+
+def names_class(name: str) -> bool:
+    """Whether a callee's name is written as classes are: ``Process``, ``DB``, ``_Lock``."""
+    return last(name).lstrip("_")[:1].isupper()
+
+
+def qualified(scope: Scope) -> str:
+    """The name of a function or class within this file's module."""
+    names: list[str] = []
+    one: Scope | None = scope
+    while one is not None and one.kind != "module":
+        names.append(one.name)
+        one = one.parent
+    return OWN + ".".join(reversed(names))

@@ -1,0 +1,227 @@
+"""Every import, reference and call of a file whose qualified name is known, with what is passed where."""
+
+from __future__ import annotations
+
+import ast
+import gc
+import sys
+
+from envdoctor.probes.source.names import Resolver
+from envdoctor.probes.source.scopes import ATTRIBUTES, IMPORTS, Function, silent
+from envdoctor.probes.source.things import OWN, Call, Thing
+from envdoctor.probes.source.values import Text, Values
+from envdoctor.probes.source.walk import TooLargeError, Walker
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from typing import Any
+
+    from envdoctor.probes.source.scopes import Place, Scope
+
+#: Larger files are not looked into.
+MOST_BYTES = 2 << 20
+#: Before 3.11, Python's own parser could run out of stack on long chains of operators.
+_MOST_OPERATORS = 160_000
+MOST_USES = 20_000
+
+
+class NotReadError(Exception):
+    """Why a file could not be looked into, as ``line`` (or ``None``) and a reason."""
+
+    def __init__(self, line: int | None, reason: str) -> None:
+        super().__init__(reason)
+        self.line = line
+        self.reason = reason
+
+
+def facts(source: str) -> list[dict[str, Any]]:
+    """The uses of one file, without empty fields, names of its own marked by ``@``. Raises ``NotReadError``."""
+    answer: list[dict[str, Any]] = _guarded(lambda: _Reader(source).uses())
+    return answer
+
+
+def exports(source: str) -> dict[str, Any]:
+    """What the file's top-level names stand for: ``{"ref": name}``, or what they are and, for functions, return."""
+    answer: dict[str, Any] = _guarded(lambda: _Reader(source).exports())
+    return answer
+
+
+def _guarded(read: Any) -> Any:
+    enabled = gc.isenabled()
+    gc.disable()  # a syntax tree is many objects and no garbage
+    try:
+        return read()
+    except SyntaxError as error:
+        version = ".".join(map(str, sys.version_info[:2]))
+        raise NotReadError(error.lineno, f"Python {version} does not understand it: {error.msg}") from None
+    except ValueError as error:
+        raise NotReadError(None, f"it is not Python source: {error}") from None
+    except (RecursionError, MemoryError):
+        raise NotReadError(None, "it is nested too deeply") from None
+    except TooLargeError:
+        raise NotReadError(None, "it is too large") from None
+    finally:
+        if enabled:
+            gc.enable()
+
+
+class _Reader:
+    def __init__(self, source: str) -> None:
+        tree = _parse(source)
+        walker = Walker(tree)
+        self.imports = walker.imports
+        self.module = walker.module
+        self.resolver = Resolver(walker.scope_of)
+        self.text = Text(source)
+        program = any(isinstance(one, ast.Expr) and isinstance(one.value, ast.Call) for one in tree.body)
+        self.values = Values(self.resolver, self.text, by_value=program or "__main__" in source)
+        self.bound = _bound_names(self.module)
+        self.found: list[tuple[dict[str, Any], Place]] = []
+        #: Which function is called from where: ``(caller, guarded, function)``.
+        self.calls: list[tuple[Scope, bool, Scope]] = []
+
+    def uses(self) -> list[dict[str, Any]]:
+        for name, line, place in self.imports:
+            if not place.block.spared & IMPORTS:
+                self.found.append(({"kind": "import", "name": name, "line": line, "text": self.text.line(line)}, place))
+        waiting = [self.module]
+        while waiting and len(self.found) < MOST_USES:
+            scope = waiting.pop()
+            waiting += scope.children
+            for node, place in scope.reads:
+                self._read(node, place)
+        reached = self._reached()
+        answer = []
+        for use, place in self.found:
+            if place.block.guard or _runner(place.scope) not in reached:
+                use["guarded"] = True
+            answer.append(use)
+        return sorted(answer, key=lambda use: (use["line"], use["kind"], use["name"]))
+
+    def _read(self, node: ast.expr, place: Place) -> None:
+        target = node.func if isinstance(node, ast.Call) else node
+        if not self._may_tell(target, place.scope):
+            return
+        things = self.resolver.things(target, place)
+        names = {one.name for one in things if one.kind in {"ref", "member"} and "." in one.name.strip(".")}
+        if isinstance(node, ast.Call):
+            self._note_calls(things, place)
+        if place.block.spared & ATTRIBUTES:
+            return
+        names = {name for name in names if not name.startswith(("builtins.", OWN))}
+        if names:
+            use: dict[str, Any] = self._call(node, place) if isinstance(node, ast.Call) else {"kind": "name"}
+            use["line"] = node.lineno
+            use["text"] = self.text.of(node)
+            self.found += [({**use, "name": name}, place) for name in sorted(names)]
+
+    def _may_tell(self, target: ast.expr, scope: Scope) -> bool:
+        """Whether a dotted name is worth resolving: something known may be at its root."""
+        first = ""
+        while isinstance(target, ast.Attribute):
+            first, target = target.attr, target.value
+        if not isinstance(target, ast.Name):
+            return True
+        if scope.parent is not None and scope.receiver == target.id:
+            return first in scope.parent.bindings or first in scope.parent.attributes
+        return target.id in self.bound
+
+    def _call(self, node: ast.Call, place: Place) -> dict[str, Any]:
+        arguments = []
+        opened = any(keyword.arg is None for keyword in node.keywords)
+        for argument in node.args:
+            if isinstance(argument, ast.Starred):
+                opened = True
+                break
+            arguments.append(self.values.describe(argument, place))
+        keywords = {
+            keyword.arg: self.values.describe(keyword.value, place, keyword.arg)
+            for keyword in node.keywords
+            if keyword.arg
+        }
+        fields = {"arguments": arguments, "keywords": keywords, "open": opened}
+        return {"kind": "call", **{field: value for field, value in fields.items() if value}}
+
+    def _note_calls(self, things: Iterable[Thing], place: Place) -> None:
+        for one in things:
+            callee = one.scope
+            if callee is None or one.kind not in {"function", "method", "lambda", "class"}:
+                continue
+            if one.kind == "class":
+                made = callee.bindings.get("__init__", ())
+                for binding in made:
+                    if isinstance(binding.value, Function):
+                        self.calls.append((place.scope, place.block.guard, self.resolver.scope_of[id(binding.value)]))
+            else:
+                self.calls.append((place.scope, place.block.guard, callee))
+
+    def _reached(self) -> set[Scope]:
+        """The scopes that run when the file is imported: its top level, and the functions called from there."""
+        callees: dict[Scope, list[Scope]] = {}
+        for caller, guarded, callee in self.calls:
+            if not guarded:
+                callees.setdefault(_runner(caller), []).append(callee)
+        reached = {self.module}
+        waiting = [self.module]
+        while waiting:
+            for callee in callees.get(waiting.pop(), ()):
+                if callee not in reached:
+                    reached.add(callee)
+                    waiting.append(callee)
+        return reached
+
+    def exports(self) -> dict[str, Any]:
+        """What importers of the file may find in it."""
+        answer: dict[str, Any] = {}
+        end = 1 << 60
+        here = type(self.module.inside)(self.module, self.module.inside.block, end)
+        for name in self.module.bindings:
+            self.resolver.steps = 0
+            found = self.resolver.lookup(name, here)
+            if len(found) == 1 and found[0].kind == "ref":
+                answer[name] = {"ref": found[0].name}
+            elif found:
+                answer[name] = self.values.summary(found, name)
+                answer[name]["line"] = getattr(found[0].node, "lineno", None)
+            classes = [one for one in found if one.kind == "class"]
+            if classes:
+                made = [Thing("made", one.name, scope=one.scope) for one in classes]
+                answer[name]["instance"] = self.values.summary(made, name)
+            functions = [one for one in found if one.kind == "function" and one.scope is not None]
+            if functions and len(functions) == len(found):
+                answer[name]["returns"] = self._returned(functions, here)
+        return answer
+
+    def _returned(self, functions: list[Thing], here: Place) -> dict[str, Any]:
+        call = Call(ast.Call(func=ast.Name(id="_", ctx=ast.Load()), args=[], keywords=[]), here)
+        found = [one for function in functions for one in self.resolver.returned(function, call)]
+        return self.values.summary(found, f"{functions[0].name.lstrip(OWN)}()")
+
+
+def _parse(source: str) -> ast.Module:
+    if sys.version_info < (3, 11) and sum(map(source.count, "+-*/%|&^.([")) > _MOST_OPERATORS:
+        raise RecursionError
+    import warnings
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of invalid escapes in somebody else's strings
+        return ast.parse(source)
+
+
+def _bound_names(module: Scope) -> set[str]:
+    """Every name of the file that may stand for something of another."""
+    found: set[str] = set()
+    waiting = [module]
+    while waiting:
+        scope = waiting.pop()
+        waiting += scope.children
+        found.update(name for name, bindings in scope.bindings.items() if not all(map(silent, bindings)))
+    return found
+
+
+def _runner(scope: Scope) -> Scope:
+    """The function or module in whose course a class body or comprehension runs."""
+    while scope.kind in {"class", "comprehension"} and scope.parent is not None:
+        scope = scope.parent
+    return scope
