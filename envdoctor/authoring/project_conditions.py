@@ -20,7 +20,9 @@ USES = ("uses", "imports", "calls")
 ARGUMENTS = (
     "instance", "result", "lambda", "local-function", "function", "class", "factory", "constant", "generator",
 )  # fmt: skip
-ARTIFACTS = ("stable-baselines3", "pickle", "joblib", "torch", "npy", "npz", "keras", "keras-h5")
+ARTIFACTS = (
+    "stable-baselines3", "stable-baselines", "pickle", "joblib", "torch", "npy", "npz", "keras", "keras-h5",
+)  # fmt: skip
 LIBRARY = ("present", "missing")
 _POSITIONS = 100
 _KEY = re.compile(r"[^\s.]+(\.[^\s.]+)*")
