@@ -115,12 +115,13 @@ def source(condition: Condition, snapshot: Snapshot, trace: Trace) -> Verdict:
 
 
 def _call(use: Found, tests: Mapping[str, Any]) -> Verdict:
-    """Whether a call passes the tests: false, or unknown where ``*`` may hold what is asked for."""
+    """Whether a call passes the tests; unknown where ``*`` or an unseen dictionary may hold what is asked for."""
     if tests.get("unguarded") and use["guarded"]:
         return False
-    if any(_given(use, word) for word in tests.get("without", ())):
+    given = [_given(use, word) for word in tests.get("without", ())]
+    if True in given:
         return False
-    verdict: Verdict = True
+    verdict: Verdict = None if None in given else True
     for test in tests.get("arguments", ()):
         argument = _argument(use, test)
         if argument is None:
@@ -132,11 +133,18 @@ def _call(use: Found, tests: Mapping[str, Any]) -> Verdict:
     return verdict
 
 
-def _given(use: Found, word: str) -> bool:
+def _given(use: Found, word: str) -> Verdict:
     """Whether a keyword is given; ``options.method`` is an entry of a dictionary that is given as ``options``."""
     name, _, entry = word.partition(".")
     argument = use["keywords"].get(name)
-    return argument is not None and (not entry or re.search(rf"\b{re.escape(entry)}\b", argument["text"]) is not None)
+    if argument is None:
+        return None if use.get("open") else False
+    if not entry:
+        return True
+    entries = argument.get("entries")
+    if entries is None:
+        return False if "value" in argument else None
+    return True if entry in entries else None if argument.get("open") else False
 
 
 def _argument(use: Found, test: Mapping[str, Any]) -> Found | None:

@@ -125,10 +125,22 @@ class TestSource:
         when = {"source": {"calls": ["f"], "arguments": [{"at": 0, "is": ["lambda"]}]}}
         assert verdict(when, {"source": [use(open=True), use(arguments=[argument("lambda")])]})[0] is True
 
-    def test_keywords_that_must_not_be_given(self):
-        given = use(keywords={"options": argument(text="dict(start_method='fork')")})
-        for word, expected in (("options.start_method", False), ("options.daemon", True), ("start_method", True)):
-            assert verdict({"source": {"calls": ["f"], "without": [word]}}, {"source": [given]})[0] is expected
+    @pytest.mark.parametrize(("word", "given", "expected"), [
+        ("start_method", {}, True),
+        ("start_method", {"start_method": argument("constant", value="fork")}, False),
+        ("options.start_method", {}, True),
+        ("options.start_method", {"options": argument(entries={"start_method": argument()})}, False),
+        ("options.start_method", {"options": argument(entries={"daemon": argument()})}, True),
+        ("options.start_method", {"options": argument(entries={}, open=True)}, None),
+        ("options.start_method", {"options": argument("unknown")}, None),
+        ("options.start_method", {"options": argument("constant", value=None)}, True),
+    ])  # fmt: skip
+    def test_keywords_that_must_not_be_given(self, word, given, expected):
+        when = {"source": {"calls": ["f"], "without": [word]}}
+        assert verdict(when, {"source": [use(keywords=given)]})[0] is expected
+
+    def test_a_star_may_hold_the_keyword_that_must_not_be_given(self):
+        assert verdict({"source": {"calls": ["f"], "without": ["x"]}}, {"source": [use(open=True)]})[0] is None
 
     def test_a_guarded_call_is_not_unguarded(self):
         when = {"source": {"calls": ["f"], "unguarded": True}}

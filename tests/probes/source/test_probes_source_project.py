@@ -1,0 +1,178 @@
+"""The files of a project together: names from file to file, notebooks, and what cannot be looked into."""
+
+import json
+import sys
+
+import pytest
+
+from envdoctor.probes.project import Project
+from envdoctor.probes.source import uses
+
+ENVS = """
+import threading, zmq, gym as theirs
+from torchrl.envs import ParallelEnv, SerialEnv
+context = zmq.Context()
+class Env:
+    def __init__(self):
+        self.lock = threading.Lock()
+class env:
+    pass
+def make_env():
+    return Env()
+def make_maker():
+    return lambda: Env()
+def make_either(which):
+    if which:
+        return Env()
+    return which()
+"""
+
+
+def call(source, pattern="torchrl.**.ParallelEnv", name="train.py", **files):
+    answer = uses(
+        Project.of({"envs.py": ENVS, name: "from torchrl.envs import ParallelEnv\n" + source, **files}), pattern
+    )
+    assert answer["gaps"] == []
+    (use,) = [use for use in answer["found"] if use["kind"] == "call"]
+    return use
+
+
+@pytest.mark.parametrize(
+    ("source", "kinds", "made_by", "carried"),
+    [
+        ("from envs import Env\nParallelEnv(2, Env())", ["instance"], ["envs.Env"], {"envs.Env", "threading.Lock"}),
+        ("import envs\nParallelEnv(2, envs.Env())", ["instance"], ["envs.Env"], {"envs.Env", "threading.Lock"}),
+        ("from envs import env\nParallelEnv(2, env())", ["instance"], ["envs.env"], {"envs.env"}),
+        (
+            "from envs import make_env\nParallelEnv(2, make_env())",
+            ["instance"],
+            ["envs.Env"],
+            {"envs.Env", "threading.Lock"},
+        ),
+        ("from envs import make_maker\nParallelEnv(2, make_maker())", ["lambda"], [], {"lambda"}),
+        (
+            "from envs import make_either\nParallelEnv(2, make_either(1))",
+            ["instance", "result"],
+            ["envs.Env", "envs.make_either"],
+            {"envs.Env", "envs.make_either", "threading.Lock"},
+        ),
+        ("from envs import make_env\nParallelEnv(2, make_env)", ["function"], [], set()),
+        ("from envs import env\nParallelEnv(2, env)", ["class"], [], set()),
+        ("from envs import context\nParallelEnv(2, context)", ["instance"], ["zmq.Context"], {"zmq.Context"}),
+        ("from envs import context\nParallelEnv(2, lambda: f(context))", ["lambda"], [], {"lambda", "zmq.Context"}),
+        ("from envs import theirs\nParallelEnv(2, theirs.make())", ["result"], ["gym.make"], {"gym.make"}),
+        ("from elsewhere import make\nParallelEnv(2, lambda: make())", ["lambda"], [], {"lambda"}),
+    ],
+)
+def test_what_other_files_say(source, kinds, made_by, carried):
+    argument = call(source)["arguments"][1]
+    names = {one["name"] for one in argument["carries"]}
+    assert (argument["is"], argument["made_by"]) == (kinds, made_by)
+    assert names == carried
+
+
+def test_relative_imports_and_packages():
+    package = {
+        "src/lib/__init__.py": "",
+        "src/lib/deep/__init__.py": "from ..made import make\n",
+        "src/lib/made.py": ENVS + "make = make_env\n",
+    }
+    source = "from .deep import make\nParallelEnv(2, make())"
+    argument = call(source, name="src/lib/train.py", **package)["arguments"][1]
+    assert argument["made_by"] == ["lib.made.Env"]
+
+
+def test_a_name_that_another_file_hands_on():
+    source = "# torchrl\nfrom .envs import ParallelEnv as P\nP(2)"
+    files = {"app/envs.py": ENVS, "app/__init__.py": "", "app/train.py": source}
+    found = uses(Project.of(files), "torchrl.envs.ParallelEnv")["found"]
+    assert [(use["file"], use["kind"], use["line"]) for use in found if use["file"] == "app/train.py"] == [
+        ("app/train.py", "call", 3)
+    ]
+
+
+def test_files_that_name_each_other_in_a_circle():
+    files = {"a.py": "from b import x\nimport torch\ntorch.f(x, x())", "b.py": "from a import x\n"}
+    (use,) = [use for use in uses(Project.of(files), "torch.f")["found"] if use["kind"] == "call"]
+    assert use["arguments"][1]["is"] == ["result"]
+
+
+def notebook(*cells):
+    return json.dumps(
+        {
+            "cells": [{"cell_type": "code", "source": cell} for cell in cells]
+            + [{"cell_type": "markdown", "source": "import x"}]
+        }
+    )
+
+
+def test_notebooks():
+    cells = [
+        "%matplotlib inline\n!pip install ray\nimport ray.rllib.agents.ddpg as ddpg\n",
+        ["x = 1\n", "t = ddpg.Trainer()"],
+        "%%bash\nls -l",
+    ]
+    answer = uses(Project.of({"nb.ipynb": notebook(*cells)}), "ray.rllib.**")
+    assert answer["gaps"] == []
+    assert [(use["kind"], use["name"], use["line"], use["cell"], use["guarded"]) for use in answer["found"]] == [
+        ("import", "ray.rllib.agents.ddpg", None, 1, True),
+        ("call", "ray.rllib.agents.ddpg.Trainer", None, 2, True),
+    ]
+
+
+def test_a_broken_cell_does_not_hide_the_others():
+    answer = uses(Project.of({"nb.ipynb": notebook("print 'a'", "import a.b")}), "a.b")
+    assert [use["cell"] for use in answer["found"]] == [2]
+    assert len(answer["gaps"]) == 1
+    assert answer["gaps"][0].startswith("nb.ipynb, cell 1: ")
+
+
+@pytest.mark.parametrize(
+    ("data", "reason"),
+    [
+        (b"import a.b\nprint 'two'\n", "two.py:2 is not looked into: Python "),
+        (b"import a.b\n{{ template }\n", "two.py:2 is not looked into: Python "),
+        (b"import a.b\n\0", "two.py is not looked into: it contains null bytes"),
+        (b"# coding: nonsense\nimport a.b\n", "two.py is not looked into: its encoding is not understood: "),
+        (b"import a.b\nx = '\xff'\n", "two.py is not looked into: its encoding is not understood: "),
+        (b"import a.b\nx = " + b"(" * 300 + b")" * 300, "two.py"),
+        (b"import a.b\nx = " + b"-" * 100_000 + b"1", "two.py is not looked into: "),
+    ],
+)
+def test_what_cannot_be_read_is_a_gap_only_where_it_matters(data, reason):
+    project = Project.of({"two.py": data, "one.py": "import a.b"})
+    answer = uses(project, "a.b")
+    assert [use["file"] for use in answer["found"]] == ["one.py"]
+    (gap,) = answer["gaps"]
+    assert gap.startswith(reason)
+    assert uses(project, "a.zebra") == {"found": [], "gaps": []}
+
+
+@pytest.mark.parametrize(
+    "source", ["x = " + " + ".join(["a.b"] * 20_000), "x = a" + ".b" * 20_000, "x = a.b" + "()" * 20_000]
+)
+def test_long_chains_do_no_harm(source):
+    answer = uses(Project.of({"one.py": "import a\n" + source}), "a.b")
+    assert answer["found"] or answer["gaps"]
+
+
+def test_an_unrelated_encoding_is_read():
+    project = Project.of({"one.py": "# coding: latin-1\nimport a\ns = 'ä'; a.b('ü')\r\n".encode("latin-1")})
+    (use,) = uses(project, "a.b")["found"]
+    assert (use["line"], use["arguments"][0]["value"]) == (3, "ü")
+
+
+def test_more_nodes_than_are_looked_into():
+    project = Project.of({"one.py": "import a\nx = [" + "y," * 450_000 + "]\na.b()"})
+    assert uses(project, "a.b") == {"found": [], "gaps": ["one.py is not looked into: it is too large"]}
+
+
+@pytest.mark.skipif(sys.version_info < (3, 11), reason="needs the syntax of Python 3.11")
+def test_newer_syntax():
+    source = "import a\ntry:\n  a.b()\nexcept* OSError:\n  pass\nmatch y:\n  case {'x': a}:\n    a.c()\n"
+    project = Project.of({"one.py": source})
+    assert len(uses(project, "a.b")["found"]) == 1
+
+
+def test_a_pattern_without_words():
+    assert len(uses(Project.of({"one.py": "import a\na.b()"}), "**")["found"]) == 2

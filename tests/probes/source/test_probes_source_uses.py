@@ -1,0 +1,376 @@
+"""What a line of source is taken for: one row each, with the facts of the use that it ends in."""
+
+import textwrap
+
+import pytest
+
+from envdoctor.probes.project import Project
+from envdoctor.probes.source import matches, uses
+
+PRELUDE = """
+import functools, multiprocessing as mp, socket, threading, torchrl.envs, zmq
+from concurrent.futures import ProcessPoolExecutor
+import pandas as pd
+import numpy as np
+from torchrl.envs import EnvCreator, ParallelEnv, GymEnv
+from stable_baselines3.common.vec_env import SubprocVecEnv
+class MyEnv:
+    pass
+class Holder:
+    def __init__(self, given=None):
+        self.given = given
+        self.lock = threading.Lock()
+class Careful(Holder):
+    def __init__(self):
+        self.lock = threading.Lock()
+    def __reduce__(self):
+        return Careful, ()
+def make_env():
+    return MyEnv()
+def make_maker(given):
+    def maker():
+        return MyEnv(given)
+    return maker
+def fetch():
+    return unknowable()
+def numbers():
+    yield 1
+"""
+
+
+def found(source, pattern, **others):
+    answer = uses(Project.of({"train.py": textwrap.dedent(source), **others}), pattern)
+    assert answer["gaps"] == []
+    return answer["found"]
+
+
+def calls(source, pattern="**.ParallelEnv"):
+    return [use for use in found(source, pattern) if use["kind"] == "call"]
+
+
+def argument(source, pattern="**.ParallelEnv"):
+    """The argument called ``env``: second, or by name, of the one call."""
+    (use,) = calls(PRELUDE + textwrap.dedent(source), pattern)
+    assert len(use["arguments"]) < 3
+    return use["keywords"]["env"] if "env" in use["keywords"] else use["arguments"][-1]
+
+
+@pytest.mark.parametrize(
+    ("source", "kinds", "made_by"),
+    [
+        ("ParallelEnv(2, MyEnv())", ["instance"], ["train.MyEnv"]),
+        ("ParallelEnv(2, env=MyEnv())", ["instance"], ["train.MyEnv"]),
+        ("env = MyEnv(); ParallelEnv(2, env)", ["instance"], ["train.MyEnv"]),
+        ("P = torchrl.envs.ParallelEnv; P(2, env=MyEnv())", ["instance"], ["train.MyEnv"]),
+        ("import torchrl as t; t.envs.ParallelEnv(2, GymEnv('x'))", ["instance"], ["torchrl.envs.GymEnv"]),
+        ("ParallelEnv(2, [MyEnv() for _ in range(2)])", ["instance"], ["train.MyEnv"]),
+        ("ParallelEnv(2, [MyEnv()] * 2)", ["instance"], ["train.MyEnv"]),
+        ("ParallelEnv(2, EnvCreator(make_env))", ["instance"], ["torchrl.envs.EnvCreator"]),
+        ("ParallelEnv(2, make_env())", ["instance"], ["train.MyEnv"]),
+        ("ParallelEnv(2, fetch())", ["result"], ["train.fetch"]),
+        ("import gym; ParallelEnv(2, gym.make('x'))", ["result"], ["gym.make"]),
+        ("ParallelEnv(2, make_maker(1))", ["local-function"], []),
+        ("ParallelEnv(2, make_env)", ["function"], []),
+        ("ParallelEnv(2, MyEnv)", ["class"], []),
+        ("ParallelEnv(2, lambda: MyEnv())", ["lambda"], []),
+        ("ParallelEnv(2, [lambda: MyEnv(), MyEnv])", ["class", "lambda"], []),
+        ("env = MyEnv(); ParallelEnv(2, lambda env=env: env)", ["lambda"], []),
+        ("ParallelEnv(2, functools.partial(MyEnv, 1))", ["factory"], []),
+        ("ParallelEnv(2, numbers())", ["generator"], []),
+        ("ParallelEnv(2, (x for x in y))", ["generator"], []),
+        ("ParallelEnv(2, list(MyEnv() for _ in y))", ["instance"], ["train.MyEnv"]),
+        ("ParallelEnv(2, 'Ant-v4')", ["constant"], []),
+        ("ParallelEnv(2, -1)", ["constant"], []),
+        ("ParallelEnv(2, MyEnv() if y else make_env)", ["function", "instance"], ["train.MyEnv"]),
+        ("ParallelEnv(2, (e := MyEnv()))", ["instance"], ["train.MyEnv"]),
+        ("env = MyEnv()\nenv = make_env\nParallelEnv(2, env)", ["function"], []),
+        ("env = MyEnv()\nif y:\n  env = make_env\nParallelEnv(2, env)", ["function", "instance"], ["train.MyEnv"]),
+        ("if y:\n  env = MyEnv()\nelse:\n  env = make_env\n  ParallelEnv(2, env)", ["function"], []),
+        ("if y:\n  env = MyEnv()\nelse:\n  ParallelEnv(2, env)", ["unknown"], []),
+        ("envs = []\nenvs.append(MyEnv())\nParallelEnv(2, envs)", ["instance"], ["train.MyEnv"]),
+        ("envs = [make_env]\nenvs += [MyEnv()]\nParallelEnv(2, envs)", ["function", "instance"], ["train.MyEnv"]),
+        ("a, b = make_env, MyEnv()\nParallelEnv(2, b)", ["instance"], ["train.MyEnv"]),
+        ("a, b = y\nParallelEnv(2, b)", ["unknown"], []),
+        ("for e in [MyEnv(), make_env]:\n  ParallelEnv(2, e)", ["function", "instance"], ["train.MyEnv"]),
+        ("for e in y:\n  ParallelEnv(2, e)", ["unknown"], []),
+        ("with MyEnv() as e:\n  ParallelEnv(2, e)", ["instance"], ["train.MyEnv"]),
+        ("env = MyEnv()\ndel env\nParallelEnv(2, env)", ["unknown"], []),
+        ("env = MyEnv()\ndef f(env):\n  ParallelEnv(2, env)", ["unknown"], []),
+        ("def f(env=MyEnv()):\n  ParallelEnv(2, env)", ["instance", "unknown"], ["train.MyEnv"]),
+        ("def f(env: MyEnv):\n  ParallelEnv(2, env)", ["unknown"], []),
+        ("def f():\n  env = MyEnv()\n  def g():\n    ParallelEnv(2, env)", ["instance"], ["train.MyEnv"]),
+        ("def f():\n  def make(): pass\n  ParallelEnv(2, make)", ["local-function"], []),
+        ("def f():\n  class Env: pass\n  ParallelEnv(2, Env)", ["local-function"], []),
+        ("def f():\n  return ParallelEnv(2, env)\nenv = MyEnv()", ["instance"], ["train.MyEnv"]),
+        (
+            "class A:\n  def __init__(self):\n    self.e = MyEnv()\n  def f(self):\n    ParallelEnv(2, self.e)",
+            ["instance"],
+            ["train.MyEnv"],
+        ),
+        ("class A:\n  e = MyEnv()\n  def f(self):\n    ParallelEnv(2, self.e)", ["instance"], ["train.MyEnv"]),
+        ("class A:\n  env = MyEnv()\n  def f(self):\n    ParallelEnv(2, env)", ["unknown"], []),
+        ("class A:\n  def f(self):\n    ParallelEnv(2, self)", ["instance"], ["train.A"]),
+        ("def f():\n  global env\n  env = MyEnv()\nParallelEnv(2, env)", ["instance"], ["train.MyEnv"]),
+        ("env = 1\ndef f():\n  env = MyEnv()\nParallelEnv(2, env)", ["constant"], []),
+        (
+            "def f():\n  e = 1\n  def g():\n    nonlocal e\n    e = MyEnv()\n  ParallelEnv(2, e)",
+            ["constant", "instance"],
+            ["train.MyEnv"],
+        ),
+        ("[e for e in [MyEnv()]]\nParallelEnv(2, e)", ["unknown"], []),
+        ("ParallelEnv(2, {'a': MyEnv()}['a'])", ["instance"], ["train.MyEnv"]),
+        ("def same(x):\n  return x\nParallelEnv(2, same(MyEnv()))", ["instance"], ["train.MyEnv"]),
+        (
+            "def maybe():\n  if y:\n    return MyEnv()\n  return lambda: 1\nParallelEnv(2, maybe())",
+            ["instance", "lambda"],
+            ["train.MyEnv"],
+        ),
+        ("@decorated\ndef made():\n  return MyEnv()\nParallelEnv(2, made())", ["result"], ["train.made"]),
+        ("async def made():\n  return MyEnv()\nParallelEnv(2, made())", ["result"], ["train.made"]),
+        ("env = env\nParallelEnv(2, env)", ["unknown"], []),
+        ("def f(): return f()\nParallelEnv(2, f())", ["result"], ["train.f"]),
+        ("import numpy\nParallelEnv(2, numpy)", ["unknown"], []),
+        ("from x import LIMIT\nParallelEnv(2, LIMIT)", ["unknown"], []),
+    ],
+)
+def test_what_is_passed(source, kinds, made_by):
+    one = argument(source)
+    assert (one["is"], one["made_by"]) == (kinds, made_by)
+
+
+@pytest.mark.parametrize(
+    ("source", "carried"),
+    [
+        ("ctx = zmq.Context()\nParallelEnv(2, [lambda: MyEnv(ctx) for _ in range(4)])", {"lambda", "zmq.Context"}),
+        ("def f():\n  ctx = zmq.Context()\n  ParallelEnv(2, lambda: MyEnv(ctx))", {"lambda", "zmq.Context"}),
+        ("ParallelEnv(2, lambda: MyEnv(zmq.Context()))", {"lambda"}),
+        ("ctx = zmq.Context()\nParallelEnv(2, {'ctx': ctx})", {"zmq.Context"}),
+        ("kw = {}\nkw['ctx'] = zmq.Context()\nParallelEnv(2, kw)", {"zmq.Context"}),
+        ("ParallelEnv(2, dict(ctx=zmq.Context()))", {"zmq.Context"}),
+        ("sock = socket.socket()\nParallelEnv(2, functools.partial(MyEnv, sock))", {"socket.socket"}),
+        ("ParallelEnv(2, functools.partial(lambda: 1))", {"lambda"}),
+        ("ParallelEnv(2, (1, threading.Lock()))", {"threading.Lock"}),
+        ("ctx = zmq.Context()\nParallelEnv(2, make_maker(ctx))", {"local-function", "zmq.Context"}),
+        ("ctx = zmq.Context()\nParallelEnv(2, make_maker(given=ctx))", {"local-function", "zmq.Context"}),
+        ("ParallelEnv(2, MyEnv(zmq.Context()))", {"train.MyEnv", "zmq.Context"}),
+        ("ParallelEnv(2, GymEnv(zmq.Context()))", {"torchrl.envs.GymEnv"}),
+        ("ParallelEnv(2, Holder())", {"train.Holder", "threading.Lock"}),
+        ("ParallelEnv(2, Careful())", {"train.Careful"}),
+        ("env = MyEnv()\nParallelEnv(2, lambda: env)", {"lambda", "train.MyEnv"}),
+        ("env = MyEnv()\nParallelEnv(2, lambda env=env: env)", {"lambda", "train.MyEnv"}),
+        ("ParallelEnv(2, (x for x in y))", {"generator"}),
+        ("ParallelEnv(2, open('x'))", {"builtins.open"}),
+        ("ParallelEnv(2, make_env)", set()),
+        ("ParallelEnv(2, MyEnv)", set()),
+        ("ParallelEnv(2, lambda x: x)", {"lambda"}),
+        (
+            "class A:\n  def __init__(self):\n    self.l = threading.Lock()\n  def go(self):\n    ParallelEnv(2, self.run)\n  def run(self): pass",
+            {"threading.Lock"},
+        ),
+        (
+            "class A:\n  def __init__(self):\n    self.l = threading.Lock()\n  def go(self):\n    ParallelEnv(2, lambda: self.l)",
+            {"lambda", "threading.Lock"},
+        ),
+        ("def f():\n  class Env: pass\n  ParallelEnv(2, Env())", {"train.f.Env", "local-function"}),
+        (
+            "lock = threading.Lock()\ndef inner():\n  return lock\nParallelEnv(2, lambda: inner())",
+            {"lambda", "threading.Lock"},
+        ),
+    ],
+)
+def test_what_travels_with_it(source, carried):
+    assert {one["name"] for one in argument(source)["carries"]} == carried
+
+
+@pytest.mark.parametrize(
+    ("source", "pattern", "names"),
+    [
+        ("import pandas as pd\npd.DataFrame(1).append(2)", "pandas.**.append", ["pandas.DataFrame.append"]),
+        (
+            "import pandas as pd\nd = pd.DataFrame()\nfor x in y:\n  d = d.append(x)",
+            "pandas.**.append",
+            ["pandas.DataFrame.append"],
+        ),
+        (
+            "import pandas as pd\ndef f(d: pd.DataFrame):\n  d.append(1)",
+            "pandas.**.append",
+            ["pandas.DataFrame.append"],
+        ),
+        (
+            "import pandas as pd\ndef load():\n  return pd.read_csv('x')\nload().append(1)",
+            "pandas.**.append",
+            ["pandas.read_csv.append"],
+        ),
+        ("import multiprocessing as mp\nmp.Pool().map(f, y)", "multiprocessing.Pool.map", ["multiprocessing.Pool.map"]),
+        (
+            "from multiprocessing import Pool\nwith Pool() as p:\n  p.map(f, y)",
+            "multiprocessing.Pool.map",
+            ["multiprocessing.Pool.map"],
+        ),
+        (
+            "import multiprocessing as mp\nmp.get_context('spawn').Process()",
+            "multiprocessing.**.Process",
+            ["multiprocessing.get_context.Process"],
+        ),
+        (
+            "from concurrent.futures import ProcessPoolExecutor as E\nwith E() as e:\n  e.submit(f)",
+            "**.submit",
+            ["concurrent.futures.ProcessPoolExecutor.submit"],
+        ),
+        (
+            "try:\n  import gymnasium as gym\nexcept ImportError:\n  import gym\ngym.make('x')",
+            "gym*.make",
+            ["gym.make", "gymnasium.make"],
+        ),
+        ("def f():\n  from a import b\n  b()\nb()", "a.b", ["a.b"]),
+        ("from a import *\nb()", "a.b", []),
+        ("import a.b\na.c.d()", "a.c.d", ["a.c.d"]),
+        ("import a.b as c\nc.d()", "a.b.d", ["a.b.d"]),
+        ("import a\na = None\na.b()", "a.b", []),
+        ("import a\ndef f(a):\n  a.b()", "a.b", []),
+        ("import a\n[a.b() for a in y]", "a.b", []),
+        ("import a\n[a.b() for x in y]", "a.b", ["a.b"]),
+        ("import a\nclass A:\n  a = 1\n  def f(self):\n    a.b()", "a.b", ["a.b"]),
+        ("import a\nlambda a: a.b()", "a.b", []),
+        (
+            "class P:\n  def __init__(self):\n    import a\n    self.x = a.B()\n  def f(self):\n    self.x.c()",
+            "a.B.c",
+            ["a.B.c"],
+        ),
+        ("from a import B as C, D\nfor E in (C, D):\n  E()", "a.*", ["a.B", "a.D"]),
+        ("import a\nif a.__version__ < '2':\n  a.b()", "a.b", []),
+        ("import a\nif hasattr(a, 'b'):\n  a.b()", "a.b", []),
+        ("import a\ntry:\n  a.b()\nexcept AttributeError:\n  pass", "a.b", []),
+        ("import a\ntry:\n  a.b()\nexcept RuntimeError:\n  pass", "a.b", ["a.b"]),
+        ("import a\nx = getattr(a, 'b')()", "a.b", []),
+        ("import a\na.b.c.d(e)", "a.**.d", ["a.b.c.d"]),
+        ("import a\na.d(e)", "a.**.d", ["a.d"]),
+        ("import a\na.b.d(e)", "a.*", []),
+        ("import a\nx = a.b\nx.c()", "a.b.c", ["a.b.c"]),
+        ("import functools, a\nfunctools.partial(a.b, 1)().c()", "a.b.c", ["a.b.c"]),
+    ],
+)
+def test_the_names_of_calls(source, pattern, names):
+    assert sorted(use["name"] for use in calls(source, pattern)) == names
+
+
+@pytest.mark.parametrize(
+    ("source", "pattern", "expected"),
+    [
+        ("import a.b", "a.b", [("import", 1)]),
+        ("import a.b", "a", []),
+        ("from a.b import c as d", "a.b.c", [("import", 1)]),
+        ("from a.b import c as d", "a.b", [("import", 1)]),
+        ("from a.b import *", "a.b", [("import", 1)]),
+        ("import numpy as np\nx = np.float", "numpy.float", [("name", 2)]),
+        ("import numpy as np\nx: np.float = 1", "numpy.float", [("name", 2)]),
+        ("import numpy as np\ndef f(x: np.float): ...", "numpy.float", [("name", 2)]),
+        ("from __future__ import annotations\nimport numpy as np\ndef f(x: np.float): ...", "numpy.float", []),
+        ("import numpy as np\nx = np.float(1)", "numpy.float", [("call", 2)]),
+        ("import numpy as np\nx = np.float.y", "numpy.float", []),
+        ("try:\n  import a\nexcept ImportError:\n  import b", "a", []),
+        ("try:\n  import a\nexcept ImportError:\n  import b", "b", []),
+        ("try:\n  import a\nexcept OSError:\n  pass", "a", [("import", 2)]),
+        ("import sys\nif sys.version_info < (3, 8):\n  import a", "a", []),
+        ("from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n  import a", "a", []),
+        ("if args.version:\n  import a", "a", [("import", 2)]),
+    ],
+)
+def test_imports_and_references(source, pattern, expected):
+    assert [(use["kind"], use["line"]) for use in found(source, pattern)] == expected
+
+
+@pytest.mark.parametrize(
+    ("source", "guarded"),
+    [
+        ("a.b()", False),
+        ("if __name__ == '__main__':\n  a.b()", True),
+        ("if '__main__' == __name__ and y:\n  a.b()", True),
+        ("if __name__ != '__main__':\n  pass\nelse:\n  a.b()", True),
+        ("if y:\n  a.b()", False),
+        ("def f():\n  a.b()", True),
+        ("def f():\n  a.b()\nf()", False),
+        ("def f():\n  a.b()\ndef g():\n  f()\ng()", False),
+        ("def f():\n  a.b()\nif __name__ == '__main__':\n  f()", True),
+        ("def f():\n  a.b()\ndef g():\n  if __name__ == '__main__':\n    f()\ng()", True),
+        ("class A:\n  a.b()", False),
+        ("class A:\n  def f(self):\n    a.b()\nA().f()", False),
+        ("class A:\n  def __init__(self):\n    a.b()\nA()", False),
+        ("class A:\n  def __init__(self):\n    self.g()\n  def g(self):\n    a.b()\nA()", False),
+        ("[a.b() for _ in y]", False),
+        ("f = lambda: a.b()", True),
+        ("def f():\n  a.b()\napp.run(f)", True),
+    ],
+)
+def test_what_importing_the_file_reaches(source, guarded):
+    (use,) = calls("import a\n" + source, "a.b")
+    assert use["guarded"] is guarded
+
+
+def test_a_call_with_everything():
+    source = "import a\nn = 4\na.b(1,\n    *rest, k={'x': 'y', **z}, n=n, s=[1, 2], **more)\n"
+    (use,) = calls(source, "a.b")
+    assert use["text"] == "a.b(1, *rest, k={'x': 'y', **z}, n=n, s=[1, 2], **more)"
+    assert use["open"]
+    assert [one["value"] for one in use["arguments"]] == [1]
+    assert use["keywords"]["k"]["entries"]["x"]["value"] == "y"
+    assert use["keywords"]["k"]["open"]
+    assert use["keywords"]["n"]["value"] == 4
+    assert "value" not in use["keywords"]["s"]
+
+
+def test_carried_values_say_where_they_were_made_and_how_they_got_in():
+    source = """\
+        import zmq
+        from stable_baselines3.common.env_util import make_vec_env
+        ctx = zmq.Context()
+        make_vec_env("x", env_kwargs={"ctx": ctx})
+        """
+    (use,) = calls(source, "**.make_vec_env")
+    assert use["keywords"]["env_kwargs"]["carries"] == [{"name": "zmq.Context", "line": 3, "via": "env_kwargs['ctx']"}]
+
+
+def test_the_text_of_an_import_is_its_line():
+    (use,) = found("if y:\n  from a.b import c as d  # why", "a.b.c")
+    assert use["text"] == "from a.b import c as d # why"
+
+
+def test_a_local_process_target():
+    source = """\
+        import multiprocessing
+        def main():
+            def work(): pass
+            process = multiprocessing.Process(target=work, args=(multiprocessing.Lock(),))
+            process.start()
+        if __name__ == "__main__":
+            main()
+        """
+    (use,) = calls(source, "multiprocessing.Process")
+    assert use["keywords"]["target"]["is"] == ["local-function"]
+    assert use["keywords"]["target"]["names"] == ["train.main.work"]
+    assert use["keywords"]["args"]["made_by"] == ["multiprocessing.Lock"]
+    assert use["guarded"]
+
+
+def test_a_long_text_is_cut():
+    (use,) = calls(f"import a\na.b({'x' * 200})", "a.b")
+    assert len(use["text"]) == 80
+
+
+@pytest.mark.parametrize(
+    ("pattern", "name", "expected"),
+    [
+        ("a.b", "a.b", True),
+        ("a.*", "a.b", True),
+        ("a.*", "a.b.c", False),
+        ("a.**", "a", True),
+        ("a.**.c", "a.c", True),
+        ("a.**.c", "a.b.b.c", True),
+        ("**", "a.b", True),
+        ("**.c", "c", True),
+        ("a.b*", "a.bc", True),
+        ("a", "a.b", False),
+    ],
+)
+def test_patterns(pattern, name, expected):
+    assert matches(pattern.split("."), name.split(".")) is expected
