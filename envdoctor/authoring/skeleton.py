@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import re
+from typing import TYPE_CHECKING, Any
 
 from envdoctor.errors import RuleError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 _TEMPLATE = """\
 # One rule, one file. Replace every TODO, then: envdoctor rules lint {file}
@@ -14,35 +18,98 @@ title: "TODO: what breaks with what"     # one line, as a person would say it
 severity: error                         # error: it breaks | warning: it breaks in some uses (say which) | info
 impact: crash                           # crash | hang | wrong-result | install-failure | slow
 when:                                   # all of these hold; also: marker, env, module, system, start_method
-  python: ">=3.11"                      # leave it out if every Python is affected; versions always in quotes
-  packages: {{todo-distribution: "<2.0"}} # a specifier, `present` or `absent`
+  python: ">={python}"                      # leave it out if every Python is affected; versions always in quotes
+  packages: {{{when}}} # a specifier, `present` or `absent`
 why: >
   TODO: what changed, in which release, and why that hurts. One or two sentences.
 symptoms:                               # message: a regular expression, searched in the error's text
-  - {{raises: TypeError, message: "TODO: the words that only this error has"}}
+  - {symptom}
 remedies:                               # best first; upgrade, downgrade, pin, install, uninstall, replace, set, change
-  - upgrade: todo-distribution>=2.0
+  - upgrade: {first}>=2.0{todo}
 references:
   - https://TODO.example/where-it-is-told
 proof:                                  # real releases: `envdoctor rules verify` builds each cell and runs the script
   script: |
-    import todo_distribution
+    import {module}{todo}
   bad:                                  # the script fails here, and the rule matches
-    - {{python: "3.11", packages: {{todo-distribution: "1.9"}}, raises: "TypeError: TODO"}}
+    - {{python: "{python}", packages: {{{bad}}}, raises: {raises}}}{todo}
   good:                                 # one cell just past each boundary that `when` names
-    - {{python: "3.11", packages: {{todo-distribution: "2.0"}}}}
-    - {{python: "3.10", packages: {{todo-distribution: "1.9"}}}}
+    - {{python: "{python}", packages: {{{good}}}}}{todo}
+    - {{python: "3.10", packages: {{{bad}}}}}{todo}
 """
 
 
-def skeleton(rule_id: str) -> str:
-    """Return the text of a new rule's file.
+_UNKNOWN = {
+    "python": "3.11",
+    "when": 'todo-distribution: "<2.0"',
+    "symptom": '{raises: TypeError, message: "TODO: the words that only this error has"}',
+    "first": "todo-distribution",
+    "module": "todo_distribution",
+    "bad": 'todo-distribution: "1.9"',
+    "good": 'todo-distribution: "2.0"',
+    "raises": '"TypeError: TODO"',
+    "todo": "",
+}
+#: The most distributions that a skeleton takes from a traceback.
+_MOST = 3
+_MESSAGE = 160
 
-    Raises :class:`RuleError` where the id is not made of lower-case words joined by hyphens.
+
+def skeleton(rule_id: str, seen: Mapping[str, Any] | None = None) -> str:
+    """Return the text of a new rule's file, with what is known of a failure in its place.
+
+    ``seen`` is what :func:`from_traceback` gives. Raises :class:`RuleError` where the id is not made of lower-case
+    words joined by hyphens.
     """
     if not re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)*", rule_id):
         better = re.sub(r"[^a-z0-9]+", "-", rule_id.lower()).strip("-") or "name-of-the-cause"
         raise RuleError(
             f"a rule could not be named {rule_id!r}: ids are lower-case words joined by hyphens; try {better}"
         )
-    return _TEMPLATE.format(id=rule_id, file=f"{rule_id}.yaml")
+    return _TEMPLATE.format(id=rule_id, file=f"{rule_id}.yaml", **{**_UNKNOWN, **(seen or {})})
+
+
+def from_traceback(error_text: Any, installed: Mapping[str, str | None]) -> dict[str, str]:
+    """What a text tells of its last failure: exception, message, frames, Python, and the distributions on its way.
+
+    ``error_text`` is what ``probes.error_text.read`` gives; ``installed`` has the versions of the environment, for
+    those that the text does not tell. Raises :class:`RuleError` where the text shows no failure.
+    """
+    failures = [one for one in error_text.failures if one.exception]
+    if not failures:
+        raise RuleError("the text shows no exception: give the traceback from its first line to the message")
+    last = failures[-1]
+    versions = {**{name: version for name, version in installed.items() if version}, **error_text.versions}
+    found = {"python": error_text.python or _UNKNOWN["python"], "todo": "    # TODO: measure"}
+    name = last.exception.rpartition(".")[2]
+    message = " ".join(last.message.split())[:_MESSAGE]
+    place = _innermost(last)
+    inside = f", in: {place}" if place else ""
+    pattern = _quoted(re.escape(message).replace("\\ ", " ").replace("\\-", "-").replace("\\'", "'"))
+    found["symptom"] = f"{{raises: {name}, message: {pattern}{inside}}}  # TODO: keep what is the same everywhere"
+    found["raises"] = _quoted(f"{name}: {message}".rstrip(": "))
+    named = [one for one in _on_the_way(last, versions) if one in versions][:_MOST]
+    if named:
+        found["when"] = ", ".join(f'{one}: "<={versions[one]}"' for one in named)
+        found["bad"] = found["good"] = ", ".join(f'{one}: "{versions[one]}"' for one in named)
+        found["first"] = named[0]
+        found["module"] = place or named[0].replace("-", "_")
+    return found
+
+
+def _innermost(failure: Any) -> str | None:
+    """The import name of the innermost installed frame."""
+    modules = [frame.module for frame in failure.frames if frame.installed and frame.module]
+    return modules[-1].partition(".")[0] if modules else None
+
+
+def _on_the_way(failure: Any, versions: Mapping[str, str]) -> list[str]:
+    """The distributions that the frames and the message name, innermost first, as far as their names tell."""
+    modules = [frame.module.partition(".")[0] for frame in reversed(failure.frames) if frame.installed and frame.module]
+    words = re.findall(r"[A-Za-z_][A-Za-z0-9_]*", failure.message)
+    known = {re.sub(r"[-_.]+", "_", name).lower(): name for name in versions}
+    return list(dict.fromkeys(known[word.lower()] for word in [*modules, *words] if word.lower() in known))
+
+
+def _quoted(text: str) -> str:
+    return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'

@@ -41,7 +41,7 @@ def run(words: Sequence[str]) -> int:
         raise UsageError("the text and the snapshot cannot both come from stdin: give one of them as a file")
     if options.no_target and (given := target_of(options)):
         raise UsageError(f"--no-target leaves out what --{given[0]} names: give one of the two")
-    text = _read_text(options.file)
+    text = read_text(options.file)
     if not text.strip():
         raise UsageError("there is no text to explain: give a file, or pipe a traceback or log into envdoctor explain")
     report = doctor.explain(text, None if options.no_target else examine(options), options.rules)
@@ -49,7 +49,8 @@ def run(words: Sequence[str]) -> int:
     return int(bool(report.findings))
 
 
-def _read_text(path: str) -> str:
+def read_text(path: str) -> str:
+    """The text of a file, or of standard input for ``-``: its last :data:`LIMIT` bytes."""
     try:
         if path == "-":
             return _decoded(_end_of(sys.stdin.buffer)) if _prompted() else ""

@@ -86,13 +86,18 @@ def _new_parser() -> Parser:
         prog="envdoctor rules new",
         description="Write the skeleton of a rule: a file that says what to fill in.",
         epilog="examples:\n  envdoctor rules new my-cause --area web    writes rules/web/my-cause.yaml\n"
-        "  envdoctor rules new my-cause -o my-cause.yaml\n",
+        "  envdoctor rules new my-cause -o my-cause.yaml\n"
+        "  envdoctor rules new my-cause --from-traceback error.log\n",
     )
     parser.add_argument("id", help="lower-case words joined by hyphens; names the root cause")
     parser.add_argument("--area", help="the folder below rules/ (default: none)")
     parser.add_argument(
         "-o", "--output", metavar="FILE", help="where to write (default: rules/AREA/ID.yaml, or ID.yaml)"
     )
+    parser.add_argument(
+        "--from-traceback", metavar="FILE",
+        help="fill in what a traceback tells: exception, message, frames, and the releases that are installed",
+    )  # fmt: skip
     return parser
 
 
@@ -186,7 +191,7 @@ def _new(options: argparse.Namespace) -> int:
     if path is None:
         folder = os.path.join("rules", options.area or "") if os.path.isdir("rules") or options.area else ""
         path = os.path.join(folder, options.id + ".yaml")
-    text = skeleton(options.id)
+    text = skeleton(options.id, _seen(options.from_traceback))
     if os.path.exists(path):
         raise UsageError(f"{path} exists already: choose another id, or remove it first")
     if os.path.dirname(path):
@@ -194,6 +199,18 @@ def _new(options: argparse.Namespace) -> int:
     write(text, path)
     print(f"wrote {path}; fill it in, then run: envdoctor rules lint {path}")
     return 0
+
+
+def _seen(path: str | None) -> Mapping[str, str] | None:
+    """What a traceback, and the environment at hand, tell a new rule."""
+    if path is None:
+        return None
+    from envdoctor.authoring.skeleton import from_traceback
+    from envdoctor.commands.explain import read_text
+    from envdoctor.probes.error_text import read
+
+    packages = doctor.examine().packages
+    return from_traceback(read(read_text(path)), {name: one.version for name, one in packages.items()})
 
 
 def _lint(options: argparse.Namespace) -> int:

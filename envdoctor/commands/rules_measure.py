@@ -25,6 +25,7 @@ def _parser(name: str, description: str, examples: str) -> Parser:
     made = Parser(prog=f"envdoctor rules {name}", description=description, epilog=examples)
     made.add_argument("rule", metavar="RULE", help="an id, or a rule's file")
     made.add_argument("--jobs", type=int, default=os.cpu_count() or 1, metavar="N", help="trials at a time")
+    made.add_argument("--python", action="append", default=[], metavar="X.Y", help="only these Pythons")
     made.add_argument("--offline", action="store_true", help="install from uv's cache alone")
     made.add_argument("--rules", default=None, metavar="DIR", help="the directory of rules (default: rules)")
     return made
@@ -81,11 +82,13 @@ def _rule(options: argparse.Namespace) -> tuple[Rule, Mapping[str, Any]]:
     return rules[0], vocabulary
 
 
-def _minors() -> list[str]:
+def _minors(options: argparse.Namespace) -> list[str]:
+    """The Pythons at hand, or those of them that are wanted."""
     from envdoctor.authoring.proof import pythons
 
     found = {tuple(map(int, version.split(".")[:2])) for version in pythons.found()}
-    return [".".join(map(str, one)) for one in sorted(found)]
+    minors = [".".join(map(str, one)) for one in sorted(found)]
+    return [one for one in minors if not options.python or one in options.python]
 
 
 def _results(planned: Sequence[Trial], options: argparse.Namespace) -> dict[str, Mapping[str, Any]]:
@@ -112,7 +115,7 @@ def bisect(options: argparse.Namespace) -> int:
     from envdoctor.authoring.releases import releases
 
     rule, vocabulary = _rule(options)
-    pairs = measure.pairs(plan(rule, vocabulary, _minors()), releases, _minors())
+    pairs = measure.pairs(plan(rule, vocabulary, _minors(options)), releases, _minors(options))
     if not pairs:
         raise UsageError(f"{rule.id} has no bad and good cell that differ on one axis alone: add such a good cell")
     edges = []
@@ -181,7 +184,7 @@ def _axis(name: str, options: argparse.Namespace) -> Axis:
     from envdoctor.authoring.releases import releases
 
     if name == PYTHON:
-        return Axis(name=name, versions=_minors())
+        return Axis(name=name, versions=_minors(options))
     known = [one for one in releases(name) or () if not Version(one).is_prerelease]
     if not known:
         raise UsageError(f"the index has no releases of {name}: correct the name, or ask again with the network")

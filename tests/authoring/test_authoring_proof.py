@@ -1,13 +1,17 @@
 """Rules prove themselves: real environments of real wheels, and every way in which a proof can be a lie."""
 
 import base64
+import functools
 import hashlib
+import http.server
 import json
 import os
 import subprocess
 import sys
+import threading
 import zipfile
 from pathlib import Path
+from xml.etree import ElementTree as ET
 
 import pytest
 from conftest import environment, run
@@ -246,6 +250,103 @@ def test_rules_that_are_not_there_are_named(lab):
     assert done.returncode == 2
     assert "there is no rule no-such-rule in rules" in done.stderr
     assert "give 1 or more" in lab("verify", "--jobs", "0").stderr
+
+
+# --- measuring ------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def index(tmp_path, links):
+    """The wheels as the index that pip is configured with."""
+    folder = tmp_path / "simple" / "lib"
+    folder.mkdir(parents=True)
+    pages = "".join(f'<a href="{path.as_uri()}">{path.name}</a>' for path in sorted(links.glob("*.whl")))
+    (folder / "index.html").write_text(pages)
+    with http.server.ThreadingHTTPServer(
+        ("127.0.0.1", 0), functools.partial(_Quiet, directory=str(tmp_path / "simple"))
+    ) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{server.server_port}/"
+        server.shutdown()
+
+
+class _Quiet(http.server.SimpleHTTPRequestHandler):
+    def log_message(self, *_args):
+        pass
+
+
+def test_a_range_that_is_one_release_too_wide_is_measured(lab, index):
+    state(lab, range=">=1.1,<2.1", good="1.0")
+    done = lab("bisect", "lib-name-removed", "--every", PIP_INDEX_URL=index)
+    assert done.returncode == 1, done.stderr
+    below, above = done.stdout.strip().split("\n\n")
+    assert "2.0  fails            AttributeError: module 'lib' has no attribute 'name'\n  1.1  passes" in below
+    assert "measured: >=2.0\n  stated otherwise: 1.1 passes, but the rule says bad" in below
+    assert above.endswith(
+        "2.0  fails            AttributeError: module 'lib' has no attribute 'name'\n  2.1  passes\n  measured: <2.1"
+    )
+
+
+def test_true_edges_are_confirmed_by_halving(lab, index):
+    state(lab)
+    done = lab("bisect", "lib-name-removed", PIP_INDEX_URL=index)
+    assert (done.returncode, "stated otherwise" in done.stdout) == (0, False), done.stderr
+
+
+def test_the_grid_as_text_and_as_a_picture(lab, index, tmp_path):
+    state(lab)
+    done = lab("matrix", "lib-name-removed", "--releases", "all", "--python", PYTHON, PIP_INDEX_URL=index)
+    assert done.returncode == 0, done.stderr
+    rows = [line.split() for line in done.stdout.splitlines()[1:6]]
+    assert rows == [[PYTHON], ["1.0", "ok"], ["1.1", "ok"], ["2.0", "x"], ["2.1", "ok"]]
+    assert (
+        lab(
+            "matrix", "lib-name-removed", "--releases", "all", "--python", PYTHON, "-o", "grid.svg", PIP_INDEX_URL=index
+        ).returncode
+        == 0
+    )
+    picture = ET.fromstring((tmp_path / "grid.svg").read_text())
+    titles = [one.text for one in picture.iter("{http://www.w3.org/2000/svg}title")]
+    assert titles == ["passes", "passes", "AttributeError: module 'lib' has no attribute 'name'", "passes"]
+    assert "is no kind of picture" in lab("matrix", "lib-name-removed", "-o", "grid.png").stderr
+
+
+def test_a_script_that_counts_is_counted(lab, index, tmp_path):
+    state(lab)
+    (tmp_path / "kinds.py").write_text("import lib\nprint(1 + hasattr(lib, 'name'), 'of 2')\n")
+    done = lab(
+        "matrix",
+        "lib-name-removed",
+        "--releases",
+        "all",
+        "--script",
+        "kinds.py",
+        "--python",
+        PYTHON,
+        PIP_INDEX_URL=index,
+    )
+    assert [line.split()[1:] for line in done.stdout.splitlines()[2:6]] == [["ok"], ["ok"], ["1"], ["ok"]]
+
+
+# --- the catalogue --------------------------------------------------------------------------------------------------
+
+
+def test_the_catalogue_has_a_page_for_each_rule_and_knows_when_it_is_old(lab, tmp_path):
+    state(lab)
+    assert lab("verify").returncode == 0
+    words = [sys.executable, "-m", "envdoctor.authoring.catalogue", "rules", "pages"]
+    assert run(*words, cwd=tmp_path, env=environment()).returncode == 0
+    page = (tmp_path / "pages" / "lib-name-removed.md").read_text()
+    assert "| Range | `packages: {lib: '>=2.0,<2.1'}` |" in page
+    assert f"| Proven by | proven: 4 of 4 trials agree on Python {PYTHON}, " in page
+    assert (
+        "## lib\n\n- [lib-name-removed](lib-name-removed.md): lib 2.0 lacks a name (error, proven)"
+        in (tmp_path / "pages" / "README.md").read_text()
+    )
+    assert run(*words, "--diff", cwd=tmp_path, env=environment()).returncode == 0
+    state(lab, range=">=2.0")
+    old = run(*words, "--diff", cwd=tmp_path, env=environment())
+    assert (old.returncode, "lib-name-removed.md is out of date" in old.stdout) == (1, True)
 
 
 # --- the sandbox ----------------------------------------------------------------------------------------------------
