@@ -52,7 +52,7 @@ def plain() -> int:
     from envdoctor.commands.output import show, status
     from envdoctor.targets.project import default
 
-    report = doctor.check(doctor.examine(project=default()))
+    report = doctor.check(doctor.examine(surroundings=default()))
     show(report)
     return status(report, "error")
 

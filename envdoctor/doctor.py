@@ -15,13 +15,14 @@ if TYPE_CHECKING:
     from envdoctor.model import Finding, Snapshot
 
 
-def examine(
+def examine(  # noqa: PLR0913 - each is an option of its own
     kind: str | None = None,
     value: str | None = None,
     *,
     start_method: str | None = None,
     rules: Sequence[str] = (),
     project: str | None = None,
+    surroundings: str | None = None,
     artifacts: Sequence[str] = (),
     **options: Any,
 ) -> Snapshot:
@@ -30,7 +31,8 @@ def examine(
     ``kind`` is ``python``, ``requirements``, ``root``, ``pid`` or ``snapshot`` and ``value`` its path or number;
     without them the active environment, or the running interpreter, is examined. ``start_method`` states what the
     program will use; ``rules`` are directories of further rules, which may ask for further facts. ``project`` is a
-    directory and ``artifacts`` are files that rules may ask about; nothing in them is executed or loaded.
+    directory and ``artifacts`` are files that rules may ask about; nothing in them is executed or loaded. In place of a
+    project, ``surroundings`` is the directory where the user is: only rules about what is installed look at it.
     ``requirements`` takes ``python_version``, ``platform`` and ``machine``.
 
     Raises :class:`~envdoctor.errors.TargetError` where the target cannot be examined.
@@ -44,7 +46,8 @@ def examine(
     snapshot = targets.examine(kind, value, **options)
     if start_method is not None:
         snapshot = snapshot.replace(start_method={**snapshot.start_method, "stated": start_method})
-    return beside.attach(snapshot, project or beside.of_target(snapshot), artifacts)
+    around = surroundings or beside.of_target(snapshot)
+    return beside.attach(snapshot, project or around, artifacts, named=project is not None)
 
 
 def diagnose(snapshot: Snapshot, rules: Sequence[str] = ()) -> list[Finding]:

@@ -70,9 +70,13 @@ class Record:
 
 
 class Unknown(Record):
-    """A fact that could not be read, with the reason: neither true nor false."""
+    """A fact that is not known, with the reason: neither true nor false.
+
+    ``asked`` is false where nobody wanted it looked at, such as a project that was not named: that is no gap to report.
+    """
 
     reason: str
+    asked: bool = True
 
     def __bool__(self) -> bool:
         raise TypeError("an unknown fact is neither true nor false")
@@ -115,7 +119,8 @@ class Snapshot(Record):
     ``lookup(kind, key)`` answers for facts that are only read when a rule asks: kinds ``env``, ``module``,
     ``system``, ``library``, ``process``, ``requirements``, ``requires_python``, ``tags``, ``marker``; and, of a project
     and its artefacts, ``config``, ``source``, ``shadows``, ``artifact`` (``{"found": [...], "gaps": [reason, ...]}``)
-    and ``local_module``. It returns the value or :class:`Unknown`.
+    and ``local_module``. ``project`` tells whether there is one (``there``) and whether it was ``named``. It gives the
+    value or :class:`Unknown`.
     """
 
     target: Mapping[str, Any]

@@ -146,14 +146,14 @@ class _Lookup:
 
 def _artifact(stated: Mapping[str, Any]) -> dict[str, Any]:
     """What a cell states of an artefact, as ``probes.artifacts`` would tell it."""
+    code = stated.get("code", ())
+    held = code.items() if isinstance(code, dict) else [(None, python) for python in code]
     return {
         "file": stated.get("file", "artefact"),
         "kind": stated["kind"],
         "protocol": stated.get("protocol"),
         "names": stated.get("names", ()),
         "written_by": stated.get("written-by", {}),
-        "code": [
-            {"where": None, "name": None, "python": python, "constant": None} for python in stated.get("code", ())
-        ],
+        "code": [{"where": where, "name": None, "python": python, "constant": None} for where, python in held],
         "functions": stated.get("functions", {}),
     }

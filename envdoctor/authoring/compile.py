@@ -15,7 +15,7 @@ from envdoctor.authoring.lint_patterns import danger
 from envdoctor.authoring.placeholders import filled
 from envdoctor.authoring.proof import record
 from envdoctor.authoring.syntax import load_vocabulary, read_rules, rule_files
-from envdoctor.engine.index import MAGIC, bucket_of
+from envdoctor.engine.index import MAGIC, OF_PROCESS, OF_PROJECT, bucket_of
 from envdoctor.engine.requirements import normalise
 from envdoctor.engine.versions import intervals
 from envdoctor.errors import RuleError
@@ -92,6 +92,18 @@ def _file_under(match: Mapping[str, Any], weight: Mapping[str, int]) -> list[str
     return min(choices, key=lambda names: sum(weight.get(name, 0) for name in names), default=None)
 
 
+#: Where a rule is filed that no distribution stands for, by a kind of fact that it asks for.
+_BESIDES = {
+    **dict.fromkeys(("config", "source", "shadowed", "artifact"), OF_PROJECT),
+    "process": OF_PROCESS,
+}
+
+
+def _besides(match: Mapping[str, Any]) -> list[str] | None:
+    names = {_BESIDES[leaf[0]] for leaf in leaves_of(match["when"]) if leaf[0] in _BESIDES}
+    return sorted(names) or None
+
+
 def _weights(rules: Iterable[Mapping[str, Any]]) -> dict[str, int]:
     weight: dict[str, int] = {}
     for rule in rules:
@@ -111,7 +123,7 @@ def pack(rules: Sequence[Mapping[str, Any]], digest: str) -> bytes:
     for rule in rules:
         body = _encode({key: value for key, value in rule.items() if key != "match"})
         entry = [offset, len(body), rule["match"]]
-        names = _file_under(rule["match"], weight)
+        names = _file_under(rule["match"], weight) or _besides(rule["match"])
         for name in names or ():
             under.setdefault(name, []).append(entry)
         if names is None:

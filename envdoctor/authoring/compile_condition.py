@@ -105,7 +105,7 @@ def _source(value: Mapping[str, Any], words: Words) -> list[list[Any]]:
 
 
 def _artifact(value: Mapping[str, Any], words: Words) -> list[list[Any]]:
-    test: dict[str, Any] = {word: value[word] for word in ("kind", "names", "code") if word in value}
+    test: dict[str, Any] = {word: value[word] for word in ("kind", "names", "code", "where") if word in value}
     if "protocol" in value:
         test["protocol"] = bounds(value["protocol"])
     writer = value.get("written-by", {})

@@ -71,10 +71,18 @@ def read_source(node: Node) -> dict[str, Any]:
     if stated:
         found["arguments"] = [_argument(item) for item in stated]
     if "without" in fields:
-        found["without"] = read_several(fields["without"])
+        found["without"] = [_absent(item) for item in fields["without"].items_or_self()]
     if "unguarded" in fields and fields["unguarded"].flag():
         found["unguarded"] = True
     return found
+
+
+def _absent(node: Node) -> dict[str, Any]:
+    """An argument that must not be given: its keyword, or its keyword and position."""
+    if not isinstance(node.value, dict):
+        return {"name": node.text()}
+    fields = node.fields(("name", "at"), needed=("name",))
+    return {word: TESTS[word](child) for word, child in fields.items()}
 
 
 def _position(node: Node) -> int:
@@ -144,8 +152,11 @@ def read_artifact(node: Node) -> dict[str, Any]:
         "protocol": read_specifier,
         "written-by": _writer,
         "code": lambda child: child.choice(("foreign", "any")),
+        "where": read_several,
     }
     fields = node.fields(readers)
+    if "where" in fields and "code" not in fields:
+        node.complain("`where` says where the functions stand; it belongs to `code`")
     if isinstance(node.value, dict) and not fields:
         node.complain("`artifact` says nothing; write one such as `artifact: {kind: pickle, names: module.**}`")
     return {word: readers[word](child) for word, child in fields.items()}
@@ -233,11 +244,18 @@ def _stated_artifact(node: Node) -> dict[str, Any]:
         "names": lambda child: [item.text() for item in child.items_or_self()],
         "protocol": _protocol,
         "written-by": read_writer,
-        "code": read_several,
+        "code": _stated_code,
         "functions": lambda child: {name: one.value for name, one in child.entries().items()},
     }
     fields = node.fields(readers, needed=("kind",))
     return {word: readers[word](child) for word, child in fields.items()}
+
+
+def _stated_code(node: Node) -> Any:
+    """The Pythons whose bytecode it holds, as specifiers; by the entry where it stands, or a list."""
+    if isinstance(node.value, dict):
+        return {where: read_specifier(child) for where, child in node.entries().items()}
+    return read_several(node)
 
 
 def _protocol(node: Node) -> int:

@@ -115,8 +115,8 @@ def add_project(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("beside the target", "read only where a rule asks; nothing is executed or loaded")
     group.add_argument(
         "--project", metavar="DIR",
-        help="the project's directory, for its configuration, source and artefacts; by default the current directory, "
-        "that of the process with --pid, and none with --root and --snapshot",
+        help="the project's directory, for its configuration, source and artefacts; by default rules about what is "
+        "installed look at the current directory, with --pid at that of the process, with --root or --snapshot at none",
     )  # fmt: skip
     group.add_argument(
         "--artifact", metavar="FILE", action="append", default=[],
@@ -146,18 +146,18 @@ def examine(options: argparse.Namespace) -> Snapshot:
         raise UsageError(f"--{name.replace('_', '-')} describes a requirements file: give it with -r FILE")
     more: dict[str, Any] = dict(described) if kind == "requirements" else {}
     if hasattr(options, "project"):
-        more.update(project=_project(options.project, kind), artifacts=options.artifact)
+        more.update(_beside(options, kind))
     value = getattr(options, kind) if kind else None
     return doctor.examine(kind, value, start_method=options.start_method, rules=options.rules, **more)
 
 
-def _project(given: str | None, kind: str | None) -> str | None:
-    """The project's directory: the one that is given, else the current one where the target is on this machine."""
-    if given is None:
-        return None if kind in {"root", "snapshot", "pid"} else beside.default()
-    if not os.path.isdir(given):
+def _beside(options: argparse.Namespace, kind: str | None) -> dict[str, Any]:
+    """What stands beside the target: the named project, or the current directory for a target on this machine."""
+    given = options.project
+    if given is not None and not os.path.isdir(given):
         raise UsageError(f"--project {given} is not a directory: give the one that holds the project")
-    return given
+    around = None if given is not None or kind in {"root", "snapshot", "pid"} else beside.default()
+    return {"project": given, "surroundings": around, "artifacts": options.artifact}
 
 
 def add_output(parser: argparse.ArgumentParser, *, formats: bool = True) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from envdoctor.engine.evaluate import Trace, holds, matches
+from envdoctor.engine.index import OF_PROCESS, OF_PROJECT
 from envdoctor.engine.installed import Requirements
 from envdoctor.model import SEVERITIES, Finding, Remedy, UnknownFact
 
@@ -21,9 +22,10 @@ def diagnose(snapshot: Snapshot, indexes: Iterable[Index]) -> tuple[list[Finding
     findings: list[Finding] = []
     unknown: list[UnknownFact] = []
     requirements = Requirements(snapshot)
+    names = [*snapshot.packages, *_besides(snapshot)]
     for index in indexes:
         seen = set()
-        for entry in index.candidates(snapshot.packages):
+        for entry in index.candidates(names):
             if entry[0] in seen:
                 continue
             trace = Trace()
@@ -35,6 +37,12 @@ def diagnose(snapshot: Snapshot, indexes: Iterable[Index]) -> tuple[list[Finding
                 unknown += [UnknownFact(rule=texts["id"], fact=fact, reason=why) for fact, why in trace.unknown]
     findings.sort(key=lambda one: (SEVERITIES.index(one.severity), one.rule, one.consumer or ""))
     return findings, unknown
+
+
+def _besides(snapshot: Snapshot) -> list[str]:
+    """What rules are filed under that no distribution stands for: a project that was named, and a process."""
+    names = [OF_PROJECT] if snapshot.lookup("project", "named") is True else []
+    return [*names, OF_PROCESS] if snapshot.target.get("kind") == "process" else names
 
 
 def finding(texts: Mapping[str, Any], match: Match, snapshot: Snapshot) -> Finding:

@@ -266,7 +266,7 @@ def _marker(condition: Condition, snapshot: Snapshot, trace: Trace) -> Verdict:
 
 def _look(kind: str, key: str, snapshot: Snapshot, trace: Trace) -> Any:
     value = snapshot.lookup(kind, key)
-    if isinstance(value, Unknown):
+    if isinstance(value, Unknown) and (kind != "process" or snapshot.target.get("kind") == "process"):
         trace.missed(f"{kind}.{key}", value.reason)
     return value
 
@@ -362,7 +362,9 @@ def _start_method(condition: Condition, snapshot: Snapshot, trace: Trace) -> Ver
 
 
 def _project(condition: Condition, snapshot: Snapshot, trace: Trace) -> Verdict:
-    """A fact of the project's files or of an artefact, whose operators are imported when the first rule asks."""
+    """A fact of the project's files or of an artefact, whose operators are imported when there is something to ask."""
+    if snapshot.lookup("project", "there") is False:
+        return None
     from envdoctor.engine import project
 
     return project.OPERATORS[condition[0]](condition, snapshot, trace)

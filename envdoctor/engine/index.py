@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     Entry = list[Any]
 
 MAGIC = b"envdoctor rules 1\n"
+#: What rules are filed under that no distribution stands for, and that ask for a project's files, or for a process.
+OF_PROJECT, OF_PROCESS = "?project", "?process"
 
 
 _HEAD = {"rules": int, "digest": str, "wanted": dict, "always": list, "buckets": int, "table": int}

@@ -31,7 +31,8 @@ def _answers(kind: str, key: str, snapshot: Snapshot, trace: Trace) -> tuple[lis
     """What was found, and whether that is all there is; what is not known is noted in the trace."""
     answer = snapshot.lookup(kind, key)
     if isinstance(answer, Unknown):
-        trace.missed(kind, answer.reason)
+        if answer.asked:
+            trace.missed(kind, answer.reason)
         return [], False
     for reason in answer["gaps"][:1]:
         trace.missed(kind, reason)
@@ -106,12 +107,24 @@ def source(condition: Condition, snapshot: Snapshot, trace: Trace) -> Verdict:
         if number == 0:
             trace.say(file=use["file"], line=str(use["line"] or ""), call=use.get("text", ""), name=use["name"])
         if number < MOST_PLACES:
+            _say_carried(use, tests, trace)
             trace.saw(f"source.{use['name']}", use.get("text") or f"{_USED[use['kind']]} {use['name']}", _place(use))
     if len(uses) > MOST_PLACES:
         trace.saw("source.more", f"and {len(uses) - MOST_PLACES} more places", "the project")
     if not uses and undecided is not None:
         trace.missed("source", f"{_place(undecided)} does not tell what is given to {undecided['name']}")
     return True if uses else False if whole and undecided is None else None
+
+
+def _say_carried(use: Found, tests: Mapping[str, Any], trace: Trace) -> None:
+    """Show what an argument carries, and where that was made."""
+    for test in tests.get("arguments", ()):
+        argument = _argument(use, test) if "carries" in test else None
+        held = [one for one in argument["carries"] if fits(one["name"], test["carries"])] if argument else []
+        for one in held[:1]:
+            line = one.get("line")
+            said = f"{one['via']} holds what {one['name']} made" if one.get("via") else f"made by {one['name']}"
+            trace.saw(f"source.{one['name']}", said, f"{use['file']}:{line}" if line else _place(use))
 
 
 def _call(use: Found, tests: Mapping[str, Any]) -> Verdict:
@@ -133,10 +146,10 @@ def _call(use: Found, tests: Mapping[str, Any]) -> Verdict:
     return verdict
 
 
-def _given(use: Found, word: str) -> Verdict:
-    """Whether a keyword is given; ``options.method`` is an entry of a dictionary that is given as ``options``."""
-    name, _, entry = word.partition(".")
-    argument = use["keywords"].get(name)
+def _given(use: Found, wanted: Mapping[str, Any]) -> Verdict:
+    """Whether an argument is given; ``options.method`` is an entry of a dictionary that is given as ``options``."""
+    name, _, entry = wanted["name"].partition(".")
+    argument = _argument(use, {**wanted, "name": name})
     if argument is None:
         return None if use.get("open") else False
     if not entry:
@@ -238,10 +251,12 @@ def _artifact_names(one: Found, more: Mapping[str, str]) -> dict[str, str]:
 
 
 def replacement(functions: Mapping[str, Any]) -> str:
-    """The dictionary that stands in for the functions in a file: constants where the file tells them."""
+    """The dictionary that stands in for the functions in a file: numbers where the file tells them.
+
+    A number is saved as a number again, where a function would be saved as bytecode.
+    """
     entries = [
-        f'"{key}": lambda _: {"..." if constant is None else repr(constant)}'
-        for key, constant in sorted(functions.items())
+        f'"{key}": {"..." if constant is None else repr(constant)}' for key, constant in sorted(functions.items())
     ]
     return "{" + ", ".join(entries) + "}"
 
@@ -265,7 +280,7 @@ def _artifact_seen(
     for name, *bounds in test.get("packages", ()):
         yield _written((writer.get("packages") or {}).get(name), bounds, name)
     if "code" in test:
-        yield _code(one, test["code"], snapshot)
+        yield _code(one, test, snapshot)
 
 
 def _written(version: str | None, bounds: Sequence[Any], name: str) -> tuple[Verdict, str, Mapping[str, str]]:
@@ -274,14 +289,16 @@ def _written(version: str | None, bounds: Sequence[Any], name: str) -> tuple[Ver
     return within(version, *bounds), f"written by {name} {version}", {}
 
 
-def _code(one: Found, wanted: str, snapshot: Snapshot) -> tuple[Verdict, str, Mapping[str, str]]:
+def _code(one: Found, test: Mapping[str, Any], snapshot: Snapshot) -> tuple[Verdict, str, Mapping[str, str]]:
     """Whether it holds functions as bytecode, and where ``foreign`` is wanted, that of another Python."""
     version = snapshot.python.get("version")
     verdict: Verdict = False
     for held in one.get("code") or ():
+        if "where" in test and held.get("where") not in test["where"]:
+            continue
         where = f"{held['where']} is" if held.get("where") else "it holds"
         said = f"{where} a function in the bytecode of Python {held['python'] or 'unknown'}"
-        if wanted == "any":
+        if test["code"] == "any":
             return True, said, {"python": held["python"] or ""}
         own = within(version, held["python"]) if version and held["python"] else None
         if own is False:

@@ -31,15 +31,37 @@ def default() -> str | None:
     return None if here in (home, os.path.realpath(home), os.path.abspath(os.sep)) else here
 
 
+#: How the name of a file begins or ends that makes the directory around it a project.
+_BEGINNINGS = (".git", ".env", "pyproject", "requirements", "setup.")
+_ENDINGS = (".py", ".ipynb", ".yaml", ".yml", ".toml", ".cfg", ".ini", ".json")
+
+
+def _is_one(directory: str) -> bool:
+    """Whether the directory where the user happens to be holds files of a project, and no virtual environment."""
+    try:
+        names = os.listdir(directory)
+    except OSError:
+        return False
+    above = os.path.dirname(os.path.abspath(directory))
+    if any(os.path.exists(os.path.join(place, "pyvenv.cfg")) for place in (directory, above)):
+        return False
+    return any(name.startswith(_BEGINNINGS) or name.endswith(_ENDINGS) for name in names)
+
+
 def of_target(snapshot: Snapshot) -> str | None:
     """The project that a target shows by itself: the directory in which a process runs, where that is at hand."""
     target = snapshot.target
     return target.get("directory") if target.get("kind") == "process" and not target.get("root") else None
 
 
-def attach(snapshot: Snapshot, directory: str | None, artifacts: Sequence[str] = ()) -> Snapshot:
-    """The snapshot, with the project in a directory and some artefacts beside it."""
+def attach(snapshot: Snapshot, directory: str | None, artifacts: Sequence[str] = (), *, named: bool = True) -> Snapshot:
+    """The snapshot, with the project in a directory and some artefacts beside it.
+
+    A project that is not ``named`` is the one where the user happens to be: only the rules about something that is
+    installed look at it.
+    """
     beside = _Beside(snapshot, directory, artifacts)
+    beside.named = bool(artifacts) or (named and directory is not None)
     notes = snapshot.notes
     if artifacts:
         reasons = beside.given()["gaps"]
@@ -57,17 +79,24 @@ class _Beside:
         self._artifacts = artifacts
         self._project: Project | None = None
         self._given: dict[str, list[Any]] | None = None
+        self.named = False
 
     def lookup(self, kind: str, key: str) -> Any:
         """The value of a fact, or :class:`Unknown`."""
         if kind not in _KINDS:
-            return self._ask(kind, key)
+            return self._about(key) if kind == "project" else self._ask(kind, key)
         if kind == "artifact" and self._artifacts:
             return self._with_given()
         project = self._open()
-        return Unknown(reason=_NONE) if project is None else project.lookup(kind, key)
+        return Unknown(reason=_NONE, asked=False) if project is None else project.lookup(kind, key)
+
+    def _about(self, key: str) -> bool:
+        """Whether the project was ``named``, and whether there is one, or an artefact, at all."""
+        return self.named if key == "named" else bool(self._artifacts) or self._open() is not None
 
     def _open(self) -> Project | None:
+        if self._directory is not None and not self.named and not _is_one(self._directory):
+            self._directory = None
         if self._project is None and self._directory is not None:
             from envdoctor.probes.project import Project
 
