@@ -97,7 +97,8 @@ def remedies(texts: Mapping[str, Any], names: Mapping[str, str], snapshot: Snaps
     for stated in texts["remedies"]:
         trace = Trace()
         condition = stated.get("when")
-        if condition is not None and holds(condition, snapshot, trace) is False:
+        verdict = condition is None or holds(condition, snapshot, trace)
+        if not verdict and (verdict is False or not trace.unknown):  # false, or about a project that is not there
             continue
         if "{works}" in str(stated.get("requirement")) and not names.get("works"):
             continue

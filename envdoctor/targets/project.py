@@ -33,19 +33,33 @@ def default() -> str | None:
 
 #: How the name of a file begins or ends that makes the directory around it a project.
 _BEGINNINGS = (".git", ".env", "pyproject", "requirements", "setup.")
-_ENDINGS = (".py", ".ipynb", ".yaml", ".yml", ".toml", ".cfg", ".ini", ".json")
+_ENDINGS = (
+    ".py", ".ipynb", ".yaml", ".yml", ".toml", ".cfg", ".ini", ".json",
+    ".zip", ".pkl", ".pickle", ".joblib", ".pt", ".pth", ".ckpt", ".npy", ".npz", ".keras", ".h5",
+)  # fmt: skip
+
+
+#: So many folders are looked into for such a file.
+_FOLDERS = 50
 
 
 def _is_one(directory: str) -> bool:
     """Whether the directory where the user happens to be holds files of a project, and no virtual environment."""
-    try:
-        names = os.listdir(directory)
-    except OSError:
-        return False
     above = os.path.dirname(os.path.abspath(directory))
     if any(os.path.exists(os.path.join(place, "pyvenv.cfg")) for place in (directory, above)):
         return False
-    return any(name.startswith(_BEGINNINGS) or name.endswith(_ENDINGS) for name in names)
+    names = _names(directory)
+    if any(name.startswith(_BEGINNINGS) or name.endswith(_ENDINGS) for name in names):
+        return True
+    folders = [os.path.join(directory, name) for name in names if name[0] != "."][:_FOLDERS]
+    return any(name.endswith(_ENDINGS) for folder in folders if os.path.isdir(folder) for name in _names(folder))
+
+
+def _names(directory: str) -> list[str]:
+    try:
+        return os.listdir(directory)
+    except OSError:
+        return []
 
 
 def of_target(snapshot: Snapshot) -> str | None:
