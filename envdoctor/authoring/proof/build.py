@@ -65,7 +65,22 @@ def run_trial(trial: Trial, *, offline: bool = False) -> dict[str, Any]:
             told = _run(trial, top, offline=offline)
         except UnbuiltError as error:
             told = {"outcome": "unbuilt", "reason": str(error)}
-    return {**told, "seconds": round(time.monotonic() - start, 2)}
+    said = {name: _tidy(told[name], top) for name in ("output", "reason") if name in told}
+    return {**told, **said, "seconds": round(time.monotonic() - start, 2)}
+
+
+def _tidy(said: str, top: str) -> str:
+    """What was printed, without the places of this machine and the address of its index: a proof is for everybody."""
+    said = said.replace(os.path.join(top, "place") + os.sep, "").replace(os.path.join(top, "work") + os.sep, "")
+    for path in sorted({*pythons.found().values(), uv()}, key=len, reverse=True):
+        said = said.replace(path, os.path.basename(path)).replace(os.path.dirname(os.path.dirname(path)) + os.sep, "")
+    said = re.sub(r"(?:https?|file)://[^\s'\"`)>]+", lambda found: _address(found[0]), said)
+    return said.replace(os.path.expanduser("~"), "~") if os.path.expanduser("~") != "/" else said
+
+
+def _address(url: str) -> str:
+    """An address that a project states itself, or the name of the file at the end of an index's."""
+    return url if "github.com" in url else url.rstrip("/").rpartition("/")[2]
 
 
 def _run(trial: Trial, top: str, *, offline: bool) -> dict[str, Any]:

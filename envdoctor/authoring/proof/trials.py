@@ -7,6 +7,7 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from packaging.requirements import InvalidRequirement, Requirement
+from packaging.specifiers import SpecifierSet
 from packaging.utils import canonicalize_name
 from packaging.version import Version
 
@@ -18,8 +19,6 @@ from envdoctor.model import Record
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
-
-    from packaging.specifiers import SpecifierSet
 
     from envdoctor.authoring.cells import Cell
     from envdoctor.authoring.syntax import Rule
@@ -91,6 +90,8 @@ def plan(rule: Rule, vocabulary: Mapping[str, Any], pythons: Sequence[str]) -> l
 def _of_cell(rule: Rule, kind: str, name: str, cell: Cell) -> Iterator[Trial]:
     packages = cell.get("packages", {})
     consumers = [one for one in rule.consumers if one in packages] if rule.proof["each"] else [None]
+    if kind == "bad":  # another one may stand beside it that works
+        consumers = [one for one in consumers if one is None or _within(packages[one], rule.consumers[one]["bad"])]
     for consumer in consumers or list(rule.consumers):
         names = {"consumer": consumer, "module": rule.consumers[consumer]["module"]} if consumer else {}
         writer = cell.get("writer")
@@ -109,6 +110,10 @@ def _of_cell(rule: Rule, kind: str, name: str, cell: Cell) -> Iterator[Trial]:
             recorded=cell.get("recorded"),
             unbuildable=_unbuildable(rule, cell),
         )
+
+
+def _within(version: str, specifier: str) -> bool:
+    return SpecifierSet(specifier).contains(version, prereleases=True)
 
 
 def _place(cell: Cell) -> Place:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import fnmatch
+import itertools
 import time
 
 from envdoctor.probes.project import tree
@@ -19,6 +20,9 @@ if TYPE_CHECKING:
     #: The entries of a file, and what of it could not be read: ``line 3: ...``.
     Contents = tuple[Sequence[Entry], str | None]
 
+#: A JSON document of more values is searched for each question, and so many of its values are told.
+MOST_REMEMBERED = 100_000
+MOST_OF_A_KEY = 100
 #: Seconds that reading all configuration may take.
 _SECONDS = 5.0
 
@@ -74,10 +78,24 @@ class Reader:
         try:
             if not exact and not _mentions(data, wanted):
                 return (), None
+            if large and form == "json" and data.count(b",") > MOST_REMEMBERED:
+                return _crowded_json(data, wanted)
             self._contents[name] = contents = _READERS[form](data)
         finally:
             self._left -= time.monotonic() - started
         return contents
+
+
+def _crowded_json(data: bytes, wanted: Sequence[str]) -> Contents:
+    """Of a document that is too large to be remembered, what is asked for; without lines."""
+    from envdoctor.probes.project.config_text import json_values
+
+    values, gap = json_values(data)
+    matching = ((path, value, None) for path, value in values if _ends(path, wanted))
+    try:
+        return list(itertools.islice(matching, MOST_OF_A_KEY)), gap
+    except RecursionError:
+        return (), "it is nested too deeply, and was not read"
 
 
 def format_of(name: str) -> str:

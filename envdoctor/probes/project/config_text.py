@@ -157,6 +157,18 @@ def json(data: bytes) -> Contents:
         return (), f"it is not valid JSON: {error}"
 
 
+def json_values(data: bytes) -> tuple[Iterator[tuple[str, Any]], str | None]:
+    """The scalars of a large JSON file by dotted path, one after the other, and why there are none."""
+    from json import detect_encoding, loads
+
+    try:
+        return _flat(loads(data.decode(detect_encoding(data)))), None
+    except RecursionError:
+        return iter(()), _TOO_DEEP
+    except ValueError as error:  # also of its encoding
+        return iter(()), f"it is not valid JSON: {error}"
+
+
 def _json(text: str) -> Iterator[Entry]:
     """The values of a valid document in order, with lines."""
     from json.decoder import scanstring  # type: ignore[attr-defined]

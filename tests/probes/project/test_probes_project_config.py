@@ -259,7 +259,8 @@ HOSTILE = [
     ("a.json", "[" * MUCH, "it has more than 100000 values, and was not read"),
     ("a.json", "[" * 90_000 + "]" * 90_000, "it is nested deeper than 100 levels, and was not read"),
     ("a.json", '{"a":' * 90_000 + "1" + "}" * 90_000, "it is nested deeper than 100 levels, and was not read"),
-    ("a.json", "[" + "1," * MUCH + "1]", "it has more than 100000 values, and was not read"),
+    ("a.json", "[1," * MUCH + "1" + "]" * MUCH, "it is nested deeper than 100 levels, and was not read"),
+    ("*.json", "[" + "1," * MUCH + '"x", "y"]', "it has more than 100000 values, and was not read"),
     ("a.ini", "[a]\n" * 200_000, "it has more than 100000 values, and was not read"),
     (".env", "A=\n" * 200_000, "it has more than 100000 values, and was not read"),
 ]
@@ -268,7 +269,8 @@ HOSTILE = [
 @pytest.mark.parametrize(("name", "text", "gap"), HOSTILE)
 def test_a_hostile_file_is_a_line(monkeypatch, name, text, gap):
     monkeypatch.setattr(config_yaml, "SECONDS", math.inf)  # the other limits are met first on any machine
-    assert lookup({name: text}, name, "x.y")["gaps"] == [f"{name}: {gap}"]
+    file = name.replace("*", "a")
+    assert lookup({file: text}, name, "x.y")["gaps"] == [f"{file}: {gap}"]
 
 
 @pytest.mark.parametrize(
@@ -356,3 +358,16 @@ def test_the_python_loader_reads_alike():
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
     assert done.stdout.startswith("([('a.0', 1, 1), ('a.1.b', True, 1), ('c.0', 1, 1), ('c.1.b', True, 1)], None)")
     assert "deeper than 100" in done.stdout
+
+
+def test_a_document_of_many_values_is_searched_for_what_is_asked():
+    merges = [[f"a{number}", f"b{number}"] for number in range(80_000)]
+    project = Project.of({"m/tokenizer.json": json.dumps({"model": {"merges": merges}})})
+    assert project.lookup("config", "**/tokenizer.json\nmodel.merges.0.0") == {
+        "found": [{"file": "m/tokenizer.json", "line": None, "key": "model.merges.0.0", "value": "a0"}],
+        "gaps": [],
+    }
+    broken = Project.of({"tokenizer.json": "[" + "1," * 200_000})
+    answer = broken.lookup("config", "**/tokenizer.json\nmodel.merges.0.0")
+    assert answer["found"] == []
+    assert "tokenizer.json: it is not valid JSON" in answer["gaps"][0]
