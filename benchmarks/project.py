@@ -1,10 +1,12 @@
-"""What looking at a project costs, without what the rules then do: the walk, its source, a word, configuration, shadows.
+"""What looking at a project costs: its parts without the rules, and a whole diagnosis with them, against a peer.
 
     python benchmarks/project.py [DIRECTORY] [--rounds 5]
 
-Without a directory, one is made of 2,000 source files of this interpreter's standard library, 40 files of YAML and a
-long ``.gitignore``. Every round is a process of its own. Cold means that the system was told to forget the files, which
-only Linux heeds; the directories themselves stay remembered.
+Without a directory, one is made of 2,000 source files, 40 files of YAML and a long ``.gitignore``. Of the source files
+seven in eight are of this interpreter's standard library; the others use what the rules ask about. Every round is a
+process of its own. For the parts, cold means that the system was told to forget the files, which only Linux heeds; for
+the whole, that envdoctor's cache is empty. The peer is a process that reads and parses all the files with ``ast.parse``
+and does nothing else. Seconds are of the processor, with those of the wall behind them.
 """
 
 from __future__ import annotations
@@ -18,6 +20,7 @@ import subprocess
 import sys
 import sysconfig
 import tempfile
+import time
 
 CHECKOUT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 FILES = 2_000
@@ -40,6 +43,86 @@ project.lookup("shadows", "standard-library")
 mark("shadows")
 print(json.dumps({name: 1000 * (at - before) for (_, before), (name, at) in zip(marks, marks[1:])}))
 """
+PARSE = """
+import ast, os, sys, warnings
+warnings.simplefilter("ignore")
+for above, _, files in os.walk(sys.argv[1]):
+    for name in files:
+        if name.endswith(".py"):
+            with open(os.path.join(above, name), "rb") as file:
+                try:
+                    ast.parse(file.read())
+                except (SyntaxError, ValueError):
+                    pass
+"""
+#: The environment in which the rules are asked.
+PACKAGES = {
+    "numpy": "2.2.0",
+    "pandas": "2.2.3",
+    "torch": "2.5.1",
+    "torchrl": "0.6.0",
+    "scikit-learn": "1.6.0",
+    "scipy": "1.14.1",
+    "matplotlib": "3.10.0",
+    "networkx": "3.4.2",
+    "stable-baselines3": "2.4.0",
+    "openai": "1.57.0",
+    "flask": "3.1.0",
+    "pydantic": "2.10.0",
+    "pyyaml": "6.0.2",
+}
+USER = """
+import argparse
+import multiprocessing as mp
+import os
+
+import numpy as np
+import pandas as pd
+import torch
+from torch.utils.data import DataLoader, Dataset
+
+
+class Rows(Dataset):
+    def __init__(self, frame):
+        self.frame = frame
+        self.weights = np.ones(len(frame), dtype=np.float64)
+
+    def __len__(self):
+        return len(self.frame)
+
+    def __getitem__(self, index):
+        row = self.frame.iloc[index]
+        return torch.as_tensor(row.to_numpy(dtype=np.float32)), float(self.weights[index])
+
+
+def load(directory):
+    frames = []
+    for name in sorted(os.listdir(directory)):
+        frames.append(pd.read_csv(os.path.join(directory, name)))
+    frame = pd.concat(frames)
+    frame["ratio_{number}"] = np.where(frame["b"] != 0, frame["a"] / frame["b"], np.nan)
+    return frame.groupby("key").agg({{"ratio_{number}": "mean"}}).reset_index()
+
+
+def train(directory, epochs):
+    loader = DataLoader(Rows(load(directory)), batch_size=32, num_workers=4, shuffle=True)
+    model = torch.nn.Sequential(torch.nn.Linear(8, {number} + 1), torch.nn.ReLU(), torch.nn.Linear({number} + 1, 1))
+    optimizer = torch.optim.Adam(model.parameters())
+    for _ in range(epochs):
+        for rows, weights in loader:
+            loss = (model(rows).squeeze() * weights).mean()
+            optimizer.zero_grad()
+            loss.backward()
+            optimizer.step()
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser()
+    parser.add_argument("directory")
+    options = parser.parse_args()
+    with mp.Pool(4) as pool:
+        pool.starmap(train, [(options.directory, epochs) for epochs in range(4)])
+"""
 IGNORED = (
     "__pycache__/ *.py[cod] *$py.class *.so build/ develop-eggs/ dist/ lib64/ share/python-wheels/ *.egg-info/ *.manifest "
     "*.spec pip-log.txt htmlcov/ .coverage .coverage.* *.py,cover *.mo *.log /site docs/_build/ .env .venv env/ venv/ "
@@ -56,7 +139,11 @@ def make(directory: str) -> None:
     for number in range(FILES):
         path = os.path.join(directory, "src", str(number // 50), f"module_{number}.py")
         os.makedirs(os.path.dirname(path), exist_ok=True)
-        shutil.copyfile(names[number % len(names)], path)
+        if number % 8:
+            shutil.copyfile(names[number % len(names)], path)
+            continue
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(USER.format(number=number))
     for number in range(40):
         path = os.path.join(directory, "conf", str(number), "configs.yaml")
         os.makedirs(os.path.dirname(path), exist_ok=True)
@@ -89,6 +176,43 @@ def measure(directory: str, rounds: int, *, cold: bool) -> dict[str, float]:
     return {name: statistics.quantiles(values[1:], n=4)[0] for name, values in seen.items()}
 
 
+def run(words: list[str], given: str = "", **variables: str) -> tuple[float, float]:
+    """Give the seconds of the processor and of the wall that a command takes."""
+    before = os.times()
+    start = time.perf_counter()
+    subprocess.run(
+        words,
+        check=True,
+        input=given,
+        stdout=subprocess.DEVNULL,
+        text=True,
+        cwd=CHECKOUT,
+        env={**os.environ, **variables},
+    )
+    wall = time.perf_counter() - start
+    after = os.times()
+    return after.children_user + after.children_system - before.children_user - before.children_system, wall
+
+
+def whole(directory: str, rounds: int) -> dict[str, tuple[float, float]]:
+    """Medians of a diagnosis without what was remembered, of one with it, of one without a project, and of the peer."""
+    snapshot = {
+        "python": {"version": "3.12"},
+        "platform": {"system": "linux", "machine": "x86_64"},
+        "packages": PACKAGES,
+        "start_method": {"default": "fork"},
+    }
+    diagnose = [sys.executable, "-m", "envdoctor", "check", "--snapshot", "-", "-f", "json", "--fail-on", "never"]
+    seen: dict[str, list[tuple[float, float]]] = {}
+    for _ in range(rounds):
+        with tempfile.TemporaryDirectory(prefix="envdoctor-cache-") as cache, tempfile.TemporaryDirectory() as empty:
+            for name, project in (("environment only", empty), ("cold", directory), ("warm", directory)):
+                took = run([*diagnose, "--project", project], json.dumps(snapshot), XDG_CACHE_HOME=cache)
+                seen.setdefault(name, []).append(took)
+        seen.setdefault("ast.parse of all files", []).append(run([sys.executable, "-c", PARSE, directory]))
+    return {name: tuple(map(statistics.median, zip(*values))) for name, values in seen.items()}
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("directory", nargs="?")
@@ -101,7 +225,11 @@ def main() -> None:
         for cold in [False, True] if hasattr(os, "posix_fadvise") else [False]:
             parts = measure(directory, options.rounds, cold=cold)
             said = ", ".join(f"{name} {value:.0f}" for name, value in parts.items())
-            print(f"{'cold' if cold else 'warm'}: {said}; all {sum(parts.values()):.0f} ms")
+            print(f"parts, {'cold' if cold else 'warm'}: {said}; all {sum(parts.values()):.0f} ms")
+        took = whole(directory, options.rounds)
+        peer = took["ast.parse of all files"][0]
+        for name, (processor, wall) in took.items():
+            print(f"{name}: {processor:.2f} s ({wall:.2f} s), {processor / peer:.2f} times ast.parse of all files")
 
 
 if __name__ == "__main__":

@@ -65,8 +65,8 @@ def run_trial(trial: Trial, *, offline: bool = False) -> dict[str, Any]:
             told = _run(trial, top, offline=offline)
         except UnbuiltError as error:
             told = {"outcome": "unbuilt", "reason": str(error)}
-    said = {name: _tidy(told[name], top) for name in ("output", "reason") if name in told}
-    return {**told, **said, "seconds": round(time.monotonic() - start, 2)}
+    told.update({name: _tidy(told[name], top) for name in ("output", "reason") if name in told})
+    return {**told, "seconds": round(time.monotonic() - start, 2)}
 
 
 def _tidy(said: str, top: str) -> str:

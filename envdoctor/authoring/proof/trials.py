@@ -89,7 +89,9 @@ def plan(rule: Rule, vocabulary: Mapping[str, Any], pythons: Sequence[str]) -> l
 
 def _of_cell(rule: Rule, kind: str, name: str, cell: Cell) -> Iterator[Trial]:
     packages = cell.get("packages", {})
-    consumers = [one for one in rule.consumers if one in packages] if rule.proof["each"] else [None]
+    consumers: list[str | None] = [None]
+    if rule.proof["each"]:
+        consumers = [one for one in rule.consumers if one in packages]
     if kind == "bad":  # another one may stand beside it that works
         consumers = [one for one in consumers if one is None or _within(packages[one], rule.consumers[one]["bad"])]
     for consumer in consumers or list(rule.consumers):

@@ -17,8 +17,10 @@ In a notebook ``line`` is ``None`` and ``cell`` the number of the code cell. An 
 
 with ``value`` where it is one literal constant, and, for a dictionary, its ``entries`` as Args by key and ``open``
 where there may be more. What the code itself provides for is left out: imports in a ``try`` that catches
-``ImportError``, references in one that catches ``AttributeError``, and both under an ``if`` that asks for a version,
-``hasattr`` or ``TYPE_CHECKING``.
+``ImportError``, references in one that catches ``AttributeError``, both under an ``if`` that asks for a version,
+``hasattr`` or ``TYPE_CHECKING`` and after an import that failed, and whatever is used through a name that was bound in
+such a place: unless the pattern speaks of something else (``lib`` may be missing, ``lib.save`` is used where it is
+not), and of every alternative.
 """
 
 from __future__ import annotations
@@ -27,28 +29,19 @@ import weakref
 from fnmatch import fnmatchcase
 
 from envdoctor.probes.source import texts
+from envdoctor.probes.source.answers import Answers
 from envdoctor.probes.source.cache import Cache
 from envdoctor.probes.source.link import Linker
+from envdoctor.probes.source.mentions import Mentions
+from envdoctor.probes.source.values import Text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from typing import Any, Protocol
+    from typing import Any
 
-    class Project(Protocol):
-        """The files of a project, by name."""
-
-        def files(self) -> list[str]:
-            """Give all names."""
-            ...
-
-        def mentioning(self, word: bytes) -> list[str]:
-            """Give the source files that contain a word."""
-            ...
-
-        def read(self, name: str) -> bytes:
-            """Give the bytes of a file."""
-            ...
+    from envdoctor.probes.source.mentions import Project
+    from envdoctor.probes.source.uses import Fact
 
     Answer = dict[str, list[Any]]
 
@@ -80,31 +73,48 @@ class Source:
         self._project = project
         self._texts: dict[str, texts.Text | None] = {}
         self._gaps: dict[str, str] = {}
+        self._facts: dict[str, dict[str, list[Fact]]] = {}
+        self._linked: dict[tuple[str, str], str] = {}
         self._linker: Linker | None = None
+        self._mentions: Mentions | None = None
+        self._notebooks: list[str] | None = None
+        self._answers: Answers | None = None
 
     def uses(self, pattern: str) -> Answer:
         """As the function of the same name."""
-        segments = pattern.split(".")
+        if self._answers is None:
+            self._answers = Answers(self._project)
+        answer = self._answers.get(pattern)
+        if answer is None:
+            answer = self._search(pattern)
+            self._answers.put(pattern, answer)
+        return answer
+
+    def _search(self, pattern: str) -> Answer:
         while "**.**" in pattern:
             pattern = pattern.replace("**.**", "**")
-            segments = pattern.split(".")
+        segments = pattern.split(".")
         found = []
         gaps: list[str] = []
-        for file in self._mentioning([one for one in segments if not set("*?[") & set(one)]):
+        for file in self._mentioning(segments):
             found += self._in(file, segments, gaps)
         _cache.tidy()
         return {"found": found, "gaps": gaps}
 
-    def _mentioning(self, words: Sequence[str]) -> list[str]:
-        """The files that contain every literal word of a pattern."""
-        notebooks = [name for name in self._project.files() if name.endswith(".ipynb")]
+    def _mentioning(self, pattern: Sequence[str]) -> list[str]:
+        """The files in which a pattern may match."""
+        words = [one for one in pattern if not set("*?[") & set(one)]
+        if self._notebooks is None:
+            self._notebooks = [name for name in self._project.files() if name.endswith(".ipynb")]
+        notebooks = self._notebooks
         if not words:
             return [name for name in self._project.files() if name.endswith(".py")] + notebooks
-        lists = [self._project.mentioning(word.encode()) for word in words]
-        common = set(lists[0]).intersection(*lists[1:])
+        if self._mentions is None:
+            self._mentions = Mentions(self._project)
+        found = self._mentions.files(pattern)
         texts_ = [(name, self._text(name)) for name in notebooks]
-        common.update(name for name, text in texts_ if text and all(word in text.source for word in words))
-        return sorted(common)
+        found += [name for name, text in texts_ if text and all(word in text.source for word in words)]
+        return sorted(found)
 
     def _text(self, file: str) -> texts.Text | None:
         """A file's text; only that of notebooks is worth keeping."""
@@ -126,31 +136,40 @@ class Source:
             gaps += [self._gaps[file]] if file in self._gaps else []
             return []
         gaps += [f"{file}, {gap}" for gap in text.gaps]
-        answer = _cache.ask("facts", text.source)
-        if "reason" in answer:
-            where = f"{file}:{answer['line']}" if answer["line"] else file
-            gaps.append(f"{where} is not looked into: {answer['reason']}")
-            return []
+        facts = self._read(file, text, gaps)
+        wanted = pattern[-1].replace("**", "*")
         found = []
-        for use in answer["value"]:
-            name = self._matched(use, file, pattern)
-            if name is not None:
-                found.append(self._full(use, name, file, text))
-        return found
+        for end in [wanted] if wanted in facts else [one for one in facts if fnmatchcase(one, wanted)]:
+            for use in facts[end]:
+                name = self._matched(use, file, pattern)
+                if name is not None and _unprovided(use, pattern):
+                    found.append((use, name))
+        return self._full(sorted(found, key=lambda one: (one[0][2], one[0][0], one[0][1])), file, text)
 
-    def _matched(self, use: dict[str, Any], file: str, pattern: Sequence[str]) -> str | None:
+    def _read(self, file: str, text: texts.Text, gaps: list[str]) -> dict[str, list[Fact]]:
+        """The uses of a file by their last segments."""
+        facts = self._facts.get(file)
+        if facts is None:
+            answer = _cache.ask("facts", text.source)
+            if "reason" in answer:
+                where = f"{file}:{answer['line']}" if answer["line"] else file
+                self._gaps[file] = f"{where} is not looked into: {answer['reason']}"
+            facts = self._facts[file] = answer.get("value", {})
+        if file in self._gaps:
+            gaps.append(self._gaps[file])
+        return facts
+
+    def _matched(self, use: Fact, file: str, pattern: Sequence[str]) -> str | None:
         """The name under which a use matches, following names of the project to where they are defined."""
-        name: str = use["name"]
-        segments = name.split(".")
-        if name[0] != "." and matches(pattern, segments):
+        name: str = use[1]
+        if name[0] != "." and matches(pattern, name.split(".")):
             return name
-        if not fnmatchcase(segments[-1], pattern[-1].replace("**", "*")):
+        if use[0] == "import" or not self._link().concerns(name):
             return None
-        linker = self._link()
-        if use["kind"] == "import" or not linker.concerns(name):
-            return None
-        name = linker.name(name, file)
-        return name if matches(pattern, name.split(".")) else None
+        linked = self._linked.get((name, file))
+        if linked is None:
+            linked = self._linked[name, file] = self._link().name(name, file)
+        return linked if matches(pattern, linked.split(".")) else None
 
     def _link(self) -> Linker:
         if self._linker is None:
@@ -162,16 +181,32 @@ class Source:
         answer: dict[str, Any] = _cache.ask("exports", text.source).get("value", {}) if text else {}
         return answer
 
-    def _full(self, use: dict[str, Any], name: str, file: str, text: texts.Text) -> dict[str, Any]:
-        """A use with every field of its kind."""
-        answer = {"kind": use["kind"], "name": name, "file": file, "line": use["line"]}
-        answer["guarded"] = use.get("guarded", False) or text.cells is not None
-        answer["text"] = use["text"]
-        if text.cells is not None:
-            answer["line"], answer["cell"] = None, text.cell(use["line"])
-        if use["kind"] == "call":
-            argument = self._link().argument
-            answer["arguments"] = [argument(one, file) for one in use.get("arguments", ())]
-            answer["keywords"] = {key: argument(one, file) for key, one in use.get("keywords", {}).items()}
-            answer["open"] = use.get("open", False)
-        return answer
+    def _full(self, uses_: Sequence[tuple[Fact, str]], file: str, text: texts.Text) -> list[dict[str, Any]]:
+        """Uses with every field of their kinds."""
+        asked = any(use[0] != "import" for use, _ in uses_)
+        details = _cache.ask("details", text.source).get("value", {}) if asked else {}
+        answers = []
+        for (kind, _, line, guarded, number, *_), name in uses_:
+            detail: dict[str, Any] = (
+                details.get(str(number), {}) if kind != "import" else {"text": Text(text.source).line(line)}
+            )
+            answer: dict[str, Any] = {"kind": kind, "name": name, "file": file, "line": line}
+            answer["guarded"] = guarded or text.cells is not None
+            answer["text"] = detail.get("text", "")
+            if text.cells is not None:
+                answer["line"], answer["cell"] = None, text.cell(line)
+            if kind == "call":
+                argument = self._link().argument
+                answer["arguments"] = [argument(one, file) for one in detail.get("arguments", ())]
+                answer["keywords"] = {key: argument(one, file) for key, one in detail.get("keywords", {}).items()}
+                answer["open"] = detail.get("open", False)
+            answers.append(answer)
+        return answers
+
+
+def _unprovided(use: Fact, pattern: Sequence[str]) -> bool:
+    """Whether the code does not itself provide for the absence of what a pattern speaks of."""
+    spared, among = use[5:] or ((), ())
+    return not any(matches(pattern, name.split(".")) for name in spared) and all(
+        matches(pattern, name.split(".")) for name in among
+    )

@@ -6,13 +6,14 @@ nor another release is answered from the past. Small files are read anew and lea
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import json
 import os
 import sys
 
 from envdoctor.probes import cache
-from envdoctor.probes.source.uses import NotReadError, exports, facts
+from envdoctor.probes.source.uses import NotReadError, details, exports, facts
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -25,21 +26,19 @@ MOST_ENTRIES = 4000
 MOST_BYTES = 64 << 20
 #: Entries in memory.
 _MOST_HELD = 4096
-_READERS = {"facts": facts, "exports": exports}
+_READERS: dict[str, Any] = {"facts": facts, "exports": exports, "details": details}
 
 
 class Cache:
-    """Remembers ``facts`` and ``exports``. An answer is ``{"value": ...}`` or ``{"line": ..., "reason": ...}``."""
+    """Remembers ``facts``, ``exports`` and ``details``: ``{"value": ...}`` or ``{"line": ..., "reason": ...}``."""
 
     def __init__(self) -> None:
         self._held: dict[str, dict[str, Any]] = {}
-        self._version: str | None = None
         self._written = False
 
     def ask(self, what: str, source: str) -> dict[str, Any]:
         """What a reader says about a text."""
-        digest = hashlib.blake2b(source.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
-        key = f"{what}-{digest}"
+        key = _key(what, source)
         answer = self._held.get(key)
         if answer is None:
             answer = self._stored(what, source, key) if len(source) >= WORTH_REMEMBERING else _read(what, source)
@@ -49,10 +48,8 @@ class Cache:
         return answer
 
     def _stored(self, what: str, source: str, key: str) -> dict[str, Any]:
-        if self._version is None:
-            self._version = _version()
-        path = os.path.join(_directory(), f"{key}-{self._version}.json")
-        answer = _load(path)
+        path = os.path.join(directory(), f"{key}-{version()}.json")
+        answer = load(path)
         if answer is None:
             answer = _read(what, source)
             cache.keep(path, json.dumps(answer, separators=(",", ":")).encode())
@@ -63,7 +60,12 @@ class Cache:
         """Remove the oldest entries where there are too many; nothing unless this process has added some."""
         if self._written:
             self._written = False
-            _prune(_directory())
+            _prune(directory())
+
+
+def _key(what: str, source: str) -> str:
+    digest = hashlib.blake2b(source.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
+    return f"{what}-{digest}"
 
 
 def _read(what: str, source: str) -> dict[str, Any]:
@@ -73,7 +75,7 @@ def _read(what: str, source: str) -> dict[str, Any]:
         return {"line": error.line, "reason": error.reason}
 
 
-def _load(path: str) -> dict[str, Any] | None:
+def load(path: str) -> dict[str, Any] | None:
     """What an earlier run kept; nothing where it is not there or damaged."""
     try:
         with open(path, "rb") as file:
@@ -83,11 +85,13 @@ def _load(path: str) -> dict[str, Any] | None:
     return answer if isinstance(answer, dict) and ("value" in answer or "reason" in answer) else None
 
 
-def _directory() -> str:
+def directory() -> str:
+    """Where entries stand."""
     return os.path.join(cache.directory(), "source")
 
 
-def _version() -> str:
+@functools.cache
+def version() -> str:
     """A digest of what an answer depends on besides the text: this package's sources, and the Python that parses."""
     digest = hashlib.blake2b(repr(sys.version_info[:2]).encode(), digest_size=8)
     folder = os.path.dirname(__file__)

@@ -9,7 +9,8 @@ from envdoctor.probes.source.scopes import ATTRIBUTES, IMPORTS
 _FAILS = {"ImportError": IMPORTS, "ModuleNotFoundError": IMPORTS, "Exception": IMPORTS, "BaseException": IMPORTS}
 _FAILS["AttributeError"] = ATTRIBUTES
 _ASKING = {"__version__", "version_info", "Version", "parse_version", "LooseVersion", "hasattr", "find_spec"}
-_ASKING.add("TYPE_CHECKING")
+_ASKING.update({"TYPE_CHECKING", "PY2", "PY3"})
+_MISSING = {"ImportError", "ModuleNotFoundError", "AttributeError"}
 
 
 def caught(kind: ast.expr | None) -> int:
@@ -21,6 +22,13 @@ def caught(kind: ast.expr | None) -> int:
     for name in names:
         found |= _FAILS.get(getattr(name, "id", ""), 0)
     return found
+
+
+def instead_of(kind: ast.expr | None) -> int:
+    """What the body of an ``except`` clause provides for: after an import that failed, all that it uses instead."""
+    names = kind.elts if isinstance(kind, ast.Tuple) else [kind]
+    named = any(getattr(name, "id", "") in _MISSING for name in names)
+    return IMPORTS | ATTRIBUTES if named else caught(kind)
 
 
 def main_guard(test: ast.expr) -> tuple[bool, bool]:
@@ -44,7 +52,7 @@ def spared_by(test: ast.expr) -> int:
         name = getattr(node, "id", None) or getattr(node, "attr", None)
         ordered = ordered or isinstance(node, (ast.Lt, ast.LtE, ast.Gt, ast.GtE))
         if isinstance(name, str):
-            if name in _ASKING or ("VERSION" in name and name.isupper()):
+            if name in _ASKING or (name.isupper() and ("VERSION" in name or any(map(str.isdigit, name)))):
                 return IMPORTS | ATTRIBUTES
             asked = asked or name == "version" or name.endswith("_version")
     return IMPORTS | ATTRIBUTES if asked and ordered else 0

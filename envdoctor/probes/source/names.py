@@ -8,12 +8,15 @@ from __future__ import annotations
 import ast
 import builtins
 
+from envdoctor.probes.source.conditions import spared_by
 from envdoctor.probes.source.scopes import (
     ADDED,
+    ATTRIBUTES,
     DEFINITION,
     DELETED,
     ELEMENT,
     IMPORT,
+    IMPORTS,
     PARAMETER,
     VALUE,
     Binding,
@@ -129,6 +132,8 @@ class Resolver:
             found = [Thing("items" if key is None else "dict", node=added, place=place, parts=parts)]
         elif kind == PARAMETER:
             found = self._parameter(binding, owner)
+        if place.block.spared & (IMPORTS if kind == IMPORT else ATTRIBUTES):
+            found = [one.provided_for() for one in found]
         return [] if kind == DELETED else found
 
     def definition(self, scope: Scope) -> Thing:
@@ -166,7 +171,7 @@ class Resolver:
         if base.scope is not None and base.kind in {"self", "made", "class"}:
             return self.own_attribute(base, attr)
         if base.kind in {"ref", "made", "member", "declared"} and base.name.count(".") < MOST_SEGMENTS:
-            return [Thing("ref" if base.kind == "ref" else "member", _join(base.name, attr))]
+            return [Thing("ref" if base.kind == "ref" else "member", _join(base.name, attr)).through(base)]
         return [UNKNOWN]
 
     def own_attribute(self, base: Thing, attr: str) -> list[Thing]:
@@ -218,7 +223,7 @@ class Resolver:
             return self.evaluate(node.args[1], place)
         if name.startswith("builtins.") and name != "builtins.open":
             return [UNKNOWN]
-        return [Thing("made", name, node=node, place=place)]
+        return [Thing("made", name, node=node, place=place).through(callee)]
 
     def _elements_of(self, node: ast.expr, place: Place) -> list[Thing]:
         if isinstance(node, ast.GeneratorExp):
@@ -249,7 +254,7 @@ class Resolver:
         if one.kind in {"function", "lambda", "made"} and one.given is None:
             copy = Thing(one.kind, one.name, node=one.node, place=one.place, scope=one.scope, parts=one.parts)
             copy.given = (call, scope)
-            return [copy]
+            return [copy.through(one)]
         return [one]
 
     def argument(self, name: str, scope: Scope, call: Call) -> list[Thing]:
@@ -313,7 +318,8 @@ class Resolver:
         return [UNKNOWN]
 
     def _either(self, node: ast.IfExp, place: Place) -> list[Thing]:
-        return self.evaluate(node.body, place) + self.evaluate(node.orelse, place)
+        found = self.evaluate(node.body, place) + self.evaluate(node.orelse, place)
+        return [one.provided_for() for one in found] if spared_by(node.test) else found
 
     def _or(self, node: ast.BoolOp, place: Place) -> list[Thing]:
         return [one for value in node.values for one in self.evaluate(value, place)]
@@ -386,7 +392,7 @@ def _distinct(found: list[Thing]) -> list[Thing]:
         return found
     answer: dict[tuple[object, ...], Thing] = {}
     for one in found:
-        answer.setdefault((one.kind, one.name, id(one.node), id(one.given)), one)
+        answer.setdefault((one.kind, one.name, id(one.node), id(one.given), one.spared), one)
     return list(answer.values())[:MOST_THINGS]
 
 

@@ -133,6 +133,16 @@ def bind(scope: Scope, name: str, binding: Binding) -> None:
     scope.bindings.setdefault(name, []).append(binding)
 
 
+def declared(scope: Scope, name: str, *, nonlocal_: bool) -> Scope:
+    """The scope that ``nonlocal`` or ``global`` means."""
+    outer = scope.parent
+    while nonlocal_ and outer is not None:
+        if outer.kind in {"function", "lambda"} and name in outer.bindings:
+            return outer
+        outer = outer.parent
+    return scope.module
+
+
 def within(inner: Scope, outer: Scope) -> bool:
     """Whether a scope is another or lies in it."""
     scope: Scope | None = inner

@@ -21,7 +21,7 @@ class Thing:
     ``method``, ``self``, ``partial``, ``items``, ``dict``, ``constant``, ``generator``, ``parameter``, ``unknown``.
     """
 
-    __slots__ = ("given", "kind", "name", "node", "parts", "place", "scope")
+    __slots__ = ("given", "kind", "name", "node", "parts", "place", "scope", "spared")
 
     def __init__(
         self,
@@ -44,6 +44,22 @@ class Thing:
         self.parts = parts
         #: The call that returned this function, so that its parameters are known: ``(call, scope)``.
         self.given: tuple[Call, Scope] | None = None
+        #: Names whose absence the code provides for, on the way to this one.
+        self.spared: tuple[str, ...] = ()
+
+    def provided_for(self) -> Thing:
+        """Give the same as bound where its absence is provided for, which matters if it comes from outside the file."""
+        if self.kind not in {"ref", "made", "member"} or self.scope is not None:
+            return self
+        copy = Thing(self.kind, self.name, node=self.node, place=self.place, parts=self.parts)
+        copy.given = self.given
+        copy.spared = (*self.spared, self.name)
+        return copy
+
+    def through(self, other: Thing) -> Thing:
+        """Give the same, reached by way of another."""
+        self.spared = other.spared
+        return self
 
 
 class Call:

@@ -8,22 +8,25 @@ import sys
 
 from envdoctor.probes.source.names import Resolver
 from envdoctor.probes.source.scopes import ATTRIBUTES, IMPORTS, Function, silent
-from envdoctor.probes.source.things import OWN, Call, Thing
+from envdoctor.probes.source.things import OWN, Call, Thing, last
 from envdoctor.probes.source.values import Text, Values
 from envdoctor.probes.source.walk import TooLargeError, Walker
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
     from typing import Any
 
     from envdoctor.probes.source.scopes import Place, Scope
+
+    Fact = list[Any]
 
 #: Larger files are not looked into.
 MOST_BYTES = 2 << 20
 #: Before 3.11, Python's own parser could run out of stack on long chains of operators.
 _MOST_OPERATORS = 160_000
 MOST_USES = 20_000
+_latest: list[_Reader] = []
 
 
 class NotReadError(Exception):
@@ -35,15 +38,26 @@ class NotReadError(Exception):
         self.reason = reason
 
 
-def facts(source: str) -> list[dict[str, Any]]:
-    """The uses of one file, without empty fields, names of its own marked by ``@``. Raises ``NotReadError``."""
-    answer: list[dict[str, Any]] = _guarded(lambda: _Reader(source).uses())
+def facts(source: str) -> dict[str, list[Fact]]:
+    """The uses of one file by the last segment of their names; those of its own are marked by ``@``.
+
+    A use is ``[kind, name, line, guarded, number, spared, among]``: ``number`` is for ``details``, ``spared`` the names
+    on the way to this one whose absence the code provides for, ``among`` then all that may stand there. Raises
+    ``NotReadError``.
+    """
+    answer: dict[str, list[Fact]] = _guarded(lambda: _reader(source).uses())
+    return answer
+
+
+def details(source: str) -> dict[str, dict[str, Any]]:
+    """The text of all references and calls and what is passed to the calls, without empty fields, by number."""
+    answer: dict[str, dict[str, Any]] = _guarded(lambda: _reader(source).details())
     return answer
 
 
 def exports(source: str) -> dict[str, Any]:
     """What the file's top-level names stand for: ``{"ref": name}``, or what they are and, for functions, return."""
-    answer: dict[str, Any] = _guarded(lambda: _Reader(source).exports())
+    answer: dict[str, Any] = _guarded(lambda: _reader(source).exports())
     return answer
 
 
@@ -66,8 +80,16 @@ def _guarded(read: Any) -> Any:
             gc.enable()
 
 
+def _reader(source: str) -> _Reader:
+    """What reads a text; the last one is kept, since who asks for a text's facts may ask for details next."""
+    if not _latest or _latest[0].source != source:
+        _latest[:] = [_Reader(source)]
+    return _latest[0]
+
+
 class _Reader:
     def __init__(self, source: str) -> None:
+        self.source = source
         tree = _parse(source)
         walker = Walker(tree)
         self.imports = walker.imports
@@ -77,29 +99,48 @@ class _Reader:
         program = any(isinstance(one, ast.Expr) and isinstance(one.value, ast.Call) for one in tree.body)
         self.values = Values(self.resolver, self.text, by_value=program or "__main__" in source)
         self.bound = _bound_names(self.module)
-        self.found: list[tuple[dict[str, Any], Place]] = []
+        self.found: list[tuple[Fact, Place]] = []
         #: Which function is called from where: ``(caller, guarded, function)``.
         self.calls: list[tuple[Scope, bool, Scope]] = []
 
-    def uses(self) -> list[dict[str, Any]]:
-        for name, line, place in self.imports:
-            if not place.block.spared & IMPORTS:
-                self.found.append(({"kind": "import", "name": name, "line": line, "text": self.text.line(line)}, place))
+    def _reads(self) -> Iterator[tuple[ast.expr, Place]]:
         waiting = [self.module]
-        while waiting and len(self.found) < MOST_USES:
+        while waiting:
             scope = waiting.pop()
             waiting += scope.children
-            for node, place in scope.reads:
-                self._read(node, place)
-        reached = self._reached()
-        answer = []
-        for use, place in self.found:
-            if place.block.guard or _runner(place.scope) not in reached:
-                use["guarded"] = True
-            answer.append(use)
-        return sorted(answer, key=lambda use: (use["line"], use["kind"], use["name"]))
+            yield from scope.reads
 
-    def _read(self, node: ast.expr, place: Place) -> None:
+    def uses(self) -> dict[str, list[Fact]]:
+        self.found.clear()
+        self.calls.clear()
+        for number, (name, line, place) in enumerate(self.imports):
+            if not place.block.spared & IMPORTS:
+                self.found.append((["import", name, line, False, number], place))
+        for number, (node, place) in enumerate(self._reads()):
+            self._read(node, place, number)
+            if len(self.found) >= MOST_USES:
+                break
+        reached = self._reached()
+        answer: dict[str, list[Fact]] = {}
+        for use, place in self.found:
+            use[3] = place.block.guard or _runner(place.scope) not in reached
+            answer.setdefault(last(use[1]), []).append(use)
+        return answer
+
+    def details(self) -> dict[str, dict[str, Any]]:
+        if not self.found:
+            self.uses()
+        wanted = {use[4] for use, _ in self.found if use[0] != "import"}
+        answer: dict[str, dict[str, Any]] = {}
+        for number, (node, place) in enumerate(self._reads()):
+            if number in wanted:
+                answer[str(number)] = {
+                    "text": self.text.of(node),
+                    **(self._call(node, place) if isinstance(node, ast.Call) else {}),
+                }
+        return answer
+
+    def _read(self, node: ast.expr, place: Place, number: int) -> None:
         target = node.func if isinstance(node, ast.Call) else node
         if not self._may_tell(target, place.scope):
             return
@@ -110,11 +151,12 @@ class _Reader:
         if place.block.spared & ATTRIBUTES:
             return
         names = {name for name in names if not name.startswith(("builtins.", OWN))}
-        if names:
-            use: dict[str, Any] = self._call(node, place) if isinstance(node, ast.Call) else {"kind": "name"}
-            use["line"] = node.lineno
-            use["text"] = self.text.of(node)
-            self.found += [({**use, "name": name}, place) for name in sorted(names)]
+        spared = sorted({name for one in things for name in one.spared})
+        among = sorted({one.name for one in things if one.name and one.kind != "parameter"}) if spared else []
+        kind = "call" if isinstance(node, ast.Call) else "name"
+        for name in sorted(names):
+            use: Fact = [kind, name, node.lineno, False, number, spared, among]
+            self.found.append((use if spared else use[:5], place))
 
     def _may_tell(self, target: ast.expr, scope: Scope) -> bool:
         """Whether a dotted name is worth resolving: something known may be at its root."""
@@ -141,7 +183,7 @@ class _Reader:
             if keyword.arg
         }
         fields = {"arguments": arguments, "keywords": keywords, "open": opened}
-        return {"kind": "call", **{field: value for field, value in fields.items() if value}}
+        return {field: value for field, value in fields.items() if value}
 
     def _note_calls(self, things: Iterable[Thing], place: Place) -> None:
         for one in things:
@@ -179,6 +221,8 @@ class _Reader:
         for name in self.module.bindings:
             self.resolver.steps = 0
             found = self.resolver.lookup(name, here)
+            if len(found) == 1 and found[0].name in found[0].spared:
+                continue  # what the file can do without
             if len(found) == 1 and found[0].kind == "ref":
                 answer[name] = {"ref": found[0].name}
             elif found:

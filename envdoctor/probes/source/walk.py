@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import ast
 
-from envdoctor.probes.source.conditions import caught, main_guard, spared_by
+from envdoctor.probes.source.conditions import caught, instead_of, main_guard, spared_by
 from envdoctor.probes.source.scopes import (
     ADDED,
+    ATTRIBUTES,
     DEFINITION,
     DELETED,
     ELEMENT,
     IMPORT,
+    IMPORTS,
     PARAMETER,
     UNKNOWN,
     VALUE,
@@ -19,6 +21,7 @@ from envdoctor.probes.source.scopes import (
     Place,
     Scope,
     bind,
+    declared,
     parameters,
 )
 
@@ -160,10 +163,16 @@ class Walker:
         bind(scope, node.target.id, Binding(VALUE, node.value, place, place.order, definite=scope is place.scope))
         stack.append(node.value)
 
+    def _either(self, node: ast.IfExp, place: Place, stack: list[ast.AST]) -> None:
+        if not spared_by(node.test):
+            return self._push(node, stack)
+        for part in (node.body, node.orelse):
+            self._read(part, Place(place.scope, Block(place.block, spared=IMPORTS | ATTRIBUTES), place.order))
+        return stack.append(node.test)
+
     def _yield(self, node: Any, place: Place, stack: list[ast.AST]) -> None:
         place.scope.yields = True
-        if node.value is not None:
-            stack.append(node.value)
+        stack += [] if node.value is None else [node.value]
 
     # -- statements ---------------------------------------------------------------------------------------------
 
@@ -262,10 +271,9 @@ class Walker:
         spared = 0
         for handler in node.handlers:
             spared |= caught(handler.type)
-        body = Block(place.block, spared=spared)
-        self._body(node.body, place.scope, body)
+        self._body(node.body, place.scope, Block(place.block, spared=spared))
         for handler in node.handlers:
-            inside = Block(place.block, branch=id(node), spared=caught(handler.type))
+            inside = Block(place.block, branch=id(node), spared=instead_of(handler.type))
             here = Place(place.scope, inside, self.order)
             self._read(handler.type, place)
             if handler.name:
@@ -337,15 +345,8 @@ class Walker:
     def _declare(self, node: Any, place: Place) -> None:
         scope = place.scope
         for name in node.names:
-            owner = scope.module
-            outer = scope.parent
-            while isinstance(node, ast.Nonlocal) and outer is not None:
-                if outer.kind in {"function", "lambda"} and name in outer.bindings:
-                    owner = outer
-                    break
-                outer = outer.parent
-            if owner is not scope:
-                scope.outer[name] = owner
+            if scope is not scope.module:
+                scope.outer[name] = declared(scope, name, nonlocal_=isinstance(node, ast.Nonlocal))
 
     def _delete(self, node: ast.Delete, place: Place) -> None:
         for target in node.targets:
@@ -355,15 +356,15 @@ class Walker:
                 self._children(target, place)
 
     def _return(self, node: ast.Return, place: Place) -> None:
-        if node.value is not None:
-            self._read(node.value, place)
-            place.scope.returns.append((node.value, place))
+        self._read(node.value, place)
+        place.scope.returns += [] if node.value is None else [(node.value, place)]
 
     _expressions: ClassVar[dict[type, Callable[..., None]]] = {
         ast.Name: _name,
         ast.Attribute: _attribute,
         ast.Call: _call,
         ast.Lambda: _lambda,
+        ast.IfExp: _either,
         ast.NamedExpr: _walrus,
         ast.Yield: _yield,
         ast.YieldFrom: _yield,

@@ -260,7 +260,7 @@ HOSTILE = [
     ("a.json", "[" * 90_000 + "]" * 90_000, "it is nested deeper than 100 levels, and was not read"),
     ("a.json", '{"a":' * 90_000 + "1" + "}" * 90_000, "it is nested deeper than 100 levels, and was not read"),
     ("a.json", "[1," * MUCH + "1" + "]" * MUCH, "it is nested deeper than 100 levels, and was not read"),
-    ("*.json", "[" + "1," * MUCH + '"x", "y"]', "it has more than 100000 values, and was not read"),
+    ("*.json", "[" + "1," * 200_000 + '"x", "y"]', "it has more than 100000 values, and was not read"),
     ("a.ini", "[a]\n" * 200_000, "it has more than 100000 values, and was not read"),
     (".env", "A=\n" * 200_000, "it has more than 100000 values, and was not read"),
 ]

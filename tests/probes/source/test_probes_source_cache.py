@@ -7,6 +7,7 @@ import subprocess
 import sys
 
 import pytest
+from conftest import environment, run
 
 from envdoctor.probes.project import Project
 from envdoctor.probes.source import cache as remembered
@@ -24,7 +25,7 @@ def folder(tmp_path, monkeypatch):
 
 
 def ask(cache, source=SOURCE):
-    return [(use["name"], use["line"]) for use in cache.ask("facts", source)["value"]]
+    return [(use[1], use[2]) for uses in cache.ask("facts", source)["value"].values() for use in uses]
 
 
 def test_another_process_reads_nothing_anew(folder):
@@ -49,7 +50,7 @@ def test_entries_are_by_content_not_by_time(folder, tmp_path):
     file.write_text(SOURCE + "a.b(2)\n")
     os.utime(file, (1, 1))
     assert len(uses(Project.at(str(tmp_path)), "a.b")["found"]) == 2
-    assert len(list(folder.iterdir())) == 2
+    assert len(list(folder.glob("facts-*"))) == 2
 
 
 @pytest.mark.parametrize("damage", [b"", b"{", b"[]", b"null", b"\xff\0", b'{"value":', b"[" * 100_000])
@@ -116,3 +117,34 @@ def test_the_order_of_questions_does_not_matter():
     shuffled = random.Random(1).sample(patterns, len(patterns))
     same = Project.of(project)
     assert {one: uses(same, one) for one in shuffled} == expected
+
+
+def test_answers_about_an_unchanged_project_come_from_the_last_run(tmp_path):
+    """What was kept of single files is gone in between: a run in which nothing changed does not ask for it."""
+    project, kept = tmp_path / "project", tmp_path / "cache" / "envdoctor" / "source"
+    project.mkdir()
+    text = "import lib\nlib.call(1)\n" + "# filler\n" * 30_000
+    (project / "a.py").write_text(text)
+    program = (
+        "import sys\n"
+        "from envdoctor.probes.project import Project\n"
+        "answer = Project.at(sys.argv[1]).lookup('source', 'lib.call')\n"
+        "print([one['line'] for one in answer['found']])\n"
+    )
+
+    def ask():
+        done = run(sys.executable, "-c", program, project, env=environment(XDG_CACHE_HOME=str(tmp_path / "cache")))
+        assert done.returncode == 0, done.stderr
+        return done.stdout.strip(), [path.name for path in kept.iterdir() if not path.name.startswith("answers-")]
+
+    found, files = ask()
+    assert found == "[2]"
+    assert files
+    for name in files:
+        (kept / name).unlink()
+    assert ask() == ("[2]", [])
+
+    (project / "a.py").write_text("\n" + text)
+    found, files = ask()
+    assert found == "[3]"
+    assert files

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from envdoctor.probes.project import Project
 from envdoctor.probes.source import uses
-from envdoctor.probes.source.uses import NotReadError, exports, facts
+from envdoctor.probes.source.uses import NotReadError, details, exports, facts
 
 NAMES = st.sampled_from(["a", "b", "self", "f", "C", "x"])
 PLAIN = st.one_of(
@@ -111,5 +111,6 @@ def test_texts(source):
 
 def test_lists_of_lists_by_name_do_not_multiply():
     lines = ["import a, b", "x0 = [b.C()]"] + [f"x{level} = [{f'x{level - 1}, ' * 60}]" for level in range(1, 8)]
-    (use,) = [use for use in facts("\n".join([*lines, "a.f(x7)"])) if use["name"] == "a.f" and use["kind"] == "call"]
-    assert use["arguments"][0]["is"]
+    source = "\n".join([*lines, "a.f(x7)"])
+    ((_, _, _, _, number),) = facts(source)["f"]
+    assert details(source)[str(number)]["arguments"][0]["is"]
