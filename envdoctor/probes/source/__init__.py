@@ -45,6 +45,7 @@ if TYPE_CHECKING:
 
     Answer = dict[str, list[Any]]
 
+_GLOB = frozenset("*?[")
 _cache = Cache()
 _sources: weakref.WeakKeyDictionary[Any, Source] = weakref.WeakKeyDictionary()
 
@@ -75,7 +76,9 @@ class Source:
         self._gaps: dict[str, str] = {}
         self._facts: dict[str, dict[str, list[Fact]]] = {}
         self._linked: dict[tuple[str, str], str] = {}
+        self._exports: dict[str, dict[str, Any]] = {}
         self._linker: Linker | None = None
+        self._own: dict[str, bool] = {}
         self._mentions: Mentions | None = None
         self._notebooks: list[str] | None = None
         self._answers: Answers | None = None
@@ -162,14 +165,24 @@ class Source:
     def _matched(self, use: Fact, file: str, pattern: Sequence[str]) -> str | None:
         """The name under which a use matches, following names of the project to where they are defined."""
         name: str = use[1]
+        root, _, _ = name.partition(".")
+        if root != pattern[0] and _GLOB.isdisjoint(pattern[0]) and (use[0] == "import" or not self._concerns(name)):
+            return None
         if name[0] != "." and matches(pattern, name.split(".")):
             return name
-        if use[0] == "import" or not self._link().concerns(name):
+        if use[0] == "import" or not self._concerns(name):
             return None
         linked = self._linked.get((name, file))
         if linked is None:
             linked = self._linked[name, file] = self._link().name(name, file)
         return linked if matches(pattern, linked.split(".")) else None
+
+    def _concerns(self, name: str) -> bool:
+        root, _, _ = name.partition(".")
+        known = self._own.get(root)
+        if known is None:
+            known = self._own[root] = self._link().concerns(name)
+        return known
 
     def _link(self) -> Linker:
         if self._linker is None:
@@ -177,9 +190,10 @@ class Source:
         return self._linker
 
     def _exported(self, file: str) -> dict[str, Any]:
-        text = self._text(file)
-        answer: dict[str, Any] = _cache.ask("exports", text.source).get("value", {}) if text else {}
-        return answer
+        if file not in self._exports:
+            text = self._text(file)
+            self._exports[file] = _cache.ask("exports", text.source).get("value", {}) if text else {}
+        return self._exports[file]
 
     def _full(self, uses_: Sequence[tuple[Fact, str]], file: str, text: texts.Text) -> list[dict[str, Any]]:
         """Uses with every field of their kinds."""

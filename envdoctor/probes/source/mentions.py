@@ -31,6 +31,9 @@ _IMPORT = b"import"
 _REST = re.compile(rb"(?:[^\n\\(#]|\\\r?\n?)*(?:\((?:[^)#]|#[^\n]*)*)?")
 _WORD = re.compile(rb"[A-Za-z_]\w*")
 _ATTRIBUTE = re.compile(rb"\.(?:\s|\\\r?\n)*([A-Za-z_]\w*)")
+#: A name and the attribute that is taken of it; and a name that is handed on as it is.
+_PAIR = re.compile(rb"([A-Za-z_]\w*)(?:\s|\\\r?\n)*\.(?:\s|\\\r?\n)*([A-Za-z_]\w*)")
+_HANDED = re.compile(rb"(?:=|[(,\[:]|\b(?:else|return|or|and|in))\s*([A-Za-z_]\w*)\b(?!\s*[.(\[\w])")
 _ALIAS = re.compile(rb"\bas\s+(\w+)")
 _GLOB = frozenset("*?[")
 #: Segments of a pattern that names something of a module directly.
@@ -46,6 +49,7 @@ class Mentions:
         self._importing: dict[str, list[str]] = {}
         self._bound: dict[str, set[str]] = {}
         self._named: dict[str, set[str]] = {}
+        self._taken: dict[str, tuple[dict[str, set[str]], set[str]]] = {}
         for file in project.mentioning(_IMPORT):
             self._look(file)
         names = [name.removeprefix("src/") for name in project.files() if name.endswith(".py")]
@@ -67,13 +71,19 @@ class Mentions:
 
     def _adjacent(self, files: Sequence[str], root: str, last: str) -> list[str]:
         """Those of some files where a name is taken of its module itself, or the module is given another name."""
-        names = "|".join(map(re.escape, sorted({root, *self._bound.get(root, ())})))
-        direct = rf"\b(?:{names})(?:\s|\\\r?\n)*\.(?:\s|\\\r?\n)*{re.escape(last)}\b"
-        handed = rf"(?:=|[(,\[:]|\b(?:else|return|or|and|in))\s*(?:{names})\b(?!\s*[.(\[\w])"
-        wanted = re.compile(f"{direct}|{handed}".encode())
-        return [
-            file for file in files if last in self._imports[file] or wanted.search(self._project.read(file)) is not None
-        ]
+        names = {root, *self._bound.get(root, ())}
+        return [file for file in files if last in self._imports[file] or self._is_adjacent(file, names, last)]
+
+    def _is_adjacent(self, file: str, names: set[str], last: str) -> bool:
+        taken = self._taken.get(file)
+        if taken is None:
+            data = self._project.read(file)
+            pairs: dict[str, set[str]] = {}
+            for name, attribute in set(_PAIR.findall(data)):
+                pairs.setdefault(attribute.decode(), set()).add(name.decode())
+            taken = self._taken[file] = pairs, {name.decode() for name in set(_HANDED.findall(data))}
+        pairs, handed = taken
+        return not names.isdisjoint(pairs.get(last, ())) or not names.isdisjoint(handed)
 
     def _rooted(self, literal: Sequence[str]) -> set[str]:
         """The files that may reach a root: by importing it, or from another file of the project."""
