@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import yaml
 
+from envdoctor.authoring.placeholders import UNNAMED
 from envdoctor.authoring.proof import record
 from envdoctor.authoring.rulebase import vocabulary
 from envdoctor.authoring.syntax import load_vocabulary, read_rules
@@ -25,12 +26,6 @@ if TYPE_CHECKING:
     from envdoctor.authoring.syntax import Rule
 
 _INDEX = "README.md"
-_UNNAMED = {
-    "consumer": "a consumer", "works": "a later release", "distribution": "a distribution", "requirement": "...",
-    "required": "...", "found": "...", "file": "a file", "line": "...", "call": "the call", "name": "a name",
-    "module": "a module", "key": "the key", "writer": "another environment", "python": "another Python",
-    "functions": "{...}", "artifact": "artefact", "start_method": "start method",
-}  # fmt: skip
 
 
 def pages(directory: str) -> dict[str, str]:
@@ -50,7 +45,7 @@ def pages(directory: str) -> dict[str, str]:
 
 
 def _said(text: str) -> str:
-    return fill(" ".join(text.split()), _UNNAMED).replace("|", "\\|").replace("<", "&lt;")
+    return fill(" ".join(text.split()), UNNAMED).replace("|", "\\|").replace("<", "&lt;")
 
 
 def _code(text: str) -> str:

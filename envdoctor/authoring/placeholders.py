@@ -26,6 +26,14 @@ MATCHED_NAMES: dict[str, tuple[str, ...]] = {
     "start_method": ("start_method",),
 }
 
+#: Words for what only a finding can name, where a rule is shown by itself.
+UNNAMED = {
+    "consumer": "a consumer", "works": "a later release", "distribution": "a distribution", "requirement": "...",
+    "required": "...", "found": "...", "file": "a file", "line": "...", "call": "a call", "name": "a name",
+    "module": "a module", "key": "a key", "writer": "another environment", "python": "another version",
+    "functions": "{...}", "artifact": "artefact", "start_method": "its start method",
+}  # fmt: skip
+
 _PLACEHOLDER = re.compile(r"\{([a-z_]+)\}")
 
 

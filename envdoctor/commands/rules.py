@@ -150,10 +150,9 @@ def _title(rule: Mapping[str, Any]) -> str:
     """A rule's title with words for what only a finding can name."""
     names = list(rule["consumers"])
     few = ", ".join(names[:2]) + (f" and {len(names) - 2} more" if len(names) > 2 else "")  # noqa: PLR2004 - two fit
-    return fill(rule["title"], {"consumer": few, "works": "a later release", **_UNNAMED})
+    from envdoctor.authoring.placeholders import UNNAMED
 
-
-_UNNAMED = {"distribution": "a distribution", "requirement": "...", "required": "...", "found": "..."}
+    return fill(rule["title"], {**UNNAMED, **({"consumer": few} if few else {})})
 
 
 def _json(value: Any) -> str:

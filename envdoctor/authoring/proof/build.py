@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import os
 import re
 import shutil
@@ -31,6 +32,7 @@ class UnbuiltError(Exception):
     """An environment that cannot be built, and why."""
 
 
+@functools.cache
 def uv() -> str:
     """The path of uv: that of its Python package, or the one on ``PATH``.
 

@@ -43,6 +43,7 @@ def local_pool(jobs: int, *, offline: bool) -> Pool:
     """Trials on this machine, so many at a time. What did not start yet is given up when the run is interrupted."""
 
     def run(planned: Sequence[Trial]) -> Iterator[tuple[Trial, dict[str, Any]]]:
+        build.uv()  # looking for it is not for several threads at once
         executor = concurrent.futures.ThreadPoolExecutor(jobs)
         waiting = {executor.submit(build.run_trial, trial, offline=offline): trial for trial in planned}
         try:
