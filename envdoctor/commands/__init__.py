@@ -23,12 +23,14 @@ commands:
   explain    find the rules that explain a traceback or a log
   report     write the Markdown attachment for a bug report, redacted
   snapshot   write the facts as JSON, redacted
-  rules      list, show, write and lint rules
+  rules      list, show, write, lint, prove and measure rules
 
 examples:
   envdoctor                                   the active environment, or the interpreter that runs envdoctor
   envdoctor --python .venv/bin/python         another interpreter, CPython 3.6 or later
   envdoctor -r uv.lock --python-version 3.12  what a lock file would install
+  envdoctor --project . --artifact model.zip  your source and configuration too, and a file you will load
+  envdoctor --pid 4711                        a running or hung job
   envdoctor -f json --fail-on warning         one JSON document; exit status 1 from warnings on
   envdoctor explain error.log                 why did it break?
 
