@@ -128,7 +128,7 @@ def _place(cell: Cell) -> Place:
 
 def _unbuildable(rule: Rule, cell: Cell) -> str | None:
     """What a cell states that no throw-away environment can bring about."""
-    stated = [word for word in ("system", "process", "libraries") if cell.get(word)]
+    stated = [word for word in ("system", "libraries") if cell.get(word)]  # a `process` is what the script itself is
     if cell.get("free-threaded") or cell.get("debug") or cell.get("implementation", "cpython") != "cpython":
         stated.append("another build of Python")
     if "platform" in cell or "machine" in cell:
