@@ -20,9 +20,6 @@ USES = ("uses", "imports", "calls")
 ARGUMENTS = (
     "instance", "result", "lambda", "local-function", "function", "class", "factory", "constant", "generator",
 )  # fmt: skip
-ARTIFACTS = (
-    "stable-baselines3", "stable-baselines", "pickle", "joblib", "torch", "npy", "npz", "keras", "keras-h5",
-)  # fmt: skip
 LIBRARY = ("present", "missing")
 _POSITIONS = 100
 _KEY = re.compile(r"[^\s.]+(\.[^\s.]+)*")
@@ -147,7 +144,7 @@ def read_shadowed(node: Node) -> str:
 def read_artifact(node: Node) -> dict[str, Any]:
     """What an artefact is, what it refers to, and what wrote it."""
     readers: dict[str, Callable[[Node], Any]] = {
-        "kind": lambda child: [item.choice(ARTIFACTS) for item in child.items_or_self()],
+        "kind": lambda child: [_artifact_kind(item) for item in child.items_or_self()],
         "names": read_globs,
         "protocol": read_specifier,
         "written-by": _writer,
@@ -160,6 +157,10 @@ def read_artifact(node: Node) -> dict[str, Any]:
     if isinstance(node.value, dict) and not fields:
         node.complain("`artifact` says nothing; write one such as `artifact: {kind: pickle, names: module.**}`")
     return {word: readers[word](child) for word, child in fields.items()}
+
+
+def _artifact_kind(node: Node) -> str:
+    return node.choice(node.book.vocabulary.get("artifacts", ()))
 
 
 def _writer(node: Node) -> dict[str, Any]:
@@ -240,7 +241,7 @@ def _stated_artifact(node: Node) -> dict[str, Any]:
     """``kind``, and some of ``file``, ``names``, ``protocol``, ``written-by``, ``code`` and ``functions``."""
     readers: dict[str, Callable[[Node], Any]] = {
         "file": lambda child: child.text(),
-        "kind": lambda child: child.choice(ARTIFACTS),
+        "kind": _artifact_kind,
         "names": lambda child: [item.text() for item in child.items_or_self()],
         "protocol": _protocol,
         "written-by": read_writer,

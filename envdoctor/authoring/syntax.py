@@ -246,6 +246,7 @@ _SHAPES: dict[str, type] = {
     "system": dict,
     "process": dict,
     "modules": list,
+    "artifacts": list,
     "calls": dict,
     "start_methods": dict,
 }

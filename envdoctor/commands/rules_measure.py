@@ -6,8 +6,7 @@ import os
 import sys
 from typing import TYPE_CHECKING, Any
 
-from envdoctor.authoring import rulebase
-from envdoctor.commands.options import Parser
+from envdoctor.commands.chosen import parser_for_trials, rules_of
 from envdoctor.commands.output import write
 from envdoctor.errors import UsageError
 
@@ -19,15 +18,12 @@ if TYPE_CHECKING:
     from envdoctor.authoring.proof.matrix import Axis
     from envdoctor.authoring.proof.trials import Trial
     from envdoctor.authoring.syntax import Rule
+    from envdoctor.commands.options import Parser
 
 
 def _parser(name: str, description: str, examples: str) -> Parser:
-    made = Parser(prog=f"envdoctor rules {name}", description=description, epilog=examples)
+    made = parser_for_trials(name, description, examples)
     made.add_argument("rule", metavar="RULE", help="an id, or a rule's file")
-    made.add_argument("--jobs", type=int, default=os.cpu_count() or 1, metavar="N", help="trials at a time")
-    made.add_argument("--python", action="append", default=[], metavar="X.Y", help="only these Pythons")
-    made.add_argument("--offline", action="store_true", help="install from uv's cache alone")
-    made.add_argument("--rules", default=None, metavar="DIR", help="the directory of rules (default: rules)")
     return made
 
 
@@ -67,18 +63,9 @@ def matrix_parser() -> Parser:
 
 
 def _rule(options: argparse.Namespace) -> tuple[Rule, Mapping[str, Any]]:
-    from envdoctor.authoring.syntax import load_vocabulary, read_files, rule_files
-
-    directory = options.rules or ("rules" if os.path.isdir("rules") else rulebase.checkout())
-    vocabulary = load_vocabulary(rulebase.vocabulary(directory))
-    files = [options.rule] if os.path.isfile(options.rule) else rule_files(directory)
-    stem = os.path.splitext(os.path.basename(options.rule))[0]
-    paths = [path for path in files if os.path.splitext(os.path.basename(path))[0] == stem]
-    if not paths:
-        raise UsageError(f"there is no rule {options.rule} in {directory}; envdoctor rules list names them all")
-    rules, complaints = read_files(paths, vocabulary)
-    if complaints:
-        raise UsageError("the rule is not well formed:\n  " + "\n  ".join(map(str, complaints)))
+    rules, vocabulary = rules_of([options.rule], options.rules)
+    if len(rules) != 1:
+        raise UsageError(f"{options.rule} holds {len(rules)} rules, and one is measured at a time: give its id")
     return rules[0], vocabulary
 
 
@@ -180,7 +167,8 @@ def _first(rule: Rule, base: Trial) -> str:
 def _axis(name: str, options: argparse.Namespace) -> Axis:
     from packaging.version import Version
 
-    from envdoctor.authoring.proof.matrix import PYTHON, Axis, thinned
+    from envdoctor.authoring.proof.bisect import PYTHON
+    from envdoctor.authoring.proof.matrix import Axis, thinned
     from envdoctor.authoring.releases import releases
 
     if name == PYTHON:

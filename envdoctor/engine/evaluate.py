@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     Condition = list[Any]
 
 
-#: The characters of an environment variable that a rule's expression may see at most: a search cannot be stopped.
+#: The characters of a value that a rule's expression may see at most: a search cannot be stopped.
 LONGEST_VALUE = 4_000
 
 
@@ -332,7 +332,9 @@ def _table(condition: Condition, snapshot: Snapshot, trace: Trace) -> Verdict:
     else:
         verdict = within(str(value), wanted, admitted)
     if verdict:
-        trace.saw(f"{kind}.{name}", value, snapshot.source)
+        trace.saw(
+            f"{kind}.{name}", value, f"process {snapshot.target.get('pid')}" if kind == "process" else snapshot.source
+        )
     return verdict
 
 

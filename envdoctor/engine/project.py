@@ -10,6 +10,7 @@ import functools
 import re
 from typing import TYPE_CHECKING, Any
 
+from envdoctor.engine.evaluate import LONGEST_VALUE
 from envdoctor.engine.versions import within
 from envdoctor.model import Unknown
 
@@ -21,8 +22,6 @@ if TYPE_CHECKING:
 
     Found = Mapping[str, Any]
 
-#: The characters of a value that a rule's expression may see at most: a search cannot be stopped.
-LONGEST_VALUE = 4_000
 #: The most places that a finding names.
 MOST_PLACES = 5
 

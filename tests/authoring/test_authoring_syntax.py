@@ -325,7 +325,7 @@ def test_a_cell_states_a_project_and_what_was_written_elsewhere():
 
 def test_the_schema_knows_the_words_of_the_language():
     from envdoctor.authoring.conditions import FACTS
-    from envdoctor.authoring.project_conditions import ARTIFACTS, TESTS
+    from envdoctor.authoring.project_conditions import TESTS
     from envdoctor.authoring.remedy import MODIFIERS, VERBS
     from envdoctor.authoring.syntax import CELL, KEYS, NEEDED
 
@@ -339,4 +339,4 @@ def test_the_schema_knows_the_words_of_the_language():
     assert set(schema["$defs"]["facts"]["properties"]["system"]["properties"]) == set(VOCABULARY["system"])
     assert set(schema["$defs"]["process"]["properties"]) == set(VOCABULARY["process"])
     assert set(schema["$defs"]["argument"]["properties"]) == set(TESTS)
-    assert set(schema["$defs"]["artifactKind"]["enum"]) == set(ARTIFACTS)
+    assert set(schema["$defs"]["artifactKind"]["enum"]) == set(VOCABULARY["artifacts"])

@@ -9,12 +9,12 @@ from packaging.version import InvalidVersion, Version
 
 from envdoctor.authoring.conditions import leaves
 from envdoctor.authoring.proof.judge import symptom
-from envdoctor.authoring.proof.trials import Place, Trial
 from envdoctor.model import Record
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
+    from envdoctor.authoring.proof.trials import Trial
     from envdoctor.authoring.syntax import Rule
 
     #: Runs one trial and gives its result.
@@ -187,6 +187,3 @@ def _stated(rule: Rule, pair: Pair) -> Iterator[str]:
 
 def _inside(version: str, stated: Sequence[str]) -> bool:
     return any(SpecifierSet(text).contains(version, prereleases=True) for text in stated)
-
-
-__all__ = ["BAD", "GOOD", "UNBUILT", "Edge", "Pair", "Place", "Step", "at", "edge", "pairs", "walk"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
-from envdoctor.authoring.proof.bisect import BAD, GOOD, PYTHON, UNBUILT, at
+from envdoctor.authoring.proof.bisect import BAD, GOOD, UNBUILT, at
 from envdoctor.authoring.proof.judge import symptom
 from envdoctor.model import Record
 
@@ -72,6 +72,3 @@ def thinned(versions: Sequence[str], wanted: str) -> list[str]:
     parts = 2 if wanted == "minor" else 1
     last = {tuple(version.split(".")[:parts]): version for version in versions}
     return list(last.values())
-
-
-__all__ = ["PYTHON", "Axis", "Grid", "Square", "plan", "square", "thinned"]

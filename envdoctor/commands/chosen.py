@@ -1,0 +1,65 @@
+"""The rules that a command of ``envdoctor rules`` is about, and what such commands share."""
+
+from __future__ import annotations
+
+import argparse
+import os
+from typing import TYPE_CHECKING, Any
+
+from envdoctor.authoring import rulebase
+from envdoctor.commands.options import Parser
+from envdoctor.errors import UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from envdoctor.authoring.syntax import Rule
+
+
+def parser_for_trials(name: str, description: str, examples: str) -> Parser:
+    """A parser with what every command takes that runs trials."""
+    made = Parser(prog=f"envdoctor rules {name}", description=description, epilog=examples)
+    made.add_argument("--python", action="append", default=[], metavar="X.Y", help="only on this Python")
+    made.add_argument("--jobs", type=_number, default=os.cpu_count() or 1, metavar="N", help="trials at a time")
+    made.add_argument("--offline", action="store_true", help="install from uv's cache alone")
+    made.add_argument("--rules", default=None, metavar="DIR", help="the directory of rules (default: rules)")
+    return made
+
+
+def _number(text: str) -> int:
+    number = int(text)
+    if number < 1:
+        raise argparse.ArgumentTypeError(f"{number} at a time runs nothing: give 1 or more")
+    return number
+
+
+def rules_of(words: Sequence[str], directory: str | None) -> tuple[list[Rule], Mapping[str, Any]]:
+    """The rules that ids, files and directories name, all of them where there are no words; and their vocabulary.
+
+    Raises :class:`UsageError` for what names none, and where one of them is not well formed.
+    """
+    from envdoctor.authoring.syntax import load_vocabulary, read_files, rule_files
+
+    home = directory or ("rules" if os.path.isdir("rules") else rulebase.checkout())
+    vocabulary = load_vocabulary(rulebase.vocabulary(home))
+    paths: dict[str, None] = {}
+    for word in words:
+        paths.update(dict.fromkeys(_files(word, home)))
+    rules, complaints = read_files(list(paths) if words else rule_files(home), vocabulary)
+    if complaints:
+        raise UsageError("the rules are not well formed:\n  " + "\n  ".join(map(str, complaints)))
+    return rules, vocabulary
+
+
+def _files(word: str, home: str) -> list[str]:
+    """The files behind a word: a directory's, the file itself, or the one that is called like an id."""
+    from envdoctor.authoring.syntax import rule_files
+
+    if os.path.isdir(word):
+        return rule_files(word)
+    if os.path.isfile(word):
+        return [word]
+    named = [path for path in rule_files(home) if os.path.splitext(os.path.basename(path))[0] == word]
+    if not named:
+        raise UsageError(f"there is no rule {word} in {home}; envdoctor rules list names them all")
+    return named
