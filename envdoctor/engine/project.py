@@ -6,10 +6,10 @@ Where nothing that was found will do, a gap leaves the condition undecided.
 
 from __future__ import annotations
 
-import functools
 import re
 from typing import TYPE_CHECKING, Any
 
+from envdoctor.dotted import expression
 from envdoctor.engine.evaluate import LONGEST_VALUE
 from envdoctor.engine.versions import within
 from envdoctor.model import Unknown
@@ -196,21 +196,7 @@ def _any(names: Iterable[str], globs: Sequence[str]) -> bool:
 
 def fits(name: str, globs: Sequence[str]) -> bool:
     """Whether a dotted name is one of some globs: ``*`` within one segment, ``**`` for any number of segments."""
-    return any(_expression(glob).fullmatch(name) for glob in globs)
-
-
-@functools.lru_cache(maxsize=1024)
-def _expression(glob: str) -> re.Pattern[str]:
-    segments = [
-        r"(?:[^.]+\.)*"
-        if segment == "**"
-        else re.escape(segment).replace(r"\*", "[^.]*").replace(r"\?", "[^.]") + r"\."
-        for segment in glob.split(".")
-    ]
-    joined = "".join(segments)
-    if joined.endswith(r"\."):
-        return re.compile(joined[:-2])
-    return re.compile(joined.removesuffix(r"(?:[^.]+\.)*").removesuffix(r"\.") + r"(?:\.[^.]+)*")
+    return any(expression(glob).fullmatch(name) for glob in globs)
 
 
 # --- artefacts and shadows: a finding for each file -----------------------------------------------------------------

@@ -94,8 +94,8 @@ def _post(text: str) -> tuple[int | None, str]:
 
 
 def _number(text: str) -> tuple[int, str]:
-    """Read ``[separator] digits`` off the front; no digits are zero, and then the separator stays."""
-    start = 1 if text[:1] in _SEPARATORS and text[1:2].isdigit() else 0
+    """Read ``[separator] digits`` off the front; no digits are zero."""
+    start = 1 if text[:1] in _SEPARATORS else 0
     end = start
     while text[end : end + 1].isdigit():
         end += 1

@@ -6,7 +6,7 @@ import pytest
 
 from envdoctor.authoring.compile_condition import compile_condition
 from envdoctor.engine.evaluate import Trace, holds, matches
-from envdoctor.engine.project import fits, replacement
+from envdoctor.engine.project import replacement
 from envdoctor.engine.start_method import in_use
 from envdoctor.model import Snapshot, Unknown
 
@@ -154,15 +154,6 @@ class TestSource:
         _, trace = verdict({"source": {"calls": ["f"]}}, {"source": uses})
         assert [one.source for one in trace.evidence()][:2] == ["main.py:1", "main.py:2"]
         assert trace.evidence()[-1].value == "and 3 more places"
-
-
-@pytest.mark.parametrize(("glob", "name", "expected"), [
-    ("a.b", "a.b", True), ("a.b", "a.b.c", False), ("a.*", "a.b", True), ("a.*", "a.b.c", False), ("a.**", "a.b.c", True),
-    ("a.**", "a", True), ("a.**.c", "a.c", True), ("a.**.c", "a.b.b.c", True), ("a.**.c", "a.bc", False),
-    ("**.c", "c", True), ("**.c", "a.b.c", True), ("a.read_*.x", "a.read_csv.x", True), ("a.b", "axb", False),
-])  # fmt: skip
-def test_globs_of_dotted_names(glob, name, expected):
-    assert fits(name, [glob]) is expected
 
 
 class TestArtifact:

@@ -105,6 +105,8 @@ def test_every_version_has_a_key(head, tail):
 
 
 @given(st.one_of(versions, st.text("0123456789.abcrdevpostlh-_+!v ", max_size=12)))
+@example("0a_")
+@example("1.post-.dev_1")
 def test_what_has_a_key_is_a_version_and_the_other_way_round(text):
     try:
         Version(text)

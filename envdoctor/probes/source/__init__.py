@@ -28,6 +28,7 @@ from __future__ import annotations
 import weakref
 from fnmatch import fnmatchcase
 
+from envdoctor.dotted import expression
 from envdoctor.probes.source import texts
 from envdoctor.probes.source.answers import Answers
 from envdoctor.probes.source.cache import Cache
@@ -56,15 +57,6 @@ def uses(project: Project, pattern: str) -> Answer:
     if source is None:
         source = _sources[project] = Source(project)
     return source.uses(pattern)
-
-
-def matches(pattern: Sequence[str], name: Sequence[str]) -> bool:
-    """Whether the segments of a name match those of a pattern."""
-    if not pattern:
-        return not name
-    if pattern[0] == "**":
-        return any(matches(pattern[1:], name[skipped:]) for skipped in range(len(name) + 1))
-    return bool(name) and fnmatchcase(name[0], pattern[0]) and matches(pattern[1:], name[1:])
 
 
 class Source:
@@ -96,11 +88,10 @@ class Source:
     def _search(self, pattern: str) -> Answer:
         while "**.**" in pattern:
             pattern = pattern.replace("**.**", "**")
-        segments = pattern.split(".")
         found = []
         gaps: list[str] = []
-        for file in self._mentioning(segments):
-            found += self._in(file, segments, gaps)
+        for file in self._mentioning(pattern.split(".")):
+            found += self._in(file, pattern, gaps)
         _cache.tidy()
         return {"found": found, "gaps": gaps}
 
@@ -133,14 +124,14 @@ class Source:
             self._texts[file] = text
         return text
 
-    def _in(self, file: str, pattern: Sequence[str], gaps: list[str]) -> list[Any]:
+    def _in(self, file: str, pattern: str, gaps: list[str]) -> list[Any]:
         text = self._text(file)
         if text is None:
             gaps += [self._gaps[file]] if file in self._gaps else []
             return []
         gaps += [f"{file}, {gap}" for gap in text.gaps]
         facts = self._read(file, text, gaps)
-        wanted = pattern[-1].replace("**", "*")
+        wanted = pattern.rpartition(".")[2].replace("**", "*")
         found = []
         for end in [wanted] if wanted in facts else [one for one in facts if fnmatchcase(one, wanted)]:
             for use in facts[end]:
@@ -162,20 +153,20 @@ class Source:
             gaps.append(self._gaps[file])
         return facts
 
-    def _matched(self, use: Fact, file: str, pattern: Sequence[str]) -> str | None:
+    def _matched(self, use: Fact, file: str, pattern: str) -> str | None:
         """The name under which a use matches, following names of the project to where they are defined."""
         name: str = use[1]
-        root, _, _ = name.partition(".")
-        if root != pattern[0] and _GLOB.isdisjoint(pattern[0]) and (use[0] == "import" or not self._concerns(name)):
+        root, wanted = name.partition(".")[0], pattern.partition(".")[0]
+        if root != wanted and _GLOB.isdisjoint(wanted) and (use[0] == "import" or not self._concerns(name)):
             return None
-        if name[0] != "." and matches(pattern, name.split(".")):
+        if name[0] != "." and expression(pattern).fullmatch(name):
             return name
         if use[0] == "import" or not self._concerns(name):
             return None
         linked = self._linked.get((name, file))
         if linked is None:
             linked = self._linked[name, file] = self._link().name(name, file)
-        return linked if matches(pattern, linked.split(".")) else None
+        return linked if expression(pattern).fullmatch(linked) else None
 
     def _concerns(self, name: str) -> bool:
         root, _, _ = name.partition(".")
@@ -218,9 +209,8 @@ class Source:
         return answers
 
 
-def _unprovided(use: Fact, pattern: Sequence[str]) -> bool:
+def _unprovided(use: Fact, pattern: str) -> bool:
     """Whether the code does not itself provide for the absence of what a pattern speaks of."""
     spared, among = use[5:] or ((), ())
-    return not any(matches(pattern, name.split(".")) for name in spared) and all(
-        matches(pattern, name.split(".")) for name in among
-    )
+    meant = expression(pattern).fullmatch
+    return not any(map(meant, spared)) and all(map(meant, among))

@@ -5,7 +5,7 @@ import textwrap
 import pytest
 
 from envdoctor.probes.project import Project
-from envdoctor.probes.source import matches, uses
+from envdoctor.probes.source import uses
 
 PRELUDE = """
 import functools, multiprocessing as mp, socket, threading, torchrl.envs, zmq
@@ -371,22 +371,3 @@ def test_a_local_process_target():
 def test_a_long_text_is_cut():
     (use,) = calls(f"import a\na.b({'x' * 200})", "a.b")
     assert len(use["text"]) == 80
-
-
-@pytest.mark.parametrize(
-    ("pattern", "name", "expected"),
-    [
-        ("a.b", "a.b", True),
-        ("a.*", "a.b", True),
-        ("a.*", "a.b.c", False),
-        ("a.**", "a", True),
-        ("a.**.c", "a.c", True),
-        ("a.**.c", "a.b.b.c", True),
-        ("**", "a.b", True),
-        ("**.c", "c", True),
-        ("a.b*", "a.bc", True),
-        ("a", "a.b", False),
-    ],
-)
-def test_patterns(pattern, name, expected):
-    assert matches(pattern.split("."), name.split(".")) is expected
