@@ -25,7 +25,9 @@ def diagnose(snapshot: Snapshot, indexes: Iterable[Index]) -> tuple[list[Finding
     names = [*snapshot.packages, *_besides(snapshot)]
     for index in indexes:
         seen = set()
-        for entry in index.candidates(names):
+        entries = list(index.candidates(names))
+        _announce(entries, snapshot, requirements)
+        for entry in entries:
             if entry[0] in seen:
                 continue
             trace = Trace()
@@ -37,6 +39,32 @@ def diagnose(snapshot: Snapshot, indexes: Iterable[Index]) -> tuple[list[Finding
                 unknown += [UnknownFact(rule=texts["id"], fact=fact, reason=why) for fact, why in trace.unknown]
     findings.sort(key=lambda one: (SEVERITIES.index(one.severity), one.rule, one.consumer or ""))
     return findings, unknown
+
+
+def _announce(entries: Iterable[Sequence[Any]], snapshot: Snapshot, requirements: Requirements) -> None:
+    """Say what will be asked of a project's source before the first question, so that its files are read once."""
+    asking = [entry for entry in entries if _asks_source(entry[2])]
+    if not asking or snapshot.lookup("project", "") is not True:
+        return
+    asked: dict[str, None] = {}
+
+    def lookup(kind: str, key: str) -> Any:
+        if kind == "source":
+            asked[key] = None
+            return {"found": [], "gaps": []}
+        return snapshot.lookup(kind, key)
+
+    apart = snapshot.replace(lookup=lookup)
+    for entry in asking:
+        matches(entry[2], apart, Trace(), requirements)
+    snapshot.lookup("sources", "\n".join(asked))
+
+
+def _asks_source(condition: Any) -> bool:
+    """Whether a compiled condition asks about source anywhere."""
+    if isinstance(condition, dict):
+        return any(map(_asks_source, condition.values()))
+    return isinstance(condition, list) and (condition[:1] == ["source"] or any(map(_asks_source, condition)))
 
 
 def _besides(snapshot: Snapshot) -> list[str]:

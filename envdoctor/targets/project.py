@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from envdoctor.model import Snapshot
     from envdoctor.probes.project import Project
 
-_KINDS = frozenset(("config", "source", "shadows", "local_module", "artifact"))
+_KINDS = frozenset(("config", "source", "sources", "shadows", "local_module", "artifact"))
 _NONE = "no project was examined: name its directory with --project"
 
 

@@ -117,6 +117,7 @@ class Project:
     def lookup(self, kind: str, key: str) -> Any:
         """The fact of kind ``config``, ``source``, ``shadows``, ``local_module`` or ``artifact``.
 
+        ``sources`` tells nothing: it says which ``source`` will be asked, so that the files are looked into once.
         All but ``local_module`` are answered by ``{"found": [...], "gaps": [reason, ...]}``.
         """
         if kind not in _ASK:
@@ -264,6 +265,12 @@ def _source(project: Project, key: str) -> Answer:
     return project.answer(answer["found"], answer["gaps"], walk.is_code)
 
 
+def _sources(project: Project, keys: str) -> None:
+    from envdoctor.probes.source import expect
+
+    expect(project, keys.split())
+
+
 def _shadows(project: Project, _key: str) -> Answer:
     from envdoctor.probes.project import shadows
 
@@ -287,6 +294,7 @@ def _artifact(project: Project, _key: str) -> Answer:
 _ASK: Mapping[str, Callable[[Project, str], Any]] = {
     "config": _config,
     "source": _source,
+    "sources": _sources,
     "shadows": _shadows,
     "local_module": _local_module,
     "artifact": _artifact,

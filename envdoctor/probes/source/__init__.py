@@ -38,14 +38,17 @@ from envdoctor.probes.source.values import Text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Iterator, Sequence
     from typing import Any
 
     from envdoctor.probes.source.mentions import Project
-    from envdoctor.probes.source.uses import Fact
+    from envdoctor.probes.source.uses import Asked, Fact
 
     Answer = dict[str, list[Any]]
 
+#: Bytes and files that are looked into at once.
+_BATCH = 16 << 20
+_FILES = 1024
 _GLOB = frozenset("*?[")
 _cache = Cache()
 _sources: weakref.WeakKeyDictionary[Any, Source] = weakref.WeakKeyDictionary()
@@ -53,10 +56,19 @@ _sources: weakref.WeakKeyDictionary[Any, Source] = weakref.WeakKeyDictionary()
 
 def uses(project: Project, pattern: str) -> Answer:
     """Every use of a name that matches a dotted glob; ``*`` stays in one segment, ``**`` is any number of them."""
+    return _of(project).uses(pattern)
+
+
+def expect(project: Project, patterns: Sequence[str]) -> None:
+    """Look into the files for several patterns at once, before :func:`uses` is asked for each."""
+    _of(project).expect(patterns)
+
+
+def _of(project: Project) -> Source:
     source = _sources.get(project)
     if source is None:
         source = _sources[project] = Source(project)
-    return source.uses(pattern)
+    return source
 
 
 class Source:
@@ -66,37 +78,58 @@ class Source:
         self._project = project
         self._texts: dict[str, texts.Text | None] = {}
         self._gaps: dict[str, str] = {}
-        self._facts: dict[str, dict[str, list[Fact]]] = {}
+        self._facts: dict[tuple[str, Asked], dict[str, list[Fact]]] = {}
         self._linked: dict[tuple[str, str], str] = {}
         self._exports: dict[str, dict[str, Any]] = {}
         self._linker: Linker | None = None
         self._own: dict[str, bool] = {}
         self._mentions: Mentions | None = None
+        self._mentioned: dict[str, list[str]] = {}
+        #: The patterns that were announced, and the project's roots: for others, files are read in full.
+        self._asked: Asked = None
         self._notebooks: list[str] | None = None
         self._answers: Answers | None = None
 
     def uses(self, pattern: str) -> Answer:
         """As the function of the same name."""
-        if self._answers is None:
-            self._answers = Answers(self._project)
-        answer = self._answers.get(pattern)
+        answer = self._remembered().get(pattern)
         if answer is None:
-            answer = self._search(pattern)
-            self._answers.put(pattern, answer)
+            answer = self._search(_plain(pattern))
+            self._remembered().put(pattern, answer)
         return answer
 
+    def expect(self, patterns: Sequence[str]) -> None:
+        """As the function of the same name."""
+        self._asked = frozenset(map(_plain, patterns)), self._link().tops
+        missing = [_plain(pattern) for pattern in patterns if self._remembered().get(pattern) is None]
+        files = sorted({file for pattern in missing for file in self._mentioning(pattern)})
+        for batch in _batches(files, self._project):
+            texts_ = [text.source for file in batch if (text := self._text(file)) is not None]
+            _cache.prepare(texts_, self._asked)
+        for pattern in missing:
+            self.uses(pattern)
+
+    def _remembered(self) -> Answers:
+        if self._answers is None:
+            self._answers = Answers(self._project)
+        return self._answers
+
     def _search(self, pattern: str) -> Answer:
-        while "**.**" in pattern:
-            pattern = pattern.replace("**.**", "**")
         found = []
         gaps: list[str] = []
-        for file in self._mentioning(pattern.split(".")):
+        for file in self._mentioning(pattern):
             found += self._in(file, pattern, gaps)
         _cache.tidy()
         return {"found": found, "gaps": gaps}
 
-    def _mentioning(self, pattern: Sequence[str]) -> list[str]:
+    def _mentioning(self, pattern: str) -> list[str]:
         """The files in which a pattern may match."""
+        found = self._mentioned.get(pattern)
+        if found is None:
+            found = self._mentioned[pattern] = self._look_for(pattern.split("."))
+        return found
+
+    def _look_for(self, pattern: Sequence[str]) -> list[str]:
         words = [one for one in pattern if not set("*?[") & set(one)]
         if self._notebooks is None:
             self._notebooks = [name for name in self._project.files() if name.endswith(".ipynb")]
@@ -130,25 +163,26 @@ class Source:
             gaps += [self._gaps[file]] if file in self._gaps else []
             return []
         gaps += [f"{file}, {gap}" for gap in text.gaps]
-        facts = self._read(file, text, gaps)
-        wanted = pattern.rpartition(".")[2].replace("**", "*")
+        wanted = _end(pattern)
+        asked = self._asked if self._asked is not None and pattern in self._asked[0] else None
+        facts = self._read(file, text, asked, gaps)
         found = []
         for end in [wanted] if wanted in facts else [one for one in facts if fnmatchcase(one, wanted)]:
             for use in facts[end]:
                 name = self._matched(use, file, pattern)
                 if name is not None and _unprovided(use, pattern):
                     found.append((use, name))
-        return self._full(sorted(found, key=lambda one: (one[0][2], one[0][0], one[0][1])), file, text)
+        return self._full(sorted(found, key=lambda one: (one[0][2], one[0][0], one[0][1])), file, text, asked)
 
-    def _read(self, file: str, text: texts.Text, gaps: list[str]) -> dict[str, list[Fact]]:
+    def _read(self, file: str, text: texts.Text, asked: Asked, gaps: list[str]) -> dict[str, list[Fact]]:
         """The uses of a file by their last segments."""
-        facts = self._facts.get(file)
+        facts = self._facts.get((file, asked))
         if facts is None:
-            answer = _cache.ask("facts", text.source)
+            answer = _cache.ask("facts", text.source, asked)
             if "reason" in answer:
                 where = f"{file}:{answer['line']}" if answer["line"] else file
                 self._gaps[file] = f"{where} is not looked into: {answer['reason']}"
-            facts = self._facts[file] = answer.get("value", {})
+            facts = self._facts[file, asked] = answer.get("value", {})
         if file in self._gaps:
             gaps.append(self._gaps[file])
         return facts
@@ -186,10 +220,14 @@ class Source:
             self._exports[file] = _cache.ask("exports", text.source).get("value", {}) if text else {}
         return self._exports[file]
 
-    def _full(self, uses_: Sequence[tuple[Fact, str]], file: str, text: texts.Text) -> list[dict[str, Any]]:
+    def _full(
+        self, uses_: Sequence[tuple[Fact, str]], file: str, text: texts.Text, asked: Asked
+    ) -> list[dict[str, Any]]:
         """Uses with every field of their kinds."""
-        asked = any(use[0] != "import" for use, _ in uses_)
-        details = _cache.ask("details", text.source).get("value", {}) if asked else {}
+        numbers = {str(use[4]) for use, _ in uses_ if use[0] != "import"}
+        details = _cache.ask("details", text.source, asked).get("value", {}) if numbers else {}
+        if not numbers.issubset(details):  # one that another file of the project names differently
+            details = _cache.ask("details", text.source).get("value", {})
         answers = []
         for (kind, _, line, guarded, number, *_), name in uses_:
             detail: dict[str, Any] = (
@@ -207,6 +245,30 @@ class Source:
                 answer["open"] = detail.get("open", False)
             answers.append(answer)
         return answers
+
+
+def _plain(pattern: str) -> str:
+    while "**.**" in pattern:
+        pattern = pattern.replace("**.**", "**")
+    return pattern
+
+
+def _end(pattern: str) -> str:
+    """What the last segment of a name has to fit."""
+    return pattern.rpartition(".")[2].replace("**", "*")
+
+
+def _batches(files: Iterable[str], project: Project) -> Iterator[list[str]]:
+    """Files, as many at a time as fit into memory with what is made of them."""
+    batch: list[str] = []
+    size = 0
+    for file in files:
+        batch.append(file)
+        size += len(project.read(file))
+        if size > _BATCH or len(batch) == _FILES:
+            yield batch
+            batch, size = [], 0
+    yield batch
 
 
 def _unprovided(use: Fact, pattern: str) -> bool:

@@ -13,11 +13,15 @@ import os
 import sys
 
 from envdoctor.probes import cache
+from envdoctor.probes.source import several
 from envdoctor.probes.source.uses import NotReadError, details, exports, facts
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from typing import Any
+
+    from envdoctor.probes.source.uses import Asked
 
 #: From how many characters on reading again costs more than remembering.
 WORTH_REMEMBERING = 2048
@@ -36,25 +40,37 @@ class Cache:
         self._held: dict[str, dict[str, Any]] = {}
         self._written = False
 
-    def ask(self, what: str, source: str) -> dict[str, Any]:
+    def ask(self, what: str, source: str, asked: Asked = None) -> dict[str, Any]:
         """What a reader says about a text."""
-        key = _key(what, source)
+        key = _key(what, source, asked)
         answer = self._held.get(key)
         if answer is None:
-            answer = self._stored(what, source, key) if len(source) >= WORTH_REMEMBERING else _read(what, source)
+            answer = None if len(source) < WORTH_REMEMBERING else load(_path(key))
+            if answer is None:
+                answer = _read(what, source, asked)
+                self._keep(key, source, answer)
             if len(self._held) >= _MOST_HELD:
                 self._held.clear()
             self._held[key] = answer
         return answer
 
-    def _stored(self, what: str, source: str, key: str) -> dict[str, Any]:
-        path = os.path.join(directory(), f"{key}-{version()}.json")
-        answer = load(path)
-        if answer is None:
-            answer = _read(what, source)
-            cache.keep(path, json.dumps(answer, separators=(",", ":")).encode())
+    def prepare(self, sources: Sequence[str], asked: Asked) -> None:
+        """Read several texts on every core. What is remembered is not read again."""
+        new = [source for source in sources if not self._is_known(_key("facts", source, asked), source)]
+        made = several.each(list(map(len, new)), lambda at: _both(new[at], asked))
+        for at, told in made.items():
+            for what, answer in json.loads(told).items():
+                key = _key(what, new[at], asked)
+                self._held[key] = answer
+                self._keep(key, new[at], answer)
+
+    def _is_known(self, key: str, source: str) -> bool:
+        return key in self._held or (len(source) >= WORTH_REMEMBERING and os.path.exists(_path(key)))
+
+    def _keep(self, key: str, source: str, answer: dict[str, Any]) -> None:
+        if len(source) >= WORTH_REMEMBERING:
+            cache.keep(_path(key), _json(answer))
             self._written = True
-        return answer
 
     def tidy(self) -> None:
         """Remove the oldest entries where there are too many; nothing unless this process has added some."""
@@ -63,14 +79,35 @@ class Cache:
             _prune(directory())
 
 
-def _key(what: str, source: str) -> str:
-    digest = hashlib.blake2b(source.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
+def _key(what: str, source: str, asked: Asked) -> str:
+    digest = hashlib.blake2b(source.encode("utf-8", "surrogatepass"), digest_size=16, salt=_salt(asked)).hexdigest()
     return f"{what}-{digest}"
 
 
-def _read(what: str, source: str) -> dict[str, Any]:
+@functools.lru_cache(maxsize=16)
+def _salt(asked: Asked) -> bytes:
+    if asked is None:
+        return b""
+    told = "\n".join("\t".join(sorted(one)) for one in asked)
+    return hashlib.blake2b(told.encode("utf-8", "surrogatepass"), digest_size=16).digest()
+
+
+def _path(key: str) -> str:
+    return os.path.join(directory(), f"{key}-{version()}.json")
+
+
+def _json(answer: dict[str, Any]) -> bytes:
+    return json.dumps(answer, separators=(",", ":")).encode()
+
+
+def _both(source: str, asked: Asked) -> bytes:
+    """The facts of a text and its details, as JSON."""
+    return _json({what: _read(what, source, asked) for what in ("facts", "details")})
+
+
+def _read(what: str, source: str, asked: Asked) -> dict[str, Any]:
     try:
-        return {"value": _READERS[what](source)}
+        return {"value": _READERS[what](source, asked)}
     except NotReadError as error:
         return {"line": error.line, "reason": error.reason}
 

@@ -23,11 +23,12 @@ class Linker:
     def __init__(self, files: Iterable[str], exports: Callable[[str], dict[str, Any]]) -> None:
         self._files = frozenset(name for name in files if name.endswith(".py"))
         self._exports = exports
-        self._tops = {_top(name) for name in self._files}
+        #: The first segments of the project's own modules.
+        self.tops = frozenset(map(_top, self._files))
 
     def concerns(self, name: str) -> bool:
         """Whether a name may be one of the project's."""
-        return name[:1] in {OWN, "."} or name.partition(".")[0] in self._tops
+        return name[:1] in {OWN, "."} or name.partition(".")[0] in self.tops
 
     def name(self, name: str, file: str) -> str:
         """A name as it would be written in an absolute import."""

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import fnmatch
+import functools
 import re
-from fnmatch import fnmatchcase
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -31,10 +32,16 @@ _IMPORT = b"import"
 _REST = re.compile(rb"(?:[^\n\\(#]|\\\r?\n?)*(?:\((?:[^)#]|#[^\n]*)*)?")
 _WORD = re.compile(rb"[A-Za-z_]\w*")
 _ATTRIBUTE = re.compile(rb"\.(?:\s|\\\r?\n)*([A-Za-z_]\w*)")
-#: A name and the attribute that is taken of it; and a name that is handed on as it is.
-_PAIR = re.compile(rb"([A-Za-z_]\w*)(?:\s|\\\r?\n)*\.(?:\s|\\\r?\n)*([A-Za-z_]\w*)")
-_HANDED = re.compile(rb"(?:=|[(,\[:]|\b(?:else|return|or|and|in))\s*([A-Za-z_]\w*)\b(?!\s*[.(\[\w])")
-_ALIAS = re.compile(rb"\bas\s+(\w+)")
+#: What stands before a name that is handed on as it is, and how far to look for the bracket around it.
+_HANDED = re.compile(rb"(?:[=(,\[:]|\b(?:else|return|or|and|in))\s*\Z")
+_BEFORE = 32
+_AROUND = 400
+_CALL = re.compile(rb"(?:\b(def)\s+)?[\w)\]]\w*\s*\Z")
+#: From ``from`` to ``import``, at the beginning of a statement.
+_FROM = re.compile(rb"(?:^|[:;])\s*from(?![\w])([\w.\s\\]+)\Z")
+#: The first word of a dotted name.
+_MODULE = re.compile(rb"(?<![\w.])[A-Za-z_]\w*")
+_ALIAS = re.compile(rb"([\w.]+)\s+as\s+(\w+)")
 _GLOB = frozenset("*?[")
 #: Segments of a pattern that names something of a module directly.
 _DIRECT = 2
@@ -45,94 +52,183 @@ class Mentions:
 
     def __init__(self, project: Project) -> None:
         self._project = project
-        self._imports: dict[str, set[str]] = {}
-        self._importing: dict[str, list[str]] = {}
+        #: The files whose import statements hold a word; those that take an attribute of that name, of all looked at.
+        self._importing: dict[str, set[str]] = {}
+        self._attributes: dict[str, set[str]] = {}
+        self._looked_at: set[str] = set()
+        #: The files that import a module, by its first word; those that import one of the project's own, also by what
+        #: they import from there.
+        self._rooted_at: dict[str, set[str]] = {}
+        self._linking: dict[str, set[str]] = {}
+        #: What a file imports from a module, as ``module.name``.
+        self._taken_from: dict[str, set[bytes]] = {}
+        #: Other names that import statements give: in all files, by any word of the statement; in each, by the module.
         self._bound: dict[str, set[str]] = {}
-        self._named: dict[str, set[str]] = {}
-        self._taken: dict[str, tuple[dict[str, set[str]], set[str]]] = {}
-        for file in project.mentioning(_IMPORT):
+        self._bound_in: dict[str, dict[str, set[str]]] = {}
+        self._said: dict[tuple[str, str], bool] = {}
+        self._taken: dict[tuple[str, str], tuple[set[str], bool]] = {}
+        names = [name for name in project.files() if name.endswith(".py")]
+        self._own = {name.removeprefix("src/").partition("/")[0].partition(".")[0] for name in names}
+        self._files = set(project.mentioning(_IMPORT))
+        for file in self._files:
             self._look(file)
-        names = [name.removeprefix("src/") for name in project.files() if name.endswith(".py")]
-        self._own = {name.partition("/")[0].partition(".")[0] for name in names}
 
     def files(self, pattern: Sequence[str]) -> list[str]:
         """The source files in which a name that matches a pattern may be used."""
         literal = [one for one in pattern if not _GLOB & set(one)]
         globs = [one for one in pattern if one.strip("*") and _GLOB & set(one)]
         if _GLOB & set(pattern[0]):
-            files: Iterable[str] = self._project.mentioning(max(literal, key=len, default="").encode())
+            files = set(self._project.mentioning(max(literal, key=len, default="").encode()))
         else:
             files = self._rooted(literal)
             literal = literal[1:]
-        found = sorted(file for file in files if self._names(file, literal, globs))
+        found = sorted(self._naming(files, literal, globs))
         if len(pattern) == _DIRECT and not _GLOB & set("".join(pattern)):
             found = self._adjacent(found, pattern[0], pattern[1])
         return found
 
     def _adjacent(self, files: Sequence[str], root: str, last: str) -> list[str]:
         """Those of some files where a name is taken of its module itself, or the module is given another name."""
-        names = {root, *self._bound.get(root, ())}
-        return [file for file in files if last in self._imports[file] or self._is_adjacent(file, names, last)]
+        whole = f"{root}.{last}".encode()
+        return [
+            file
+            for file in files
+            if whole in self._taken_from.get(file, ())
+            or file in self._linking.get(last, ())
+            or self._is_adjacent(file, root, last)
+        ]
 
-    def _is_adjacent(self, file: str, names: set[str], last: str) -> bool:
-        taken = self._taken.get(file)
-        if taken is None:
-            data = self._project.read(file)
-            pairs: dict[str, set[str]] = {}
-            for name, attribute in set(_PAIR.findall(data)):
-                pairs.setdefault(attribute.decode(), set()).add(name.decode())
-            taken = self._taken[file] = pairs, {name.decode() for name in set(_HANDED.findall(data))}
-        pairs, handed = taken
-        return not names.isdisjoint(pairs.get(last, ())) or not names.isdisjoint(handed)
+    def _is_adjacent(self, file: str, root: str, last: str) -> bool:
+        names = {root, *self._bound_in.get(file, {}).get(root, ())}
+        names.update(name for name in self._bound.get(root, ()) if file in self._linking.get(name, ()))
+        for name in names:
+            taken = self._taken.get((file, name))
+            if taken is None:
+                taken = self._taken[file, name] = _taken(self._project.read(file), name.encode())
+            if taken[1] or last in taken[0]:
+                return True
+        return False
 
     def _rooted(self, literal: Sequence[str]) -> set[str]:
         """The files that may reach a root: by importing it, or from another file of the project."""
         root = literal[0]
-        found = set(self._importing.get(root, ()))
-        elsewhere = {*self._bound.get(root, ()), *literal[1:]}
-        others = {file for word in elsewhere for file in self._importing.get(word, ())} - found
+        found = set(self._rooted_at.get(root, ()))
+        elsewhere = {*self._bound.get(root, ()), *literal}
+        others = {file for word in elsewhere for file in self._linking.get(word, ())}
         if root in self._own:
-            others = set(self._imports) - found
-        if others:
-            word = re.compile(rb"\b" + re.escape(root.encode()) + rb"\b")
-            others.intersection_update(self._project.mentioning(root.encode()))
-            found.update(file for file in others if word.search(self._project.read(file)))
+            others = set(self._files)
+        others -= found
+        found.update(file for file in others if self._says(file, root))
         return found
 
-    def _names(self, file: str, literal: Iterable[str], globs: Sequence[str]) -> bool:
-        imports = self._imports.get(file, ())
-        left = [word for word in literal if word not in imports]
-        if not left and not globs:
-            return True
-        named = self._named.get(file)
-        if named is None:
-            named = self._named[file] = {one.decode() for one in set(_ATTRIBUTE.findall(self._project.read(file)))}
-        return named.issuperset(left) and all(
-            any(fnmatchcase(word, one) for word in (*named, *imports)) for one in globs
-        )
+    def _says(self, file: str, word: str) -> bool:
+        """Whether a file holds a word anywhere."""
+        said = self._said.get((file, word))
+        if said is None:
+            expression = re.compile(re.escape(word.encode()) + rb"\b")
+            said = self._said[file, word] = expression.search(self._project.read(file)) is not None
+        return said
+
+    def _naming(self, files: set[str], literal: Iterable[str], globs: Iterable[str]) -> set[str]:
+        """Those of some files that import, or take as an attribute, every word and something for every glob."""
+        for word in literal:
+            left = files - self._importing.get(word, set())
+            self._index(left)
+            files = files - left | left & self._attributes.get(word, set())
+        for glob in globs:
+            self._index(files)
+            words = fnmatch.filter({*self._importing, *self._attributes}, glob)
+            files = files & {
+                file for word in words for named in (self._importing, self._attributes) for file in named.get(word, ())
+            }
+        return files
+
+    def _index(self, files: set[str]) -> None:
+        for file in files - self._looked_at:
+            for word in set(_ATTRIBUTE.findall(self._project.read(file))):
+                self._attributes.setdefault(word.decode(), set()).add(file)
+        self._looked_at |= files
 
     def _look(self, file: str) -> None:
         imports: set[bytes] = set()
-        for statement in _statements(self._project.read(file)):
+        for module, statement in _statements(self._project.read(file)):
             words = set(_WORD.findall(statement))
             imports |= words
-            if b"as" in words:
-                bound = {one.decode() for one in _ALIAS.findall(statement)}
+            if module is not None:
+                start = b"".join(module.split())
+                self._taken_from.setdefault(file, set()).update(start + b"." + word for word in words)
+            if self._is_linking(file, statement if module is None else module):
                 for word in words:
-                    self._bound.setdefault(word.decode(), set()).update(bound)
-        self._imports[file] = found = {word.decode() for word in imports}
-        for one in found:
-            self._importing.setdefault(one, []).append(file)
+                    self._linking.setdefault(word.decode(), set()).add(file)
+            if b"as" in words:
+                self._note_aliases(file, words, _ALIAS.findall(statement), plain=module is None)
+        for word in imports:
+            self._importing.setdefault(word.decode(), set()).add(file)
+
+    def _is_linking(self, file: str, modules: bytes) -> bool:
+        """Note the modules that a statement names, and tell whether it may reach another file of the project."""
+        roots = {found.decode() for found in _MODULE.findall(modules)}
+        for root in roots:
+            self._rooted_at.setdefault(root, set()).add(file)
+        return modules.lstrip()[:1] == b"." or not roots.isdisjoint(self._own)
+
+    def _note_aliases(self, file: str, words: set[bytes], pairs: Sequence[tuple[bytes, bytes]], *, plain: bool) -> None:
+        aliases = {alias.decode() for _, alias in pairs}
+        for word in words:
+            self._bound.setdefault(word.decode(), set()).update(aliases)
+        if plain:
+            within = self._bound_in.setdefault(file, {})
+            for module, alias in pairs:
+                within.setdefault(module.decode(), set()).add(alias.decode())
 
 
-def _statements(data: bytes) -> Iterator[bytes]:
-    """Everything that may be an import statement."""
+def _taken(data: bytes, name: bytes) -> tuple[set[str], bool]:
+    """The attributes that a text takes of a name, and whether it hands the name on as it is, other than to a call."""
+    attributes = set()
+    handed = False
+    for found in _uses(name).finditer(data):
+        if found[1] is not None:
+            attributes.add(found[1].decode())
+        elif not handed and _HANDED.search(data, max(found.start() - _BEFORE, 0), found.start()) is not None:
+            handed = not _is_argument(data, found.start())
+    return attributes, handed
+
+
+@functools.lru_cache(maxsize=256)
+def _uses(name: bytes) -> re.Pattern[bytes]:
+    """A name with the attribute taken of it, or alone. It begins with the name, which is what makes it fast."""
+    space = rb"(?:\s|\\\r?\n)*"
+    return re.compile(re.escape(name) + rb"\b(?:" + space + rb"\." + space + rb"([A-Za-z_]\w*)|(?!\s*[.(\[\w]))")
+
+
+def _is_argument(data: bytes, at: int) -> bool:
+    """Whether the innermost bracket around a place is that of a call: what a call is given is not followed into it."""
+    open_ = 0
+    for place in range(at - 1, max(at - _AROUND, 0) - 1, -1):
+        one = data[place]
+        if one in b")]}":
+            open_ += 1
+        elif one in b"([{":
+            open_ -= 1
+            if open_ < 0:
+                called = _CALL.search(data, max(place - _BEFORE, 0), place) if one in b"(" else None
+                return called is not None and called[1] is None
+    return False
+
+
+def _statements(data: bytes) -> Iterator[tuple[bytes | None, bytes]]:
+    """Everything that looks like an import statement, with the module that stands after its ``from``."""
     at = data.find(_IMPORT)
     while at >= 0:
         start = data.rfind(b"\n", 0, at) + 1
         while start > 1 and data[max(start - 3, 0) : start].endswith((b"\\\n", b"\\\r\n")):
             start = data.rfind(b"\n", 0, start - 1) + 1
-        rest = _REST.match(data, at)
-        end = rest.end() if rest else at + len(_IMPORT)
-        yield data[start:end]
-        at = data.find(_IMPORT, max(end, at + len(_IMPORT)))
+        end = at + len(_IMPORT)
+        before = data[start:at]
+        plain = before.strip()[-1:] in b":;"
+        origin = None if plain else _FROM.search(before)
+        if (plain or origin is not None) and not data[end : end + 1].isalnum():
+            rest = _REST.match(data, at)
+            end = max(end, rest.end()) if rest else end
+            yield origin[1] if origin else None, data[start:end]
+        at = data.find(_IMPORT, end)

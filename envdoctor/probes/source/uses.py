@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import ast
+import functools
 import gc
 import sys
+from fnmatch import fnmatchcase
 
-from envdoctor.probes.source.names import Resolver
-from envdoctor.probes.source.scopes import ATTRIBUTES, IMPORTS, Function, silent
+from envdoctor.dotted import expression
+from envdoctor.probes.source.names import MOST_SEGMENTS, Resolver
+from envdoctor.probes.source.scopes import ATTRIBUTES, IMPORT, IMPORTS, Function, silent
 from envdoctor.probes.source.things import OWN, Call, Thing, last
 from envdoctor.probes.source.values import Text, Values
 from envdoctor.probes.source.walk import TooLargeError, Walker
@@ -15,11 +18,12 @@ from envdoctor.probes.source.walk import TooLargeError, Walker
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
-    from typing import Any
+    from typing import Any, Optional
 
-    from envdoctor.probes.source.scopes import Place, Scope
+    from envdoctor.probes.source.scopes import Binding, Place, Scope
 
     Fact = list[Any]
+    Asked = Optional[tuple[frozenset[str], frozenset[str]]]
 
 #: Larger files are not looked into.
 MOST_BYTES = 2 << 20
@@ -38,24 +42,28 @@ class NotReadError(Exception):
         self.reason = reason
 
 
-def facts(source: str) -> dict[str, list[Fact]]:
+def facts(source: str, asked: Asked = None) -> dict[str, list[Fact]]:
     """The uses of one file by the last segment of their names; those of its own are marked by ``@``.
 
-    A use is ``[kind, name, line, guarded, number, spared, among]``: ``number`` is for ``details``, ``spared`` the names
-    on the way to this one whose absence the code provides for, ``among`` then all that may stand there. Raises
-    ``NotReadError``.
+    With ``asked``, patterns and the roots of the project's own modules, other uses are left out, unless they begin in
+    the project. A use is ``[kind, name, line, guarded, number, spared, among]``: ``number`` is for ``details``,
+    ``spared`` the names on the way to this one whose absence the code provides for, ``among`` then all that may stand
+    there. Raises ``NotReadError``.
     """
-    answer: dict[str, list[Fact]] = _guarded(lambda: _reader(source).uses())
+    answer: dict[str, list[Fact]] = _guarded(lambda: _reader(source).uses(asked))
     return answer
 
 
-def details(source: str) -> dict[str, dict[str, Any]]:
-    """The text of all references and calls and what is passed to the calls, without empty fields, by number."""
-    answer: dict[str, dict[str, Any]] = _guarded(lambda: _reader(source).details())
+def details(source: str, asked: Asked = None) -> dict[str, dict[str, Any]]:
+    """The text of all references and calls and what is passed to the calls, without empty fields, by number.
+
+    With ``asked``, of those that match.
+    """
+    answer: dict[str, dict[str, Any]] = _guarded(lambda: _reader(source).details(asked))
     return answer
 
 
-def exports(source: str) -> dict[str, Any]:
+def exports(source: str, _asked: Asked = None) -> dict[str, Any]:
     """What the file's top-level names stand for: ``{"ref": name}``, or what they are and, for functions, return."""
     answer: dict[str, Any] = _guarded(lambda: _reader(source).exports())
     return answer
@@ -83,7 +91,9 @@ def _guarded(read: Any) -> Any:
 def _reader(source: str) -> _Reader:
     """What reads a text; the last one is kept, since who asks for a text's facts may ask for details next."""
     if not _latest or _latest[0].source != source:
-        _latest[:] = [_Reader(source)]
+        while _latest:
+            _latest.pop().close()
+        _latest.append(_Reader(source))
     return _latest[0]
 
 
@@ -99,9 +109,22 @@ class _Reader:
         program = any(isinstance(one, ast.Expr) and isinstance(one.value, ast.Call) for one in tree.body)
         self.values = Values(self.resolver, self.text, by_value=program or "__main__" in source)
         self.bound = _bound_names(self.module)
+        self.direct = _direct(self.module)
+        self.asked: _Patterns | None = None
+        #: What classes of this file define: an attribute of that name may stand for something of another name.
+        self.own = _own_names(self.module)
         self.found: list[tuple[Fact, Place]] = []
         #: Which function is called from where: ``(caller, guarded, function)``.
         self.calls: list[tuple[Scope, bool, Scope]] = []
+
+    def close(self) -> None:
+        """Let go of everything at once: scopes refer to each other, and would wait for the collector of garbage."""
+        waiting = [self.module]
+        while waiting:
+            scope = waiting.pop()
+            waiting += scope.children
+            vars(scope).clear()
+        vars(self).clear()
 
     def _reads(self) -> Iterator[tuple[ast.expr, Place]]:
         waiting = [self.module]
@@ -110,11 +133,12 @@ class _Reader:
             waiting += scope.children
             yield from scope.reads
 
-    def uses(self) -> dict[str, list[Fact]]:
+    def uses(self, asked: Asked = None) -> dict[str, list[Fact]]:
+        self.asked = None if asked is None else _patterns(*asked)
         self.found.clear()
         self.calls.clear()
         for number, (name, line, place) in enumerate(self.imports):
-            if not place.block.spared & IMPORTS:
+            if not place.block.spared & IMPORTS and self._is_asked(name):
                 self.found.append((["import", name, line, False, number], place))
         for number, (node, place) in enumerate(self._reads()):
             self._read(node, place, number)
@@ -127,10 +151,10 @@ class _Reader:
             answer.setdefault(last(use[1]), []).append(use)
         return answer
 
-    def details(self) -> dict[str, dict[str, Any]]:
-        if not self.found:
-            self.uses()
-        wanted = {use[4] for use, _ in self.found if use[0] != "import"}
+    def details(self, asked: Asked = None) -> dict[str, dict[str, Any]]:
+        if not self.found or asked != (self.asked and self.asked.given):
+            self.uses(asked)
+        wanted = {use[4] for use, _ in self.found if use[0] != "import" and self._is_asked(use[1], linked=False)}
         answer: dict[str, dict[str, Any]] = {}
         for number, (node, place) in enumerate(self._reads()):
             if number in wanted:
@@ -142,21 +166,50 @@ class _Reader:
 
     def _read(self, node: ast.expr, place: Place, number: int) -> None:
         target = node.func if isinstance(node, ast.Call) else node
-        if not self._may_tell(target, place.scope):
+        if not self._may_tell(target, place.scope) or self._read_directly(node, target, place, number):
             return
+        if self.asked is not None and isinstance(target, ast.Attribute):
+            foreign = target.attr not in self.own
+            if foreign and not self.asked.end(target.attr):
+                return
         things = self.resolver.things(target, place)
         names = {one.name for one in things if one.kind in {"ref", "member"} and "." in one.name.strip(".")}
         if isinstance(node, ast.Call):
             self._note_calls(things, place)
         if place.block.spared & ATTRIBUTES:
             return
-        names = {name for name in names if not name.startswith(("builtins.", OWN))}
+        names = {name for name in names if not name.startswith(("builtins.", OWN)) and self._is_asked(name)}
         spared = sorted({name for one in things for name in one.spared})
         among = sorted({one.name for one in things if one.name and one.kind != "parameter"}) if spared else []
         kind = "call" if isinstance(node, ast.Call) else "name"
         for name in sorted(names):
             use: Fact = [kind, name, node.lineno, False, number, spared, among]
             self.found.append((use if spared else use[:5], place))
+
+    def _read_directly(self, node: ast.expr, target: ast.expr, place: Place, number: int) -> bool:
+        """Read a dotted name below one that only an import binds, which is what resolving it comes to."""
+        attributes = []
+        while isinstance(target, ast.Attribute):
+            attributes.append(target.attr)
+            target = target.value
+        binding = self.direct.get(target.id) if isinstance(target, ast.Name) else None
+        if binding is None or (place.scope is self.module and binding.order > place.order):
+            return False
+        name = ".".join([binding.value, *reversed(attributes)]) if attributes else binding.value
+        if name.count(".") > MOST_SEGMENTS:
+            return False
+        if place.block.spared & ATTRIBUTES or not self._is_asked(name):
+            return True
+        if "." in name.strip(".") and not name.startswith("builtins."):
+            kind = "call" if isinstance(node, ast.Call) else "name"
+            self.found.append(([kind, name, node.lineno, False, number], place))
+        return True
+
+    def _is_asked(self, name: str, *, linked: bool = True) -> bool:
+        """Whether a use of a name may be an answer; one of the project's own may stand for any other."""
+        if self.asked is None or self.asked.fit(name):
+            return True
+        return linked and (name[:1] == "." or name.partition(".")[0] in self.asked.own)
 
     def _may_tell(self, target: ast.expr, scope: Scope) -> bool:
         """Whether a dotted name is worth resolving: something known may be at its root."""
@@ -261,6 +314,70 @@ def _bound_names(module: Scope) -> set[str]:
         scope = waiting.pop()
         waiting += scope.children
         found.update(name for name, bindings in scope.bindings.items() if not all(map(silent, bindings)))
+    return found
+
+
+def _direct(module: Scope) -> dict[str, Binding]:
+    """The names that one plain import at the top of the file binds, and nothing else anywhere."""
+    bindings: dict[str, list[Binding]] = {}
+    waiting = [module]
+    while waiting:
+        scope = waiting.pop()
+        waiting += scope.children
+        for name, some in scope.bindings.items():
+            bindings.setdefault(name, []).extend(some)
+    top = module.inside.block
+    return {
+        name: one
+        for name, (one, *others) in bindings.items()
+        if not others and one.kind == IMPORT and one.place.block is top and not top.spared and one.value[:1] != "."
+    }
+
+
+class _Patterns:
+    """The patterns that are asked for, by what they end in, and the roots of the project's own modules."""
+
+    def __init__(self, patterns: frozenset[str], own: frozenset[str]) -> None:
+        self.given = patterns, own
+        self.own = own
+        self._ending: dict[str, list[str]] = {}
+        for pattern in patterns:
+            self._ending.setdefault(pattern.rpartition(".")[2].replace("**", "*"), []).append(pattern)
+        self._open = [one for one in self._ending if not {"*", "?", "["}.isdisjoint(one)]
+        self._known: dict[str, list[str]] = {}
+        self._fitting: dict[str, bool] = {}
+
+    def end(self, segment: str) -> list[str]:
+        """The patterns that a name may match which ends in a segment."""
+        known = self._known.get(segment)
+        if known is None:
+            ends = {segment, *(one for one in self._open if fnmatchcase(segment, one))}
+            known = self._known[segment] = [pattern for end in ends for pattern in self._ending.get(end, ())]
+        return known
+
+    def fit(self, name: str) -> bool:
+        """Whether a name matches one of them."""
+        known = self._fitting.get(name)
+        if known is None:
+            known = any(expression(pattern).fullmatch(name) for pattern in self.end(last(name)))
+            self._fitting[name] = known
+        return known
+
+
+@functools.lru_cache(maxsize=4)
+def _patterns(patterns: frozenset[str], own: frozenset[str]) -> _Patterns:
+    return _Patterns(patterns, own)
+
+
+def _own_names(module: Scope) -> set[str]:
+    """What the bodies and methods of the file's classes assign."""
+    found: set[str] = set()
+    waiting = [module]
+    while waiting:
+        scope = waiting.pop()
+        waiting += scope.children
+        if scope.kind == "class":
+            found.update(scope.bindings, scope.attributes)
     return found
 
 

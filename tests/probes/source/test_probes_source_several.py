@@ -1,0 +1,81 @@
+"""Work that is shared out is all done, whatever becomes of a process."""
+
+import os
+import sys
+
+import pytest
+from conftest import run
+
+from envdoctor.probes.source import several
+
+forks = pytest.mark.skipif(sys.platform != "linux", reason="work is shared out on Linux only")
+WEIGHTS = [several.WORTH_SHARING, *range(40)]
+
+
+def made(number):
+    return f"{number} in {os.getpid()}".encode()
+
+
+def numbers(answer):
+    return {number: int(text.partition(b" ")[0]) for number, text in answer.items()}
+
+
+def test_every_number_is_worked_on_once():
+    answer = several.each(WEIGHTS, made)
+    assert numbers(answer) == {number: number for number in range(len(WEIGHTS))}
+
+
+def test_little_work_stays_here():
+    assert {text.rpartition(b" ")[2] for text in several.each([1, 2, 3], made).values()} == {str(os.getpid()).encode()}
+    assert several.each([], made) == {}
+
+
+LOST = """
+import os
+from envdoctor.probes.source import several
+
+several.os.sched_getaffinity = lambda _: {0, 1}  # also where there is one core
+here = os.getpid()
+ready, tell = os.pipe()
+first = []
+
+def work(number):
+    if os.getpid() != here:
+        os.write(tell, b"x")
+        os._exit(9)
+    if not first:
+        first.append(os.read(ready, 1))  # until the other process has taken a number
+    return b"%d" % number
+
+answer = several.each([several.WORTH_SHARING, *range(40)], work)
+print(answer == {number: b"%d" % number for number in range(41)}, first)
+"""
+WRONG = """
+import os
+from envdoctor.probes.source import several
+
+def work(number):
+    raise ZeroDivisionError
+
+try:
+    several.each([several.WORTH_SHARING, *range(40)], work)
+except ZeroDivisionError:
+    try:
+        os.waitpid(-1, os.WNOHANG)
+    except ChildProcessError:
+        print("no process is left")
+"""
+
+
+@forks
+@pytest.mark.parametrize(("program", "said"), [(LOST, "True [b'x']\n"), (WRONG, "no process is left\n")])
+def test_what_goes_wrong_in_a_process(program, said):
+    """A share that is lost is done here; what goes wrong here is raised."""
+    done = run(sys.executable, "-c", program)
+    assert (done.stdout, done.stderr) == (said, "")
+
+
+@forks
+def test_more_than_a_pipe_holds():
+    answer = several.each([several.WORTH_SHARING, *([1] * 20_000)], lambda number: str(number).encode() + b" ")
+    assert len(answer) == 20_001
