@@ -10,6 +10,8 @@ import os
 import re
 from typing import TYPE_CHECKING, Any
 
+from packaging.requirements import InvalidRequirement, Requirement
+
 from envdoctor.authoring.conditions import read_condition
 from envdoctor.authoring.document import Book, Complaint, Document, line_of, read_document, read_file, shorten
 from envdoctor.authoring.placeholders import complain_of_placeholders, filled
@@ -45,8 +47,8 @@ class Rule(Record):
     ``in``. ``remedies`` have ``kind`` and, by kind, ``requirement`` (``requirements`` where there are several),
     ``package`` (several joined by a space), ``file``/``key``/``to``, ``name``/``to`` or ``text``; then ``safety``,
     ``at`` and, where given, ``effect`` and ``when``. ``proof`` has ``script``, ``write``, ``each``, ``bad`` and
-    ``good``; ``consumers`` maps a name to ``bad``, ``works`` (or ``None``) and ``module``. ``lines`` gives the line of
-    each key path.
+    ``good``, and where given ``installs``, ``needs`` and ``tests``; ``consumers`` maps a name to ``bad``, ``works``
+    (or ``None``) and ``module``. ``lines`` gives the line of each key path.
     """
 
     id: str
@@ -147,15 +149,20 @@ def _references(node: Node) -> list[str]:
 
 
 def _proof(node: Node) -> dict[str, Any]:
-    fields = node.fields(("script", "write", "each", "bad", "good"), needed=("bad",))
+    fields = node.fields(("script", "write", "each", "bad", "good", *_BESIDES), needed=("bad",))
     proof: dict[str, Any] = {"script": "", "write": None, "each": None, "bad": [], "good": []}
     for kind in ("bad", "good"):
         if kind in fields:
             proof[kind] = [_cell(item) for item in fields[kind].items()]
+    cells = [cell for cell in [*proof["bad"], *proof["good"]] if "recorded" not in cell]
+    proof.update({word: read(fields[word]) for word, read in _BESIDES.items() if word in fields})
     if "script" in fields:
         proof["script"] = fields["script"].text()
-    elif any("recorded" not in cell for cell in [*proof["bad"], *proof["good"]]):
+    elif cells and not {"installs", "tests"} & fields.keys():
         node.complain("`proof` lacks `script`; write the few lines of Python that fail in a bad cell")
+    if {"script", "tests"} <= fields.keys():
+        fields["tests"].complain("a proof has a `script` or `tests`; leave one of them out")
+    _complain_of_installed(fields.get("installs"), proof, cells)
     if "write" in fields:
         proof["write"] = fields["write"].text()
     elif any("writer" in cell for cell in [*proof["bad"], *proof["good"]]):
@@ -163,6 +170,36 @@ def _proof(node: Node) -> dict[str, Any]:
     if "each" in fields:
         proof["each"] = fields["each"].choice(("consumer",))
     return proof
+
+
+def _complain_of_installed(node: Node | None, proof: Mapping[str, Any], cells: Sequence[Mapping[str, Any]]) -> None:
+    """What is installed has to be among the packages of each cell, which say the release."""
+    for name in proof.get("installs", ()) if node is not None else ():
+        if node is not None and name != "{consumer}" and any(name not in cell.get("packages", {}) for cell in cells):
+            node.complain(f"`installs` names {shorten(name)}, so each cell needs its release in `packages`")
+
+
+def _installs(node: Node) -> list[str]:
+    texts = [(item, item.text()) for item in node.items_or_self()]
+    return [text if text == "{consumer}" else read_name(item, text) for item, text in texts if text]
+
+
+def _needs(node: Node) -> list[str]:
+    for item in node.items():
+        text = item.text()
+        try:
+            Requirement(text)
+        except InvalidRequirement:
+            item.complain(f"`{shorten(text)}` is not a requirement; write one such as pytest>=7")
+    return [item.text() for item in node.items()]
+
+
+#: What a proof may have besides its script and its cells. It is stated only where it is written.
+_BESIDES: dict[str, Callable[[Node], Any]] = {
+    "installs": _installs,
+    "needs": _needs,
+    "tests": lambda node: [_import_name(item) for item in node.items_or_self()],
+}
 
 
 def _cell(node: Node) -> dict[str, Any]:
@@ -219,6 +256,9 @@ CELL: dict[str, Callable[[Node], Any]] = {
     "files": read_project,
     "artifact": read_stated_artifacts,
     "writer": read_writer,
+    "together": lambda node: node.flag(),
+    "prepare": lambda node: node.text(),
+    "finding": _texts,
     "start_method": lambda node: node.choice(START_METHODS),
 }
 

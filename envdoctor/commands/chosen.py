@@ -33,19 +33,31 @@ def _number(text: str) -> int:
     return number
 
 
+def home_of(directory: str | None) -> str:
+    """The directory of rules: the one that is given, ``rules``, or that of the checkout."""
+    return directory or ("rules" if os.path.isdir("rules") else rulebase.checkout())
+
+
+def files_of(words: Sequence[str], directory: str | None) -> list[str]:
+    """The rule files that ids, files and directories name; all of them where there are no words.
+
+    Raises :class:`UsageError` for what names none.
+    """
+    from envdoctor.authoring.syntax import rule_files
+
+    home = home_of(directory)
+    return list(dict.fromkeys(path for word in words for path in _files(word, home))) if words else rule_files(home)
+
+
 def rules_of(words: Sequence[str], directory: str | None) -> tuple[list[Rule], Mapping[str, Any]]:
     """The rules that ids, files and directories name, all of them where there are no words; and their vocabulary.
 
     Raises :class:`UsageError` for what names none, and where one of them is not well formed.
     """
-    from envdoctor.authoring.syntax import load_vocabulary, read_files, rule_files
+    from envdoctor.authoring.syntax import load_vocabulary, read_files
 
-    home = directory or ("rules" if os.path.isdir("rules") else rulebase.checkout())
-    vocabulary = load_vocabulary(rulebase.vocabulary(home))
-    paths: dict[str, None] = {}
-    for word in words:
-        paths.update(dict.fromkeys(_files(word, home)))
-    rules, complaints = read_files(list(paths) if words else rule_files(home), vocabulary)
+    vocabulary = load_vocabulary(rulebase.vocabulary(home_of(directory)))
+    rules, complaints = read_files(files_of(words, directory), vocabulary)
     if complaints:
         raise UsageError("the rules are not well formed:\n  " + "\n  ".join(map(str, complaints)))
     return rules, vocabulary

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import sys
 from typing import TYPE_CHECKING, Any
 
 from envdoctor.commands.chosen import parser_for_trials, rules_of
@@ -80,18 +79,22 @@ def _minors(options: argparse.Namespace) -> list[str]:
 
 def _results(planned: Sequence[Trial], options: argparse.Namespace) -> dict[str, Mapping[str, Any]]:
     """The result of each trial by its key, remembered or run, with progress on stderr."""
-    from envdoctor.authoring.proof import runner
+    from envdoctor.authoring.proof import processes, runner
+    from envdoctor.commands.progress import Progress
 
     found: dict[str, Mapping[str, Any]] = {}
     found.update((one.key(), told) for one in planned for told in [runner.remembered(one)] if told is not None)
     todo = list({trial.key(): trial for trial in planned if trial.key() not in found}.values())
-    for number, (trial, told) in enumerate(runner.local_pool(options.jobs, offline=options.offline)(todo), 1):
-        runner.remember(trial, told)
-        found[trial.key()] = told
-        if sys.stderr.isatty():
-            print(f"\r\x1b[2K{number}/{len(todo)} {trial.name}", end="", file=sys.stderr, flush=True)
-    if todo and sys.stderr.isatty():
-        print("\r\x1b[2K", end="", file=sys.stderr)
+    progress = Progress(len(todo))
+    with processes.stoppable() as interruption:
+        pool = runner.local_pool(options.jobs, offline=options.offline, begin=progress.begin)
+        for trial, told in pool(todo):
+            runner.remember(trial, told)
+            found[trial.key()] = told
+            progress.end(trial, seconds=told["seconds"])
+    progress.clear()
+    if interruption.number:
+        raise KeyboardInterrupt
     return found
 
 

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import os
 import sys
-import time
 from typing import TYPE_CHECKING, Any
 
-from envdoctor.commands.chosen import parser_for_trials, rules_of
+from envdoctor.authoring import rulebase
+from envdoctor.commands.chosen import files_of, home_of, parser_for_trials, rules_of
 
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Mapping, Sequence
 
+    from envdoctor.authoring.proof.current import Ledger
     from envdoctor.authoring.proof.runner import Verified
-    from envdoctor.authoring.proof.trials import Trial
+    from envdoctor.authoring.syntax import Rule
     from envdoctor.commands.options import Parser
 
 
@@ -36,53 +37,88 @@ def parser() -> Parser:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Run ``envdoctor rules verify``; 1 where a trial contradicts its rule."""
-    from envdoctor.authoring.proof import build, record, runner
+    """Run ``envdoctor rules verify``; 1 where a trial contradicts its rule, 130 or 143 where a signal ended it."""
+    rules, vocabulary = _to_prove(options)
+    if not rules:
+        print("every proof is up to date", file=sys.stderr)
+        return _sum_up([])
 
-    rules, vocabulary = rules_of(options.rule, options.rules)
-    if options.changed:
-        rules = [one for one in rules if os.path.exists(record.path_of(one.path))]
-    if options.changed or not (options.rule or options.again):
-        rules = runner.outdated(rules, vocabulary)
+    from envdoctor.authoring.proof import build, processes, runner
+    from envdoctor.commands.progress import Progress
+
     build.sweep()
     work = runner.Run(rules, vocabulary, versions=options.python, again=options.again)
-    board = _Board(len(rules), sum(map(len, work.plans.values())), len(work.todo))
+    trials = sum(map(len, work.plans.values()))
+    print(f"{trials} trials of {len(rules)} rules, {len(work.todo)} to run", file=sys.stderr)
+    progress = Progress(len(work.todo))
     done = []
-    for verified in work.verify(runner.local_pool(options.jobs, offline=options.offline), board.watch):
-        board.tell(verified)
-        done.append(verified)
+    with processes.stoppable() as interruption:
+        pool = runner.local_pool(options.jobs, offline=options.offline, begin=progress.begin)
+        for verified in work.verify(pool, progress.end):
+            progress.clear()
+            _tell(verified)
+            done.append(verified)
+    progress.clear()
+    _up_to_date(options, [one.rule for one in done], vocabulary)
+    if interruption.number:
+        return _interrupted(progress.done, progress.total, interruption.number, again=options.again)
     return _sum_up(done)
 
 
-class _Board:
-    """Says on stderr what is done, what failed, and how long is left."""
+def _to_prove(options: argparse.Namespace) -> tuple[Sequence[Rule], Mapping[str, Any]]:
+    """The rules to be proven: those that are named, else those whose proof is missing or not up to date."""
+    if options.rule and not options.changed:
+        return rules_of(options.rule, options.rules)
+    if options.again and not options.changed:
+        return rules_of((), options.rules)
 
-    def __init__(self, rules: int, trials: int, to_run: int) -> None:
-        self.start = time.monotonic()
-        self.total, self.done = to_run, 0
-        self.live = sys.stderr.isatty()
-        said = f"{trials} trials of {rules} rules, {to_run} to run" if rules else "every proof is up to date"
-        print(said, file=sys.stderr)
+    from envdoctor.authoring.proof import record
 
-    def watch(self, trial: Trial, _told: Mapping[str, Any]) -> None:
-        """Take note of a trial that is done."""
-        self.done += 1
-        if self.live:
-            left = (time.monotonic() - self.start) / self.done * max(self.total - self.done, 0)
-            line = f"{self.done}/{self.total}  about {left:.0f} s left  {trial.rule}: {trial.name}"
-            print(f"\r\x1b[2K{line[:100]}", end="", file=sys.stderr, flush=True)
+    paths = files_of(options.rule, options.rules)
+    if options.changed:
+        paths = [path for path in paths if os.path.exists(record.path_of(path))]
+    paths = _ledger(options).unknown(paths)
+    if not paths:
+        return [], {}
+    rules, vocabulary = rules_of(paths, options.rules)
+    current = _up_to_date(options, rules, vocabulary)
+    return [rule for rule in rules if rule.path not in current], vocabulary
 
-    def tell(self, verified: Verified) -> None:
-        """Print one rule, and each of its trials that does not agree."""
-        if self.live:
-            print("\r\x1b[2K", end="", file=sys.stderr, flush=True)
-        agree = sum(trial["verdict"] == "agrees" for trial in verified.trials)
-        print(f"{verified.status:<9} {verified.rule.id}  ({agree} of {len(verified.trials)} trials agree)", flush=True)
-        for trial in verified.trials:
-            if trial["verdict"] == "contradicts":
-                print(f"  {trial['trial']} (Python {trial.get('python')}): {trial['reason']}", flush=True)
-            elif trial["verdict"] == "unproven" and verified.status != "proven":
-                print(f"  {trial['trial']}: unproven, because {trial['reason']}", flush=True)
+
+def _ledger(options: argparse.Namespace) -> Ledger:
+    from envdoctor.authoring.proof.current import Ledger
+
+    home = home_of(options.rules)
+    return Ledger(home, rulebase.vocabulary(home))
+
+
+def _up_to_date(options: argparse.Namespace, rules: Sequence[Rule], vocabulary: Mapping[str, Any]) -> set[str]:
+    """The files of the rules whose proof is up to date, which are remembered."""
+    from envdoctor.authoring.proof import runner
+
+    outdated = {rule.path for rule in runner.outdated(rules, vocabulary)}
+    current = {rule.path for rule in rules} - outdated
+    _ledger(options).keep(current, files_of((), options.rules))
+    return current
+
+
+def _tell(verified: Verified) -> None:
+    """Print one rule, and each of its trials that does not agree."""
+    agree = sum(trial["verdict"] == "agrees" for trial in verified.trials)
+    print(f"{verified.status:<9} {verified.rule.id}  ({agree} of {len(verified.trials)} trials agree)", flush=True)
+    for trial in verified.trials:
+        if trial["verdict"] == "contradicts":
+            print(f"  {trial['trial']} (Python {trial.get('python')}): {trial['reason']}", flush=True)
+        elif trial["verdict"] == "unproven" and verified.status != "proven":
+            print(f"  {trial['trial']}: unproven, because {trial['reason']}", flush=True)
+
+
+def _interrupted(done: int, total: int, number: int, *, again: bool) -> int:
+    """Say how to go on; the status is what shells give to a program that a signal ended."""
+    same = "the same command without --again" if again else "the same command"
+    kept = f"{done} of {total} trials were run and are remembered"
+    print(f"envdoctor: interrupted; {kept}, and {same} goes on with the rest", file=sys.stderr)
+    return 128 + number
 
 
 def _sum_up(done: Sequence[Verified]) -> int:

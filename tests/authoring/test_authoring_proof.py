@@ -1,25 +1,22 @@
 """Rules prove themselves: real environments of real wheels, and every way in which a proof can be a lie."""
 
-import base64
 import functools
-import hashlib
 import http.server
 import json
 import os
 import subprocess
 import sys
 import threading
-import zipfile
 from pathlib import Path
 from xml.etree import ElementTree as ET
 
 import pytest
+from authoring.laboratory import PYTHON, laboratory, wheel
 from conftest import environment, run
 
 from envdoctor.authoring.proof import record, sandbox
 from envdoctor.authoring.syntax import load_vocabulary, read_rules
 
-PYTHON = "{}.{}".format(*sys.version_info[:2])
 #: ``lib`` 1.0 and 1.1 work, 2.0 misses a name, 2.1 has it again; ``user`` 1 needs the name.
 LIB = {"1.0": "def name(): return 1", "1.1": "def name(): return 1", "2.0": "", "2.1": "def name(): return 1"}
 
@@ -48,23 +45,6 @@ TRUE = {
 }  # fmt: skip
 
 
-def wheel(folder, name, version, text):
-    """A wheel with one module, as the specification of wheels asks."""
-    info = f"{name}-{version}.dist-info"
-    files = {
-        f"{name}.py": text,
-        f"{info}/METADATA": f"Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n",
-        f"{info}/WHEEL": "Wheel-Version: 1.0\nGenerator: test\nRoot-Is-Purelib: true\nTag: py3-none-any\n",
-    }
-    rows = []
-    with zipfile.ZipFile(folder / f"{name}-{version}-py3-none-any.whl", "w") as archive:
-        for path, content in files.items():
-            archive.writestr(path, content)
-            digest = base64.urlsafe_b64encode(hashlib.sha256(content.encode()).digest()).rstrip(b"=").decode()
-            rows.append(f"{path},sha256={digest},{len(content)}")
-        archive.writestr(f"{info}/RECORD", "\n".join([*rows, f"{info}/RECORD,,"]) + "\n")
-
-
 @pytest.fixture(scope="module")
 def links(tmp_path_factory):
     folder = tmp_path_factory.mktemp("links")
@@ -75,23 +55,7 @@ def links(tmp_path_factory):
 
 @pytest.fixture
 def lab(tmp_path, links):
-    """Run ``envdoctor rules`` in a directory with the one rule, installing from nothing but the wheels here."""
-    (tmp_path / "rules").mkdir()
-    (tmp_path / "rules" / "vocabulary.yaml").write_text("families: {}\n")
-    variables = environment(
-        UV_FIND_LINKS=str(links),
-        UV_OFFLINE="1",
-        ENVDOCTOR_PYTHONS=sys.executable,
-        XDG_CACHE_HOME=str(tmp_path / "cache"),
-    )
-
-    def command(*words, **changes):
-        return run(sys.executable, "-m", "envdoctor", "rules", *words, cwd=tmp_path, env={**variables, **changes})
-
-    command.rule = tmp_path / "rules" / "lib-name-removed.yaml"
-    command.proof = tmp_path / "rules" / "lib-name-removed.proof.json"
-    command.cache = tmp_path / "cache" / "envdoctor"
-    return command
+    return laboratory(tmp_path, links, "lib-name-removed")
 
 
 def state(lab, **changes):

@@ -12,10 +12,10 @@ import tempfile
 import time
 from typing import TYPE_CHECKING, Any
 
-from envdoctor.authoring.proof import pythons, sandbox
+from envdoctor.authoring.proof import installed, installing, processes, pythons, sandbox
+from envdoctor.authoring.proof.trials import name_of
 from envdoctor.errors import RuleError
 from envdoctor.probes import cache
-from envdoctor.probes.distributions import scan
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -58,8 +58,9 @@ def run_trial(trial: Trial, *, offline: bool = False) -> dict[str, Any]:
     """Build a trial's environment, run its script there, and tell what came out.
 
     The answer has ``outcome`` (``passed``, ``failed``, ``timeout`` or ``unbuilt``), ``output`` (its end), ``signal``,
-    ``python`` (the whole version), ``installed`` (``name==version``), ``reason`` (of ``unbuilt``), ``seconds`` and
-    ``isolated``. Nothing of the trial is left on disk.
+    ``python`` (the whole version), ``installed`` (``name==version``), ``reason`` (of ``unbuilt``), ``seconds``,
+    ``isolated`` and, where the environment was examined, the ``findings``. Nothing of the trial is left on disk.
+    Raises :class:`~processes.StoppedError`.
     """
     start = time.monotonic()
     with _directory() as top:
@@ -68,6 +69,8 @@ def run_trial(trial: Trial, *, offline: bool = False) -> dict[str, Any]:
         except UnbuiltError as error:
             told = {"outcome": "unbuilt", "reason": str(error)}
     told.update({name: _tidy(told[name], top) for name in ("output", "reason") if name in told})
+    for finding in told.get("findings", ()):
+        finding.update({name: _tidy(text, top) for name, text in finding.items()})
     return {**told, "seconds": round(time.monotonic() - start, 2)}
 
 
@@ -91,30 +94,49 @@ def _run(trial: Trial, top: str, *, offline: bool) -> dict[str, Any]:
     for name, text in trial.files.items():
         path = os.path.join(work, *name.split("/"))
         os.makedirs(os.path.dirname(path), exist_ok=True)
-        with open(path, "w", encoding="utf-8") as file:
-            file.write(text)
+        write(path, text)
     if trial.writer is not None:
-        python, _ = _build(trial.writer, os.path.join(top, "writer"), (), offline=offline)
-        wrote = _script(python, trial.write or "", work, {}, ".write.py")
-        if wrote.status != 0:
-            raise UnbuiltError(f"writing the artefact failed: {_last(wrote.output)}")
-    python, version = _build(trial.place, os.path.join(top, "place"), trial.steps, offline=offline)
-    came = _script(python, trial.script, work, trial.env, ".script.py")
-    outcome = "timeout" if came.status is None else "passed" if came.status == 0 else "failed"
-    return {
-        "outcome": outcome,
-        "output": came.output[-8000:],
-        "signal": came.signal,
-        "python": version,
-        "installed": _installed(python),
-        "isolated": came.isolated,
-    }
+        python, _ = _build(trial.writer, os.path.join(top, "writer"), offline=offline)
+        _prepare(python, trial.write or "", work, "writing the artefact")
+    python, version = _build(_before(trial), os.path.join(top, "place"), offline=offline, copied=bool(trial.prepare))
+    if trial.prepare:
+        _prepare(python, trial.prepare, work, "preparing the environment")
+    for step in trial.steps:
+        _pip(trial.place, python, step, offline=offline)
+    seen = {"findings": installed.findings(trial.examines, python)} if trial.examines else {}
+    told: dict[str, Any] = {"outcome": "passed", "output": "", "signal": None}
+    if trial.installs:
+        told = installing.told(installing.install(trial, python, work, offline=offline))
+    if trial.script and told["outcome"] == "passed":
+        told = sandbox.told(_script(python, trial.script, work, trial.env, ".script.py"))
+    return {**told, **seen, "python": version, "installed": installed.versions(python)}
+
+
+def write(path: str, text: str) -> None:
+    """Write a text file."""
+    with open(path, "w", encoding="utf-8") as file:
+        file.write(text)
+
+
+def _before(trial: Trial) -> Place:
+    """The place without what the trial itself installs."""
+    if not trial.installs:
+        return trial.place
+    kept = [text for text in trial.place.install if name_of(text) not in trial.installs]
+    needs = [] if any(name_of(text) == "pip" for text in kept) else ["pip"]
+    place: Place = trial.place.replace(install=kept, needs=[*trial.place.needs, *needs])
+    return place
+
+
+def _prepare(python: str, text: str, work: str, doing: str) -> None:
+    came = _script(python, text, work, {}, ".prepare.py")
+    if came.status != 0:
+        raise UnbuiltError(f"{doing} failed: {_last(came.output)}")
 
 
 def _script(python: str, text: str, work: str, env: Any, name: str) -> sandbox.Outcome:
     path = os.path.join(work, name)
-    with open(path, "w", encoding="utf-8") as file:
-        file.write(text)
+    write(path, text)
     return sandbox.run([python, path], work, {**env, "VIRTUAL_ENV": os.path.dirname(os.path.dirname(python))})
 
 
@@ -141,33 +163,47 @@ def sweep() -> None:
             shutil.rmtree(os.path.join(base, name), ignore_errors=True)
 
 
-def _build(place: Place, directory: str, steps: Sequence[Sequence[str]], *, offline: bool) -> tuple[str, str]:
-    """Build an environment; gives its interpreter and the whole version of it."""
+def _build(place: Place, directory: str, *, offline: bool, copied: bool = False) -> tuple[str, str]:
+    """Build an environment; gives its interpreter and the whole version of it.
+
+    ``copied`` is for one whose files will be changed: others share them with the installer's cache.
+    """
     known = pythons.find(place.python)
     if known is None:
         raise UnbuiltError(f"no Python {place.python} was found; name one in {pythons.VARIABLE}")
     version, interpreter = known
-    _uv(["venv", "--no-project", "--python", interpreter, directory], offline=offline)
+    _uv(["venv", "--no-project", "--python", interpreter, directory], directory, offline=offline)
     python = os.path.join(directory, *(("Scripts", "python.exe") if os.name == "nt" else ("bin", "python")))
-    first = [["install", *place.install]] if place.install else []
-    gone = [["uninstall", *place.absent]] if place.absent else []
-    for verb, *words in [*first, *gone, *steps]:
-        _uv(["pip", verb, "--python", python, *words], offline=offline)
+    wanted = [*place.install, *place.needs]
+    if wanted:
+        _pip(place, python, ["install", *(["--link-mode", "copy"] if copied else []), *wanted], offline=offline)
+    if place.absent:
+        _pip(place, python, ["uninstall", *place.absent], offline=offline)
     return python, version
 
 
-def _uv(words: Sequence[str], *, offline: bool) -> None:
+def _pip(place: Place, python: str, step: Sequence[str], *, offline: bool) -> None:
+    """Install or uninstall. What is stated to be together stays so, whatever its metadata says of each other."""
+    verb, *words = step
+    top = os.path.dirname(os.path.dirname(python))
+    if place.together and verb == "install":
+        held = [text for text in place.install if text in words or name_of(text) not in map(name_of, words)]
+        write(top + ".held", "\n".join(held))
+        words = ["--override", top + ".held", *words]
+    _uv(["pip", verb, "--python", python, *words], top, offline=offline)
+
+
+def _uv(words: Sequence[str], directory: str, *, offline: bool) -> None:
     command = [uv(), "--quiet", "--no-config", *(["--offline"] if offline else []), *words]
     kept = {name: value for name, value in os.environ.items() if name not in {"VIRTUAL_ENV", "CONDA_PREFIX"}}
-    try:
-        done = subprocess.run(  # noqa: S603 - uv, an interpreter, or a trial in its sandbox
-            command, capture_output=True, text=True, errors="replace", timeout=SECONDS, check=False,
-            env={**kept, "NO_COLOR": "1"}, stdin=subprocess.DEVNULL, start_new_session=True,
-        )  # fmt: skip
-    except subprocess.TimeoutExpired as error:
-        raise UnbuiltError(f"installing took longer than {SECONDS} seconds") from error
-    if done.returncode:
-        raise UnbuiltError(_because(done.stderr))
+    log = directory + ".log"
+    env = {**kept, "NO_COLOR": "1"}
+    status = processes.run(command, log, seconds=SECONDS, directory=os.path.dirname(directory), env=env)
+    if status is None:
+        raise UnbuiltError(f"installing took longer than {SECONDS} seconds")
+    if status:
+        with open(log, encoding="utf-8", errors="replace") as file:
+            raise UnbuiltError(_because(file.read()))
 
 
 def _because(said: str) -> str:
@@ -180,12 +216,3 @@ def _because(said: str) -> str:
 def _last(said: str) -> str:
     lines = [line.strip() for line in said.splitlines() if line.strip()]
     return (lines or ["it said nothing"])[-1][:_REASON]
-
-
-def _installed(python: str) -> list[str]:
-    top = os.path.dirname(os.path.dirname(python))
-    sites = [os.path.join(top, "Lib", "site-packages")] if os.name == "nt" else []
-    library = os.path.join(top, "lib")
-    if os.name != "nt" and os.path.isdir(library):
-        sites = [os.path.join(library, name, "site-packages") for name in sorted(os.listdir(library))]
-    return sorted(f"{one.name}=={one.version}" for one in scan(sites).packages.values())

@@ -29,8 +29,27 @@ def judge(trial: Trial, told: Mapping[str, Any], texts: Mapping[str, Any]) -> di
     if told["outcome"] == "unbuilt":
         return {"verdict": UNPROVEN, "symptom": None, "reason": told["reason"]}
     seen = symptom(told)
-    wrong = _wrong(trial, told, texts, seen)
+    wrong = _wrong(trial, told, texts, seen) or _unseen(trial, told)
+    if wrong and told.get("installing") and _GONE.search(told["output"]):
+        return {"verdict": UNPROVEN, "symptom": seen, "reason": f"nothing was there to install: {seen}"}
     return {"verdict": CONTRADICTS if wrong else AGREES, "symptom": seen, "reason": wrong}
+
+
+#: What pip says of a release that the index does not have, or does not have for this interpreter.
+_GONE = re.compile(r"No matching distribution found|Could not find a version that satisfies")
+
+
+def _unseen(trial: Trial, told: Mapping[str, Any]) -> str | None:
+    """Why what envdoctor found in the environment is not what is stated, if it is not."""
+    if trial.examines is None:
+        return None
+    stated, found = trial.finding or {}, told["findings"]
+    there = [one for one in found if stated.items() <= one.items()]
+    if trial.kind == "bad":
+        said = ", ".join(f"{name} {value}" for name, value in stated.items())
+        return None if there else f"envdoctor finds nothing there that is {trial.examines}: {said}"
+    left = there if trial.kind == "remedy" else found
+    return f"envdoctor finds that {left[0]['distribution']} is {trial.examines}" if left else None
 
 
 def _wrong(trial: Trial, told: Mapping[str, Any], texts: Mapping[str, Any], seen: str | None) -> str | None:

@@ -12,16 +12,23 @@ from typing import TYPE_CHECKING, Any
 
 from envdoctor._version import __version__
 from envdoctor.authoring.compile import compile_rule
-from envdoctor.authoring.proof import build, pythons, record, trials
-from envdoctor.authoring.proof.judge import judge
+from envdoctor.authoring.proof import build, processes, pythons, record, trials
+from envdoctor.authoring.proof.judge import CONTRADICTS, judge
 from envdoctor.model import Record
 from envdoctor.probes import cache
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
+    from typing import Protocol
 
     from envdoctor.authoring.proof.trials import Trial
     from envdoctor.authoring.syntax import Rule
+
+    class Watch(Protocol):
+        """Sees each trial that is done."""
+
+        def __call__(self, trial: Trial, *, failed: bool, seconds: float | None) -> None:
+            """Take note of one."""
 
     #: Runs many trials and gives each with its result as it comes.
     Pool = Callable[[Sequence[Trial]], Iterator[tuple[Trial, dict[str, Any]]]]
@@ -39,16 +46,28 @@ class Verified(Record):
     ran: int = 0
 
 
-def local_pool(jobs: int, *, offline: bool) -> Pool:
-    """Trials on this machine, so many at a time. What did not start yet is given up when the run is interrupted."""
+def local_pool(jobs: int, *, offline: bool, begin: Callable[[Trial], None] | None = None) -> Pool:
+    """Trials on this machine, so many at a time; when the run is interrupted, none of them goes on.
+
+    ``begin`` sees each trial when it begins, in the thread that runs it.
+    """
+
+    def one(trial: Trial) -> dict[str, Any]:
+        if begin is not None:
+            begin(trial)
+        return build.run_trial(trial, offline=offline)
 
     def run(planned: Sequence[Trial]) -> Iterator[tuple[Trial, dict[str, Any]]]:
         build.uv()  # looking for it is not for several threads at once
         executor = concurrent.futures.ThreadPoolExecutor(jobs)
-        waiting = {executor.submit(build.run_trial, trial, offline=offline): trial for trial in planned}
+        waiting = {executor.submit(one, trial): trial for trial in planned}
         try:
             for done in concurrent.futures.as_completed(waiting):
-                yield waiting[done], done.result()
+                if not isinstance(done.exception(), processes.StoppedError):
+                    yield waiting[done], done.result()
+        except BaseException:
+            processes.stop()
+            raise
         finally:
             executor.shutdown(wait=True, cancel_futures=True)
 
@@ -92,17 +111,19 @@ class Run:
             else:
                 self.todo.setdefault(trial.key(), []).append(trial)
 
-    def verify(self, pool: Pool, watch: Callable[[Trial, Mapping[str, Any]], None]) -> Iterator[Verified]:
+    def verify(self, pool: Pool, watch: Watch) -> Iterator[Verified]:
         """Run what has to be run, giving each rule when its last trial is done; ``watch`` sees each trial."""
         for rule in self.rules:
             if self._is_done(rule):
                 yield self._finish(rule)
         for trial, told in pool([same[0] for same in self.todo.values()]):
             remember(trial, told)
-            for same in self.todo[trial.key()]:
+            alike = self.todo[trial.key()]
+            failed = any(judge(one, told, self.texts[one.rule])["verdict"] == CONTRADICTS for one in alike)
+            watch(trial, failed=failed, seconds=told.get("seconds"))
+            for same in alike:
                 self.results[same.rule][same.name] = told
                 self.ran[same.rule] += 1
-                watch(same, told)
                 if self._is_done(same.rule):
                     yield self._finish(same.rule)
 
@@ -145,6 +166,7 @@ def _row(trial: Trial, told: Mapping[str, Any], texts: Mapping[str, Any]) -> dic
     row["python"] = told.get("python")
     row["installed"] = told.get("installed")
     row["isolated"] = told.get("isolated")
+    row["findings"] = told.get("findings") or None
     kept = ("trial", "kind", "verdict")
     return {name: value for name, value in row.items() if name in kept or value is not None}
 

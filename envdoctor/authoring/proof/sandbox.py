@@ -15,16 +15,21 @@ import subprocess
 import sys
 from typing import TYPE_CHECKING
 
+from envdoctor.authoring.proof import processes
 from envdoctor.model import Record
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+    from typing import Any
 
 #: Bytes of address space, seconds of wall time and bytes of output that a trial may use.
 MEMORY = 8 << 30
 SECONDS = 120
 OUTPUT = 1 << 18
 _PROBE_SECONDS = 20
+_TOLD = 8_000
+#: The length of the command for a namespace of the network alone.
+_BARE = 2
 _SCRIPT = """\
 ip link set lo up 2>/dev/null || ifconfig lo up 2>/dev/null
 ulimit -v {memory} 2>/dev/null
@@ -41,6 +46,12 @@ class Outcome(Record):
     signal: str | None = None
     output: str = ""
     isolated: bool = False
+
+
+def told(came: Outcome) -> dict[str, Any]:
+    """An outcome as plain data: ``passed``, ``failed`` or ``timeout``, with the end of what was printed."""
+    outcome = "timeout" if came.status is None else "passed" if came.status == 0 else "failed"
+    return {"outcome": outcome, "output": came.output[-_TOLD:], "signal": came.signal, "isolated": came.isolated}
 
 
 @functools.cache
@@ -67,30 +78,26 @@ def run(
 ) -> Outcome:
     """Run a program in a directory, which is its HOME and TMPDIR too, and wait for its end.
 
-    ``network`` leaves it the network, for what installs.
+    ``network`` leaves it the network, for what installs. Raises :class:`~processes.StoppedError`.
     """
-    around = () if network else isolation()
-    limited = ["sh", "-c", _SCRIPT.format(memory=MEMORY >> 10), "trial"] if os.name != "nt" and not network else []
+    around = _around(network=network)
+    limited = ["sh", "-c", _SCRIPT.format(memory=MEMORY >> 10), "trial"] if os.name != "nt" else []
     log = os.path.join(directory, ".trial-output")
-    with open(log, "wb") as output:
-        process = subprocess.Popen(  # noqa: S603 - uv, an interpreter, or a trial in its sandbox
-            [*around, *limited, *command],
-            cwd=directory,
-            env=environment(directory, env),
-            stdin=subprocess.DEVNULL,
-            stdout=output,
-            stderr=subprocess.STDOUT,
-            start_new_session=True,
-        )
-        try:
-            status: int | None = process.wait(timeout=seconds)
-        except subprocess.TimeoutExpired:
-            status = None
-        finally:
-            _end(process)
+    status = processes.run(
+        [*around, *limited, *command], log, seconds=seconds, directory=directory, env=environment(directory, env),
+        contained=len(around) > _BARE,
+    )  # fmt: skip
     said = _end_of(log)
     os.unlink(log)
-    return _outcome(status, said, isolated=bool(around))
+    return _outcome(status, said, isolated=bool(around) and not network)
+
+
+def _around(*, network: bool) -> tuple[str, ...]:
+    """The command for the namespaces of a program, with or without one for the network."""
+    around = isolation()
+    if not network:
+        return around
+    return (around[0], "-rp", *around[_BARE:]) if len(around) > _BARE else ()
 
 
 def environment(directory: str, env: Mapping[str, str]) -> dict[str, str]:
@@ -101,25 +108,6 @@ def environment(directory: str, env: Mapping[str, str]) -> dict[str, str]:
 
 
 _KEPT = ("PATH", "SYSTEMROOT", "SSL_CERT_FILE", "REQUESTS_CA_BUNDLE", "LD_LIBRARY_PATH", "TZ")
-
-
-def _end(process: subprocess.Popen[bytes]) -> None:
-    """End a program and whatever it started.
-
-    Of a process namespace the first process is ended, which ends all others; then who waits for it returns.
-    """
-    if os.name == "nt":
-        process.kill()
-    elif isolation() and process.poll() is None:
-        import psutil
-
-        with contextlib.suppress(psutil.NoSuchProcess, subprocess.TimeoutExpired):
-            for child in psutil.Process(process.pid).children():
-                child.kill()
-            process.wait(timeout=_PROBE_SECONDS)
-    with contextlib.suppress(ProcessLookupError, PermissionError, AttributeError):
-        os.killpg(process.pid, signal.SIGKILL)
-    process.wait()
 
 
 def _end_of(path: str) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from typing import TYPE_CHECKING, Any
 
 from packaging.requirements import InvalidRequirement, Requirement
@@ -28,19 +29,28 @@ APPLIED = ("upgrade", "downgrade", "pin", "install", "uninstall", "reinstall", "
 
 
 class Place(Record):
-    """An environment to build: an interpreter ``X.Y`` or ``X.Y.Z``, requirements, and what is removed afterwards."""
+    """An environment to build: an interpreter ``X.Y`` or ``X.Y.Z``, requirements, and what is removed afterwards.
+
+    ``together`` installs exactly these although their metadata refuses each other; ``needs`` is installed besides.
+    """
 
     python: str
     install: Sequence[str] = ()
     absent: Sequence[str] = ()
+    together: bool = False
+    needs: Sequence[str] = ()
 
 
 class Trial(Record):
     """One run: build ``place``, apply ``steps`` (arguments of an installer), write ``files``, run ``script``.
 
     ``kind`` is ``bad``, ``good`` or ``remedy``. ``writer`` is another environment, in which ``write`` is run first, in
-    the same directory. ``raises`` is the failure that is stated, ``recorded`` where a trial that cannot be built was
-    seen instead, and ``unbuildable`` why it is not even tried.
+    the same directory. ``prepare`` is run in the place before anything else is done there. ``installs`` names what of
+    the place the trial itself installs, with ``constraints`` where it is built. ``examines`` is the kind of defect that
+    envdoctor looks for, and ``finding`` what it finds.
+
+    ``raises`` is the failure that is stated, ``recorded`` where a trial that cannot be built was seen instead, and
+    ``unbuildable`` why it is not even tried.
     """
 
     rule: str
@@ -54,6 +64,11 @@ class Trial(Record):
     env: Mapping[str, str] = {}
     write: str | None = None
     writer: Place | None = None
+    prepare: str | None = None
+    installs: Sequence[str] = ()
+    constraints: Sequence[str] = ()
+    examines: str | None = None
+    finding: Mapping[str, str] | None = None
     raises: str | None = None
     recorded: str | None = None
     unbuildable: str | None = None
@@ -63,10 +78,23 @@ class Trial(Record):
         told = {name: value for name, value in self.as_dict().items() if name not in _NOT_RUN}
         told["place"] = self.place.as_dict()
         told["writer"] = self.writer and self.writer.as_dict()
-        return hashlib.sha256(json.dumps(told, sort_keys=True, default=list).encode()).hexdigest()
+        return hashlib.sha256(json.dumps(_said(told), sort_keys=True, default=list).encode()).hexdigest()
 
 
-_NOT_RUN = {"rule", "name", "kind", "raises", "recorded", "unbuildable", "consumer"}
+_NOT_RUN = {"rule", "name", "kind", "raises", "recorded", "unbuildable", "consumer", "finding"}
+#: What most trials do not have; where it is not said, a trial keeps the name that it had before there was such a thing.
+_SELDOM = {"together", "needs", "prepare", "installs", "constraints", "examines"}
+
+
+def _said(told: Mapping[str, Any]) -> dict[str, Any]:
+    """What is said of a trial, or of a place within it, without what it does not have."""
+    found = {name: value for name, value in told.items() if value or name not in _SELDOM}
+    return {name: _said(value) if name in {"place", "writer"} and value else value for name, value in found.items()}
+
+
+def name_of(requirement: str) -> str:
+    """The normalised name at the beginning of a requirement."""
+    return str(canonicalize_name(re.split(r"[^\w.-]", requirement.strip(), maxsplit=1)[0]))
 
 
 def plan(rule: Rule, vocabulary: Mapping[str, Any], pythons: Sequence[str]) -> list[Trial]:
@@ -74,8 +102,6 @@ def plan(rule: Rule, vocabulary: Mapping[str, Any], pythons: Sequence[str]) -> l
 
     ``pythons`` are the versions of the interpreters at hand, which remedies about Python choose from.
     """
-    if "installed" in rule.when:
-        return []
     compiled = compile_rule(rule, vocabulary)
     found: list[Trial] = []
     for kind in ("bad", "good"):
@@ -102,12 +128,16 @@ def _of_cell(rule: Rule, kind: str, name: str, cell: Cell) -> Iterator[Trial]:
             name=f"{name}: {consumer}" if consumer and len(consumers) > 1 else name,
             kind=kind,
             consumer=consumer,
-            place=_place(cell),
-            script=fill(rule.proof["script"], names),
+            place=_place(cell, rule.proof.get("needs", ())),
+            script=fill(_script(rule, cell), names),
             files=cell.get("files", {}),
             env=cell.get("env", {}),
             write=rule.proof["write"] if writer is not None else None,
             writer=_place({"python": cell.get("python", ""), **writer}) if writer is not None else None,
+            prepare=cell.get("prepare"),
+            installs=[fill(name, names) for name in rule.proof.get("installs", ())],
+            examines=rule.when.get("installed"),
+            finding=cell.get("finding"),
             raises=cell.get("raises"),
             recorded=cell.get("recorded"),
             unbuildable=_unbuildable(rule, cell),
@@ -118,12 +148,33 @@ def _within(version: str, specifier: str) -> bool:
     return SpecifierSet(specifier).contains(version, prereleases=True)
 
 
-def _place(cell: Cell) -> Place:
+def _place(cell: Cell, needs: Sequence[str] = ()) -> Place:
     return Place(
         python=cell.get("python", ""),
         install=[f"{name}=={version}" for name, version in sorted(cell.get("packages", {}).items())],
         absent=sorted(cell.get("absent", ())),
+        together=cell.get("together", False),
+        needs=list(needs),
     )
+
+
+_BY_PYTEST = """\
+import sys
+import pytest
+sys.exit(pytest.main(["-q", "--tb=native", "-p", "no:cacheprovider", "--pyargs", *{tests}]))
+"""
+_BY_UNITTEST = """\
+import unittest
+unittest.main(module=None, argv=["unittest", *{tests}])
+"""
+
+
+def _script(rule: Rule, cell: Cell) -> str:
+    """The script of a proof, or the one that runs the tests which a distribution ships: by pytest where it is there."""
+    if "tests" not in rule.proof:
+        return str(rule.proof["script"])
+    present = {*map(name_of, rule.proof.get("needs", ())), *cell.get("packages", {})}
+    return (_BY_PYTEST if "pytest" in present else _BY_UNITTEST).replace("{tests}", json.dumps(rule.proof["tests"]))
 
 
 def _unbuildable(rule: Rule, cell: Cell) -> str | None:
@@ -133,7 +184,7 @@ def _unbuildable(rule: Rule, cell: Cell) -> str | None:
         stated.append("another build of Python")
     if "platform" in cell or "machine" in cell:
         stated.append("platform")
-    if not rule.proof["script"]:
+    if not (rule.proof["script"] or {"installs", "tests"} & rule.proof.keys()):
         return "it has no script"
     return f"it states {' and '.join(stated)}, which the laboratory cannot set" if stated else None
 
@@ -152,8 +203,11 @@ def _remedied(
     """The bad cell after each safe remedy that is offered in it."""
     snapshot = snapshot_of(cell, vocabulary)
     names = [one.names for one in matches(compiled["match"], snapshot) if trial.consumer in {None, one.consumer}]
+    names += [trial.finding] if trial.finding else []
     for remedy in rule.remedies:
-        if remedy["safety"] != "safe" or remedy["kind"] not in APPLIED or remedy["at"] != "run" or not names:
+        if remedy["safety"] != "safe" or remedy["kind"] not in APPLIED or not names:
+            continue
+        if remedy["at"] == "build" and not trial.installs:
             continue
         if "when" in remedy:
             only = compile_rule(rule.replace(when=remedy["when"], consumers={}, remedies=[]), vocabulary)
@@ -170,7 +224,8 @@ def _apply(remedy: Mapping[str, Any], names: Mapping[str, str], trial: Trial, py
         return None
     wanted = [fill(text, names) for text in texts]
     removed = [fill(text, names) for text in remedy.get("package", "").split()]
-    label = f"{trial.name}, then {remedy['kind']} {' '.join([*removed, *wanted]) or remedy.get('name', '')}"
+    where = " where it is built" if remedy["at"] == "build" else ""
+    label = f"{trial.name}, then {remedy['kind']} {' '.join([*removed, *wanted]) or remedy.get('name', '')}{where}"
     changed: Trial = trial.replace(name=label, kind="remedy", raises=None)
     if remedy["kind"] == "setenv":
         changed = changed.replace(env={**trial.env, remedy["name"]: fill(str(remedy["to"]), names)})
@@ -180,7 +235,21 @@ def _apply(remedy: Mapping[str, Any], names: Mapping[str, str], trial: Trial, py
     else:
         changed = changed.replace(place=place)
     wanted = [text for text in wanted if not _is_python(text)]
+    if remedy["at"] == "build":
+        return changed.replace(constraints=wanted)  # type: ignore[no-any-return]
+    if trial.installs:
+        return _installed_instead(changed, wanted, removed)
     return changed.replace(steps=_steps(remedy["kind"], wanted, removed, trial))  # type: ignore[no-any-return]
+
+
+def _installed_instead(trial: Trial, wanted: Sequence[str], removed: Sequence[str]) -> Trial:
+    """The trial with other requirements, of which a name that is new takes the place of one that is removed."""
+    gone = {name_of(text) for text in [*removed, *wanted]}
+    kept = [text for text in trial.place.install if name_of(text) not in gone]
+    left = [name for name in trial.installs if name not in map(name_of, removed)]
+    place = trial.place.replace(install=sorted([*kept, *wanted]))
+    instead: Trial = trial.replace(place=place, installs=left or sorted(map(name_of, wanted)))
+    return instead
 
 
 def _steps(kind: str, wanted: list[str], removed: list[str], trial: Trial) -> list[list[str]]:

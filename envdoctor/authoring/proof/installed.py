@@ -1,0 +1,27 @@
+"""What stands in an environment that was built: releases, and what its metadata contradicts."""
+
+from __future__ import annotations
+
+import os
+
+from envdoctor.engine.installed import defects
+from envdoctor.probes.distributions import scan
+from envdoctor.targets import examine
+
+
+def versions(python: str) -> list[str]:
+    """The distributions of the environment of an interpreter, as ``name==version``."""
+    top = os.path.dirname(os.path.dirname(python))
+    sites = [os.path.join(top, "Lib", "site-packages")] if os.name == "nt" else []
+    library = os.path.join(top, "lib")
+    if os.name != "nt" and os.path.isdir(library):
+        sites = [os.path.join(library, name, "site-packages") for name in sorted(os.listdir(library))]
+    return sorted(f"{one.name}=={one.version}" for one in scan(sites).packages.values())
+
+
+def findings(kind: str, python: str) -> list[dict[str, str]]:
+    """What envdoctor finds in an environment of one kind of defect, each by the words that a rule's texts may name.
+
+    Raises :class:`~envdoctor.errors.TargetError` where the interpreter does not answer.
+    """
+    return [names for _, _, names in defects(kind, examine("python", python))]

@@ -1,0 +1,51 @@
+"""A directory with one rule and ``envdoctor rules`` in it, which installs from nothing but the files given to it."""
+
+import base64
+import hashlib
+import sys
+import zipfile
+
+from conftest import environment, run
+
+PYTHON = "{}.{}".format(*sys.version_info[:2])
+
+
+def wheel(folder, name, version, text, *requires):
+    """A wheel with one module, as the specification of wheels asks."""
+    info = f"{name}-{version}.dist-info"
+    needs = "".join(f"Requires-Dist: {line}\n" for line in requires)
+    files = {
+        f"{name}.py": text,
+        f"{info}/METADATA": f"Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n{needs}",
+        f"{info}/WHEEL": "Wheel-Version: 1.0\nGenerator: test\nRoot-Is-Purelib: true\nTag: py3-none-any\n",
+    }
+    rows = []
+    with zipfile.ZipFile(folder / f"{name}-{version}-py3-none-any.whl", "w") as archive:
+        for path, content in files.items():
+            archive.writestr(path, content)
+            digest = base64.urlsafe_b64encode(hashlib.sha256(content.encode()).digest()).rstrip(b"=").decode()
+            rows.append(f"{path},sha256={digest},{len(content)}")
+        archive.writestr(f"{info}/RECORD", "\n".join([*rows, f"{info}/RECORD,,"]) + "\n")
+
+
+def laboratory(tmp_path, links, rule, **variables):
+    """A function that runs ``envdoctor rules`` with some words; its attributes are the files that it is about."""
+    (tmp_path / "rules").mkdir()
+    (tmp_path / "rules" / "vocabulary.yaml").write_text("families: {}\n")
+    told = environment(
+        UV_FIND_LINKS=str(links),
+        UV_OFFLINE="1",
+        ENVDOCTOR_PYTHONS=sys.executable,
+        XDG_CACHE_HOME=str(tmp_path / "cache"),
+        **variables,
+    )
+
+    def command(*words, **changes):
+        return run(sys.executable, "-m", "envdoctor", "rules", *words, cwd=tmp_path, env={**told, **changes})
+
+    command.variables = told
+    command.directory = tmp_path
+    command.rule = tmp_path / "rules" / f"{rule}.yaml"
+    command.proof = tmp_path / "rules" / f"{rule}.proof.json"
+    command.cache = tmp_path / "cache" / "envdoctor"
+    return command
