@@ -111,6 +111,9 @@ def _tell(verified: Verified) -> None:
             print(f"  {trial['trial']} (Python {trial.get('python')}): {trial['reason']}", flush=True)
         elif trial["verdict"] == "unproven" and verified.status != "proven":
             print(f"  {trial['trial']}: unproven, because {trial['reason']}", flush=True)
+        elif trial.get("moved"):
+            moved = f"the installer moved {', '.join(trial['moved'])}"
+            print(f"  {trial['trial']}: {moved}; `together: true` tells whether they work together", flush=True)
 
 
 def _interrupted(done: int, total: int, number: int, *, again: bool) -> int:

@@ -24,6 +24,7 @@ def trials(lab):
 @pytest.fixture(scope="module")
 def pair(tmp_path_factory):
     folder = tmp_path_factory.mktemp("pair")
+    wheel(folder, "left", "0.9", OLD, "right")
     wheel(folder, "left", "1.0", OLD, "right<2")
     wheel(folder, "left", "1.1", OLD, "right<2")
     wheel(folder, "left", "1.2", NEW, "right>=2")
@@ -73,6 +74,16 @@ def test_a_pair_that_refuses_each_other_is_put_together_where_the_cell_says_so(t
     assert done.stdout == "proven    right-old-removed  (5 of 5 trials agree)\n", done.stdout + done.stderr
     assert trials(lab)["bad 1"]["installed"] == ["left==1.0", "right==2.0"]
     assert trials(lab)["bad 1, then downgrade right<2"]["installed"] == ["left==1.0", "right==1.0"]
+
+
+def test_it_is_said_where_a_remedy_cures_because_the_resolver_avoids_the_pair(tmp_path, pair):
+    lab = laboratory(tmp_path, pair, "right-old-removed")
+    state_pair(lab, "{downgrade: left==1.0}", together=False)
+    lab.rule.write_text(lab.rule.read_text().replace('{left: "1.0", right: "2.0"}', '{left: "0.9", right: "2.0"}', 1))
+    done = lab("verify")
+    assert done.returncode == 0
+    assert "the installer moved right 2.0 to 1.0; `together: true` tells whether they work together" in done.stdout
+    assert trials(lab)["bad 1, then downgrade left==1.0"]["moved"] == ["right 2.0 to 1.0"]
 
 
 def test_an_upgrade_that_only_makes_the_resolver_avoid_the_pair_does_not_cure(tmp_path, pair):

@@ -10,6 +10,8 @@ import os
 import platform
 from typing import TYPE_CHECKING, Any
 
+from packaging.utils import canonicalize_version
+
 from envdoctor._version import __version__
 from envdoctor.authoring.compile import compile_rule
 from envdoctor.authoring.proof import build, processes, pythons, record, trials
@@ -167,8 +169,22 @@ def _row(trial: Trial, told: Mapping[str, Any], texts: Mapping[str, Any]) -> dic
     row["installed"] = told.get("installed")
     row["isolated"] = told.get("isolated")
     row["findings"] = told.get("findings") or None
+    row["moved"] = _moved(trial, told, texts) or None
     kept = ("trial", "kind", "verdict")
     return {name: value for name, value in row.items() if name in kept or value is not None}
+
+
+def _moved(trial: Trial, told: Mapping[str, Any], texts: Mapping[str, Any]) -> list[str]:
+    """What a rule is about that a remedy moved without naming it: the resolver avoids the pair, and proves no more."""
+    wanted = {trials.name_of(word) for step in trial.steps for word in step[1:]}
+    stated = dict(text.split("==", 1) for text in trial.place.install if "==" in text)
+    there = dict(text.split("==", 1) for text in told.get("installed", ()))
+    about = {*texts["packages"], *texts["consumers"]} - wanted if trial.steps else set()
+    return [
+        f"{name} {stated[name]} to {there[name]}"
+        for name in sorted(about & stated.keys() & there.keys())
+        if canonicalize_version(stated[name]) != canonicalize_version(there[name])
+    ]
 
 
 def tools() -> dict[str, str]:
