@@ -56,7 +56,7 @@ class Laboratory:
     def __init__(self, top: str) -> None:
         self.top = top
         self.environment = {
-            **os.environ,
+            **{name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"},
             "ENVDOCTOR_PYTHONS": sys.executable,
             "XDG_CACHE_HOME": os.path.join(top, "cache"),
             "UV_CACHE_DIR": subprocess.run(
@@ -86,7 +86,8 @@ class Laboratory:
                 [uv(), "pip", "install", "--quiet", "--offline", "--python", python, *pins],
                 [python, "-c", SCRIPT],
             ):
-                subprocess.run(words, check=True, env={**self.environment, "CELL": str(number)})
+                # in a session of its own, as the runner's are: schedulers share out by session
+                subprocess.run(words, check=True, env={**self.environment, "CELL": str(number)}, start_new_session=True)
 
     def tidy(self) -> None:
         """Remove what the bare loop made; that is not measured."""
@@ -145,6 +146,7 @@ def measure(top: str, rounds: int) -> dict[str, list[tuple[float, float]]]:
         [uv(), "pip", "install", "--quiet", "--python", os.path.join(warm, "bin", "python"), *pins], check=True
     )
     base = unchanged(top)
+    laboratory.verify(2)
     laboratory.envdoctor(base, ["verify"])
     seen: dict[str, list[tuple[float, float]]] = {"bare": [], "one": [], "two": [], "second": []}
     for _ in range(rounds):
