@@ -80,7 +80,7 @@ class Subject:
         return matches(self.match, snapshot_of(cell, self.vocabulary), trace)
 
     def about_metadata(self) -> bool:
-        """Whether the rule is about installed metadata, which no cell can state."""
+        """Whether the rule is about installed metadata, which only an environment that is built can show."""
         return "installed" in self.rule.when
 
 

@@ -1,7 +1,6 @@
 """A run of trials as its user sees it: what is going on, how it is interrupted, how it goes on."""
 
 import os
-import pty
 import re
 import signal
 import socket
@@ -11,7 +10,7 @@ import sys
 import pytest
 from authoring.laboratory import PYTHON, laboratory, wheel
 
-pytestmark = pytest.mark.skipif(os.name == "nt", reason="there are no signals to send, and no FIFO")
+pty = pytest.importorskip("pty", reason="there are no terminals, signals and FIFOs as here")
 
 RULE = f"""\
 id: lib-name-removed
