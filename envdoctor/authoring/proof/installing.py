@@ -61,4 +61,4 @@ def told(came: sandbox.Outcome) -> dict[str, Any]:
     if came.status != 0 and _UNREACHED.search(came.output):
         lines = [line.strip() for line in came.output.splitlines() if _UNREACHED.search(line)]
         return {"outcome": "unbuilt", "reason": lines[-1][:_LONG]}
-    return {**sandbox.told(came), "installing": True}
+    return {**sandbox.told(came, sandbox.OUTPUT), "installing": True}  # compilers go on long after the first error

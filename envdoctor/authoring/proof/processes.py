@@ -114,7 +114,7 @@ class Interruption:
     number = 0
 
     def __init__(self) -> None:
-        self._before = {name: signal.getsignal(name) for name in (signal.SIGINT, signal.SIGTERM)}
+        self._before = {name: signal.getsignal(name) or signal.SIG_DFL for name in (signal.SIGINT, signal.SIGTERM)}
 
     def listen(self) -> None:
         """Take the first signal; a second one does what it did before."""

@@ -48,10 +48,10 @@ class Outcome(Record):
     isolated: bool = False
 
 
-def told(came: Outcome) -> dict[str, Any]:
+def told(came: Outcome, length: int = _TOLD) -> dict[str, Any]:
     """An outcome as plain data: ``passed``, ``failed`` or ``timeout``, with the end of what was printed."""
     outcome = "timeout" if came.status is None else "passed" if came.status == 0 else "failed"
-    return {"outcome": outcome, "output": came.output[-_TOLD:], "signal": came.signal, "isolated": came.isolated}
+    return {"outcome": outcome, "output": came.output[-length:], "signal": came.signal, "isolated": came.isolated}
 
 
 @functools.cache
