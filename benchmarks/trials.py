@@ -166,12 +166,12 @@ def page(seen: dict[str, list[tuple[float, float]]]) -> str:
     work = statistics.median(one[1] / bare[1] for one, bare in zip(seen["one"], seen["bare"]))
     faster = statistics.median(one[0] / two[0] for one, two in zip(seen["one"], seen["two"]))
     machine = f"{platform.system()} {platform.machine()}, {os.cpu_count()} cores, uv {uv_version()}"
-    night = 10_000 * 6 * wall["one"] / CELLS / 3600
+    night = 10_000 * 6 * used["one"] / CELLS / 3600
     return f"""\
 # What trials cost
 
 Made by `python benchmarks/trials.py --write docs/trials.md`; do not edit. Whole commands, warm cache of uv, medians of
-{len(seen["bare"])} rounds in which everything is measured in turn. CPython {platform.python_version()}, {machine}. Trust the ratios, not the seconds.
+rounds in which everything is measured in turn ({len(seen["bare"])}). CPython {platform.python_version()}, {machine}. Trust the ratios, not the seconds.
 
 {CELLS} cells of {", ".join(PACKAGES)} and what they require. The bare loop is `uv venv`, `uv pip install` and the script, and
 leaves its environments behind; `rules verify` isolates and limits the script, records what was installed, and tidies up.
@@ -183,7 +183,7 @@ leaves its environments behind; `rules verify` isolates and limits the script, r
 | `rules verify --jobs 2` | {wall["two"]:.2f} | {used["two"]:.2f} | {faster:.2f} times as fast as one worker |
 | a second `rules verify`, {RULES} rules unchanged | {wall["second"]:.2f} | {used["second"]:.2f} | no trial is run |
 
-Ten thousand rules of six such cells would take one worker {night:.0f} hours, and sixteen workers {night / 16:.1f}. Cells with large
+Ten thousand rules of six such cells would take one core {night:.0f} hours, and sixteen cores {night / 16:.1f}. Cells with large
 compiled wheels take what unpacking and importing those takes; the first run downloads them besides.
 """
 
