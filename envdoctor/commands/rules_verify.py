@@ -7,7 +7,8 @@ import sys
 import time
 from typing import TYPE_CHECKING, Any
 
-from envdoctor.commands.chosen import parser_for_trials, rules_of
+from envdoctor.authoring.status import RETIRED
+from envdoctor.commands.chosen import days, parser_for_trials, rules_of
 
 if TYPE_CHECKING:
     import argparse
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
 
     from envdoctor.authoring.proof.runner import Verified
     from envdoctor.authoring.proof.trials import Trial
+    from envdoctor.authoring.syntax import Rule
     from envdoctor.commands.options import Parser
 
 
@@ -27,31 +29,54 @@ def parser() -> Parser:
         "examples:\n  envdoctor rules verify my-cause            one rule of rules/\n"
         "  envdoctor rules verify rules/web           those of a directory\n"
         "  envdoctor rules verify --jobs 8            every rule without a proof that is up to date\n"
-        "  envdoctor rules verify my-cause --python 3.11 --again\n",
+        "  envdoctor rules verify my-cause --python 3.11 --again\n"
+        "  envdoctor rules verify --ray auto          on the Ray cluster at hand\n"
+        "  envdoctor rules verify --stale 90          run again what was proven more than 90 days ago\n",
     )
     made.add_argument("rule", nargs="*", help="ids, files or directories (default: every rule of rules/)")
     made.add_argument("--changed", action="store_true", help="only rules that changed since they were proven")
+    made.add_argument(
+        "--stale", type=days, metavar="DAYS", help="only rules whose proof is older than so many days, all of it again"
+    )
+    made.add_argument(
+        "--ray", metavar="ADDRESS", help="run trials on this Ray cluster, such as auto or ray://host:10001"
+    )
     made.add_argument("--again", action="store_true", help="run what is proven or remembered as well")
     return made
 
 
 def run(options: argparse.Namespace) -> int:
     """Run ``envdoctor rules verify``; 1 where a trial contradicts its rule."""
-    from envdoctor.authoring.proof import build, record, runner
+    from envdoctor.authoring.proof import build, pools, runner
 
     rules, vocabulary = rules_of(options.rule, options.rules)
+    rules = _chosen([one for one in rules if one.status != RETIRED], vocabulary, options)
+    build.sweep()
+    again = options.again or options.stale is not None
+    work = runner.Run(rules, vocabulary, versions=options.python, again=again)
+    board = _Board(len(rules), sum(map(len, work.plans.values())), len(work.todo))
+    done = []
+    where = ("ray", options.ray) if options.ray else ("local", options.jobs)
+    pool = pools.pool(*where, offline=options.offline)
+    for verified in work.verify(pool, board.watch):
+        board.tell(verified)
+        done.append(verified)
+    if options.ray:
+        print(f"on {len(getattr(pool, 'nodes', ()))} nodes of the cluster", file=sys.stderr)
+    return _sum_up(done)
+
+
+def _chosen(rules: Sequence[Rule], vocabulary: Mapping[str, Any], options: argparse.Namespace) -> list[Rule]:
+    """Of the rules that are named, those that the options ask to be run."""
+    from envdoctor.authoring.proof import record, runner
+
+    if options.stale is not None:
+        return runner.aged(rules, options.stale)
     if options.changed:
         rules = [one for one in rules if os.path.exists(record.path_of(one.path))]
     if options.changed or not (options.rule or options.again):
-        rules = runner.outdated(rules, vocabulary)
-    build.sweep()
-    work = runner.Run(rules, vocabulary, versions=options.python, again=options.again)
-    board = _Board(len(rules), sum(map(len, work.plans.values())), len(work.todo))
-    done = []
-    for verified in work.verify(runner.local_pool(options.jobs, offline=options.offline), board.watch):
-        board.tell(verified)
-        done.append(verified)
-    return _sum_up(done)
+        return runner.outdated(rules, vocabulary)
+    return list(rules)
 
 
 class _Board:

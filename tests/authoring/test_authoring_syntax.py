@@ -28,7 +28,7 @@ def test_a_rule_is_read_and_normalised():
     assert rule.id == "left-breaks-right"
     assert rule.when == {"python": ">=3.10", "packages": {"left-pad": ">=2", "right": "<1.4", "third": "absent"}}
     assert rule.why == "left 2.0 removed a name."
-    assert rule.status == "stable"
+    assert rule.status == ""
     assert rule.consumers == {}
     kinds = [remedy["kind"] for remedy in rule.remedies]
     assert kinds == ["upgrade", "replace", "set", "pin", "change"]
