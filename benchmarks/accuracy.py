@@ -37,7 +37,11 @@ FIGURES = (
 )
 HARM = (
     ("healthy-with-error", "healthy environments with an error", 0.0),
-    ("healthy-with-warning", "healthy environments with a warning, true or false", 0.03),
+    (
+        "healthy-with-warning",
+        "healthy environments with a warning, true or false: each is judged below; the bar is for false ones",
+        0.03,
+    ),
 )
 
 

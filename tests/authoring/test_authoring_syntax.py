@@ -332,7 +332,10 @@ def test_the_schema_knows_the_words_of_the_language():
     schema = SCHEMA.schema
     jsonschema.Draft202012Validator.check_schema(schema)
     assert set(schema["properties"]) == set(KEYS)
-    assert set(schema["required"]) == set(NEEDED)
+    assert set(schema["required"]) == set.intersection(*map(set, NEEDED.values()))
+    assert {*schema["required"], *schema["then"]["required"]} == set(NEEDED["retired"])
+    assert {*schema["required"], *schema["else"]["required"]} == set(NEEDED["candidate"])
+    assert {*schema["required"], *schema["else"]["required"], *schema["else"]["then"]["required"]} == set(NEEDED[""])
     assert set(schema["$defs"]["facts"]["properties"]) | {"installed", "shadowed"} == set(FACTS)
     assert set(schema["$defs"]["remedy"]["properties"]) == {*VERBS, *MODIFIERS, "with"}
     assert set(schema["$defs"]["cell"]["properties"]) == set(CELL)

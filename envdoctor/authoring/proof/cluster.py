@@ -7,6 +7,7 @@ a node that lacks something is unproven, and says what.
 
 from __future__ import annotations
 
+import socket
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
 
 #: How many trials wait at each processor: the next is there when one is done, and few are lost when a run ends.
 WAITING = 4
+#: Seconds in which the head of a cluster has to answer.
+REACH = 20
 
 
 class RayPool:
@@ -73,9 +76,12 @@ def _connected(address: str) -> Any:
         ray: Any = import_module("ray")
     except ImportError as error:
         raise RuleError("--ray needs the library ray: pip install 'pyenvdoctor[ray]'") from error
+    host, separator, port = address.rpartition(":")
     try:
+        if separator and port.isdecimal() and "/" not in host:  # where nobody is, Ray itself would wait for minutes
+            socket.create_connection((host, int(port)), timeout=REACH).close()
         ray.init(address=address, log_to_driver=False, logging_level="ERROR")
-    except (ConnectionError, ValueError, RuntimeError) as error:
+    except (OSError, ValueError, RuntimeError) as error:
         reason = str(error).strip().partition("\n")[0]
         raise UsageError(f"no Ray cluster answers at {address}: {reason}; give the address of its head") from error
     return ray
