@@ -117,7 +117,7 @@ def _rule(index: int, pair: Sequence[str]) -> Rule:
         references=[f"https://example.org/{index}"],
         proof={},
         consumers={},
-        status="stable",
+        status="",
         path="generated",
         lines={},
     )

@@ -21,6 +21,7 @@ def examine(  # noqa: PLR0913 - each is an option of its own
     *,
     start_method: str | None = None,
     rules: Sequence[str] = (),
+    candidates: bool = False,
     project: str | None = None,
     surroundings: str | None = None,
     artifacts: Sequence[str] = (),
@@ -30,7 +31,8 @@ def examine(  # noqa: PLR0913 - each is an option of its own
 
     ``kind`` is ``python``, ``requirements``, ``root``, ``pid`` or ``snapshot`` and ``value`` its path or number;
     without them the active environment, or the running interpreter, is examined. ``start_method`` states what the
-    program will use; ``rules`` are directories of further rules, which may ask for further facts. ``project`` is a
+    program will use; ``rules`` are directories of further rules, and ``candidates`` adds rules that nobody has proven
+    yet: both may ask for further facts. ``project`` is a
     directory and ``artifacts`` are files that rules may ask about; nothing in them is executed or loaded. In place of a
     project, ``surroundings`` is the directory where the user is: only rules about what is installed look at it.
     ``requirements`` takes ``python_version``, ``platform`` and ``machine``.
@@ -40,9 +42,9 @@ def examine(  # noqa: PLR0913 - each is an option of its own
     from envdoctor import targets
 
     if kind is None:
-        options["wanted"] = lambda: wanted(rules)
+        options["wanted"] = lambda: wanted(rules, candidates=candidates)
     elif kind in {"python", "root", "pid"}:
-        options["wanted"] = wanted(rules)
+        options["wanted"] = wanted(rules, candidates=candidates)
     snapshot = targets.examine(kind, value, **options)
     if start_method is not None:
         snapshot = snapshot.replace(start_method={**snapshot.start_method, "stated": start_method})
@@ -55,9 +57,9 @@ def diagnose(snapshot: Snapshot, rules: Sequence[str] = ()) -> list[Finding]:
     return list(check(snapshot, rules).findings)
 
 
-def check(snapshot: Snapshot, rules: Sequence[str] = ()) -> Report:
+def check(snapshot: Snapshot, rules: Sequence[str] = (), *, candidates: bool = False) -> Report:
     """Diagnose a snapshot and prescribe for each finding."""
-    indexes = rule_bases(rules)
+    indexes = rule_bases(rules, candidates=candidates)
     findings, unknown = engine.diagnose(snapshot, indexes)
     return Report(
         snapshot=snapshot,
@@ -76,28 +78,34 @@ def prescribe(finding: Finding, snapshot: Snapshot) -> Finding:
     return prescribed
 
 
-def explain(text: str, snapshot: Snapshot | None, rules: Sequence[str] = ()) -> Report:
+def explain(text: str, snapshot: Snapshot | None, rules: Sequence[str] = (), *, candidates: bool = False) -> Report:
     """The rules whose symptoms a traceback or log shows, ranked, held against the environment where there is one."""
     from envdoctor.engine.explain import explain as explain_failures
     from envdoctor.probes.error_text import read
 
-    report = explain_failures(read(text), snapshot, rule_bases(rules))
+    report = explain_failures(read(text), snapshot, rule_bases(rules, candidates=candidates))
     found = report.findings
     prescribed: Report = report.replace(findings=[prescribe(one, report.snapshot) for one in found])
     return prescribed
 
 
-def rule_bases(directories: Sequence[str] = ()) -> list[Index]:
-    """The shipped rules, compiled in the wheel or on demand in a checkout, and those of further directories."""
+def rule_bases(directories: Sequence[str] = (), *, candidates: bool = False) -> list[Index]:
+    """The shipped rules, compiled in the wheel or on demand in a checkout, and those of further directories.
+
+    ``candidates`` adds what is silent in an ordinary run, which never opens it.
+    """
     from envdoctor.authoring.rulebase import further, shipped
 
-    return [shipped(), *(further(directory) for directory in directories)]
+    found = [shipped(), *(further(directory) for directory in directories)]
+    if candidates:
+        found += [shipped(silent=True), *(further(directory, silent=True) for directory in directories)]
+    return found
 
 
-def wanted(rules: Sequence[str] = ()) -> dict[str, list[str]]:
+def wanted(rules: Sequence[str] = (), *, candidates: bool = False) -> dict[str, list[str]]:
     """The keys that rules ask of a target, by kind of fact: what a saved snapshot has to record."""
     merged: dict[str, set[str]] = {}
-    for index in rule_bases(rules):
+    for index in rule_bases(rules, candidates=candidates):
         for kind, keys in index.wanted.items():
             merged.setdefault(kind, set()).update(keys)
     return {kind: sorted(keys) for kind, keys in merged.items()}

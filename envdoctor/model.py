@@ -179,7 +179,8 @@ class Finding(Record):
     ``packages`` are the distributions it is about, ``facts`` the kinds of fact its condition names, ``consumer`` the
     distribution that trips over the cause where the rule lists several. ``matched`` is what ``explain`` recognised
     in the text, and ``confirmed`` whether the environment agrees: ``True``, ``False``, or ``None`` for unknown.
-    ``proof`` says whether a machine has run the rule's proof: ``proven``, ``unproven``, ``stale`` or ``refuted``.
+    ``proof`` says whether a machine has run the rule's proof: ``proven``, ``unproven``, ``stale`` or ``refuted``;
+    ``status`` is that of the rule: ``stable``, ``reported`` (cited, not proven) or ``candidate``.
     """
 
     rule: str
@@ -193,6 +194,7 @@ class Finding(Record):
     remedies: Sequence[Remedy] = ()
     references: Sequence[str] = ()
     proof: str = "unproven"
+    status: str = "stable"
     consumer: str | None = None
     matched: Sequence[str] = ()
     confirmed: bool | None = None

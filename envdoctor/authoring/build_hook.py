@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import sys
 import tempfile
 from typing import Any
@@ -14,22 +15,27 @@ class RulesHook(BuildHookInterface[Any]):
     """Compiles ``rules/`` and adds the result to the wheel, not to the source tree."""
 
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:
-        """Add ``envdoctor/rules.idx`` to a standard wheel; an editable one reads the checkout."""
+        """Add ``rules.idx`` and ``silent.idx`` to a standard wheel; an editable one reads the checkout."""
         if version == "editable":
             return
         sys.path.insert(0, self.root)
         try:
             from envdoctor.authoring.compile import compile_directory
 
-            compiled = compile_directory(os.path.join(self.root, "rules"))
+            rules = os.path.join(self.root, "rules")
+            compiled = {
+                "rules.idx": compile_directory(rules),
+                "silent.idx": compile_directory(rules, silent=True),
+            }
         finally:
             sys.path.remove(self.root)
         self._directory = tempfile.mkdtemp()
-        path = os.path.join(self._directory, "rules.idx")
-        with open(path, "wb") as file:
-            file.write(compiled)
         added = build_data["force_include"]
-        added[path] = "envdoctor/rules.idx"
+        for name, content in compiled.items():
+            path = os.path.join(self._directory, name)
+            with open(path, "wb") as file:
+                file.write(content)
+            added[path] = f"envdoctor/{name}"
         for name in ("vocabulary.yaml", "schema.json"):
             added[os.path.join(self.root, "rules", name)] = f"envdoctor/{name}"
 
@@ -37,5 +43,4 @@ class RulesHook(BuildHookInterface[Any]):
         """Remove the compiled rules that :meth:`initialize` wrote."""
         directory = getattr(self, "_directory", None)
         if directory:
-            os.unlink(os.path.join(directory, "rules.idx"))
-            os.rmdir(directory)
+            shutil.rmtree(directory)

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import yaml
 
+from envdoctor.authoring import status as statuses
 from envdoctor.authoring.placeholders import UNNAMED
 from envdoctor.authoring.proof import record
 from envdoctor.authoring.rulebase import vocabulary
@@ -59,8 +60,13 @@ def _page(rule: Rule, status: str, proof: Mapping[str, Any] | None) -> Iterator[
     yield ""
     yield "| | |"
     yield "|---|---|"
+    if rule.status == statuses.RETIRED:
+        yield f"| Status | retired: {_replaced(rule)} |"
+        return
+    standing = statuses.of(rule, status)
     for label, text in (
-        ("Severity", rule.severity),
+        ("Status", standing),
+        ("Severity", _severity(rule, standing)),
         ("Impact", rule.impact),
         ("Range", _range(rule)),
         ("Proven by", _proven(status, proof)),
@@ -70,6 +76,16 @@ def _page(rule: Rule, status: str, proof: Mapping[str, Any] | None) -> Iterator[
         yield f"| {label} | {text} |"
     yield ""
     yield _said(rule.why)
+
+
+def _replaced(rule: Rule) -> str:
+    return _said(rule.replaced_by) if " " in rule.replaced_by else f"see [{rule.replaced_by}]({rule.replaced_by}.md)"
+
+
+def _severity(rule: Rule, standing: str) -> str:
+    """The severity that is stated and, where it differs, the one of findings."""
+    shown = statuses.severity(rule, standing)
+    return shown if shown == rule.severity else f"{shown} ({rule.severity}, once it is proven)"
 
 
 def _range(rule: Rule) -> str:
@@ -111,9 +127,11 @@ def _index(rules: Sequence[Rule], status: Mapping[str, str]) -> Iterator[str]:
     proven = sum(one == record.PROVEN for one in status.values())
     yield "# Rules"
     yield ""
-    yield f"{len(rules)} rules, {proven} proven by running them. By distribution; those about Python itself come last."
+    live = statuses.of_base({rule.id: rule for rule in rules}).values()
+    leads = [rule for rule in rules if rule.status == statuses.CANDIDATE]
+    yield f"{len(live)} rules, {proven} proven by running them. By distribution; those about Python itself come last."
     by_name: dict[str, list[Rule]] = {}
-    for rule in rules:
+    for rule in live:
         for name in _about(rule) or [""]:
             by_name.setdefault(name, []).append(rule)
     for name in sorted(by_name, key=lambda name: (not name, name)):
@@ -121,7 +139,17 @@ def _index(rules: Sequence[Rule], status: Mapping[str, str]) -> Iterator[str]:
         yield f"## {name or 'Python and the machine'}"
         yield ""
         for rule in by_name[name]:
-            yield f"- [{rule.id}]({rule.id}.md): {_said(rule.title)} ({rule.severity}, {status[rule.id]})"
+            yield _line(rule, status[rule.id])
+    for title, some in (("Candidates", leads), ("Retired", [one for one in rules if one.status == statuses.RETIRED])):
+        if some:
+            yield from ("", f"## {title}", "", *(_line(rule, status[rule.id]) for rule in some))
+
+
+def _line(rule: Rule, status: str) -> str:
+    standing = statuses.of(rule, status)
+    told = {statuses.STABLE: status, statuses.RETIRED: standing}.get(standing, f"{standing}, {status}")
+    told = told if standing == statuses.RETIRED else f"{statuses.severity(rule, standing)}, {told}"
+    return f"- [{rule.id}]({rule.id}.md): {_said(rule.title)} ({told})"
 
 
 def _about(rule: Rule) -> list[str]:

@@ -8,6 +8,7 @@ import os
 import sys
 from typing import TYPE_CHECKING, Any
 
+from envdoctor.authoring import status as statuses
 from envdoctor.authoring.compile_condition import compile_condition, kinds, leaves_of, named
 from envdoctor.authoring.conditions import leaves
 from envdoctor.authoring.document import SIZE_LIMIT, Complaint
@@ -15,7 +16,7 @@ from envdoctor.authoring.lint_patterns import danger
 from envdoctor.authoring.placeholders import filled
 from envdoctor.authoring.proof import record
 from envdoctor.authoring.syntax import load_vocabulary, read_rules, rule_files
-from envdoctor.engine.index import MAGIC, OF_PROCESS, OF_PROJECT, bucket_of
+from envdoctor.engine.index import MAGIC, NEVER, OF_NOTHING, OF_PROCESS, OF_PROJECT, bucket_of
 from envdoctor.engine.requirements import normalise
 from envdoctor.engine.versions import intervals
 from envdoctor.errors import RuleError
@@ -36,7 +37,7 @@ def compile_rule(rule: Rule, vocabulary: Mapping[str, Any]) -> dict[str, Any]:
     match: dict[str, Any] = {}
     if "installed" in when:
         match["installed"] = when.pop("installed")
-    match["when"] = compile_condition(when, vocabulary)
+    match["when"] = list(NEVER) if rule.status == statuses.RETIRED else compile_condition(when, vocabulary)
     if rule.consumers:
         match["consumers"] = {normalise(name): _consumer(name, line) for name, line in rule.consumers.items()}
     texts = {key: getattr(rule, key) for key in _TEXT_KEYS}
@@ -123,14 +124,16 @@ def pack(rules: Sequence[Mapping[str, Any]], digest: str) -> bytes:
     for rule in rules:
         body = _encode({key: value for key, value in rule.items() if key != "match"})
         entry = [offset, len(body), rule["match"]]
-        names = _file_under(rule["match"], weight) or _besides(rule["match"])
+        never = rule["match"]["when"] == NEVER
+        names = [OF_NOTHING] if never else _file_under(rule["match"], weight) or _besides(rule["match"])
         for name in names or ():
             under.setdefault(name, []).append(entry)
         if names is None:
             always.append(entry)
         bodies.append(body)
         offset += len(body)
-    head = {"rules": len(rules), "digest": digest, "wanted": _wanted(rules), "buckets": 2 * len(under) + 1}
+    asked = sum(rule["match"]["when"] != NEVER for rule in rules)
+    head = {"rules": asked, "digest": digest, "wanted": _wanted(rules), "buckets": 2 * len(under) + 1}
     return _lay_out(head, under, always, bodies)
 
 
@@ -179,25 +182,54 @@ def _wanted(rules: Iterable[Mapping[str, Any]]) -> dict[str, list[str]]:
     return {kind: sorted(keys) for kind, keys in wanted.items()}
 
 
-def compile_directory(directory: str, vocabulary: str | None = None) -> bytes:
-    """Compile every rule below a directory.
+def compile_base(
+    rules: Iterable[Rule], words: Mapping[str, Any], name: str, *, silent: bool = False, own: bool = False
+) -> bytes:
+    """The compiled rule base of rules with their proofs; ``name`` is the digest it carries.
+
+    ``silent`` takes the rules that stay out of ordinary runs, in place of the others: candidates, and those that never
+    hold. ``own`` rules keep their severity without a proof.
+    """
+    return pack([_standing(one, words, own=own) for one in rules if statuses.silent(one.status) is silent], name)
+
+
+def _standing(rule: Rule, words: Mapping[str, Any], *, own: bool) -> dict[str, Any]:
+    """A compiled rule with its status, its proof, and the severity that these allow."""
+    found = record.read(record.path_of(rule.path))
+    proof = record.status(rule, words, found)
+    status = statuses.of(rule, proof)
+    severity = statuses.severity(rule, status, own=own)
+    made = {**compile_rule(rule, words), "severity": severity, "proof": proof, "status": status}
+    if severity != rule.severity:
+        made["stated"] = rule.severity
+    if found is not None and "date" in found:
+        made["date"] = found["date"]
+    if rule.replaced_by:
+        made["replaced_by"] = rule.replaced_by
+    return {**made, "match": {"when": list(NEVER)}} if proof == record.DISPROVED else made
+
+
+def compile_directory(
+    directory: str, vocabulary: str | None = None, *, silent: bool = False, own: bool = False
+) -> bytes:
+    """Compile the rules below a directory; see :func:`compile_base`.
 
     Raises :class:`RuleError` with all complaints where a rule is not well formed, or has an expression that could keep
     a search busy for ever. ``vocabulary`` is the file of words that rules share, by default the directory's own.
     """
     vocabulary = vocabulary or os.path.join(directory, "vocabulary.yaml")
+    return compile_base(*_sound(directory, vocabulary), digest(directory, vocabulary), silent=silent, own=own)
+
+
+def _sound(directory: str, vocabulary: str) -> tuple[list[Rule], dict[str, Any]]:
+    """The rules below a directory, and the words that they share; raises where one is not well formed."""
     words = load_vocabulary(vocabulary)
     rules, complaints = read_rules(directory, words)
     complaints += [complaint for rule in rules for complaint in _unbounded(rule)]
     if complaints:
         lines = [f"{one.path}:{one.line}: {one.message}" for one in complaints]
         raise RuleError("the rules could not be compiled:\n  " + "\n  ".join(lines))
-    compiled = [{**compile_rule(rule, words), "proof": _proof(rule, words)} for rule in rules]
-    return pack(compiled, digest(directory, vocabulary))
-
-
-def _proof(rule: Rule, words: Mapping[str, Any]) -> str:
-    return record.status(rule, words, record.read(record.path_of(rule.path)))
+    return rules, words
 
 
 def _unbounded(rule: Rule) -> Iterable[Complaint]:
@@ -233,6 +265,7 @@ _MAKERS: Sequence[str] = (
     "authoring.project_conditions",
     "authoring.proof.record",
     "authoring.remedy",
+    "authoring.status",
     "authoring.syntax",
     "authoring.values",
     "engine.index",
@@ -269,23 +302,27 @@ def _content(path: str) -> bytes:
         return b""
 
 
-def cached(directory: str, vocabulary: str | None = None) -> bytes:
+def cached(directory: str, vocabulary: str | None = None, *, silent: bool = False, own: bool = False) -> bytes:
     """The compiled rules of a directory, compiled where their content changed and kept in the user's cache.
 
     A cache file is a checksum, the digest of what it was made from, and the rules. One that is damaged, out of date or
     out of reach is made anew.
     """
+    vocabulary = vocabulary or os.path.join(directory, "vocabulary.yaml")
     state = digest(directory, vocabulary).encode()
     name = hashlib.sha256(os.path.realpath(directory).encode(errors="surrogateescape")).hexdigest()[:24]
-    path = os.path.join(cache.directory(), f"rules-{name}.idx")
+    stem = os.path.join(cache.directory(), f"rules-{name}{'-own' if own else ''}")
+    paths = {False: f"{stem}.idx", True: f"{stem}-silent.idx"}
     try:
-        with open(path, "rb") as file:
+        with open(paths[silent], "rb") as file:
             kept = file.read()
     except OSError:
         kept = b""
     size = hashlib.sha256().digest_size
     if kept[:size] == hashlib.sha256(kept[size:]).digest() and kept[size:].startswith(state):
         return kept[size + len(state) :]
-    data = compile_directory(directory, vocabulary)
-    cache.keep(path, hashlib.sha256(state + data).digest() + state + data)
-    return data
+    rules, words = _sound(directory, vocabulary)  # reading them is most of the work: both are made from it
+    made = {one: compile_base(rules, words, state.decode(), silent=one, own=own) for one in paths}
+    for one, data in made.items():
+        cache.keep(paths[one], hashlib.sha256(state + data).digest() + state + data)
+    return made[silent]

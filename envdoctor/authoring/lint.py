@@ -18,6 +18,7 @@ from packaging.utils import canonicalize_name
 from packaging.version import InvalidVersion, Version
 
 from envdoctor.authoring import rulebase
+from envdoctor.authoring import status as statuses
 from envdoctor.authoring.conditions import leaves
 from envdoctor.authoring.document import Complaint, shorten
 from envdoctor.authoring.lint_patterns import LITERALS_NEEDED, danger, literals
@@ -65,14 +66,27 @@ def lint(paths: Sequence[str], releases: Releases | None = None) -> list[Complai
     finished = [rule for rule in rules if not unfinished[rule.id]]
     known = releases(sorted(set().union(*map(_named, finished)))) if releases and finished else {}
     base = {rule.id: rule for rule in [*read_rules(home, vocabulary)[0], *rules]}
+    complaints += [one for rule in rules for one in _replaced(rule, base)]
     subjects: dict[str, Subject] = {}
-    for name, rule in base.items():
+    for name, rule in statuses.of_base(base).items():
         subjects[name] = Subject(rule, vocabulary, known, subjects.values())
-    complaints += [one for rule in finished for demand in DEMANDS for one in demand(subjects[rule.id])]
+    for rule in finished:
+        subject = subjects.get(rule.id) or Subject(rule, vocabulary, known)
+        complaints += [one for demand in DEMANDS[rule.status] for one in demand(subject)]
     complaints.sort(key=lambda one: (one.path, one.line))
     if None in known.values():
         complaints.append(Complaint(path=paths[0], line=1, message=_NO_INDEX, note=True))
     return complaints
+
+
+def _replaced(rule: Rule, base: Mapping[str, Rule]) -> Iterator[Complaint]:
+    """What stands in the place of a retired rule: another rule by its id, or a sentence that says why nothing does."""
+    named = rule.replaced_by
+    known = named in base and base[named].status != statuses.RETIRED
+    if rule.status == statuses.RETIRED and " " not in named and not known:
+        hint = "write the id of a rule that is not retired, or a sentence that says why nothing does"
+        message = f"no rule `{shorten(named)}` stands in its place; {hint}"
+        yield Complaint(path=rule.path, line=rule.line("replaced-by"), message=message)
 
 
 def _files(paths: Sequence[str]) -> tuple[list[str], list[Complaint]]:
@@ -244,7 +258,6 @@ def _same(one: str, other: str) -> bool:
         return one == other
 
 
-#: Everything that lint asks of one rule by itself.
 def _proof_file(subject: Subject) -> Iterator[Complaint]:
     """Complain of a proof that is older than its rule, was not written by the runner, or shows the rule to be wrong."""
     rule = subject.rule
@@ -257,21 +270,17 @@ def _proof_file(subject: Subject) -> Iterator[Complaint]:
         yield subject.complaint(("proof",), f"the proof file was not written by the runner as it is; {again}")
     elif status == record.STALE:
         yield subject.complaint(("proof",), f"the rule has changed since its proof was run; {again}")
-    elif status == record.REFUTED:
+    elif status == record.REFUTED and rule.status != statuses.CANDIDATE:
         for trial in found["trials"]:
             if trial["verdict"] == "contradicts":
                 said = f"{trial['trial']} was run: {trial.get('reason')}; correct the rule"
                 yield subject.complaint(("proof",), said)
 
 
-DEMANDS: Sequence[Callable[[Subject], Iterator[Complaint]]] = (
-    _symptoms,
-    _references,
-    _ranges,
-    _versions,
-    proof_contradicted,
-    edges_unproven,
-    project_unproven,
-    _proof_file,
-    remedies_without_effect,
-)
+_OF_A_LEAD = (_symptoms, _references, _ranges, _versions, proof_contradicted, _proof_file)
+#: Everything that lint asks of one rule by itself, by what is stated as its status.
+DEMANDS: Mapping[str, Sequence[Callable[[Subject], Iterator[Complaint]]]] = {
+    "": (*_OF_A_LEAD, edges_unproven, project_unproven, remedies_without_effect),
+    statuses.CANDIDATE: _OF_A_LEAD,
+    statuses.RETIRED: (),
+}

@@ -92,7 +92,7 @@ def describe(where: Where, cell: Cell) -> str:
 
 def proof_contradicted(subject: Subject) -> Iterator[Complaint]:
     """Bad cells that the rule does not match, and good ones that it does."""
-    if not subject.rule.proof["bad"]:
+    if not (subject.rule.proof["bad"] or subject.rule.status):
         yield subject.complaint(("proof", "bad"), 'a proof needs a bad cell; write one such as {python: "3.11", ...}')
     if subject.about_metadata():
         return

@@ -65,6 +65,14 @@ def releases(name: str) -> list[str] | None:
     return known_releases([name])[name]
 
 
+def ask(address: str) -> bytes | None:
+    """What stands at an address of an index; empty where nothing does, ``None`` where nobody answers."""
+    try:
+        return _fetch(address, configuration().certificates)[1]
+    except _Unreachable:
+        return None
+
+
 def known_releases(names: Iterable[str]) -> dict[str, list[str] | None]:
     """What :func:`releases` says of several distributions, asked side by side; progress goes to stderr."""
     found: dict[str, list[str] | None] = {}

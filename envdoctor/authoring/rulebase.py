@@ -11,23 +11,26 @@ if TYPE_CHECKING:
     from typing import Any
 
 FILE = "rules.idx"
+#: The rules that stay out of ordinary runs: candidates, and those that never hold.
+SILENT = "silent.idx"
 _PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 
 
-def shipped() -> index.Index:
-    """The rules that came with envdoctor.
+def shipped(*, silent: bool = False) -> index.Index:
+    """The rules that came with envdoctor, or those of them that stay out of ordinary runs.
 
     Raises :class:`~envdoctor.errors.RuleError` where a checkout's rules are not well formed.
     """
-    path = os.path.join(_PACKAGE, FILE)
+    name = SILENT if silent else FILE
+    path = os.path.join(_PACKAGE, name)
     try:
         return index.from_file(path)
     except (FileNotFoundError, NotADirectoryError):
         pass
     if _in_archive():
         loader: Any = globals()["__loader__"]  # it knows its archive by the very name it was given, relative or not
-        return index.from_bytes(loader.get_data(os.path.join(os.path.dirname(os.path.dirname(__file__)), FILE)), path)
-    return further(checkout())
+        return index.from_bytes(loader.get_data(os.path.join(os.path.dirname(os.path.dirname(__file__)), name)), path)
+    return further(checkout(), silent=silent, own=False)
 
 
 def _in_archive() -> bool:
@@ -39,14 +42,17 @@ def checkout() -> str:
     return os.path.join(os.path.dirname(_PACKAGE), "rules")
 
 
-def further(directory: str) -> index.Index:
-    """Rules of a directory, compiled once for each content. Imports YAML."""
+def further(directory: str, *, silent: bool = False, own: bool = True) -> index.Index:
+    """Rules of a directory, compiled once for each content. Imports YAML.
+
+    ``own`` rules, which a user gives, keep the severity that they state; others are warnings at most until proven.
+    """
     from envdoctor.authoring.compile import cached
     from envdoctor.errors import UsageError
 
     if not os.path.isdir(directory):
         raise UsageError(f"no rules at {directory}: it is not a directory")
-    return index.from_bytes(cached(directory, vocabulary(directory)), directory)
+    return index.from_bytes(cached(directory, vocabulary(directory), silent=silent, own=own), directory)
 
 
 def vocabulary(directory: str) -> str:

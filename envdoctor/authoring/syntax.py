@@ -23,6 +23,7 @@ from envdoctor.authoring.project_conditions import (
     read_writer,
 )
 from envdoctor.authoring.remedy import read_remedies
+from envdoctor.authoring.status import CANDIDATE, RETIRED, STATED, STATUSES
 from envdoctor.authoring.values import read_name, read_names, read_pattern, read_specifier, read_version
 from envdoctor.errors import RuleError
 from envdoctor.model import IMPACTS, SEVERITIES, Record
@@ -34,7 +35,6 @@ if TYPE_CHECKING:
 
 __all__ = ["Complaint", "Rule", "load_vocabulary", "parse", "read_rules", "rule_files"]
 
-STATUSES = ("stable", "experimental")
 PLATFORMS = ("linux", "darwin", "win32")
 _ID = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*", re.ASCII)
 _CLASS = re.compile(r"[A-Za-z_][A-Za-z0-9_]*", re.ASCII)
@@ -48,7 +48,8 @@ class Rule(Record):
     ``package`` (several joined by a space), ``file``/``key``/``to``, ``name``/``to`` or ``text``; then ``safety``,
     ``at`` and, where given, ``effect`` and ``when``. ``proof`` has ``script``, ``write``, ``each``, ``bad`` and
     ``good``, and where given ``installs``, ``needs`` and ``tests``; ``consumers`` maps a name to ``bad``, ``works``
-    (or ``None``) and ``module``. ``lines`` gives the line of each key path.
+    (or ``None``) and ``module``. ``status`` is what is stated: ``candidate``, ``retired`` or nothing; a retired rule
+    need not have more than ``id``, ``title`` and ``replaced_by``. ``lines`` gives the line of each key path.
     """
 
     id: str
@@ -63,6 +64,7 @@ class Rule(Record):
     proof: Mapping[str, Any]
     consumers: Mapping[str, Mapping[str, Any]]
     status: str
+    replaced_by: str = ""
     path: str
     lines: Mapping[Where, int]
 
@@ -77,14 +79,19 @@ def parse(text: str, path: str, vocabulary: Mapping[str, Any]) -> tuple[Rule | N
     if document is None:
         return None, complaints
     book = Book(document, vocabulary)
-    fields = book.root().fields(KEYS, needed=NEEDED)
+    root = book.root()
+    stated = root.value.get("status") if isinstance(root.value, dict) else None
+    fields = root.fields(KEYS, needed=next((NEEDED[one] for one in STATED if one == stated), NEEDED[""]))
     values = {key: KEYS[key](node) for key, node in fields.items()}
+    if "replaced-by" in fields and stated != RETIRED:
+        fields["replaced-by"].complain("only a retired rule is replaced; add `status: retired`, or leave this out")
     complain_of_placeholders(fields, values)
     complaints += book.complaints
     complaints.sort(key=lambda one: one.line)
     if complaints:
         return None, complaints
-    return Rule(**{**DEFAULTS, **values, "path": path, "lines": book.lines}), []
+    named = {key.replace("-", "_"): value for key, value in values.items()}
+    return Rule(**{**DEFAULTS, **named, "path": path, "lines": book.lines}), []
 
 
 def _id(node: Node) -> str:
@@ -95,6 +102,13 @@ def _id(node: Node) -> str:
     elif text and text != stem:
         node.complain(f"the id `{shorten(text)}` differs from the name of the file; write `{shorten(stem)}`, or rename")
     return text
+
+
+def _status(node: Node) -> str:
+    text = node.text()
+    if text in STATUSES and text not in STATED:
+        node.complain(f"`{text}` is not stated, it follows from the proof; leave the line out")
+    return text if text in STATUSES else node.choice(STATED)
 
 
 def _consumers(node: Node) -> dict[str, dict[str, Any]]:
@@ -275,10 +289,17 @@ KEYS: dict[str, Callable[[Node], Any]] = {
     "remedies": read_remedies,
     "references": _references,
     "proof": _proof,
-    "status": lambda node: node.choice(STATUSES),
+    "status": _status,
+    "replaced-by": lambda node: node.text().strip(),
 }
-NEEDED = ("id", "title", "severity", "impact", "when", "why", "remedies", "references", "proof")
-DEFAULTS: dict[str, Any] = {"symptoms": [], "consumers": {}, "status": "stable"}
+_WHOLE = ("id", "title", "severity", "impact", "when", "why", "remedies", "references", "proof")
+#: What has to be there, by what is stated as ``status``.
+NEEDED = {"": _WHOLE, CANDIDATE: _WHOLE[:-1], RETIRED: ("id", "title", "replaced-by")}
+DEFAULTS: dict[str, Any] = {
+    "severity": "info", "impact": "", "when": {}, "why": "", "symptoms": [], "remedies": [], "references": [],
+    "consumers": {}, "status": "", "replaced_by": "",
+    "proof": {"script": "", "write": None, "each": None, "bad": [], "good": []},
+}  # fmt: skip
 
 
 _SHAPES: dict[str, type] = {
@@ -289,6 +310,7 @@ _SHAPES: dict[str, type] = {
     "artifacts": list,
     "calls": dict,
     "start_methods": dict,
+    "distributions": dict,
 }
 
 

@@ -3,7 +3,15 @@
 from __future__ import annotations
 
 from envdoctor import doctor
-from envdoctor.commands.options import TARGET_EXAMPLES, add_output, add_project, add_target, examine, parser_for
+from envdoctor.commands.options import (
+    TARGET_EXAMPLES,
+    add_candidates,
+    add_output,
+    add_project,
+    add_target,
+    examine,
+    parser_for,
+)
 from envdoctor.commands.output import show, status
 
 TYPE_CHECKING = False
@@ -20,6 +28,7 @@ def run(words: Sequence[str]) -> int:
     )
     add_target(parser)
     add_project(parser)
+    add_candidates(parser)
     add_output(parser)
     parser.add_argument(
         "--fail-on",
@@ -29,6 +38,6 @@ def run(words: Sequence[str]) -> int:
         "with warning, envdoctor does all that pip check does",
     )
     options = parser.parse_args(words)
-    report = doctor.check(examine(options), options.rules)
+    report = doctor.check(examine(options), options.rules, candidates=options.candidates)
     show(report, options.format, options.output)
     return status(report, options.fail_on)

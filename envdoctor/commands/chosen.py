@@ -49,6 +49,14 @@ def files_of(words: Sequence[str], directory: str | None) -> list[str]:
     return list(dict.fromkeys(path for word in words for path in _files(word, home))) if words else rule_files(home)
 
 
+def days(text: str) -> int:
+    """A number of days on the command line."""
+    number = int(text)
+    if number < 0:
+        raise argparse.ArgumentTypeError(f"no proof is {number} days old: give 0 or more")
+    return number
+
+
 def rules_of(words: Sequence[str], directory: str | None) -> tuple[list[Rule], Mapping[str, Any]]:
     """The rules that ids, files and directories name, all of them where there are no words; and their vocabulary.
 

@@ -7,7 +7,15 @@ import os
 import sys
 
 from envdoctor import doctor
-from envdoctor.commands.options import add_output, add_project, add_target, examine, parser_for, target_of
+from envdoctor.commands.options import (
+    add_candidates,
+    add_output,
+    add_project,
+    add_target,
+    examine,
+    parser_for,
+    target_of,
+)
 from envdoctor.commands.output import show
 from envdoctor.errors import UsageError
 
@@ -36,6 +44,7 @@ def run(words: Sequence[str]) -> int:
     add_output(parser)
     add_target(parser)
     add_project(parser)
+    add_candidates(parser)
     options = parser.parse_args(words)
     if options.file == "-" and options.snapshot == "-":
         raise UsageError("the text and the snapshot cannot both come from stdin: give one of them as a file")
@@ -44,7 +53,8 @@ def run(words: Sequence[str]) -> int:
     text = read_text(options.file)
     if not text.strip():
         raise UsageError("there is no text to explain: give a file, or pipe a traceback or log into envdoctor explain")
-    report = doctor.explain(text, None if options.no_target else examine(options), options.rules)
+    target = None if options.no_target else examine(options)
+    report = doctor.explain(text, target, options.rules, candidates=options.candidates)
     show(report, options.format, options.output)
     return int(bool(report.findings))
 

@@ -124,6 +124,13 @@ def add_project(parser: argparse.ArgumentParser) -> None:
     )  # fmt: skip
 
 
+def add_candidates(parser: argparse.ArgumentParser) -> None:
+    """Add the option that asks rules which keep silent otherwise."""
+    parser.add_argument(
+        "--candidates", action="store_true", help="ask candidates too: rules that are leads, and that nobody has proven"
+    )
+
+
 def target_of(options: argparse.Namespace) -> list[str]:
     """The options that name a target, without their hyphens."""
     return [
@@ -148,6 +155,8 @@ def examine(options: argparse.Namespace) -> Snapshot:
     if hasattr(options, "project"):
         more.update(_beside(options, kind))
     value = getattr(options, kind) if kind else None
+    if hasattr(options, "candidates"):
+        more["candidates"] = options.candidates
     return doctor.examine(kind, value, start_method=options.start_method, rules=options.rules, **more)
 
 

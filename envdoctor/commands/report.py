@@ -3,7 +3,15 @@
 from __future__ import annotations
 
 from envdoctor import doctor
-from envdoctor.commands.options import TARGET_EXAMPLES, add_output, add_project, add_target, examine, parser_for
+from envdoctor.commands.options import (
+    TARGET_EXAMPLES,
+    add_candidates,
+    add_output,
+    add_project,
+    add_target,
+    examine,
+    parser_for,
+)
 from envdoctor.commands.output import show
 
 TYPE_CHECKING = False
@@ -21,8 +29,9 @@ def run(words: Sequence[str]) -> int:
     )
     add_target(parser)
     add_project(parser)
+    add_candidates(parser)
     add_output(parser, formats=False)
     options = parser.parse_args(words)
-    examined = doctor.check(examine(options), options.rules)
+    examined = doctor.check(examine(options), options.rules, candidates=options.candidates)
     show(doctor.with_known_packages(examined, options.rules), "markdown", options.output)
     return 0

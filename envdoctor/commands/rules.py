@@ -8,7 +8,8 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 from envdoctor import doctor
-from envdoctor.commands import rules_measure, rules_verify
+from envdoctor.authoring.status import RETIRED, STATUSES
+from envdoctor.commands import rules_import, rules_measure, rules_verify
 from envdoctor.commands.options import Parser, add_format, parser_for
 from envdoctor.commands.output import write
 from envdoctor.engine.diagnose import fill
@@ -27,6 +28,7 @@ commands:
   verify    run their proofs in throw-away environments
   bisect    measure where a rule begins and ends
   matrix    draw what works with what
+  import    write candidates from another channel's patches
 
 examples:
   envdoctor rules list                       every rule, a line each
@@ -62,10 +64,14 @@ def run(words: Sequence[str]) -> int:
 def _list_parser() -> Parser:
     parser = parser_for(
         "rules list",
-        "Print every rule, a line each: id, severity, whether it is proven, title.",
-        "examples:\n  envdoctor rules list\n  envdoctor rules list DISTRIBUTION\n  envdoctor rules list -f json\n",
+        "Print every rule, a line each: id, severity of its findings, status, proof and its date, title. A stable rule "
+        "is proven; a reported one is cited, and a warning at most; a candidate is silent without --candidates; a "
+        "retired one never holds.",
+        "examples:\n  envdoctor rules list\n  envdoctor rules list DISTRIBUTION\n"
+        "  envdoctor rules list --status reported\n  envdoctor rules list -f json\n",
     )
     parser.add_argument("package", nargs="?", help="only the rules about this distribution")
+    parser.add_argument("--status", choices=STATUSES, help="only the rules of this status")
     add_format(parser, ["text", "json"])
     return parser
 
@@ -116,7 +122,7 @@ def _lint_parser() -> Parser:
 def _every(directories: Sequence[str]) -> list[Mapping[str, Any]]:
     """All rules by id."""
     found = {}
-    for index in doctor.rule_bases(directories):
+    for index in doctor.rule_bases(directories, candidates=True):
         for entry in index.all():
             texts = index.texts(entry)
             found[texts["id"]] = texts
@@ -136,14 +142,21 @@ def _list(options: argparse.Namespace) -> int:
         if not rules:
             print(f"envdoctor: no rule is about {options.package}", file=sys.stderr)
             return 1
+    rules = [rule for rule in rules if options.status in {None, rule["status"]}]
     if options.format == "json":
-        keys = ("id", "severity", "impact", "title", "packages", "proof")
-        write(_json([{key: rule[key] for key in keys} for rule in rules]), None)
+        keys = ("id", "severity", "impact", "title", "packages", "status", "proof", "date", "replaced_by")
+        write(_json([{key: rule[key] for key in keys if key in rule} for rule in rules]), None)
         return 0
     width = max((len(rule["id"]) for rule in rules), default=0)
-    lines = [f"{rule['id']:<{width}}  {rule['severity']:<7}  {rule['proof']:<8}  {_title(rule)}\n" for rule in rules]
-    write("".join(lines), None)
+    write("".join(f"{rule['id']:<{width}}  {_standing(rule)}  {_title(rule)}\n" for rule in rules), None)
     return 0
+
+
+def _standing(rule: Mapping[str, Any]) -> str:
+    """What a rule's findings may claim, in columns."""
+    if rule["status"] == RETIRED:
+        return f"{'':<7}  {RETIRED:<9}  {'':<9}  {'':<10}"
+    return f"{rule['severity']:<7}  {rule['status']:<9}  {rule['proof']:<9}  {rule.get('date', ''):<10}"
 
 
 def _title(rule: Mapping[str, Any]) -> str:
@@ -174,11 +187,20 @@ def _show(options: argparse.Namespace) -> int:
     import yaml
 
     consumers = {name: {"bad": line["bad"], "works": line["works"]} for name, line in rule["consumers"].items()}
-    keys = ("id", "title", "severity", "impact", "when", "consumers", "why", "symptoms", "remedies", "references")
-    shown = {key: value for key, value in {**rule, "consumers": consumers}.items() if value}
-    shown = {key: shown[key] for key in keys if key in shown}
+    whole = {**rule, "consumers": consumers, "severity": rule.get("stated", rule["severity"])}
+    shown = {key.replace("_", "-"): whole[key] for key in _SHOWN if whole.get(key)}
+    if rule["status"] == RETIRED:
+        del shown["severity"]
+    if "stated" in rule:
+        shown["status"] += f": its findings are {rule['severity']}s"
     write(yaml.safe_dump(shown, sort_keys=False, allow_unicode=True, width=110), None)
     return 0
+
+
+_SHOWN = (
+    "id", "title", "status", "proof", "date", "replaced_by", "severity", "impact", "when", "consumers", "why",
+    "symptoms", "remedies", "references",
+)  # fmt: skip
 
 
 def _new(options: argparse.Namespace) -> int:
@@ -241,6 +263,7 @@ _COMMANDS: Mapping[str, tuple[Callable[[], Parser], Callable[[argparse.Namespace
     "new": (_new_parser, _new),
     "lint": (_lint_parser, _lint),
     "verify": (rules_verify.parser, rules_verify.run),
+    "import": (rules_import.parser, rules_import.run),
     "bisect": (rules_measure.bisect_parser, rules_measure.bisect),
     "matrix": (rules_measure.matrix_parser, rules_measure.matrix),
 }

@@ -7,7 +7,8 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 from envdoctor.authoring import rulebase
-from envdoctor.commands.chosen import files_of, home_of, parser_for_trials, rules_of
+from envdoctor.authoring.status import RETIRED
+from envdoctor.commands.chosen import days, files_of, home_of, parser_for_trials, rules_of
 
 if TYPE_CHECKING:
     import argparse
@@ -28,10 +29,18 @@ def parser() -> Parser:
         "examples:\n  envdoctor rules verify my-cause            one rule of rules/\n"
         "  envdoctor rules verify rules/web           those of a directory\n"
         "  envdoctor rules verify --jobs 8            every rule without a proof that is up to date\n"
-        "  envdoctor rules verify my-cause --python 3.11 --again\n",
+        "  envdoctor rules verify my-cause --python 3.11 --again\n"
+        "  envdoctor rules verify --ray auto          on the Ray cluster at hand\n"
+        "  envdoctor rules verify --stale 90          run again what was proven more than 90 days ago\n",
     )
     made.add_argument("rule", nargs="*", help="ids, files or directories (default: every rule of rules/)")
     made.add_argument("--changed", action="store_true", help="only rules that changed since they were proven")
+    made.add_argument(
+        "--stale", type=days, metavar="DAYS", help="only rules whose proof is older than so many days, all of it again"
+    )
+    made.add_argument(
+        "--ray", metavar="ADDRESS", help="run trials on this Ray cluster, such as auto or ray://host:10001"
+    )
     made.add_argument("--again", action="store_true", help="run what is proven or remembered as well")
     return made
 
@@ -39,34 +48,44 @@ def parser() -> Parser:
 def run(options: argparse.Namespace) -> int:
     """Run ``envdoctor rules verify``; 1 where a trial contradicts its rule, 130 or 143 where a signal ended it."""
     rules, vocabulary = _to_prove(options)
+    rules = [one for one in rules if one.status != RETIRED]
     if not rules:
         print("every proof is up to date", file=sys.stderr)
         return _sum_up([])
 
-    from envdoctor.authoring.proof import build, processes, runner
+    from envdoctor.authoring.proof import build, pools, processes, runner
     from envdoctor.commands.progress import Progress
 
     build.sweep()
-    work = runner.Run(rules, vocabulary, versions=options.python, again=options.again)
+    again = options.again or options.stale is not None
+    work = runner.Run(rules, vocabulary, versions=options.python, again=again)
     trials = sum(map(len, work.plans.values()))
     print(f"{trials} trials of {len(rules)} rules, {len(work.todo)} to run", file=sys.stderr)
     progress = Progress(len(work.todo))
     done = []
+    where = ("ray", options.ray) if options.ray else ("local", options.jobs)
     with processes.stoppable() as interruption:
-        pool = runner.local_pool(options.jobs, offline=options.offline, begin=progress.begin)
+        pool = pools.pool(*where, offline=options.offline, begin=progress.begin)
         for verified in work.verify(pool, progress.end):
             progress.clear()
             _tell(verified)
             done.append(verified)
     progress.clear()
+    if options.ray:
+        print(f"on {len(getattr(pool, 'nodes', ()))} nodes of the cluster", file=sys.stderr)
     _up_to_date(options, [one.rule for one in done], vocabulary)
     if interruption.number:
-        return _interrupted(progress.done, progress.total, interruption.number, again=options.again)
+        return _interrupted(progress.done, progress.total, interruption.number, again=again)
     return _sum_up(done)
 
 
 def _to_prove(options: argparse.Namespace) -> tuple[Sequence[Rule], Mapping[str, Any]]:
     """The rules to be proven: those that are named, else those whose proof is missing or not up to date."""
+    if options.stale is not None:
+        from envdoctor.authoring.proof import runner
+
+        rules, vocabulary = rules_of(options.rule, options.rules)
+        return runner.aged(rules, options.stale), vocabulary
     if options.rule and not options.changed:
         return rules_of(options.rule, options.rules)
     if options.again and not options.changed:

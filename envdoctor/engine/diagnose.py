@@ -88,6 +88,7 @@ def finding(texts: Mapping[str, Any], match: Match, snapshot: Snapshot) -> Findi
         remedies=remedies(texts, names, snapshot),
         references=texts["references"],
         proof=texts.get("proof", "unproven"),
+        status=texts.get("status", "stable"),
         consumer=match.consumer,
     )
 

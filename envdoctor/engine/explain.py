@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from envdoctor.engine import symptoms
 from envdoctor.engine.diagnose import fill, finding, remedies
 from envdoctor.engine.evaluate import Match, Trace, holds, matches
+from envdoctor.engine.index import NEVER
 from envdoctor.model import Distribution, Evidence, Finding, Report, Snapshot, UnknownFact
 
 if TYPE_CHECKING:
@@ -73,7 +74,7 @@ def _told(error_text: Any) -> Snapshot:
 def _rules(index: Index) -> Iterator[tuple[dict[str, Any], dict[str, Any]]]:
     seen = set()
     for entry in index.all():
-        if entry[0] not in seen:
+        if entry[0] not in seen and entry[2]["when"] != NEVER:
             seen.add(entry[0])
             yield index.texts(entry), entry[2]
 

@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 MAGIC = b"envdoctor rules 1\n"
 #: What rules are filed under that no distribution stands for, and that ask for a project's files, or for a process.
 OF_PROJECT, OF_PROCESS = "?project", "?process"
+#: The condition of a rule that never holds, and what it is filed under.
+NEVER, OF_NOTHING = ["any"], "?nothing"
 
 
 _HEAD = {"rules": int, "digest": str, "wanted": dict, "always": list, "buckets": int, "table": int}

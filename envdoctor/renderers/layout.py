@@ -17,6 +17,11 @@ if TYPE_CHECKING:
 _FLAGS = {"present", "absent", "missing", "set", "unset", "installed", "not installed", "not set"}
 
 
+def credit(finding: Finding) -> str:
+    """What a finding's rule may claim: whether it is proven and, where it is not stable, its status."""
+    return finding.proof if finding.status == "stable" else f"{finding.status}, {finding.proof}"
+
+
 _FACTS = {
     "packages": "{key} {value}",
     "env": "{key}={value}",

@@ -144,7 +144,7 @@ def _finding(page: _Page, finding: Finding, report: Report) -> Iterator[str]:
         remarks = "".join(f" ({page.words(text)})" for text in (way.tag, way.cost) if text)
         yield f"- fix: {page.code(way.text)}{remarks}"
     links = "".join(f", {_link(page, reference)}" for reference in finding.references[:1])
-    yield f"- rule: {page.code(finding.rule)}, {finding.proof}{links}"
+    yield f"- rule: {page.code(finding.rule)}, {layout.credit(finding)}{links}"
     yield ""
 
 

@@ -125,7 +125,7 @@ def _breaks(text: str, width: int) -> list[int]:
 
 def _finding(page: _Page, finding: Finding, report: Report) -> None:
     page.prose((finding.severity, _BADGES[finding.severity]), (line.one_line(finding.title), "bold"))
-    traits = [finding.rule, finding.impact, finding.proof]
+    traits = [finding.rule, finding.impact, layout.credit(finding)]
     page.row(("", ""), (" · ".join(traits), "dim"))
     for number, matched in enumerate(finding.matched):
         page.prose(_label("" if number else "matched"), (line.one_line(matched), ""))

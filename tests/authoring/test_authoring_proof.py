@@ -63,9 +63,9 @@ def state(lab, **changes):
 
 
 def listed(lab):
-    """What the list says of the rule: its severity, and whether it is proven."""
+    """What the list says of the rule: the severity of its findings, its status, and whether it is proven."""
     lines = lab("list", "--rules", "rules").stdout.splitlines()
-    return next(line.split()[1:3] for line in lines if line.startswith("lib-name-removed "))
+    return next(line.split()[1:4] for line in lines if line.startswith("lib-name-removed "))
 
 
 def trials(lab):
@@ -86,7 +86,7 @@ def test_a_true_rule_is_proven_and_everything_that_was_seen_is_on_record(lab):
     assert found["bad 1"]["python"].startswith(f"{PYTHON}.")
     assert found["bad 1, then upgrade lib>=2.1"]["installed"] == ["lib==2.1"]
     assert {"date", "platform", "envdoctor", "uv", "states"} <= json.loads(lab.proof.read_text()).keys()
-    assert listed(lab) == ["error", "proven"]
+    assert listed(lab) == ["error", "stable", "proven"]
 
 
 LIES = {
@@ -133,7 +133,7 @@ def test_a_proof_that_was_edited_or_is_older_than_its_rule_is_refused(lab):
 
     lab.proof.write_text(good.replace("lib==2.1", "lib==2.2"))
     assert "the proof file was not written by the runner as it is" in lab("lint", "--offline").stdout
-    assert listed(lab) == ["error", "stale"]
+    assert listed(lab) == ["error", "reported", "stale"]  # a user's own keeps its severity
 
     lab.proof.write_text(good)
     state(lab, range=">=2.0,<2.2")
@@ -167,6 +167,49 @@ def test_nothing_is_run_twice_unless_asked(lab):
     lab.proof.unlink()
     assert lab("verify").stderr.splitlines()[-1].startswith("0 trials run; of 1 rules 1 proven")
     assert lab("verify", "--again").stderr.splitlines()[-1].startswith("4 trials run")
+
+
+def test_a_proof_of_long_ago_is_run_again(lab):
+    state(lab)
+    assert lab("verify").returncode == 0
+    assert "every proof is up to date" in lab("verify", "--stale", "1").stderr
+
+    written = json.loads(lab.proof.read_text())
+    old = {**{key: value for key, value in written.items() if key != "sum"}, "date": "2020-02-29"}
+    lab.proof.write_text(record.dump({**old, "sum": record._sum(old)}))
+    assert "2020-02-29" in lab("list", "--rules", "rules", "lib").stdout
+    assert "every proof is up to date" in lab("verify").stderr
+
+    again = lab("verify", "--stale", "90")
+    assert again.returncode == 0
+    assert again.stderr.endswith("4 trials run; of 1 rules 1 proven, 0 refuted\n")  # nothing is remembered instead
+    assert json.loads(lab.proof.read_text())["date"] == written["date"]
+    assert "give 0 or more" in lab("verify", "--stale", "-1").stderr
+
+
+def test_a_candidate_that_is_disproved_is_on_record_and_stays_silent(lab):
+    state(lab, bad="1.1", range=">=1.1,<2.1")
+    lab.rule.write_text(lab.rule.read_text() + "status: candidate\n")
+
+    done = lab("verify")
+
+    assert done.returncode == 0, done.stdout  # a lead that is false is an answer
+    assert done.stdout.startswith("disproved lib-name-removed ")
+    assert json.loads(lab.proof.read_text())["outcome"] == "disproved"
+    assert listed(lab) == ["warning", "candidate", "disproved"]
+    assert lab("lint", "--offline").returncode == 0
+    facts = lab.rule.parent / "facts.json"
+    facts.write_text(json.dumps({"schema": 1, "python": {"version": PYTHON}, "packages": {"lib": "2.0"}}))
+    words = ["check", "--snapshot", str(facts), "--rules", str(lab.rule.parent), "--candidates", "-f", "json"]
+    told = run(sys.executable, "-m", "envdoctor", *words, env=environment())
+    assert [one["rule"] for one in json.loads(told.stdout)["findings"]] == []
+
+
+def test_a_candidate_that_is_true_speaks_when_asked(lab):
+    state(lab)
+    lab.rule.write_text(lab.rule.read_text() + "status: candidate\n")
+    assert lab("verify").stdout.startswith("proven    lib-name-removed ")
+    assert listed(lab) == ["warning", "candidate", "proven"]
 
 
 def test_trials_leave_nothing_behind_and_clear_up_after_a_killed_runner(lab):

@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 
 SUFFIX = ".proof.json"
 PROVEN, UNPROVEN, STALE, REFUTED = "proven", "unproven", "stale", "refuted"
+#: A candidate of which a bad cell passes: the lead was followed, and is false.
+DISPROVED = "disproved"
 #: What of a rule a proof is about: a changed title does not make it stale.
 _ABOUT = ("when", "consumers", "symptoms", "remedies", "proof")
 
@@ -43,7 +45,15 @@ def document(
 ) -> dict[str, Any]:
     """The content of a proof file; ``trials`` in the order in which they were planned."""
     found = {"rule": rule.id, "states": digest(rule, vocabulary), **tools, "trials": list(trials)}
+    if _disproved(rule, trials):
+        found = {"rule": rule.id, "outcome": DISPROVED, **found}
     return {**found, "sum": _sum(found)}
+
+
+def _disproved(rule: Rule, trials: Sequence[Mapping[str, Any]]) -> bool:
+    """Whether what a candidate calls bad was seen to work: such a trial showed no symptom."""
+    wrong = [one for one in trials if one["kind"] == "bad" and one["verdict"] == "contradicts"]
+    return rule.status == "candidate" and any(one.get("symptom") is None for one in wrong)
 
 
 def dump(found: Mapping[str, Any]) -> str:
@@ -70,11 +80,16 @@ def read(path: str) -> dict[str, Any] | None:
 
 
 def status(rule: Rule, vocabulary: Mapping[str, Any], found: Mapping[str, Any] | None) -> str:
-    """Whether a rule is ``proven``, ``unproven``, ``refuted`` by a trial, or has a ``stale`` proof."""
+    """Whether a rule is ``proven``, ``unproven``, ``refuted`` by a trial, or has a ``stale`` proof.
+
+    A candidate whose bad cell passes is ``disproved``.
+    """
     if found is None:
         return UNPROVEN
     if found["edited"] or found.get("states") != digest(rule, vocabulary):
         return STALE
+    if _disproved(rule, found["trials"]):
+        return DISPROVED
     verdicts = [(trial["kind"], trial["verdict"]) for trial in found["trials"]]
     if any(verdict == "contradicts" for _, verdict in verdicts):
         return REFUTED

@@ -37,6 +37,7 @@ if TYPE_CHECKING:
 
 #: Days for which a result is remembered, so that an interrupted run goes on where it stopped.
 DAYS = 7
+_AGES = 365_000
 
 
 class Verified(Record):
@@ -80,6 +81,17 @@ def outdated(rules: Sequence[Rule], vocabulary: Mapping[str, Any]) -> list[Rule]
     """The rules whose proof is missing, stale or edited."""
     found = [(rule, record.read(record.path_of(rule.path))) for rule in rules]
     return [rule for rule, proof in found if proof is None or record.status(rule, vocabulary, proof) == record.STALE]
+
+
+def aged(rules: Sequence[Rule], days: int, today: dt.date | None = None) -> list[Rule]:
+    """The rules whose proof was run more than so many days ago, the oldest first; of a damaged one it is not known."""
+    last = (today or dt.datetime.now(dt.timezone.utc).date()) - dt.timedelta(days=min(days, _AGES))
+    found = []
+    for rule in rules:
+        proof = record.read(record.path_of(rule.path))
+        if proof is not None and proof.get("date", "") < last.isoformat():
+            found.append((proof.get("date", ""), rule.id, rule))
+    return [rule for _, _, rule in sorted(found, key=lambda one: one[:2])]
 
 
 class Run:

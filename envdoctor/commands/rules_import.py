@@ -1,0 +1,134 @@
+"""``envdoctor rules import``: leads from elsewhere, written down as candidates."""
+
+from __future__ import annotations
+
+import collections
+import os
+import subprocess
+import sys
+from typing import TYPE_CHECKING
+
+from envdoctor.authoring import rulebase
+from envdoctor.commands.options import Parser
+from envdoctor.errors import UsageError
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Sequence
+
+    from envdoctor.authoring.candidates import Candidate
+    from envdoctor.authoring.repodata import Lead, Patch
+
+#: Where each source is published; its name is what is written on the command line.
+SOURCES = {"conda-forge": "https://github.com/conda-forge/conda-forge-repodata-patches-feedstock"}
+_KEPT = "kept"
+
+
+def parser() -> Parser:
+    """The options of ``envdoctor rules import``."""
+    made = Parser(
+        prog="envdoctor rules import",
+        description="Write candidates from the repodata patches of a checkout: those that narrow what one Python "
+        "distribution takes of another, or of Python, and that the wheel's own metadata does not say already, which "
+        "the index is asked about, distribution by distribution. Nothing is overwritten. A candidate is a lead: it is "
+        "silent without --candidates until its author has verified it, measured it and removed the line `status`.",
+        epilog="examples:\n  git clone --depth 1 " + SOURCES["conda-forge"] + " patches\n"
+        "  envdoctor rules import conda-forge patches -o candidates --offline\n"
+        "  envdoctor rules import conda-forge patches -o candidates --only DISTRIBUTION\n"
+        "  envdoctor rules verify candidates; envdoctor check --rules candidates --candidates\n",
+    )
+    made.add_argument("source", choices=SOURCES, help="whose format it is")
+    made.add_argument("directory", metavar="DIR", help="a checkout of it")
+    made.add_argument("-o", "--output", metavar="OUT", default="candidates", help="default: candidates")
+    made.add_argument("--only", metavar="NAME", action="append", default=[], help="only leads about this distribution")
+    made.add_argument("--offline", action="store_true", help="do not ask the index; then all that could be is kept")
+    return made
+
+
+def run(options: argparse.Namespace) -> int:
+    """Run ``envdoctor rules import``."""
+    from envdoctor.authoring import repodata
+    from envdoctor.authoring.syntax import load_vocabulary
+    from envdoctor.engine.requirements import normalise
+
+    names = load_vocabulary(rulebase.vocabulary(options.output))["distributions"].get(options.source, {})
+    patches, unread = repodata.read(options.directory)
+    counts: collections.Counter[str] = collections.Counter()
+    leads: dict[str, Lead] = {}
+    for patch in patches:
+        for found in repodata.leads(patch, names):
+            if isinstance(found, repodata.Dropped):
+                counts[found.reason] += 1
+            elif found.id() in leads:
+                counts["it says the same as another"] += 1
+            elif options.only and not {normalise(one) for one in options.only} & {found.name, found.other}:
+                counts["it is about none of --only"] += 1
+            else:
+                leads[found.id()] = found
+    commit = _commit(options.directory)
+    for lead in leads.values():
+        made = _candidate(lead, offline=options.offline)
+        counts[_KEPT if not isinstance(made, str) and _write(made, options, commit) else _why_not(made)] += 1
+    _report(patches, unread, counts, options)
+    return 0
+
+
+def _why_not(made: Candidate | str) -> str:
+    return made if isinstance(made, str) else "its file is there already"
+
+
+def _candidate(lead: Lead, *, offline: bool) -> Candidate | str:
+    from envdoctor.authoring import candidates, published
+
+    if offline:
+        return candidates.unconfirmed(lead)
+    made = candidates.confirmed(lead, published.wheels, published.requirements)
+    if made is None:
+        raise UsageError(f"no index answers for {lead.name} and {lead.other}: ask again with the network, or --offline")
+    return made
+
+
+def _write(made: Candidate, options: argparse.Namespace, commit: str | None) -> bool:
+    """Write a candidate; false where its file is there already."""
+    from envdoctor.authoring import candidates
+
+    patch = made.lead.patch
+    address = f"{SOURCES[options.source]}/blob/{commit or 'main'}/recipe/patch_yaml/{patch.file}"
+    source = f"{options.source}: recipe/patch_yaml/{patch.file}, document {patch.number}"
+    source += f", commit {commit}" if commit else ", commit unknown"
+    os.makedirs(options.output, exist_ok=True)
+    try:
+        with open(os.path.join(options.output, made.lead.id() + ".yaml"), "x", encoding="utf-8") as file:
+            file.write(candidates.text(made, source, address))
+    except FileExistsError:
+        return False
+    except OSError as error:
+        raise UsageError(f"{options.output} could not be written to: {error.strerror}; give another -o OUT") from error
+    return True
+
+
+def _commit(directory: str) -> str | None:
+    """The commit of a checkout, where git tells it."""
+    try:
+        done = subprocess.run(  # noqa: S603 - git itself, which only reads
+            ["git", "-C", directory, "rev-parse", "HEAD"],  # noqa: S607
+            capture_output=True, text=True, timeout=20, check=False,
+        )  # fmt: skip
+    except (OSError, subprocess.TimeoutExpired):
+        return None
+    return done.stdout.strip() or None if done.returncode == 0 else None
+
+
+def _report(
+    patches: Sequence[Patch], unread: Sequence[str], counts: collections.Counter[str], options: argparse.Namespace
+) -> None:
+    for line in unread:
+        print(f"{line}", file=sys.stderr)
+    told = f"{len(patches)} patches read, {len(unread)} files could not be"
+    print(f"{told}; {counts[_KEPT]} candidates written to {options.output}")
+    for reason, count in counts.most_common():
+        if reason != _KEPT:
+            print(f"  {count:>5} dropped: {reason}")
+    if options.offline:
+        print("The index was not asked: what wheels say themselves, and which names it knows, was not looked up.")
+    print(f"Next: envdoctor rules verify {options.output}")
