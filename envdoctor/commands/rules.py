@@ -64,9 +64,7 @@ def run(words: Sequence[str]) -> int:
 def _list_parser() -> Parser:
     parser = parser_for(
         "rules list",
-        "Print every rule, a line each: id, severity of its findings, status, proof and its date, title. A stable rule "
-        "is proven; a reported one is cited, and a warning at most; a candidate is silent without --candidates; a "
-        "retired one never holds.",
+        "Print every rule, a line each: id, severity, status, proof and its date, title (README: what a status says).",
         "examples:\n  envdoctor rules list\n  envdoctor rules list DISTRIBUTION\n"
         "  envdoctor rules list --status reported\n  envdoctor rules list -f json\n",
     )

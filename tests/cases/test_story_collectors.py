@@ -181,7 +181,7 @@ def test_the_upgrade_comes_first_where_a_release_mended_it(project, facts):
     folder = project("SyncDataCollector", 'make_env, policy, device="cpu"')
     findings = check(folder, "--project", ".", "--snapshot", facts("0.4.0"))
     assert [one["kind"] for one in findings[COPIES]["remedies"]] == ["upgrade", "change"]
-    assert findings[COPIES]["remedies"][0]["requirement"] == "torchrl>=0.6"
+    assert findings[COPIES]["remedies"][0]["requirement"] == "torchrl>=0.6,<0.13"
 
 
 # -- by traceback -----------------------------------------------------------------------------------------------------
