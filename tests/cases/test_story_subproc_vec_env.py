@@ -143,7 +143,8 @@ def without_torch(tmp_path_factory):
             done = run("uv", "pip", "install", "--quiet", "--python", folder, *words)
             assert done.returncode == 0, done.stderr
         (package,) = folder.rglob("stable_baselines3")
-        (package.parent / "sitecustomize.py").write_text(WITHOUT_TORCH, encoding="utf-8")
+        (package.parent / "without_torch.py").write_text(WITHOUT_TORCH, encoding="utf-8")
+        (package.parent / "without_torch.pth").write_text("import without_torch\n", encoding="utf-8")
         return folder
 
     return make
