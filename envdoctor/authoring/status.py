@@ -23,13 +23,10 @@ STATUSES = (STABLE, REPORTED, CANDIDATE, RETIRED)
 
 
 def of(rule: Rule, proof: str) -> str:
-    """The status of a rule with a proof of some standing, as :func:`.record.status` gives it.
-
-    A rule about ``installed`` says what packaging metadata itself says, so there is nothing to try: it is stable.
-    """
+    """The status of a rule with a proof of some standing, as :func:`.record.status` gives it."""
     if rule.status in STATED:
         return rule.status
-    return STABLE if proof == record.PROVEN or "installed" in rule.when else REPORTED
+    return STABLE if proof == record.PROVEN else REPORTED
 
 
 def severity(rule: Rule, status: str, *, own: bool = False) -> str:

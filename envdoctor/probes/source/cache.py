@@ -12,6 +12,7 @@ import json
 import os
 import sys
 
+from envdoctor import dotted
 from envdoctor.probes import cache
 from envdoctor.probes.source import several
 from envdoctor.probes.source.uses import NotReadError, details, exports, facts
@@ -129,13 +130,13 @@ def directory() -> str:
 
 @functools.cache
 def version() -> str:
-    """A digest of what an answer depends on besides the text: this package's sources, and the Python that parses."""
+    """A digest of what an answer depends on besides the text: the sources that make it, and the Python that parses."""
     digest = hashlib.blake2b(repr(sys.version_info[:2]).encode(), digest_size=8)
     folder = os.path.dirname(__file__)
-    for name in sorted(os.listdir(folder)):
-        if name.endswith(".py"):
-            with open(os.path.join(folder, name), "rb") as file:
-                digest.update(file.read())
+    paths = [os.path.join(folder, name) for name in sorted(os.listdir(folder)) if name.endswith(".py")]
+    for path in [*paths, dotted.__file__]:
+        with open(path, "rb") as file:
+            digest.update(file.read())
     return digest.hexdigest()
 
 

@@ -10,6 +10,7 @@ import ast
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from typing import Any
 
 #: What may go wrong without harm in a block, since the code itself provides for it.
@@ -141,6 +142,15 @@ def declared(scope: Scope, name: str, *, nonlocal_: bool) -> Scope:
             return outer
         outer = outer.parent
     return scope.module
+
+
+def below(scope: Scope) -> Iterator[Scope]:
+    """A scope and all that lie in it. What is given may be let go of before the next is asked for."""
+    waiting = [scope]
+    while waiting:
+        one = waiting.pop()
+        waiting += one.children
+        yield one
 
 
 def within(inner: Scope, outer: Scope) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import gc
 import os
 import sys
@@ -17,30 +18,28 @@ if TYPE_CHECKING:
 WORTH_SHARING = 150_000
 MOST_PROCESSES = 8
 _LENGTH = 8
-#: Bytes that a pipe holds before it blocks.
-_PIPE = 1 << 16
 
 
 def each(weights: Sequence[int], work: Callable[[int], bytes]) -> dict[int, bytes]:
     """What ``work`` makes of each number below ``len(weights)``, the heaviest first.
 
     Processes are forked off where the platform forks safely and this process has a single thread; each takes the next
-    number from a pipe. What a lost process leaves undone is done here.
+    number from a pipe. What a lost process leaves undone, or the pipe did not hold, is done here.
     """
     numbers = sorted(range(len(weights)), key=lambda one: -weights[one])
-    processes = _processes(sum(weights)) if len(numbers) * _LENGTH <= _PIPE else 1
-    queue, feed = os.pipe()
-    if processes > 1:
-        os.write(feed, b"".join(number.to_bytes(_LENGTH, "big") for number in numbers))
-    os.close(feed)
-    children = [_fork(queue, work) for _ in range(processes - 1)]
+    processes = _processes(sum(weights))
+    if processes == 1:
+        return dict(_worked(numbers, work))
+    queue = _queue(numbers)
+    forked = [_fork(queue, work) for _ in range(processes - 1)]
+    children = [child for child in forked if child is not None]
     done: dict[int, bytes] = {}
     try:
         done.update(_worked(_taken(queue), work))
     finally:
         os.close(queue)
-        for child, file in children:
-            os.waitpid(child, 0)
+        for number, file in children:
+            os.waitpid(number, 0)
             with file:
                 done.update(_frames(file))
     done.update(_worked((number for number in numbers if number not in done), work))
@@ -65,8 +64,18 @@ def _processes(weight: int) -> int:
     return min(MOST_PROCESSES, len(os.sched_getaffinity(0)), max(1, 2 * weight // WORTH_SHARING))
 
 
+def _queue(numbers: Sequence[int]) -> int:
+    """A pipe that holds numbers, as many as it takes: how much that is depends on the system and on who else asks."""
+    queue, feed = os.pipe()
+    os.set_blocking(feed, False)
+    with contextlib.suppress(BlockingIOError):
+        os.write(feed, b"".join(number.to_bytes(_LENGTH, "big") for number in numbers))
+    os.close(feed)
+    return queue
+
+
 def _taken(queue: int) -> Iterator[int]:
-    """Numbers that no other process takes."""
+    """Numbers that no other process takes; the last may have been cut off."""
     while True:
         number = os.read(queue, _LENGTH)
         if len(number) < _LENGTH:
@@ -74,10 +83,17 @@ def _taken(queue: int) -> Iterator[int]:
         yield int.from_bytes(number, "big")
 
 
-def _fork(queue: int, work: Callable[[int], bytes]) -> tuple[int, IO[bytes]]:
-    """Another process that writes what it makes into a file without a name."""
-    file = tempfile.TemporaryFile(buffering=0)  # noqa: SIM115 - read by this process, written by the other
-    child = os.fork()
+def _fork(queue: int, work: Callable[[int], bytes]) -> tuple[int, IO[bytes]] | None:
+    """Another process that writes what it makes into a file without a name; none where the system has none to give."""
+    try:
+        file = tempfile.TemporaryFile(buffering=0)  # noqa: SIM115 - read by this process, written by the other
+    except OSError:
+        return None
+    try:
+        child = os.fork()
+    except OSError:
+        file.close()
+        return None
     if child:
         return child, file
     try:

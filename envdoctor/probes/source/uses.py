@@ -10,7 +10,7 @@ from fnmatch import fnmatchcase
 
 from envdoctor.dotted import expression
 from envdoctor.probes.source.names import MOST_SEGMENTS, Resolver
-from envdoctor.probes.source.scopes import ATTRIBUTES, IMPORT, IMPORTS, Function, silent
+from envdoctor.probes.source.scopes import ATTRIBUTES, IMPORT, IMPORTS, Function, below, silent
 from envdoctor.probes.source.things import OWN, Call, Thing, last
 from envdoctor.probes.source.values import Text, Values
 from envdoctor.probes.source.walk import TooLargeError, Walker
@@ -119,18 +119,12 @@ class _Reader:
 
     def close(self) -> None:
         """Let go of everything at once: scopes refer to each other, and would wait for the collector of garbage."""
-        waiting = [self.module]
-        while waiting:
-            scope = waiting.pop()
-            waiting += scope.children
+        for scope in below(self.module):
             vars(scope).clear()
         vars(self).clear()
 
     def _reads(self) -> Iterator[tuple[ast.expr, Place]]:
-        waiting = [self.module]
-        while waiting:
-            scope = waiting.pop()
-            waiting += scope.children
+        for scope in below(self.module):
             yield from scope.reads
 
     def uses(self, asked: Asked = None) -> dict[str, list[Fact]]:
@@ -309,10 +303,7 @@ def _parse(source: str) -> ast.Module:
 def _bound_names(module: Scope) -> set[str]:
     """Every name of the file that may stand for something of another."""
     found: set[str] = set()
-    waiting = [module]
-    while waiting:
-        scope = waiting.pop()
-        waiting += scope.children
+    for scope in below(module):
         found.update(name for name, bindings in scope.bindings.items() if not all(map(silent, bindings)))
     return found
 
@@ -320,10 +311,7 @@ def _bound_names(module: Scope) -> set[str]:
 def _direct(module: Scope) -> dict[str, Binding]:
     """The names that one plain import at the top of the file binds, and nothing else anywhere."""
     bindings: dict[str, list[Binding]] = {}
-    waiting = [module]
-    while waiting:
-        scope = waiting.pop()
-        waiting += scope.children
+    for scope in below(module):
         for name, some in scope.bindings.items():
             bindings.setdefault(name, []).extend(some)
     top = module.inside.block
@@ -372,10 +360,7 @@ def _patterns(patterns: frozenset[str], own: frozenset[str]) -> _Patterns:
 def _own_names(module: Scope) -> set[str]:
     """What the bodies and methods of the file's classes assign."""
     found: set[str] = set()
-    waiting = [module]
-    while waiting:
-        scope = waiting.pop()
-        waiting += scope.children
+    for scope in below(module):
         if scope.kind == "class":
             found.update(scope.bindings, scope.attributes)
     return found

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from envdoctor.probes.source.scopes import Function, within
+from envdoctor.probes.source.scopes import Function, below, within
 from envdoctor.probes.source.things import Thing, last, names_class, qualified
 
 TYPE_CHECKING = False
@@ -281,10 +281,7 @@ def _plain(value: object) -> bool:
 def _reads(scope: Scope) -> Iterator[tuple[str, Place]]:
     """Every name that a function and what is defined in it read, once each."""
     seen: set[str] = set()
-    waiting = [scope]
-    while waiting:
-        one = waiting.pop()
-        waiting += one.children
+    for one in below(scope):
         for node, place in one.reads:
             root: ast.AST = node.func if isinstance(node, ast.Call) else node
             while isinstance(root, ast.Attribute):

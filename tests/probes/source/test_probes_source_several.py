@@ -67,10 +67,22 @@ except ZeroDivisionError:
 """
 
 
+ALONE = """
+import os, tempfile
+from envdoctor.probes.source import several
+
+tempfile.tempdir = "/nowhere/at/all"
+answer = several.each([several.WORTH_SHARING, *range(40)], lambda number: b"%d" % os.getpid())
+print(len(answer), set(answer.values()) == {b"%d" % os.getpid()})
+"""
+
+
 @forks
-@pytest.mark.parametrize(("program", "said"), [(LOST, "True [b'x']\n"), (WRONG, "no process is left\n")])
+@pytest.mark.parametrize(
+    ("program", "said"), [(LOST, "True [b'x']\n"), (WRONG, "no process is left\n"), (ALONE, "41 True\n")]
+)
 def test_what_goes_wrong_in_a_process(program, said):
-    """A share that is lost is done here; what goes wrong here is raised."""
+    """A share that is lost, or that no other process can take, is done here; what goes wrong here is raised."""
     done = run(sys.executable, "-c", program)
     assert (done.stdout, done.stderr) == (said, "")
 
