@@ -15,6 +15,8 @@ from authoring.laboratory import PYTHON, laboratory, wheel
 from conftest import environment, run
 
 from envdoctor.authoring.proof import record, sandbox
+from envdoctor.authoring.proof.judge import judge
+from envdoctor.authoring.proof.trials import Place, Trial
 from envdoctor.authoring.syntax import load_vocabulary, read_rules
 
 #: ``lib`` 1.0 and 1.1 work, 2.0 misses a name, 2.1 has it again; ``user`` 1 needs the name.
@@ -384,6 +386,32 @@ def test_a_program_without_end_is_ended_with_all_that_it_started(tmp_path):
     if sandbox.isolation()[1:2] == ("-rnp",):
         marks = {Path(entry, "cwd") for entry in Path("/proc").glob("[0-9]*")}
         assert str(tmp_path) not in {os.readlink(mark) for mark in marks if os.access(mark, os.R_OK)}
+
+
+@pytest.mark.parametrize(
+    ("impact", "raises", "kind", "verdict"),
+    [
+        ("crash", None, "bad", "unproven"),
+        ("crash", "ValueError: no", "bad", "unproven"),
+        ("crash", None, "good", "unproven"),
+        ("crash", None, "remedy", "unproven"),
+        ("crash", "hang", "bad", "agrees"),
+        ("hang", None, "bad", "agrees"),
+        ("hang", "ValueError: no", "bad", "contradicts"),
+        ("hang", None, "good", "contradicts"),
+        ("hang", None, "remedy", "contradicts"),
+    ],
+)
+def test_a_program_without_end_says_something_of_a_hang_alone(tmp_path, impact, raises, kind, verdict):
+    """Any other may have been slow."""
+    told = sandbox.told(program("import signal; signal.pause()", tmp_path, seconds=0.2))
+    trial = Trial(rule="one", name=f"{kind} 1", kind=kind, place=Place(python=PYTHON), script="", raises=raises)
+    found = judge(trial, told, {"impact": impact, "symptoms": [], "packages": [], "consumers": {}})
+    assert found["verdict"] == verdict
+    if verdict == "unproven":
+        assert found == {"verdict": "unproven", "symptom": None, "reason": "it had not ended after 120 seconds"}
+    else:
+        assert found["symptom"] == "hang"
 
 
 @pytest.mark.skipif(not sandbox.isolation(), reason="this system has no namespaces for users")

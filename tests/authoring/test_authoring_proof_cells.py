@@ -4,6 +4,7 @@ import ensurepip
 import io
 import json
 import shutil
+import sys
 import tarfile
 from pathlib import Path
 
@@ -94,6 +95,56 @@ def test_an_upgrade_that_only_makes_the_resolver_avoid_the_pair_does_not_cure(tm
     cured = trials(lab)["bad 1, then upgrade left==1.1"]
     assert cured["installed"] == ["left==1.1", "right==2.0"]
     assert cured["reason"] == "the remedy does not cure it: AttributeError: module 'right' has no attribute 'old'"
+
+
+EACH = """\
+id: right-old-removed
+title: right 2 lacks old, which {consumer} calls
+severity: error
+impact: crash
+when: {packages: {right: ">=2"}}
+consumers:
+  left: {bad: "<1.2", works: "1.2"}
+  link: {bad: "<1.1", works: "1.1"}
+why: It was removed.
+symptoms: [{raises: AttributeError, message: "module 'right' has no attribute 'old'"}]
+remedies: [upgrade: "{consumer}>={works}"]
+references: ["https://github.com/owner/right/issues/1"]
+proof:
+  each: consumer
+  script: |
+    try: import {consumer}
+    except ImportError: raise SystemExit
+    {consumer}.go()
+  bad: [{python: "PYTHON", packages: {left: "1.0", link: "1.0", right: "2.0"}, together: true}]
+  good: [{python: "PYTHON", packages: {right: "2.0"}}]
+"""
+
+
+def test_each_consumer_has_a_trial_in_a_cell_that_has_none_of_them(tmp_path, pair):
+    links = shutil.copytree(pair, tmp_path / "links")
+    wheel(links, "link", "1.0", OLD, "right")
+    wheel(links, "link", "1.1", NEW, "right>=2")
+    lab = laboratory(tmp_path, links, "right-old-removed")
+    lab.rule.write_text(EACH.replace("PYTHON", PYTHON))
+    done = lab("verify")
+    assert done.stdout == "proven    right-old-removed  (6 of 6 trials agree)\n", done.stdout + done.stderr
+    assert {"good 1: left", "good 1: link"} < trials(lab).keys()
+
+
+def test_a_cell_of_this_platform_is_run_and_one_of_another_is_not(tmp_path, pair):
+    lab = laboratory(tmp_path, pair, "right-old-removed")
+    state_pair(lab, "{upgrade: left>=1.2}", together=True)
+    rule = lab.rule.read_text().replace("when: {", f"when: {{marker: sys_platform == '{sys.platform}', ")
+    other = "win32" if sys.platform != "win32" else "linux"
+    cell = f'    - {{python: "{PYTHON}", packages: {{left: "1.0", right: "2.0"}}, platform: '
+    lab.rule.write_text(
+        rule.replace(", together: true}", f", together: true, platform: {sys.platform}}}") + f"{cell}{other}}}\n"
+    )
+    done = lab("verify")
+    assert done.stdout.startswith("proven    right-old-removed  (4 of 5 trials agree)"), done.stdout + done.stderr
+    assert trials(lab)["bad 1"]["installed"] == ["left==1.0", "right==2.0"]
+    assert trials(lab)["good 3"]["reason"] == "it states platform, which the laboratory cannot set"
 
 
 # --- installations --------------------------------------------------------------------------------------------------

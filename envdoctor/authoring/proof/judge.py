@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
+from envdoctor.authoring.proof.sandbox import SECONDS
 from envdoctor.engine import symptoms
 from envdoctor.engine.explain import stated
 from envdoctor.probes.error_text import read
@@ -24,11 +25,14 @@ _LINE = 200
 def judge(trial: Trial, told: Mapping[str, Any], texts: Mapping[str, Any]) -> dict[str, Any]:
     """The verdict on a trial, the symptom that was seen and, where it does not agree, why.
 
-    ``texts`` is the compiled rule, whose symptoms a bad cell must show that states no failure of its own.
+    ``texts`` is the compiled rule, whose symptoms a bad cell must show that states no failure of its own. That a
+    program does not end tells something only of a rule that is about a hang: any other may have been slow.
     """
     if told["outcome"] == "unbuilt":
         return {"verdict": UNPROVEN, "symptom": None, "reason": told["reason"]}
     seen = symptom(told)
+    if seen == HANG and HANG not in {texts["impact"], trial.raises}:
+        return {"verdict": UNPROVEN, "symptom": None, "reason": f"it had not ended after {SECONDS} seconds"}
     wrong = _wrong(trial, told, texts, seen) or _unseen(trial, told)
     if wrong and told.get("installing") and _GONE.search(told["output"]):
         return {"verdict": UNPROVEN, "symptom": seen, "reason": f"nothing was there to install: {seen}"}
@@ -94,7 +98,7 @@ def _loosely_in(wanted: str, output: str) -> bool:
 
 def _known(told: Mapping[str, Any], texts: Mapping[str, Any]) -> bool:
     if told["outcome"] == "timeout":
-        return bool(texts["impact"] == HANG)
+        return True  # of a rule about a hang
     said = told["output"] + (f"\n{_SAID[told['signal']]}\n" if told.get("signal") in _SAID else "")
     return bool(symptoms.rank(stated([texts]), read(said)))
 

@@ -15,7 +15,7 @@ from packaging.utils import canonicalize_version
 from envdoctor._version import __version__
 from envdoctor.authoring.compile import compile_rule
 from envdoctor.authoring.proof import build, processes, pythons, record, trials
-from envdoctor.authoring.proof.judge import CONTRADICTS, judge
+from envdoctor.authoring.proof.judge import CONTRADICTS, UNPROVEN, judge
 from envdoctor.model import Record
 from envdoctor.probes import cache
 
@@ -131,10 +131,11 @@ class Run:
             if self._is_done(rule):
                 yield self._finish(rule)
         for trial, told in pool([same[0] for same in self.todo.values()]):
-            remember(trial, told)
             alike = self.todo[trial.key()]
-            failed = any(judge(one, told, self.texts[one.rule])["verdict"] == CONTRADICTS for one in alike)
-            watch(trial, failed=failed, seconds=told.get("seconds"))
+            verdicts = {judge(one, told, self.texts[one.rule])["verdict"] for one in alike}
+            if verdicts != {UNPROVEN}:
+                remember(trial, told)
+            watch(trial, failed=CONTRADICTS in verdicts, seconds=told.get("seconds"))
             for same in alike:
                 self.results[same.rule][same.name] = told
                 self.ran[same.rule] += 1

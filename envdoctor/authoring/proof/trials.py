@@ -1,10 +1,12 @@
-"""From a rule's proof to the trials that have to be run. Pure."""
+"""From a rule's proof to the trials that have to be run here."""
 
 from __future__ import annotations
 
 import hashlib
 import json
+import platform
 import re
+import sys
 from typing import TYPE_CHECKING, Any
 
 from packaging.requirements import InvalidRequirement, Requirement
@@ -120,7 +122,8 @@ def _of_cell(rule: Rule, kind: str, name: str, cell: Cell) -> Iterator[Trial]:
         consumers = [one for one in rule.consumers if one in packages]
     if kind == "bad":  # another one may stand beside it that works
         consumers = [one for one in consumers if one is None or _within(packages[one], rule.consumers[one]["bad"])]
-    for consumer in consumers or list(rule.consumers):
+    consumers = consumers or list(rule.consumers)
+    for consumer in consumers:
         names = {"consumer": consumer, "module": rule.consumers[consumer]["module"]} if consumer else {}
         writer = cell.get("writer")
         yield Trial(
@@ -178,12 +181,14 @@ def _script(rule: Rule, cell: Cell) -> str:
 
 
 def _unbuildable(rule: Rule, cell: Cell) -> str | None:
-    """What a cell states that no throw-away environment can bring about."""
+    """What a cell states that no throw-away environment on this machine can bring about."""
     stated = [word for word in ("system", "libraries") if cell.get(word)]  # a `process` is what the script itself is
     if cell.get("free-threaded") or cell.get("debug") or cell.get("implementation", "cpython") != "cpython":
         stated.append("another build of Python")
-    if "platform" in cell or "machine" in cell:
+    if cell.get("platform", sys.platform) != sys.platform:
         stated.append("platform")
+    if cell.get("machine", platform.machine()) != platform.machine():
+        stated.append("machine")
     if not (rule.proof["script"] or {"installs", "tests"} & rule.proof.keys()):
         return "it has no script"
     return f"it states {' and '.join(stated)}, which the laboratory cannot set" if stated else None
