@@ -60,7 +60,7 @@ def square(told: Mapping[str, Any]) -> Square:
     counted = _COUNT.search(told.get("output", "").rstrip())
     if counted and int(counted[2]):
         share = int(counted[1]) / int(counted[2])
-        return Square(outcome=GOOD if share == 1 else BAD, share=share, text=counted[1], symptom=symptom(told))
+        return Square(outcome=GOOD if share == 1 else BAD, share=share, text=counted[1], symptom=counted[0].strip())
     passed = told["outcome"] == "passed"
     return Square(outcome=GOOD if passed else BAD, share=float(passed), text="", symptom=symptom(told))
 

@@ -13,8 +13,10 @@ if TYPE_CHECKING:
     from envdoctor.authoring.proof.matrix import Grid, Square
 
 _SIGNS = {GOOD: "ok", UNBUILT: "-"}
-#: Colours that stay apart for those who see no red and green: blue for what passes, orange for what fails.
-_GOOD, _BAD, _NONE, _INK, _PAPER = (38, 120, 178), (230, 126, 34), (224, 224, 224), "#1b1f24", "#ffffff"
+#: Colours that stay apart for those who see no red and green: blue for what passes, orange for what fails, and paler
+#: the more of it passes.
+_GOOD, _BAD, _PART, _NONE = (38, 120, 178), (214, 104, 20), (248, 219, 166), (224, 224, 224)
+_INK, _PAPER = "#1b1f24", "#ffffff"
 _WIDE, _HIGH, _LEFT, _TOP, _LEGEND = 58, 26, 110, 74, 54
 
 
@@ -71,7 +73,7 @@ def _label(x: int, y: int, said: str, anchor: str) -> str:
 
 def _square(one: Square, x: int, y: int) -> str:
     sign = {GOOD: "✓", UNBUILT: "-"}.get(one.outcome) or one.text or "✗"
-    ink = _INK if one.outcome == UNBUILT else _PAPER
+    ink = _INK if one.outcome == UNBUILT or 0 < one.share < 1 else _PAPER
     box = f'x="{x + 1}" y="{y + 1}" width="{_WIDE - 2}" height="{_HIGH - 2}" rx="3" fill="{_colour(one)}"'
     said = f'<text x="{x + _WIDE // 2}" y="{y + 17}" text-anchor="middle" fill="{ink}">{sign}</text>'
     return f"<g><title>{escape(one.symptom or one.outcome)}</title><rect {box}/>{said}</g>"
@@ -80,7 +82,7 @@ def _square(one: Square, x: int, y: int) -> str:
 def _colour(one: Square) -> str:
     if one.outcome == UNBUILT:
         return _hex(_NONE)
-    mixed = [round(bad + (good - bad) * one.share * 0.5) for bad, good in zip(_BAD, _GOOD)]
+    mixed = [round(bad + (part - bad) * one.share) for bad, part in zip(_BAD, _PART)]
     return _hex(_GOOD if one.outcome == GOOD else mixed)
 
 
@@ -89,7 +91,7 @@ def _hex(colour: Sequence[int]) -> str:
 
 
 def _key(height: int) -> list[str]:
-    rows = ((_GOOD, "passes"), (_BAD, "fails; a number is how much of it passes"), (_NONE, "cannot be built"))
+    rows = ((_GOOD, "passes"), (_BAD, "fails; a number is how many pass"), (_NONE, "cannot be built"))
     parts, x = [], _LEFT
     for colour, said in rows:
         parts.append(f'<rect x="{x}" y="{height - 34}" width="14" height="14" rx="3" fill="{_hex(colour)}"/>')
