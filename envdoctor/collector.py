@@ -530,8 +530,9 @@ def libstdcxx_version() -> "str | None":
     if sys.platform != "linux":
         return None
     name, search = "libstdc++.so.6", os.environ.get("LD_LIBRARY_PATH", "")
-    paths = _mapped(name) or [find_library(name, search, sys.base_prefix, "/proc/self/exe")]
-    return libstdcxx_in(paths[0]) if paths[0] else None
+    loaded = _mapped(name)
+    path = loaded[0] if loaded else find_library(name, search, sys.base_prefix, "/proc/self/exe")
+    return libstdcxx_in(path) if path else None
 
 
 def libstdcxx_in(path: str) -> str:

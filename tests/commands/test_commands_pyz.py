@@ -114,3 +114,18 @@ def test_a_copy_without_a_checkout_says_what_it_needs(wheel, tmp_path):
     assert done.returncode == 1
     assert "is no checkout of envdoctor" in done.stderr
     assert "Traceback" not in done.stderr
+
+
+def test_it_remembers_what_it_read_of_a_project(archive, tmp_path):
+    """What is remembered is named after the code that read it, which here stands in an archive."""
+    (tmp_path / "main.py").write_text("import pickle\n\npickle.dumps(n for n in range(3))\n" + "print()\n" * 400)
+    cache = tmp_path / "cache"
+    for _ in range(2):
+        done = run(
+            *[sys.executable, archive, "--project", ".", "--python", sys.executable, "-f", "json"],
+            cwd=tmp_path,
+            env=environment(XDG_CACHE_HOME=str(cache)),
+        )
+        assert done.stderr == ""
+        assert "live-object-given-to-pickle" in {one["rule"] for one in json.loads(done.stdout)["findings"]}
+    assert len(list((cache / "envdoctor" / "source").glob("facts-*"))) == 1

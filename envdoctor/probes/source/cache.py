@@ -132,12 +132,22 @@ def directory() -> str:
 def version() -> str:
     """A digest of what an answer depends on besides the text: the sources that make it, and the Python that parses."""
     digest = hashlib.blake2b(repr(sys.version_info[:2]).encode(), digest_size=8)
-    folder = os.path.dirname(__file__)
-    paths = [os.path.join(folder, name) for name in sorted(os.listdir(folder)) if name.endswith(".py")]
-    for path in [*paths, dotted.__file__]:
+    for path in _makers():
         with open(path, "rb") as file:
             digest.update(file.read())
     return digest.hexdigest()
+
+
+def _makers() -> list[str]:
+    """The files of code that make an answer; of a package in an archive, the archive."""
+    archive = getattr(sys.modules[__name__].__loader__, "archive", None)
+    if archive is not None:
+        return [archive]
+    folder = os.path.dirname(__file__)
+    return [
+        *(os.path.join(folder, name) for name in sorted(os.listdir(folder)) if name.endswith(".py")),
+        dotted.__file__,
+    ]
 
 
 def _prune(folder: str) -> None:
