@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 NOT_PUBLISHED = "one of the two is not on the index, or has no wheel"
 NO_RELEASE = "no release is in its range"
 SAYS_SO = "the wheel's own metadata says so already"
-UNBOUND = "it is about all releases, and none tells where they end"
+UNBOUND = "it is about all releases up to a day, which only the index knows"
 _PYTHONS = ("3.10", "3.11", "3.9", "3.12", "3.8", "3.13", "3.7", "3.14")
 
 
@@ -43,7 +43,12 @@ class Candidate(Record):
 
 def unconfirmed(lead: Lead) -> Candidate | str:
     """The candidate that a lead makes by itself, or why it makes none."""
-    return Candidate(lead=lead, releases=lead.releases) if lead.releases else UNBOUND
+    return UNBOUND if _is_open(lead) else Candidate(lead=lead, releases=lead.releases)
+
+
+def _is_open(lead: Lead) -> bool:
+    """Whether no version ends the releases that a lead is about: then their day does."""
+    return not lead.releases or (lead.built is not None and not any(sign in lead.releases for sign in ("<", "==")))
 
 
 def confirmed(lead: Lead, wheels: Wheels, requires: Requires) -> Candidate | str | None:
@@ -64,15 +69,15 @@ def confirmed(lead: Lead, wheels: Wheels, requires: Requires) -> Candidate | str
         return SAYS_SO
     right = [one for one in others if one not in wrong]
     candidate = _with_cells(lead, subject[-1], wrong, right)
-    whole: Candidate = candidate.replace(releases=lead.releases or f"<={subject[-1].version}", looked_up=True)
+    last = f"<={subject[-1].version}" if _is_open(lead) else ""
+    whole: Candidate = candidate.replace(releases=",".join(filter(None, [lead.releases, last])), looked_up=True)
     return whole
 
 
 def _concerned(lead: Lead, releases: Sequence[Release]) -> list[Release]:
     """The releases that a lead is about: by their version, or by the day on which they came."""
-    if lead.releases:
-        return [one for one in releases if one.version in SpecifierSet(lead.releases)]
-    if lead.built is None:
+    releases = [one for one in releases if one.version in SpecifierSet(lead.releases)]
+    if lead.built is None or not _is_open(lead):
         return list(releases)
     try:
         last = dt.datetime.fromtimestamp(lead.built / 1000, dt.timezone.utc).date().isoformat()
@@ -137,6 +142,7 @@ def text(candidate: Candidate, source: str, address: str) -> str:
     lines = [
         f"# Imported from {source}.",
         "# Its licence is BSD-3-Clause. A lead, not a fact: verify and bisect it, and cite what people saw.",
+        *_besides(lead),
         f"id: {lead.id()}",
         "status: candidate",
         f"title: {_quoted(said)}",
@@ -153,6 +159,13 @@ def text(candidate: Candidate, source: str, address: str) -> str:
         *_proof(candidate),
     ]
     return "\n".join(lines) + "\n"
+
+
+def _besides(lead: Lead) -> Iterator[str]:
+    """What a patch asks besides versions, for who runs it: no rule can ask the same."""
+    for key in ("has_depends", "not_has_depends", "has_constrains", "not_has_constrains", "artifact_in"):
+        if key in lead.patch.condition:
+            yield f"# It is stated under a further condition, {key}: {_quoted(lead.patch.condition[key])}"
 
 
 def _with(lead: Lead) -> str:

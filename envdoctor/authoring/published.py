@@ -1,7 +1,8 @@
 """What a package index tells of each release besides its name: when it came, for which Python, and what it requires.
 
-The answers of the simple repository API (PEP 691 and 700) are kept for a week, the metadata of a wheel (PEP 658), which
-never changes, for good. It is asked for one distribution at a time, when somebody wants to know.
+The answers of the simple repository API (PEP 503, 691 and 700) are kept for a week, the metadata of a wheel (PEP 658),
+which never changes, for good. An index that answers in HTML may leave out the day and the metadata. It is asked for one
+distribution at a time, when somebody wants to know.
 """
 
 from __future__ import annotations
@@ -35,7 +36,7 @@ class Release(Record):
 
 
 def wheels(name: str) -> list[Release] | None:
-    """The releases that have a wheel, oldest first; ``None`` where no index answers in the form that tells more."""
+    """The releases that have a wheel, oldest first; ``None`` where an index does not answer."""
     kept = _kept(_place("wheels", canonicalize_name(name)), index.FRESH)
     if kept is None:
         kept = _ask(name)
@@ -50,14 +51,10 @@ def _ask(name: str) -> list[dict[str, Any]] | None:
     found: list[dict[str, Any]] = []
     urls = index.configuration().urls
     for url in urls:
-        content = index.ask(f"{url.rstrip('/')}/{canonicalize_name(name)}/")
-        if content is None:
+        files = index.files(f"{url.rstrip('/')}/{canonicalize_name(name)}/")
+        if files is None:
             return None
-        try:
-            files = json.loads(content)["files"] if content else []
-            found += [one for file in files for one in [_wheel(file)] if one]
-        except (ValueError, KeyError, TypeError, AttributeError):
-            return None
+        found += [one for file in files for one in [_wheel(file)] if one]
     return found if urls else None
 
 

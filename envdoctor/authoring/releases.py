@@ -121,7 +121,8 @@ def _ask(where: Configuration, name: str) -> list[str]:
     for url in where.urls:
         address = f"{url.rstrip('/')}/{canonicalize_name(name)}/"
         kind, content = _fetch(address, where.certificates)
-        versions.update(version for file in _files(kind, content) for version in [_version(file)] if version)
+        listed = _listed(address, kind, content)
+        versions.update(version for file in listed for version in [_version(file["filename"])] if version)
     ordered = [str(version) for version in sorted(versions)]
     _keep(where, name, ordered)
     return ordered
@@ -162,28 +163,41 @@ def _credentials(address: str) -> tuple[str, dict[str, str]]:
 
 
 class _Anchors(html.parser.HTMLParser):
-    """Collects the file names that a page of the simple API links to."""
+    """Collects the files that a page of the simple API links to, in the words of its JSON (PEP 503, 691)."""
 
-    def __init__(self) -> None:
+    def __init__(self, address: str) -> None:
         super().__init__()
-        self.files: list[str] = []
+        self.address = address
+        self.files: list[dict[str, Any]] = []
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        """Take the last part of a link's path."""
-        target = dict(attrs).get("href") if tag == "a" else None
+        """Take the last part of a link's path, and what else is said of the file."""
+        said = dict(attrs)
+        target = said.get("href") if tag == "a" else None
         if target:
             path = urllib.parse.urlsplit(target).path
-            self.files.append(urllib.parse.unquote(path.rpartition("/")[2]))
+            file = {"filename": urllib.parse.unquote(path.rpartition("/")[2])}
+            file["url"] = urllib.parse.urljoin(self.address, target).partition("#")[0]
+            file.update((name[5:], value) for name, value in said.items() if name.startswith("data-") and value)
+            self.files.append(file)
 
 
-def _files(kind: str, content: bytes) -> list[str]:
+def files(address: str) -> list[dict[str, Any]] | None:
+    """What an index says of the files at an address, in the words of PEP 691; ``None`` where nobody answers."""
+    try:
+        return _listed(address, *_fetch(address, configuration().certificates))
+    except _Unreachable:
+        return None
+
+
+def _listed(address: str, kind: str, content: bytes) -> list[dict[str, Any]]:
     if kind.endswith("json"):
         try:
             page: Any = json.loads(content)
-            return [str(file["filename"]) for file in page["files"]]
+            return [{**file, "filename": str(file["filename"])} for file in page["files"]]
         except (ValueError, KeyError, TypeError) as error:
             raise _Unreachable from error
-    parser = _Anchors()
+    parser = _Anchors(address)
     parser.feed(content.decode("utf-8", "replace"))
     return parser.files
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 import re
+from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Any
 
 import yaml
@@ -37,7 +38,11 @@ ANOTHER_SHAPE = "its bound is no range of versions"
 
 _CLAUSE = re.compile(r"(>=|<=|==|!=|<|>)\s*v?([0-9][0-9A-Za-z.+!_]*?)((?:\.?\*)?)")
 _BEYOND = {"<": ">=", "<=": ">", ">=": "<", ">": "<=", "!=": "=="}
-_COMPARED = {"version_lt": "<", "version_le": "<=", "version_gt": ">", "version_ge": ">=", "version_ne": "!="}
+_COMPARED = {"version_ge": ">=", "version_gt": ">", "version_lt": "<", "version_le": "<=", "version_ne": "!="}
+#: How a specifier is spelt in a name.
+_WORDS = {">=": "from", ">": "after", "<": "before", "<=": "to", "==": "", "!=": "not"}
+#: What is said of Python without the patch release: all of 3.9 is below 3.10.
+_MINOR = re.compile(r"(>|<=)3\.([0-9]+)")
 _NARROWING = ("tighten_depends", "replace_depends", "replace_constrains", "add_depends", "add_constrains")
 
 
@@ -70,7 +75,7 @@ class Lead(Record):
         how = {"<": "below", ">": "above", "=": "at", "a": "without"}[self.bad[0]]
         how = "from" if self.bad.startswith(">=") else how
         edge = re.sub(r"[^0-9a-z]+", "-", self.bad.lower()).strip("-") if self.bad != ABSENT else ""
-        first = re.sub(r"[^0-9a-z]+", "-", self.releases.lower()).strip("-")
+        first = re.sub(r"[<>=!]=?", lambda sign: f"-{_WORDS[sign[0]]}-", self.releases.lower()).strip("-")
         words = [self.name, first, how, self.other, edge]
         return re.sub(r"[^a-z0-9]+", "-", "-".join(filter(None, words)))
 
@@ -132,9 +137,9 @@ def leads(patch: Patch, names: Mapping[str, str | None]) -> Iterator[Lead | Drop
     if reason is not None:
         yield Dropped(patch=patch, reason=reason)
         return
-    for name in _listed(patch.condition.get("name", patch.condition.get("name_in"))):
+    for name in named(patch):
         for other, bounds in narrowed:
-            pair = _mapped(name, names), _mapped(other, names)
+            pair = mapped(name, names), mapped(other, names)
             if None in pair or pair[0] == pair[1] or pair[0] == PYTHON:
                 yield Dropped(patch=patch, reason=NO_DISTRIBUTION)
                 continue
@@ -149,13 +154,20 @@ def _of_pair(patch: Patch, name: str, other: str, bounds: list[str | None]) -> I
             yield Dropped(patch=patch, reason=ANOTHER_SHAPE)
         else:
             time = built if isinstance(built, int) else None
-            yield Lead(patch=patch, name=name, releases=releases, other=other, bad=bound, built=time)
+            bad = _whole(bound) if other == PYTHON else bound
+            yield Lead(patch=patch, name=name, releases=releases, other=other, bad=bad, built=time)
+
+
+def _whole(bad: str) -> str:
+    """Versions of Python by whole minor releases, where no patch release is named."""
+    found = _MINOR.fullmatch(bad)
+    return bad if found is None else f"{'>=' if found[1] == '>' else '<'}3.{int(found[2]) + 1}"
 
 
 def _unfit(patch: Patch, narrowed: list[Any]) -> str | None:
     """Why nothing can be learnt from a whole patch, if that is so."""
     condition = patch.condition
-    names = _listed(condition.get("name", condition.get("name_in")))
+    names = named(patch)
     if not narrowed:
         return NARROWS_NOTHING
     if not names or any(re.search(r"[*?\[]", name) for name in names):
@@ -168,13 +180,20 @@ def _unfit(patch: Patch, narrowed: list[Any]) -> str | None:
     return None
 
 
+def named(patch: Patch) -> list[str]:
+    """The channel's names of the packages that a patch is about."""
+    return _listed(patch.condition.get("name", patch.condition.get("name_in")))
+
+
 def _listed(value: Any) -> list[str]:
     return [str(one) for one in (value if isinstance(value, list) else [value]) if one is not None]
 
 
-def _mapped(name: str, names: Mapping[str, str | None]) -> str | None:
-    if name in names:
-        return names[name]
+def mapped(name: str, names: Mapping[str, str | None]) -> str | None:
+    """What a name of the channel is called as a distribution; ``None`` where it is none."""
+    for one in (name, *(pattern for pattern in names if "*" in pattern and fnmatchcase(name, pattern))):
+        if one in names:
+            return names[one]
     return normalise(name)
 
 
@@ -184,7 +203,7 @@ def _releases(condition: Mapping[str, Any]) -> str:
     exact = [one for key in ("version", "version_eq", "version_in") for one in _listed(condition.get(key))]
     try:
         if len(exact) == 1:
-            clauses.append(f"=={exact[0]}")
+            clauses.append("==" + re.sub(r"(?<=[0-9])\*$", ".*", exact[0]))
         elif exact:
             ordered = sorted(exact, key=lambda one: Version(one.removesuffix(".*").removesuffix("*")))
             clauses += [f">={ordered[0].removesuffix('.*')}", f"<={ordered[-1].removesuffix('.*')}"]

@@ -14,10 +14,10 @@ from envdoctor.errors import UsageError
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from envdoctor.authoring.candidates import Candidate
-    from envdoctor.authoring.repodata import Lead, Patch
+    from envdoctor.authoring.repodata import Dropped, Lead, Patch
 
 #: Where each source is published; its name is what is written on the command line.
 SOURCES = {"conda-forge": "https://github.com/conda-forge/conda-forge-repodata-patches-feedstock"}
@@ -53,24 +53,33 @@ def run(options: argparse.Namespace) -> int:
 
     names = load_vocabulary(rulebase.vocabulary(options.output))["distributions"].get(options.source, {})
     patches, unread = repodata.read(options.directory)
+    wanted = set(map(normalise, options.only))
     counts: collections.Counter[str] = collections.Counter()
     leads: dict[str, Lead] = {}
-    for patch in patches:
-        for found in repodata.leads(patch, names):
-            if isinstance(found, repodata.Dropped):
-                counts[found.reason] += 1
-            elif found.id() in leads:
-                counts["it says the same as another"] += 1
-            elif options.only and not {normalise(one) for one in options.only} & {found.name, found.other}:
-                counts["it is about none of --only"] += 1
-            else:
-                leads[found.id()] = found
+    for found in (found for patch in patches for found in repodata.leads(patch, names)):
+        if wanted and wanted.isdisjoint(_about(found, names)):
+            continue
+        if isinstance(found, repodata.Dropped):
+            counts[found.reason] += 1
+        elif found.id() in leads:
+            counts["it says the same as another"] += 1
+        else:
+            leads[found.id()] = found
     commit = _commit(options.directory)
     for lead in leads.values():
         made = _candidate(lead, offline=options.offline)
         counts[_KEPT if not isinstance(made, str) and _write(made, options, commit) else _why_not(made)] += 1
     _report(patches, unread, counts, options)
     return 0
+
+
+def _about(found: Lead | Dropped, names: Mapping[str, str | None]) -> set[str | None]:
+    """The distributions that a lead is about, or that one which was dropped would have been."""
+    from envdoctor.authoring import repodata
+
+    if isinstance(found, repodata.Lead):
+        return {found.name, found.other}
+    return {repodata.mapped(name, names) for name in repodata.named(found.patch)}
 
 
 def _why_not(made: Candidate | str) -> str:
@@ -129,6 +138,10 @@ def _report(
     for reason, count in counts.most_common():
         if reason != _KEPT:
             print(f"  {count:>5} dropped: {reason}")
+    if options.only and not counts:
+        print(f"No patch is about {' or '.join(options.only)}.")
     if options.offline:
         print("The index was not asked: what wheels say themselves, and which names it knows, was not looked up.")
-    print(f"Next: envdoctor rules verify {options.output}")
+    if counts[_KEPT]:
+        first = "write each a proof (the index was not asked for releases to try), then " if options.offline else ""
+        print(f"Next: {first}envdoctor rules verify {options.output}")

@@ -89,12 +89,12 @@ def test_what_narrows_a_dependency_is_a_lead(checkout):
         ("left", "==1.5.0", "right-pad", ">=3.0"),
         ("left", "==1.5.0", "third", "==4.1"),
         ("left", "==1.5.0", "python", ">=3.13"),
-        ("left", "<=1.8,>=1.6", "third", "absent"),
+        ("left", ">=1.6,<=1.8", "third", "absent"),
         ("left", "==1.4.*", "third", "<2"),
     ]
     first = next(one for one in found(checkout) if isinstance(one, Lead) and one.releases == "<1.4.0")
     assert (first.patch.urls, first.built) == (("https://github.com/owner/left/issues/7",), 1700000000000)
-    assert first.id() == "left-1-4-0-from-right-pad-2-0"
+    assert first.id() == "left-before-1-4-0-from-right-pad-2-0"
 
 
 def test_what_is_no_lead_is_dropped_with_its_reason(checkout):
@@ -108,6 +108,50 @@ def test_what_is_no_lead_is_dropped_with_its_reason(checkout):
         "one of the two is no Python distribution",
         "a condition of it is not about versions",
     ]
+
+
+MORE = """\
+if: {name: left, version: "2*"}
+then: [{tighten_depends: {name: third, upper_bound: "5"}}]
+---
+if: {name: left, version_lt: "2", has_depends: third}
+then: [{replace_depends: {old: "python", new: "python <=3.9"}}]
+---
+if: {name: left, version_gt: "2.1", timestamp_lt: 1700000000000}
+then: [{tighten_depends: {name: right-pad, upper_bound: "2.0"}}]
+---
+if: {name: left, version_ge: "1", version_lt: "2"}
+then: [{tighten_depends: {name: third, upper_bound: "5"}}]
+---
+if: {name: left, version: "2.0"}
+then: [{tighten_depends: {name: __cuda, upper_bound: "5"}}]
+"""
+
+
+def test_what_channels_write_in_their_own_way_is_a_range_of_ours(checkout, tmp_path, capsys):
+    folder = checkout / "recipe" / "patch_yaml"
+    for path in folder.iterdir():
+        path.unlink()
+    (folder / "more.yaml").write_text(MORE)
+    patches, _ = read(str(checkout))
+    told = [one for patch in patches for one in leads(patch, {"__*": None})]
+    assert [(one.releases, one.other, one.bad, one.id()) for one in told if isinstance(one, Lead)] == [
+        ("==2.*", "third", ">=5", "left-2-from-third-5"),
+        ("<2", "python", ">=3.10", "left-before-2-from-python-3-10"),
+        (">2.1", "right-pad", ">=2.0", "left-after-2-1-from-right-pad-2-0"),
+        (">=1,<2", "third", ">=5", "left-from-1-before-2-from-third-5"),
+    ]
+    assert [one.reason for one in told if isinstance(one, Dropped)] == ["one of the two is no Python distribution"]
+    out = tmp_path / "out"
+    _, said_, _ = said(capsys, "rules", "import", "conda-forge", checkout, "-o", out, "--offline")
+    assert "1 dropped: it is about all releases up to a day" in said_  # where those after 2.1 end
+    assert (
+        "# It is stated under a further condition, has_depends: "
+        in (out / "left-before-2-from-python-3-10.yaml").read_text()
+    )
+    assert [str(one) for one in lint([str(out)])] == []
+    _, said_, _ = said(capsys, "rules", "import", "conda-forge", checkout, "-o", out, "--only", "nobody", "--offline")
+    assert "No patch is about nobody." in said_
 
 
 def test_a_file_that_cannot_be_read_is_named_and_the_others_are_read(checkout):
@@ -131,10 +175,10 @@ def test_candidates_are_written_once_with_where_they_are_from(checkout, tmp_path
     assert status == 0
     assert told.startswith(f"11 patches read, 2 files could not be; 7 candidates written to {out}\n")
     assert "1 dropped: it narrows no dependency" in told
-    assert "1 dropped: it is about all releases, and none tells where they end" in told
+    assert "1 dropped: it is about all releases up to a day, which only the index knows" in told
     assert "The index was not asked" in told
     assert "broken.yaml: " in err
-    text = (out / "left-1-4-0-from-right-pad-2-0.yaml").read_text()
+    text = (out / "left-before-1-4-0-from-right-pad-2-0.yaml").read_text()
     assert f"recipe/patch_yaml/left.yaml, document 1, commit {commit}.\n# Its licence is BSD-3-Clause." in text
     rule = yaml.safe_load(text)
     assert rule["when"] == {"packages": {"left": "<1.4.0", "right-pad": ">=2.0"}}
@@ -142,10 +186,10 @@ def test_candidates_are_written_once_with_where_they_are_from(checkout, tmp_path
     assert (rule["status"], rule["severity"]) == ("candidate", "warning")
     assert [str(one) for one in lint([str(out)])] == []
 
-    (out / "left-1-4-0-from-right-pad-2-0.yaml").write_text("mine\n")
+    (out / "left-before-1-4-0-from-right-pad-2-0.yaml").write_text("mine\n")
     status, told, _ = said(capsys, *words)
     assert (status, "; 0 candidates written" in told, "7 dropped: its file is there already" in told) == (0, True, True)
-    assert (out / "left-1-4-0-from-right-pad-2-0.yaml").read_text() == "mine\n"
+    assert (out / "left-before-1-4-0-from-right-pad-2-0.yaml").read_text() == "mine\n"
 
 
 def test_what_cannot_be_imported_is_said_in_a_line(tmp_path, capsys):
@@ -156,8 +200,12 @@ def test_what_cannot_be_imported_is_said_in_a_line(tmp_path, capsys):
 
 
 class _Index(http.server.SimpleHTTPRequestHandler):
+    def __init__(self, *words, html=False, **more):
+        self.kind = "text/html" if html else "application/vnd.pypi.simple.v1+json"
+        super().__init__(*words, **more)
+
     def guess_type(self, path):
-        return "application/vnd.pypi.simple.v1+json" if str(path).endswith("index.html") else "text/plain"
+        return self.kind if str(path).endswith("index.html") else "text/plain"
 
     def log_message(self, *words):
         pass
@@ -203,13 +251,29 @@ def test_the_index_drops_what_wheels_say_themselves_and_gives_the_cells(checkout
 
     assert status == 0, err
     names = sorted(path.name for path in Path(out).iterdir())
-    assert names == ["left-1-4-0-from-right-pad-2-0.yaml", "left-1-5-0-from-python-3-13.yaml"]
+    assert names == ["left-1-5-0-from-python-3-13.yaml", "left-before-1-4-0-from-right-pad-2-0.yaml"]
     assert "1 dropped: the wheel's own metadata says so already" in told
     assert "dropped: one of the two is not on the index, or has no wheel" in told  # third
-    proof = yaml.safe_load((out / "left-1-4-0-from-right-pad-2-0.yaml").read_text())["proof"]
+    proof = yaml.safe_load((out / "left-before-1-4-0-from-right-pad-2-0.yaml").read_text())["proof"]
     assert proof["bad"] == [{"python": "3.10", "packages": {"left": "1.3", "right-pad": "2.0"}}]
     assert proof["good"] == [{"python": "3.10", "packages": {"left": "1.3", "right-pad": "1.0"}}]
     assert [str(one) for one in lint([str(out)])] == []
+
+
+def test_an_index_that_answers_in_html_tells_as_much(checkout, tmp_path, capsys, index):
+    for page in (tmp_path / "index").glob("*/index.html"):
+        anchors = [
+            '<a href="{url}#sha256=0" data-requires-python="&gt;=3.8" data-core-metadata="true">x</a>'.format(**file)
+            for file in json.loads(page.read_text())["files"]
+        ]
+        page.write_text("<!DOCTYPE html><html><body>" + "\n".join(anchors))
+    index.RequestHandlerClass.keywords["html"] = True
+    out = tmp_path / "candidates"
+    status, told, err = said(capsys, "rules", "import", "conda-forge", checkout, "-o", out)
+
+    assert status == 0, err
+    assert "1 dropped: the wheel's own metadata says so already" in told
+    assert "left-before-1-4-0-from-right-pad-2-0.yaml" in {path.name for path in Path(out).iterdir()}
 
 
 def test_an_index_that_is_silent_is_said(checkout, tmp_path, capsys, monkeypatch):
