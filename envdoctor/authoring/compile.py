@@ -133,8 +133,17 @@ def pack(rules: Sequence[Mapping[str, Any]], digest: str) -> bytes:
         bodies.append(body)
         offset += len(body)
     asked = sum(rule["match"]["when"] != NEVER for rule in rules)
-    head = {"rules": asked, "digest": digest, "wanted": _wanted(rules), "buckets": 2 * len(under) + 1}
+    head = {"rules": asked, "digest": digest, "wanted": _wanted(rules), "buckets": _buckets(len(under))}
     return _lay_out(head, under, always, bodies)
+
+
+#: Up to so many names a table of sixteen times as many offsets is still read at once.
+_FEW_NAMES = 2_000
+
+
+def _buckets(names: int) -> int:
+    """How many buckets a table has: of few names most stand alone, so that hardly a bucket is read in vain."""
+    return 2 * names + 1 if names > _FEW_NAMES else 16 * names + 1
 
 
 def _lay_out(

@@ -43,8 +43,10 @@ def diagnose(snapshot: Snapshot, indexes: Iterable[Index]) -> tuple[list[Finding
 
 def _announce(entries: Iterable[Sequence[Any]], snapshot: Snapshot, requirements: Requirements) -> None:
     """Say what will be asked of a project's source before the first question, so that its files are read once."""
+    if snapshot.lookup("project", "") is not True:
+        return
     asking = [entry for entry in entries if _asks_source(entry[2])]
-    if not asking or snapshot.lookup("project", "") is not True:
+    if not asking:
         return
     asked: dict[str, None] = {}
 
