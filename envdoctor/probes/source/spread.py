@@ -1,9 +1,10 @@
 """Where in a file a name that is asked for may turn up, so that nothing else of it has to be looked into.
 
 Such a name holds a word of its pattern, and that word stands where the name is imported or taken as an attribute. From
-there it gets elsewhere by what the statement or function around it binds or returns: that has a name too, which stands
-where it is used. So the functions that hold a word are looked into, what they and other statements hand on by a name
-adds that name to the words, and so on until no word is added.
+there it gets elsewhere by what a statement binds or a function returns: that has a name too, which stands where it is
+used. So where a word stands, what is bound or returned there is resolved, and if it may hold what is asked for, its
+name is one word more: for all of the file, or for the function that alone can see it. This goes on until no word is
+added. Functions that hold none of the words are not even walked.
 """
 
 from __future__ import annotations
@@ -11,21 +12,34 @@ from __future__ import annotations
 import ast
 from bisect import bisect_left, bisect_right
 
-from envdoctor.probes.source.scopes import ADDED, ELEMENT, IMPORT, VALUE, below, outermost, within
+from envdoctor.probes.source.scopes import (
+    ADDED,
+    ELEMENT,
+    IMPORT,
+    PARAMETER,
+    VALUE,
+    Binding,
+    below,
+    outermost,
+    silent,
+    within,
+)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
+    from typing import Any
 
     from envdoctor.probes.source.asked import Patterns
     from envdoctor.probes.source.names import Resolver
-    from envdoctor.probes.source.scopes import Binding, Place, Scope
+    from envdoctor.probes.source.scopes import Scope
     from envdoctor.probes.source.things import Thing
     from envdoctor.probes.source.walk import Walker
     from envdoctor.probes.source.words import Words
 
 #: Things that may hold or return others.
 _HOLDING = {"function", "lambda", "method", "items", "dict", "partial"}
+_ANYWHERE = 0, 1 << 60
 
 
 class Spread:
@@ -35,101 +49,111 @@ class Spread:
         self._text = words
         self._resolver = resolver
         self._asked = asked
-        self._functions = walker.functions
-        self._starts = [start for start, _, _ in self._functions]
+        self._parts = [_Part(*one) for one in walker.functions]
+        self._starts = [one.start for one in self._parts]
+        #: What is not in a function.
+        self._top = _Part(0, len(words.source), walker.module)
+        self._part_of = {one.scope: one for one in (*self._parts, self._top)}
         #: The outermost functions that no word leads to.
-        self.left_out = {scope for _, _, scope in self._functions}
-        #: The bindings at the top of the file and of its classes whose values hold no word so far.
-        self._bindings: list[tuple[int, int, str, Binding, Scope]] = []
+        self.left_out = {one.scope for one in self._parts}
         self._words: set[str] = set()
-        self._waiting: list[str] = []
-        self._add(*asked.words)
-        self._begin(walker.module)
+        self._waiting: list[tuple[str, _Part | None]] = []
+        for word in asked.words:
+            self._add(word)
+        if asked.open:
+            self._waiting.append(("import", None))  # any of the project's own names may be meant
+        for scope in outermost(walker.module, self.left_out):
+            self._top.values += self._handed_on(scope, self._top)
+        self._pass(self._top, [])
         while self._waiting:
             self._follow()
 
-    def is_worth(self, target: ast.expr, place: Place) -> bool:
+    def words(self, scope: Scope) -> set[str]:
+        """The names that what is asked for may have in a scope."""
+        while scope not in self._part_of and scope.parent is not None:
+            scope = scope.parent
+        return self._words | self._part_of[scope].words
+
+    def is_worth(self, target: ast.expr, words: set[str]) -> bool:
         """Whether what a name, an attribute or something else stands for may be asked for."""
-        if type(target) is ast.Attribute:
-            if target.attr in self._words:
-                return True
-            if not self._asked.open:
-                return False
+        if type(target) is ast.Attribute and not self._asked.open:
+            return target.attr in words
         while type(target) is ast.Attribute:
-            if target.attr in self._words:
+            if target.attr in words:
                 return True
             target = target.value
-        return type(target) is not ast.Name or target.id in self._words or _is_local(target.id, place.scope)
+        return type(target) is not ast.Name or target.id in words
 
-    def _add(self, *words: str) -> None:
-        self._waiting += [word for word in words if word not in self._words]
-        self._words.update(words)
-
-    def _begin(self, module: Scope) -> None:
-        """Take what imports give, and note the other bindings outside of functions."""
-        for scope in outermost(module, self.left_out):
-            if scope.kind in {"module", "class"}:
-                for name, bindings in scope.bindings.items():
-                    for binding in bindings:
-                        self._note(name, binding, scope)
-        if self._asked.open:
-            self._waiting.append("import")  # of the project's own names any may be meant
-
-    def _note(self, name: str, binding: Binding, scope: Scope) -> None:
-        if binding.kind == IMPORT:
-            if self._is_meant(binding.value):
-                self._add(name)
-        elif binding.kind in {VALUE, ELEMENT, ADDED}:
-            value = binding.value if binding.kind == VALUE else binding.value[1]
-            if binding.order == binding.place.order:  # within an expression: its own line may be wrong
-                self._hand_on(name, binding, scope)
-            elif type(value) is not ast.Constant:
-                self._bindings.append((value.lineno, value.end_lineno, name, binding, scope))
+    def _add(self, word: str, part: _Part | None = None) -> None:
+        """Add a word, for one part or for all of the file."""
+        words = self._words if part is None else part.words
+        if word not in self._words and word not in words:
+            words.add(word)
+            self._waiting.append((word, part))
 
     def _follow(self) -> None:
-        """Look for the words that have been added, in functions and elsewhere."""
-        lines = []
-        functions = []
+        """Look for the words that have been added."""
         waiting, self._waiting = self._waiting, []
-        for word in waiting:
-            for at in self._text.find(word):
-                number = bisect_right(self._starts, at) - 1
-                if number < 0 or at >= self._functions[number][1]:
-                    lines.append(self._text.line(at))
-                elif self._functions[number][2] in self.left_out:
-                    functions.append(self._functions[number][2])
-                    self.left_out.remove(functions[-1])
-        for function in functions:
-            self._leave(function)
-        self._pass(sorted(lines))
+        lines: dict[_Part, list[int]] = {}
+        for word, part in waiting:
+            whole = part or self._top
+            for at in self._text.find(word, whole.start, whole.end):
+                one = self._part(at)
+                if part is None or one is part:
+                    lines.setdefault(one, []).append(self._text.line(at))
+        for one, found in lines.items():
+            if one.scope in self.left_out:
+                self.left_out.remove(one.scope)
+                for scope in below(one.scope):
+                    one.values += self._handed_on(scope, one)
+            self._pass(one, sorted(found))
 
-    def _pass(self, lines: list[int]) -> None:
-        """Hand on what is bound on some lines."""
+    def _part(self, at: int) -> _Part:
+        number = bisect_right(self._starts, at) - 1
+        return self._parts[number] if number >= 0 and at < self._parts[number].end else self._top
+
+    def _pass(self, part: _Part, lines: list[int]) -> None:
+        """Hand on what stands on some lines of a part."""
         left = []
-        for one in self._bindings:
-            first, end, name, binding, scope = one
-            at = bisect_left(lines, first)
-            if at < len(lines) and lines[at] <= end:
-                self._hand_on(name, binding, scope)
-            else:
+        for one in part.values:
+            at = bisect_left(lines, one.first)
+            if one.first and not (at < len(lines) and lines[at] <= one.end):
                 left.append(one)
-        self._bindings = left
+            elif one.name not in self._words and self._may_hold(one.things(self._resolver)):
+                self._add(one.name, one.part)
+        part.values = left
 
-    def _leave(self, function: Scope) -> None:
-        """Hand on what a function returns, and what it binds outside of itself or in classes of its own."""
-        for scope in below(function):
-            if scope.kind == "function" and scope.name not in self._words and not scope.yields:
-                returned = (self._resolver.things(node, place) for node, place in scope.returns)
-                if any(map(self._may_hold, returned)):
-                    self._add(scope.name)
-            for name, binding, owner in _handed(scope, function):
-                self._hand_on(name, binding, owner)
+    def _handed_on(self, scope: Scope, part: _Part) -> Iterator[_Value]:
+        """What a scope binds and returns, as far as its value can be anything."""
+        for name, bindings in scope.bindings.items():
+            for binding in bindings:
+                yield from self._bound(name, binding, scope, None if scope.kind in {"module", "class"} else part)
+        for name, binding in scope.assigned:
+            if scope.parent is not None:
+                yield from self._bound(name, binding, scope.parent, None)
+        for name, owner in scope.outer.items():
+            for binding in owner.bindings.get(name, ()):
+                if within(binding.place.scope, scope):
+                    yield from self._bound(name, binding, owner, None)
+        if scope.kind == "function" and scope.parent is not None and not scope.yields:
+            seen_by = part if scope.parent.kind == "function" else None
+            for node, place in scope.returns:
+                yield _Value((node.lineno, node.end_lineno or 0), scope.name, seen_by, (node, place))
 
-    def _hand_on(self, name: str, binding: Binding, owner: Scope) -> None:
-        if name not in self._words:
-            self._resolver.steps = 0
-            if self._may_hold(self._resolver.bound(binding, owner)):
-                self._add(name)
+    def _bound(self, name: str, binding: Binding, scope: Scope, part: _Part | None) -> Iterator[_Value]:
+        kind, value = binding.kind, binding.value
+        if kind == IMPORT:
+            if self._is_meant(value):
+                self._add(name, part)
+        elif kind == PARAMETER:
+            if not silent(binding):
+                yield _Value(_ANYWHERE, name, part, (binding, scope))
+        elif kind in {VALUE, ELEMENT, ADDED}:
+            node = value if kind == VALUE else value[1]
+            within_another = binding.order == binding.place.order  # in an f-string its line may be wrong
+            lines = _ANYWHERE if within_another else (node.lineno, node.end_lineno)
+            if type(node) is not ast.Constant:
+                yield _Value(lines, name, part, (binding, scope))
 
     def _may_hold(self, found: Iterable[Thing]) -> bool:
         """Whether something that is asked for may be among things, or within one of them."""
@@ -141,30 +165,34 @@ class Spread:
 
     def _is_meant(self, name: str) -> bool:
         """Whether a qualified name has a word that is asked for, or may stand for one that has."""
-        segments = name.split(".")
-        return not self._asked.words.isdisjoint(segments) or (self._asked.open and self._asked.is_own(name))
+        return not self._asked.words.isdisjoint(name.split(".")) or (self._asked.open and self._asked.is_own(name))
 
 
-def _handed(scope: Scope, function: Scope) -> Iterator[tuple[str, Binding, Scope]]:
-    """What a scope within a function binds where a name or an attribute elsewhere may reach it."""
-    for name, binding in scope.assigned:
-        if scope.parent is not None:
-            yield name, binding, scope.parent
-    for name, owner in scope.outer.items():
-        for binding in owner.bindings.get(name, ()):
-            if within(binding.place.scope, function):
-                yield name, binding, owner
-    if scope.kind == "class":
-        for name, bindings in scope.bindings.items():
-            for binding in bindings:
-                yield name, binding, scope
+class _Part:
+    """An outermost function, or all that is in none: the words that only it sees, and what its words are not on yet."""
+
+    def __init__(self, start: int, end: int, scope: Scope) -> None:
+        self.start = start
+        self.end = end
+        self.scope = scope
+        self.words: set[str] = set()
+        self.values: list[_Value] = []
 
 
-def _is_local(name: str, scope: Scope) -> bool:
-    """Whether a function around a read binds a name, or something within the function."""
-    one: Scope | None = scope
-    while one is not None and one.kind != "module":
-        if (name in one.bindings or name in one.outer) and (one.kind != "class" or one.nested()):
-            return True
-        one = one.parent
-    return False
+class _Value:
+    """What a name is given on some lines: by a binding, with its scope, or by what is returned, with its place."""
+
+    __slots__ = ("_what", "end", "first", "name", "part")
+
+    def __init__(self, lines: tuple[int, int], name: str, part: _Part | None, what: tuple[Any, Any]) -> None:
+        self.first, self.end = lines
+        self.name = name
+        #: Where the name can be seen, if not everywhere.
+        self.part = part
+        self._what = what
+
+    def things(self, resolver: Resolver) -> list[Thing]:
+        if isinstance(self._what[0], Binding):
+            resolver.steps = 0
+            return resolver.bound(*self._what)
+        return resolver.things(*self._what)

@@ -160,9 +160,10 @@ class _Reader:
     def _read_all(self, scope: Scope, spread: Spread | None) -> None:
         """Note the uses among what a scope reads; their numbers are the same whatever is asked."""
         place = ""
+        words = set() if spread is None else spread.words(scope)
         for at, (node, here) in enumerate(scope.reads):
             target = node.func if isinstance(node, ast.Call) else node
-            if spread is not None and not spread.is_worth(target, here):
+            if spread is not None and not spread.is_worth(target, words):
                 continue
             uses = self._read(target, here)
             if not uses or len(self.found) >= MOST_USES:

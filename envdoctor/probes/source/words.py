@@ -21,7 +21,7 @@ class Words:
         self.source = source
         #: Whether names of the syntax tree stand in the text as they are, and its lines end as they seem to.
         self.plain = "\r" not in source and (source.isascii() or unicodedata.is_normalized("NFKC", source))
-        self._starts = [0, *accumulate(len(line) + 1 for line in source.split("\n"))]
+        self._starts = [0, *accumulate(map((1).__add__, map(len, source.split("\n"))))]
         self._outward = sorted(at for word in _OUTWARD for at in self.find(word))
 
     def offset(self, line: int) -> int:
@@ -32,15 +32,15 @@ class Words:
         """The line that an offset lies in."""
         return bisect_right(self._starts, offset)
 
-    def find(self, word: str) -> Iterator[int]:
-        """Where a name stands, in strings and comments as well."""
-        source, size = self.source, len(word)
-        at = source.find(word)
+    def find(self, word: str, start: int = 0, end: int | None = None) -> Iterator[int]:
+        """Where a name stands between two offsets, in strings and comments as well."""
+        source = self.source
+        at = source.find(word, start, end)
         while at >= 0:
-            end = at + size
-            if not (_continues(source[at - 1 : at]) or _continues(source[end : end + 1])):
+            after = at + len(word)
+            if not (_continues(source[at - 1 : at]) or _continues(source[after : after + 1])):
                 yield at
-            at = source.find(word, end)
+            at = source.find(word, after, end)
 
     def is_outward(self, start: int, end: int) -> bool:
         """Whether what lies between two offsets may bind a name outside of itself."""
