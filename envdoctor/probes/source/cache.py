@@ -81,8 +81,12 @@ class Cache:
 
 
 def _key(what: str, source: str, asked: Asked) -> str:
-    digest = hashlib.blake2b(source.encode("utf-8", "surrogatepass"), digest_size=16, salt=_salt(asked)).hexdigest()
-    return f"{what}-{digest}"
+    return f"{what}-{_digest(source, asked)}"
+
+
+@functools.lru_cache(maxsize=4)
+def _digest(source: str, asked: Asked) -> str:
+    return hashlib.blake2b(source.encode("utf-8", "surrogatepass"), digest_size=16, salt=_salt(asked)).hexdigest()
 
 
 @functools.lru_cache(maxsize=256)

@@ -112,6 +112,7 @@ class Expressions:
 
     def _lambda(self, node: ast.Lambda, place: Place, stack: list[ast.AST]) -> None:
         inner = self._enter("lambda", node, place)
+        self._defaults(node.args, place)
         self._parameters(node.args, inner, place)
         inner.returns.append((node.body, inner.inside))
         self._read(node.body, inner.inside)
@@ -193,11 +194,17 @@ class Expressions:
         if self.annotations:
             self._read(node, place)
 
+    def _defaults(self, node: ast.arguments, place: Place) -> None:
+        """Read what parameters are given and declared as where the function is defined."""
+        for argument, default in parameters(node):
+            if default is not None:
+                self._read(default, place)
+            if argument.annotation is not None:
+                self._annotation(argument.annotation, place)
+
     def _parameters(self, node: ast.arguments, inner: Scope, place: Place) -> None:
         root = inner.inside
         for argument, default in parameters(node):
-            self._read(default, place)
-            self._annotation(argument.annotation, place)
             bind(inner, argument.arg, Binding(PARAMETER, (argument, default, place), root, -1))
         for rest in (node.vararg, node.kwarg):
             if rest is not None:

@@ -171,9 +171,10 @@ class Scope:
 def _receiver(node: ast.AST) -> str | None:
     if not isinstance(node, Function):
         return None
-    names = {getattr(decorator, "id", None) for decorator in node.decorator_list}
-    positional = [*node.args.posonlyargs, *node.args.args]
-    return positional[0].arg if positional and "staticmethod" not in names else None
+    positional = node.args.posonlyargs or node.args.args
+    if not positional or any(getattr(decorator, "id", None) == "staticmethod" for decorator in node.decorator_list):
+        return None
+    return positional[0].arg
 
 
 def bind(scope: Scope, name: str, binding: Binding) -> None:

@@ -39,6 +39,8 @@ if TYPE_CHECKING:
 
 #: Things that may hold or return others.
 _HOLDING = {"function", "lambda", "method", "items", "dict", "partial"}
+#: Kinds of bindings whose value may come from elsewhere.
+_TELLING = {VALUE, IMPORT, ELEMENT, ADDED, PARAMETER}
 _ANYWHERE = 0, 1 << 60
 
 
@@ -63,10 +65,12 @@ class Spread:
         if asked.open:
             self._waiting.append(("import", None))  # any of the project's own names may be meant
         for scope in outermost(walker.module, self.left_out):
-            self._top.values += self._handed_on(scope, self._top)
+            self._top.values += filter(None, self._handed_on(scope, self._top))
         self._pass(self._top, [])
         while self._waiting:
             self._follow()
+        for part in self._part_of.values():
+            part.values.clear()  # which refer to the part
 
     def words(self, scope: Scope) -> set[str]:
         """The names that what is asked for may have in a scope."""
@@ -105,7 +109,7 @@ class Spread:
             if one.scope in self.left_out:
                 self.left_out.remove(one.scope)
                 for scope in below(one.scope):
-                    one.values += self._handed_on(scope, one)
+                    one.values += filter(None, self._handed_on(scope, one))
             self._pass(one, sorted(found))
 
     def _part(self, at: int) -> _Part:
@@ -123,37 +127,32 @@ class Spread:
                 self._add(one.name, one.part)
         part.values = left
 
-    def _handed_on(self, scope: Scope, part: _Part) -> Iterator[_Value]:
+    def _handed_on(self, scope: Scope, part: _Part) -> Iterator[_Value | None]:
         """What a scope binds and returns, as far as its value can be anything."""
+        seen_by = None if scope.kind in {"module", "class"} else part
         for name, bindings in scope.bindings.items():
             for binding in bindings:
-                yield from self._bound(name, binding, scope, None if scope.kind in {"module", "class"} else part)
-        for name, binding in scope.assigned:
-            if scope.parent is not None:
-                yield from self._bound(name, binding, scope.parent, None)
-        for name, owner in scope.outer.items():
-            for binding in owner.bindings.get(name, ()):
-                if within(binding.place.scope, scope):
-                    yield from self._bound(name, binding, owner, None)
+                if binding.kind in _TELLING:
+                    yield self._bound(name, binding, scope, seen_by)
+        for name, binding, owner in _outward(scope):
+            yield self._bound(name, binding, owner, None)
         if scope.kind == "function" and scope.parent is not None and not scope.yields:
             seen_by = part if scope.parent.kind == "function" else None
             for node, place in scope.returns:
                 yield _Value((node.lineno, node.end_lineno or 0), scope.name, seen_by, (node, place))
 
-    def _bound(self, name: str, binding: Binding, scope: Scope, part: _Part | None) -> Iterator[_Value]:
+    def _bound(self, name: str, binding: Binding, scope: Scope, part: _Part | None) -> _Value | None:
         kind, value = binding.kind, binding.value
+        if kind not in _TELLING or silent(binding):
+            return None
         if kind == IMPORT:
             if self._is_meant(value):
                 self._add(name, part)
-        elif kind == PARAMETER:
-            if not silent(binding):
-                yield _Value(_ANYWHERE, name, part, (binding, scope))
-        elif kind in {VALUE, ELEMENT, ADDED}:
-            node = value if kind == VALUE else value[1]
-            within_another = binding.order == binding.place.order  # in an f-string its line may be wrong
-            lines = _ANYWHERE if within_another else (node.lineno, node.end_lineno)
-            if type(node) is not ast.Constant:
-                yield _Value(lines, name, part, (binding, scope))
+            return None
+        if kind == PARAMETER or binding.order == binding.place.order:  # in an f-string the line may be wrong
+            return _Value(_ANYWHERE, name, part, (binding, scope))
+        node = value if kind == VALUE else value[1]
+        return _Value((node.lineno, node.end_lineno), name, part, (binding, scope))
 
     def _may_hold(self, found: Iterable[Thing]) -> bool:
         """Whether something that is asked for may be among things, or within one of them."""
@@ -166,6 +165,17 @@ class Spread:
     def _is_meant(self, name: str) -> bool:
         """Whether a qualified name has a word that is asked for, or may stand for one that has."""
         return not self._asked.words.isdisjoint(name.split(".")) or (self._asked.open and self._asked.is_own(name))
+
+
+def _outward(scope: Scope) -> Iterator[tuple[str, Binding, Scope]]:
+    """What a scope binds outside of itself: attributes of its first parameter, ``global`` and ``nonlocal`` names."""
+    for name, binding in scope.assigned:
+        if scope.parent is not None:
+            yield name, binding, scope.parent
+    for name, owner in scope.outer.items():
+        for binding in owner.bindings.get(name, ()):
+            if within(binding.place.scope, scope):
+                yield name, binding, owner
 
 
 class _Part:

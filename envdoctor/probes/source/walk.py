@@ -55,6 +55,10 @@ class Walker(Expressions):
             if isinstance(statement, (ast.Return, ast.Raise)):
                 block.ends = True
 
+    def _expression(self, node: ast.Expr, place: Place) -> None:
+        if type(node.value) is not ast.Constant:
+            self._read(node.value, place)
+
     def _children(self, node: ast.AST, place: Place) -> None:
         for _, value in ast.iter_fields(node):
             for child in value if isinstance(value, list) else (value,):
@@ -134,13 +138,18 @@ class Walker(Expressions):
     def _function(self, node: Any, place: Place) -> None:
         for decorator in node.decorator_list:
             self._read(decorator, place)
-        self._annotation(node.returns, place)
+        if node.returns is not None:
+            self._annotation(node.returns, place)
         inner = self._enter("function", node, place)
-        self._parameters(node.args, inner, place)
+        self._defaults(node.args, place)
         self._bind(node.name, DEFINITION, node, place)
-        body = functools.partial(self._body, node.body, inner, inner.inside.block)
+        body = functools.partial(self._inside, node, inner, place)
         if place.scope.kind == "function" or place.scope.nested() or not self._later(node, inner, body):
             body()
+
+    def _inside(self, node: Any, inner: Scope, place: Place) -> None:
+        self._parameters(node.args, inner, place)
+        self._body(node.body, inner, inner.inside.block)
 
     def _later(self, node: Any, scope: Scope, body: Callable[[], None]) -> bool:
         """Note an outermost function, and tell whether its body is left for later."""
@@ -198,6 +207,7 @@ class Walker(Expressions):
         place.scope.returns += [] if node.value is None else [(node.value, place)]
 
     _statements: ClassVar[dict[type, Callable[..., None]]] = {
+        ast.Expr: _expression,
         ast.Assign: _assignment,
         ast.AnnAssign: _annotated,
         ast.AugAssign: _augmented,
