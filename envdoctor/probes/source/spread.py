@@ -12,6 +12,7 @@ from __future__ import annotations
 import ast
 from bisect import bisect_left, bisect_right
 
+from envdoctor.probes.source.names import Resolver
 from envdoctor.probes.source.scopes import (
     ADDED,
     ELEMENT,
@@ -31,7 +32,6 @@ if TYPE_CHECKING:
     from typing import Any
 
     from envdoctor.probes.source.asked import Patterns
-    from envdoctor.probes.source.names import Resolver
     from envdoctor.probes.source.scopes import Scope
     from envdoctor.probes.source.things import Thing
     from envdoctor.probes.source.walk import Walker
@@ -47,9 +47,10 @@ _ANYWHERE = 0, 1 << 60
 class Spread:
     """For one file and what is asked of it."""
 
-    def __init__(self, words: Words, walker: Walker, resolver: Resolver, asked: Patterns) -> None:
+    def __init__(self, words: Words, walker: Walker, asked: Patterns) -> None:
         self._text = words
-        self._resolver = resolver
+        #: One of its own: of values that depend on each other, what is asked first makes a difference.
+        self._resolver = Resolver(walker.scope_of)
         self._asked = asked
         self._parts = [_Part(*one) for one in walker.functions]
         self._starts = [one.start for one in self._parts]

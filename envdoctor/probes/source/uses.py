@@ -128,7 +128,7 @@ class _Reader:
         self.nodes.clear()
         spread = None
         if self.asked is not None and self.words.plain and "" not in self.asked.words:
-            spread = Spread(self.words, self.walker, self.resolver, self.asked)
+            spread = Spread(self.words, self.walker, self.asked)
         scopes = list(below(self.module) if spread is None else outermost(self.module, spread.left_out))
         for number, (name, line, place) in enumerate(self.walker.imports):
             if not place.block.spared & IMPORTS and self._is_asked(name):
