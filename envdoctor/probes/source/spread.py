@@ -37,6 +37,9 @@ if TYPE_CHECKING:
     from envdoctor.probes.source.walk import Walker
     from envdoctor.probes.source.words import Words
 
+#: How often, and for how many words, a file is gone through before all of it is looked into.
+MOST_ROUNDS = 64
+MOST_WORDS = 2000
 #: Things that may hold or return others.
 _HOLDING = {"function", "lambda", "method", "items", "dict", "partial"}
 #: Kinds of bindings whose value may come from elsewhere.
@@ -68,8 +71,13 @@ class Spread:
         for scope in outermost(walker.module, self.left_out):
             self._top.values += filter(None, self._handed_on(scope, self._top))
         self._pass(self._top, [])
-        while self._waiting:
+        rounds = 0
+        while self._waiting and rounds < MOST_ROUNDS and len(self._words) <= MOST_WORDS:
             self._follow()
+            rounds += 1
+        self._gives_up = bool(self._waiting)
+        while self._gives_up and self.left_out:
+            self.left_out.pop().opened()
         for part in self._part_of.values():
             part.values.clear()  # which refer to the part
 
@@ -81,6 +89,8 @@ class Spread:
 
     def is_worth(self, target: ast.expr, words: set[str]) -> bool:
         """Whether what a name, an attribute or something else stands for may be asked for."""
+        if self._gives_up:
+            return True
         if type(target) is ast.Attribute and not self._asked.open:
             return target.attr in words
         while type(target) is ast.Attribute:

@@ -179,6 +179,13 @@ def test_functions_are_left_out():
     assert left_out(source, "lib.**") == ["eight"]
 
 
+def test_a_long_chain_of_names_is_not_followed_for_ever():
+    chain = "".join(f"m{number} = m{number - 1}\n" for number in range(1, 80))
+    source = f"import lib\nm0 = lib.make\n{chain}def f():\n  m79(1)\ndef g():\n  return 1\n"
+    assert both(source, "lib.make")[-1] == ("m79(1)", True)
+    assert left_out(source, "lib.make") == []
+
+
 def test_a_function_that_declares_names_is_read_in_its_place():
     source = "def f():\n  global a\n  a = 1\ndef g():\n  a.append(2)\n"
     words = Words(source)
