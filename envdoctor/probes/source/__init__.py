@@ -41,8 +41,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
     from typing import Any
 
+    from envdoctor.probes.source.asked import Asked
     from envdoctor.probes.source.mentions import Project
-    from envdoctor.probes.source.uses import Asked, Fact
+    from envdoctor.probes.source.uses import Fact
 
     Answer = dict[str, list[Any]]
 
@@ -85,8 +86,9 @@ class Source:
         self._own: dict[str, bool] = {}
         self._mentions: Mentions | None = None
         self._mentioned: dict[str, list[str]] = {}
-        #: The patterns that were announced, and the project's roots: for others, files are read in full.
-        self._asked: Asked = None
+        #: The patterns that were announced and that a file mentions, and the project's roots: for others, it is read in
+        #: full.
+        self._asked: dict[str, tuple[frozenset[str], frozenset[str]]] = {}
         self._notebooks: list[str] | None = None
         self._answers: Answers | None = None
 
@@ -100,12 +102,16 @@ class Source:
 
     def expect(self, patterns: Sequence[str]) -> None:
         """As the function of the same name."""
-        self._asked = frozenset(map(_plain, patterns)), self._link().tops
         missing = [_plain(pattern) for pattern in patterns if self._remembered().get(pattern) is None]
-        files = sorted({file for pattern in missing for file in self._mentioning(pattern)})
-        for batch in _batches(files, self._project):
-            texts_ = [text.source for file in batch if (text := self._text(file)) is not None]
-            _cache.prepare(texts_, self._asked)
+        asked: dict[str, set[str]] = {}
+        for pattern in missing:
+            for file in self._mentioning(pattern):
+                asked.setdefault(file, set()).add(pattern)
+        roots = self._link().tops
+        self._asked = {file: (frozenset(some), roots) for file, some in asked.items()}
+        for batch in _batches(sorted(asked), self._project):
+            texts_ = [(file, text.source) for file in batch if (text := self._text(file)) is not None]
+            _cache.prepare([(source, self._asked[file]) for file, source in texts_])
         for pattern in missing:
             self.uses(pattern)
 
@@ -164,7 +170,8 @@ class Source:
             return []
         gaps += [f"{file}, {gap}" for gap in text.gaps]
         wanted = _end(pattern)
-        asked = self._asked if self._asked is not None and pattern in self._asked[0] else None
+        announced = self._asked.get(file)
+        asked = announced if announced is not None and pattern in announced[0] else None
         facts = self._read(file, text, asked, gaps)
         found = []
         for end in [wanted] if wanted in facts else [one for one in facts if fnmatchcase(one, wanted)]:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import Any
 
-    from envdoctor.probes.source.uses import Asked
+    from envdoctor.probes.source.asked import Asked
 
 #: From how many characters on reading again costs more than remembering.
 WORTH_REMEMBERING = 2048
@@ -55,15 +55,15 @@ class Cache:
             self._held[key] = answer
         return answer
 
-    def prepare(self, sources: Sequence[str], asked: Asked) -> None:
-        """Read several texts on every core. What is remembered is not read again."""
-        new = [source for source in sources if not self._is_known(_key("facts", source, asked), source)]
-        made = several.each(list(map(len, new)), lambda at: _both(new[at], asked))
+    def prepare(self, texts: Sequence[tuple[str, Asked]]) -> None:
+        """Read several texts, with what is asked of each, on every core. What is remembered is not read again."""
+        new = [(text, asked) for text, asked in texts if not self._is_known(_key("facts", text, asked), text)]
+        made = several.each([len(text) for text, _ in new], lambda at: _both(*new[at]))
         for at, told in made.items():
             for what, answer in json.loads(told).items():
-                key = _key(what, new[at], asked)
+                key = _key(what, *new[at])
                 self._held[key] = answer
-                self._keep(key, new[at], answer)
+                self._keep(key, new[at][0], answer)
 
     def _is_known(self, key: str, source: str) -> bool:
         return key in self._held or (len(source) >= WORTH_REMEMBERING and os.path.exists(_path(key)))
@@ -81,11 +81,15 @@ class Cache:
 
 
 def _key(what: str, source: str, asked: Asked) -> str:
-    digest = hashlib.blake2b(source.encode("utf-8", "surrogatepass"), digest_size=16, salt=_salt(asked)).hexdigest()
-    return f"{what}-{digest}"
+    return f"{what}-{_digest(source, asked)}"
 
 
-@functools.lru_cache(maxsize=16)
+@functools.lru_cache(maxsize=4)
+def _digest(source: str, asked: Asked) -> str:
+    return hashlib.blake2b(source.encode("utf-8", "surrogatepass"), digest_size=16, salt=_salt(asked)).hexdigest()
+
+
+@functools.lru_cache(maxsize=256)
 def _salt(asked: Asked) -> bytes:
     if asked is None:
         return b""

@@ -9,7 +9,9 @@ import re
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
-    from typing import Protocol
+    from typing import Protocol, TypeVar
+
+    Word = TypeVar("Word", str, bytes)
 
     class Project(Protocol):
         """The files of a project, by name."""
@@ -52,16 +54,16 @@ class Mentions:
 
     def __init__(self, project: Project) -> None:
         self._project = project
-        #: The files whose import statements hold a word; those that take an attribute of that name, of all looked at.
+        #: The files whose import statements hold a word.
         self._importing: dict[str, set[str]] = {}
-        self._attributes: dict[str, set[str]] = {}
-        self._looked_at: set[str] = set()
+        #: The attributes that a file takes of anything.
+        self._attributes: dict[str, set[bytes]] = {}
         #: The files that import a module, by its first word; those that import one of the project's own, also by what
         #: they import from there.
         self._rooted_at: dict[str, set[str]] = {}
         self._linking: dict[str, set[str]] = {}
-        #: What a file imports from a module, as ``module.name``.
-        self._taken_from: dict[str, set[bytes]] = {}
+        #: The files that import a name from a module, by ``module.name``.
+        self._taken_from: dict[bytes, set[str]] = {}
         #: Other names that import statements give: in all files, by any word of the statement; in each, by the module.
         self._bound: dict[str, set[str]] = {}
         self._bound_in: dict[str, dict[str, set[str]]] = {}
@@ -70,8 +72,12 @@ class Mentions:
         names = [name for name in project.files() if name.endswith(".py")]
         self._own = {name.removeprefix("src/").partition("/")[0].partition(".")[0] for name in names}
         self._files = set(project.mentioning(_IMPORT))
+        statements: dict[tuple[bytes | None, bytes], set[str]] = {}  # many files say the same
         for file in self._files:
-            self._look(file)
+            for one in _statements(project.read(file)):
+                statements.setdefault(one, set()).add(file)
+        for (module, statement), files in statements.items():
+            self._look(module, statement, files)
 
     def files(self, pattern: Sequence[str]) -> list[str]:
         """The source files in which a name that matches a pattern may be used."""
@@ -89,13 +95,11 @@ class Mentions:
 
     def _adjacent(self, files: Sequence[str], root: str, last: str) -> list[str]:
         """Those of some files where a name is taken of its module itself, or the module is given another name."""
-        whole = f"{root}.{last}".encode()
+        taken = self._taken_from.get(f"{root}.{last}".encode(), ())
         return [
             file
             for file in files
-            if whole in self._taken_from.get(file, ())
-            or file in self._linking.get(last, ())
-            or self._is_adjacent(file, root, last)
+            if file in taken or file in self._linking.get(last, ()) or self._is_adjacent(file, root, last)
         ]
 
     def _is_adjacent(self, file: str, root: str, last: str) -> bool:
@@ -132,54 +136,45 @@ class Mentions:
     def _naming(self, files: set[str], literal: Iterable[str], globs: Iterable[str]) -> set[str]:
         """Those of some files that import, or take as an attribute, every word and something for every glob."""
         for word in literal:
-            left = files - self._importing.get(word, set())
-            self._index(left)
-            files = files - left | left & self._attributes.get(word, set())
+            importing, attribute = self._importing.get(word, set()), word.encode()
+            files = {file for file in files if file in importing or attribute in self._taking(file)}
         for glob in globs:
-            self._index(files)
-            words = fnmatch.filter({*self._importing, *self._attributes}, glob)
-            files = files & {
-                file for word in words for named in (self._importing, self._attributes) for file in named.get(word, ())
-            }
+            found = {file for word in fnmatch.filter(self._importing, glob) for file in self._importing[word]}
+            words = {word.decode() for file in files - found for word in self._taking(file)}
+            fitting = {word.encode() for word in fnmatch.filter(words, glob)}
+            files = {file for file in files if file in found or not fitting.isdisjoint(self._taking(file))}
         return files
 
-    def _index(self, files: set[str]) -> None:
-        for file in files - self._looked_at:
-            for word in set(_ATTRIBUTE.findall(self._project.read(file))):
-                self._attributes.setdefault(word.decode(), set()).add(file)
-        self._looked_at |= files
+    def _taking(self, file: str) -> set[bytes]:
+        found = self._attributes.get(file)
+        if found is None:
+            found = self._attributes[file] = set(_ATTRIBUTE.findall(self._project.read(file)))
+        return found
 
-    def _look(self, file: str) -> None:
-        imports: set[bytes] = set()
-        for module, statement in _statements(self._project.read(file)):
-            words = set(_WORD.findall(statement))
-            imports |= words
-            if module is not None:
-                start = b"".join(module.split())
-                self._taken_from.setdefault(file, set()).update(start + b"." + word for word in words)
-            if self._is_linking(file, statement if module is None else module):
-                for word in words:
-                    self._linking.setdefault(word.decode(), set()).add(file)
-            if b"as" in words:
-                self._note_aliases(file, words, _ALIAS.findall(statement), plain=module is None)
-        for word in imports:
-            self._importing.setdefault(word.decode(), set()).add(file)
-
-    def _is_linking(self, file: str, modules: bytes) -> bool:
-        """Note the modules that a statement names, and tell whether it may reach another file of the project."""
+    def _look(self, module: bytes | None, statement: bytes, files: set[str]) -> None:
+        """Note what an import statement says, and in which files."""
+        words = set(_WORD.findall(statement))
+        names = {word.decode() for word in words}
+        _note(self._importing, names, files)
+        if module is not None:
+            start = b"".join(module.split())
+            _note(self._taken_from, {start + b"." + word for word in words}, files)
+        modules = statement if module is None else module
         roots = {found.decode() for found in _MODULE.findall(modules)}
-        for root in roots:
-            self._rooted_at.setdefault(root, set()).add(file)
-        return modules.lstrip()[:1] == b"." or not roots.isdisjoint(self._own)
+        _note(self._rooted_at, roots, files)
+        if modules.lstrip()[:1] == b"." or not roots.isdisjoint(self._own):
+            _note(self._linking, names, files)
+        if b"as" in words:
+            pairs = [(name.decode(), alias.decode()) for name, alias in _ALIAS.findall(statement)]
+            _note(self._bound, names, {alias for _, alias in pairs})
+            for file in files if module is None else ():
+                for name, alias in pairs:
+                    self._bound_in.setdefault(file, {}).setdefault(name, set()).add(alias)
 
-    def _note_aliases(self, file: str, words: set[bytes], pairs: Sequence[tuple[bytes, bytes]], *, plain: bool) -> None:
-        aliases = {alias.decode() for _, alias in pairs}
-        for word in words:
-            self._bound.setdefault(word.decode(), set()).update(aliases)
-        if plain:
-            within = self._bound_in.setdefault(file, {})
-            for module, alias in pairs:
-                within.setdefault(module.decode(), set()).add(alias.decode())
+
+def _note(noted: dict[Word, set[str]], words: Iterable[Word], what: set[str]) -> None:
+    for word in words:
+        noted.setdefault(word, set()).update(what)
 
 
 def _taken(data: bytes, name: bytes) -> tuple[set[str], bool]:

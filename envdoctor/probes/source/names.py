@@ -178,7 +178,7 @@ class Resolver:
         """An attribute of a class of this file, or of its instance: what the class body and its methods assign."""
         owner = base.scope
         found: list[Thing] = []
-        for binding in [*owner.bindings.get(attr, ()), *owner.attributes.get(attr, ())] if owner else ():
+        for binding in [*owner.bindings.get(attr, ()), *owner.attribute(attr)] if owner else ():
             for one in self.bound(binding, owner) if owner else ():
                 if one.kind == "function" and base.kind != "class" and one.scope and one.scope.receiver:
                     one = Thing("method", one.name, node=one.node, place=base.place, scope=one.scope, parts=base)  # noqa: PLW2901
@@ -238,7 +238,7 @@ class Resolver:
         unknown = Thing("made", callee.name, node=call.node, place=call.place)
         if isinstance(scope.node, ast.AsyncFunctionDef) or not all(map(_transparent, scope.node.decorator_list)):
             return [unknown]
-        if scope.yields:
+        if scope.opened().yields:
             return [Thing("generator", node=call.node, place=call.place)]
         found: list[Thing] = []
         for node, place in scope.returns:

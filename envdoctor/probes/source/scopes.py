@@ -7,10 +7,12 @@ methods do not see, comprehensions with a scope of their own, ``global``, ``nonl
 from __future__ import annotations
 
 import ast
+import functools
+import re
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Container, Iterator
     from typing import Any
 
 #: What may go wrong without harm in a block, since the code itself provides for it.
@@ -77,6 +79,30 @@ class Binding:
         self.definite = definite
 
 
+class Rest:
+    """What of a function has been left for later: how to walk it, and where its text is."""
+
+    __slots__ = ("_end", "_source", "_start", "walk")
+
+    def __init__(self, walk: Callable[[], None], source: str, start: int, end: int) -> None:
+        self.walk = walk
+        self._source = source
+        self._start = start
+        self._end = end
+
+    def may_assign(self, name: str) -> bool:
+        """Whether an attribute of that name may be assigned: its name stands where no call or further part follows."""
+        return (
+            self._source.find(name, self._start, self._end) >= 0
+            and _assigned(name).search(self._source, self._start, self._end) is not None
+        )
+
+
+@functools.lru_cache(maxsize=1024)
+def _assigned(name: str) -> re.Pattern[str]:
+    return re.compile(re.escape(name) + r"(?!\w)(?!\s*[.(\[])")
+
+
 class Scope:
     """A module, class, function, lambda or comprehension. ``place`` is where it stands in the scope around it."""
 
@@ -90,8 +116,11 @@ class Scope:
         self.bindings: dict[str, list[Binding]] = {}
         #: Names that ``global`` or ``nonlocal`` hand to another scope.
         self.outer: dict[str, Scope] = {}
-        #: For classes: what methods assign to attributes of their first parameter.
-        self.attributes: dict[str, list[Binding]] = {}
+        #: For methods: what they assign to attributes of their first parameter, in order.
+        self.assigned: list[tuple[str, Binding]] = []
+        #: For functions: what of them has been left for later.
+        self.rest: Rest | None = None
+        self._attributes: dict[str, list[Binding]] = {}
         self.returns: list[tuple[ast.expr, Place]] = []
         self.yields = False
         #: Names and calls read in this scope, in order.
@@ -109,6 +138,28 @@ class Scope:
             scope = scope.parent
         return scope
 
+    def opened(self) -> Scope:
+        """Give the same once nothing of it is left for later."""
+        if self.rest is not None:
+            walk, self.rest = self.rest.walk, None
+            walk()
+        return self
+
+    def attribute(self, name: str) -> list[Binding]:
+        """For classes: what methods assign to one attribute of their first parameter."""
+        found = self._attributes.get(name)
+        if found is None:
+            found = self._attributes[name] = []
+            for method in self.children:
+                if method.rest is None or method.rest.may_assign(name):
+                    found += [binding for attribute, binding in method.opened().assigned if attribute == name]
+        return found
+
+    def attributes(self) -> dict[str, list[Binding]]:
+        """For classes: what methods assign to all attributes of their first parameter."""
+        names = dict.fromkeys(name for method in self.children for name, _ in method.opened().assigned)
+        return {name: self.attribute(name) for name in names}
+
     def nested(self) -> bool:
         """Whether it is defined inside a function, so that it has no name to be imported by."""
         scope = self.parent
@@ -120,9 +171,10 @@ class Scope:
 def _receiver(node: ast.AST) -> str | None:
     if not isinstance(node, Function):
         return None
-    names = {getattr(decorator, "id", None) for decorator in node.decorator_list}
-    positional = [*node.args.posonlyargs, *node.args.args]
-    return positional[0].arg if positional and "staticmethod" not in names else None
+    positional = node.args.posonlyargs or node.args.args
+    if not positional or any(getattr(decorator, "id", None) == "staticmethod" for decorator in node.decorator_list):
+        return None
+    return positional[0].arg
 
 
 def bind(scope: Scope, name: str, binding: Binding) -> None:
@@ -148,8 +200,17 @@ def below(scope: Scope) -> Iterator[Scope]:
     """A scope and all that lie in it. What is given may be let go of before the next is asked for."""
     waiting = [scope]
     while waiting:
-        one = waiting.pop()
+        one = waiting.pop().opened()
         waiting += one.children
+        yield one
+
+
+def outermost(module: Scope, left_out: Container[Scope] = ()) -> Iterator[Scope]:
+    """As ``below``, without the functions that are left out."""
+    waiting = [module]
+    while waiting:
+        one = waiting.pop()
+        waiting += [child for child in one.children if child not in left_out]
         yield one
 
 

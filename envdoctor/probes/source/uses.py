@@ -3,27 +3,29 @@
 from __future__ import annotations
 
 import ast
-import functools
 import gc
 import sys
-from fnmatch import fnmatchcase
 
-from envdoctor.dotted import expression
+from envdoctor.probes.source.asked import patterns_of
+from envdoctor.probes.source.expressions import TooLargeError
 from envdoctor.probes.source.names import MOST_SEGMENTS, Resolver
-from envdoctor.probes.source.scopes import ATTRIBUTES, IMPORT, IMPORTS, Function, below, silent
+from envdoctor.probes.source.reach import Reach, runner
+from envdoctor.probes.source.roots import Roots
+from envdoctor.probes.source.scopes import ATTRIBUTES, IMPORTS, below, outermost
+from envdoctor.probes.source.spread import Spread
 from envdoctor.probes.source.things import OWN, Call, Thing, last
 from envdoctor.probes.source.values import Text, Values
-from envdoctor.probes.source.walk import TooLargeError, Walker
+from envdoctor.probes.source.walk import Walker
+from envdoctor.probes.source.words import Words
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-    from typing import Any, Optional
+    from typing import Any
 
-    from envdoctor.probes.source.scopes import Binding, Place, Scope
+    from envdoctor.probes.source.asked import Asked, Patterns
+    from envdoctor.probes.source.scopes import Place, Scope
 
     Fact = list[Any]
-    Asked = Optional[tuple[frozenset[str], frozenset[str]]]
 
 #: Larger files are not looked into.
 MOST_BYTES = 2 << 20
@@ -46,9 +48,9 @@ def facts(source: str, asked: Asked = None) -> dict[str, list[Fact]]:
     """The uses of one file by the last segment of their names; those of its own are marked by ``@``.
 
     With ``asked``, patterns and the roots of the project's own modules, other uses are left out, unless they begin in
-    the project. A use is ``[kind, name, line, guarded, number, spared, among]``: ``number`` is for ``details``,
-    ``spared`` the names on the way to this one whose absence the code provides for, ``among`` then all that may stand
-    there. Raises ``NotReadError``.
+    the project and may stand for one of them. A use is ``[kind, name, line, guarded, number, spared, among]``:
+    ``number`` is for ``details``, ``spared`` the names on the way to this one whose absence the code provides for,
+    ``among`` then all that may stand there. Raises ``NotReadError``.
     """
     answer: dict[str, list[Fact]] = _guarded(lambda: _reader(source).uses(asked))
     return answer
@@ -101,120 +103,100 @@ class _Reader:
     def __init__(self, source: str) -> None:
         self.source = source
         tree = _parse(source)
-        walker = Walker(tree)
-        self.imports = walker.imports
-        self.module = walker.module
-        self.resolver = Resolver(walker.scope_of)
+        self.words = Words(source)
+        self.walker = Walker(tree, self.words)
+        self.module = self.walker.module
+        self.resolver = Resolver(self.walker.scope_of)
         self.text = Text(source)
         program = any(isinstance(one, ast.Expr) and isinstance(one.value, ast.Call) for one in tree.body)
         self.values = Values(self.resolver, self.text, by_value=program or "__main__" in source)
-        self.bound = _bound_names(self.module)
-        self.direct = _direct(self.module)
-        self.asked: _Patterns | None = None
-        #: What classes of this file define: an attribute of that name may stand for something of another name.
-        self.own = _own_names(self.module)
+        self.roots = Roots(self.module)
+        self.asked: Patterns | None = None
+        #: Uses with their places, and where each stands among all that is read.
         self.found: list[tuple[Fact, Place]] = []
-        #: Which function is called from where: ``(caller, guarded, function)``.
-        self.calls: list[tuple[Scope, bool, Scope]] = []
+        self.nodes: dict[str, tuple[ast.expr, Place]] = {}
 
     def close(self) -> None:
         """Let go of everything at once: scopes refer to each other, and would wait for the collector of garbage."""
-        for scope in below(self.module):
+        for scope in outermost(self.module):
             vars(scope).clear()
         vars(self).clear()
 
-    def _reads(self) -> Iterator[tuple[ast.expr, Place]]:
-        for scope in below(self.module):
-            yield from scope.reads
-
     def uses(self, asked: Asked = None) -> dict[str, list[Fact]]:
-        self.asked = None if asked is None else _patterns(*asked)
+        self.asked = None if asked is None else patterns_of(*asked)
         self.found.clear()
-        self.calls.clear()
-        for number, (name, line, place) in enumerate(self.imports):
+        self.nodes.clear()
+        spread = None
+        if self.asked is not None and self.words.plain and "" not in self.asked.words:
+            spread = Spread(self.words, self.walker, self.asked)
+        scopes = list(below(self.module) if spread is None else outermost(self.module, spread.left_out))
+        for number, (name, line, place) in enumerate(self.walker.imports):
             if not place.block.spared & IMPORTS and self._is_asked(name):
                 self.found.append((["import", name, line, False, number], place))
-        for number, (node, place) in enumerate(self._reads()):
-            self._read(node, place, number)
-            if len(self.found) >= MOST_USES:
-                break
-        reached = self._reached()
+        for scope in scopes:
+            self._read_all(scope, spread)
+        return self._by_end()
+
+    def _by_end(self) -> dict[str, list[Fact]]:
+        runners = {runner(place.scope) for _, place in self.found if not place.block.guard}
+        reached = Reach(self.module, self.resolver, self.roots).among(runners)
         answer: dict[str, list[Fact]] = {}
         for use, place in self.found:
-            use[3] = place.block.guard or _runner(place.scope) not in reached
+            use[3] = place.block.guard or runner(place.scope) not in reached
             answer.setdefault(last(use[1]), []).append(use)
         return answer
 
     def details(self, asked: Asked = None) -> dict[str, dict[str, Any]]:
         if not self.found or asked != (self.asked and self.asked.given):
             self.uses(asked)
-        wanted = {use[4] for use, _ in self.found if use[0] != "import" and self._is_asked(use[1], linked=False)}
         answer: dict[str, dict[str, Any]] = {}
-        for number, (node, place) in enumerate(self._reads()):
-            if number in wanted:
-                answer[str(number)] = {
-                    "text": self.text.of(node),
-                    **(self._call(node, place) if isinstance(node, ast.Call) else {}),
-                }
+        for number, (node, place) in self.nodes.items():
+            answer[number] = {
+                "text": self.text.of(node),
+                **(self._call(node, place) if isinstance(node, ast.Call) else {}),
+            }
         return answer
 
-    def _read(self, node: ast.expr, place: Place, number: int) -> None:
-        target = node.func if isinstance(node, ast.Call) else node
-        if not self._may_tell(target, place.scope) or self._read_directly(node, target, place, number):
-            return
-        if self.asked is not None and isinstance(target, ast.Attribute):
-            foreign = target.attr not in self.own
-            if foreign and not self.asked.end(target.attr):
-                return
-        things = self.resolver.things(target, place)
-        names = {one.name for one in things if one.kind in {"ref", "member"} and "." in one.name.strip(".")}
-        if isinstance(node, ast.Call):
-            self._note_calls(things, place)
-        if place.block.spared & ATTRIBUTES:
-            return
-        names = {name for name in names if not name.startswith(("builtins.", OWN)) and self._is_asked(name)}
-        spared = sorted({name for one in things for name in one.spared})
-        among = sorted({one.name for one in things if one.name and one.kind != "parameter"}) if spared else []
-        kind = "call" if isinstance(node, ast.Call) else "name"
-        for name in sorted(names):
-            use: Fact = [kind, name, node.lineno, False, number, spared, among]
-            self.found.append((use if spared else use[:5], place))
-
-    def _read_directly(self, node: ast.expr, target: ast.expr, place: Place, number: int) -> bool:
-        """Read a dotted name below one that only an import binds, which is what resolving it comes to."""
-        attributes = []
-        while isinstance(target, ast.Attribute):
-            attributes.append(target.attr)
-            target = target.value
-        binding = self.direct.get(target.id) if isinstance(target, ast.Name) else None
-        if binding is None or (place.scope is self.module and binding.order > place.order):
-            return False
-        name = ".".join([binding.value, *reversed(attributes)]) if attributes else binding.value
-        if name.count(".") > MOST_SEGMENTS:
-            return False
-        if place.block.spared & ATTRIBUTES or not self._is_asked(name):
-            return True
-        if "." in name.strip(".") and not name.startswith("builtins."):
+    def _read_all(self, scope: Scope, spread: Spread | None) -> None:
+        """Note the uses among what a scope reads; their numbers are the same whatever is asked."""
+        place = ""
+        words = set() if spread is None else spread.words(scope)
+        for at, (node, here) in enumerate(scope.reads):
+            target = node.func if isinstance(node, ast.Call) else node
+            if spread is not None and not spread.is_worth(target, words):
+                continue
+            uses = self._read(target, here)
+            if not uses or len(self.found) >= MOST_USES:
+                continue
+            place = place or _path(scope)
+            number = f"{place}{at}"
             kind = "call" if isinstance(node, ast.Call) else "name"
-            self.found.append(([kind, name, node.lineno, False, number], place))
-        return True
+            for name, *rest in uses:
+                self.found.append(([kind, name, node.lineno, False, number, *rest], here))
+                if self._is_asked(name, linked=False):
+                    self.nodes[number] = node, here
+
+    def _read(self, target: ast.expr, place: Place) -> list[tuple[Any, ...]]:
+        """The names that something stands for, each with what a use of it has to tell besides."""
+        if place.block.spared & ATTRIBUTES or not self.roots.may_tell(target, place.scope):
+            return []
+        direct = self.roots.imported(target, place)
+        if direct is not None and direct.count(".") <= MOST_SEGMENTS:
+            return [(direct,)] if self._is_use(direct) else []
+        things = self.resolver.things(target, place)
+        names = {one.name for one in things if one.kind in {"ref", "member"} and self._is_use(one.name)}
+        spared = sorted({name for one in things for name in one.spared})
+        if not spared:
+            return [(name,) for name in sorted(names)]
+        among = sorted({one.name for one in things if one.name and one.kind != "parameter"})
+        return [(name, spared, among) for name in sorted(names)]
+
+    def _is_use(self, name: str) -> bool:
+        return "." in name.strip(".") and not name.startswith(("builtins.", OWN)) and self._is_asked(name)
 
     def _is_asked(self, name: str, *, linked: bool = True) -> bool:
-        """Whether a use of a name may be an answer; one of the project's own may stand for any other."""
-        if self.asked is None or self.asked.fit(name):
-            return True
-        return linked and (name[:1] == "." or name.partition(".")[0] in self.asked.own)
-
-    def _may_tell(self, target: ast.expr, scope: Scope) -> bool:
-        """Whether a dotted name is worth resolving: something known may be at its root."""
-        first = ""
-        while isinstance(target, ast.Attribute):
-            first, target = target.attr, target.value
-        if not isinstance(target, ast.Name):
-            return True
-        if scope.parent is not None and scope.receiver == target.id:
-            return first in scope.parent.bindings or first in scope.parent.attributes
-        return target.id in self.bound
+        """Whether a use of a name may be an answer; one of the project's own may stand for another."""
+        return self.asked is None or self.asked.fit(name) or (linked and self.asked.link(name))
 
     def _call(self, node: ast.Call, place: Place) -> dict[str, Any]:
         arguments = []
@@ -231,34 +213,6 @@ class _Reader:
         }
         fields = {"arguments": arguments, "keywords": keywords, "open": opened}
         return {field: value for field, value in fields.items() if value}
-
-    def _note_calls(self, things: Iterable[Thing], place: Place) -> None:
-        for one in things:
-            callee = one.scope
-            if callee is None or one.kind not in {"function", "method", "lambda", "class"}:
-                continue
-            if one.kind == "class":
-                made = callee.bindings.get("__init__", ())
-                for binding in made:
-                    if isinstance(binding.value, Function):
-                        self.calls.append((place.scope, place.block.guard, self.resolver.scope_of[id(binding.value)]))
-            else:
-                self.calls.append((place.scope, place.block.guard, callee))
-
-    def _reached(self) -> set[Scope]:
-        """The scopes that run when the file is imported: its top level, and the functions called from there."""
-        callees: dict[Scope, list[Scope]] = {}
-        for caller, guarded, callee in self.calls:
-            if not guarded:
-                callees.setdefault(_runner(caller), []).append(callee)
-        reached = {self.module}
-        waiting = [self.module]
-        while waiting:
-            for callee in callees.get(waiting.pop(), ()):
-                if callee not in reached:
-                    reached.add(callee)
-                    waiting.append(callee)
-        return reached
 
     def exports(self) -> dict[str, Any]:
         """What importers of the file may find in it."""
@@ -300,74 +254,10 @@ def _parse(source: str) -> ast.Module:
         return ast.parse(source)
 
 
-def _bound_names(module: Scope) -> set[str]:
-    """Every name of the file that may stand for something of another."""
-    found: set[str] = set()
-    for scope in below(module):
-        found.update(name for name, bindings in scope.bindings.items() if not all(map(silent, bindings)))
-    return found
-
-
-def _direct(module: Scope) -> dict[str, Binding]:
-    """The names that one plain import at the top of the file binds, and nothing else anywhere."""
-    bindings: dict[str, list[Binding]] = {}
-    for scope in below(module):
-        for name, some in scope.bindings.items():
-            bindings.setdefault(name, []).extend(some)
-    top = module.inside.block
-    return {
-        name: one
-        for name, (one, *others) in bindings.items()
-        if not others and one.kind == IMPORT and one.place.block is top and not top.spared and one.value[:1] != "."
-    }
-
-
-class _Patterns:
-    """The patterns that are asked for, by what they end in, and the roots of the project's own modules."""
-
-    def __init__(self, patterns: frozenset[str], own: frozenset[str]) -> None:
-        self.given = patterns, own
-        self.own = own
-        self._ending: dict[str, list[str]] = {}
-        for pattern in patterns:
-            self._ending.setdefault(pattern.rpartition(".")[2].replace("**", "*"), []).append(pattern)
-        self._open = [one for one in self._ending if not {"*", "?", "["}.isdisjoint(one)]
-        self._known: dict[str, list[str]] = {}
-        self._fitting: dict[str, bool] = {}
-
-    def end(self, segment: str) -> list[str]:
-        """The patterns that a name may match which ends in a segment."""
-        known = self._known.get(segment)
-        if known is None:
-            ends = {segment, *(one for one in self._open if fnmatchcase(segment, one))}
-            known = self._known[segment] = [pattern for end in ends for pattern in self._ending.get(end, ())]
-        return known
-
-    def fit(self, name: str) -> bool:
-        """Whether a name matches one of them."""
-        known = self._fitting.get(name)
-        if known is None:
-            known = any(expression(pattern).fullmatch(name) for pattern in self.end(last(name)))
-            self._fitting[name] = known
-        return known
-
-
-@functools.lru_cache(maxsize=4)
-def _patterns(patterns: frozenset[str], own: frozenset[str]) -> _Patterns:
-    return _Patterns(patterns, own)
-
-
-def _own_names(module: Scope) -> set[str]:
-    """What the bodies and methods of the file's classes assign."""
-    found: set[str] = set()
-    for scope in below(module):
-        if scope.kind == "class":
-            found.update(scope.bindings, scope.attributes)
-    return found
-
-
-def _runner(scope: Scope) -> Scope:
-    """The function or module in whose course a class body or comprehension runs."""
-    while scope.kind in {"class", "comprehension"} and scope.parent is not None:
+def _path(scope: Scope) -> str:
+    """Where a scope is among those of its file, which does not depend on what else has been looked into."""
+    numbers: list[str] = []
+    while scope.parent is not None:
+        numbers.append(f"{scope.parent.children.index(scope)}.")
         scope = scope.parent
-    return scope
+    return "".join(reversed(numbers))

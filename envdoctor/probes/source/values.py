@@ -165,7 +165,7 @@ class _Carried:
             self._expression(keyword.value, place, keyword.arg or self.values.text.of(keyword.value), depth, given)
 
     def _attributes(self, scope: Scope, depth: int) -> None:
-        for name, bindings in scope.attributes.items():
+        for name, bindings in scope.attributes().items():
             for binding in bindings:
                 self._each(self.resolver.bound(binding, scope), f"self.{name}", depth + 1)
 

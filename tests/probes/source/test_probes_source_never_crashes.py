@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from envdoctor.probes.project import Project
-from envdoctor.probes.source import uses
+from envdoctor.probes.source import expect, uses
 from envdoctor.probes.source.uses import NotReadError, details, exports, facts
 
 NAMES = st.sampled_from(["a", "b", "self", "f", "C", "x"])
@@ -73,6 +73,8 @@ SIMPLE = st.one_of(
 FUNCTIONS = st.tuples(NAMES, EXPRESSIONS).map("def {0[0]}(x=1):\n  return {0[1]}".format)
 PROGRAMS = st.lists(st.recursive(SIMPLE | FUNCTIONS, blocks, max_leaves=6), min_size=1, max_size=8).map("\n".join)
 
+PATTERNS = st.sampled_from(["a.b", "a.y", "a.**.y", "**.y", "b.C", "**.C", "a.**", "b.*", "a.b.c", "**.f", "a.?", "**"])
+
 
 @settings(max_examples=60, deadline=None)
 @given(PROGRAMS)
@@ -90,6 +92,20 @@ def test_programs(source):
         for argument in (*use.get("arguments", ()), *use.get("keywords", {}).values()):
             assert argument["is"]
             assert set(argument) <= {"is", "made_by", "names", "carries", "text", "value", "entries", "open"}
+
+
+@settings(max_examples=60, deadline=None)
+@given(PROGRAMS, st.lists(PATTERNS, min_size=1, max_size=4, unique=True))
+def test_what_is_announced_is_answered_alike(source, patterns):
+    try:
+        ast.parse(source)
+    except SyntaxError:
+        return
+    files = {"x.py": "import a\nfrom b import C, f\n" + source, "b.py": source}
+    project = Project.of(files)
+    expect(project, patterns)
+    for pattern in patterns:
+        assert uses(project, pattern) == uses(Project.of(files), pattern)
 
 
 @settings(max_examples=200, deadline=None)

@@ -1,0 +1,226 @@
+"""What expressions read and bind: the part of a walk over a syntax tree that is below its statements."""
+
+from __future__ import annotations
+
+import ast
+
+from envdoctor.probes.source.conditions import spared_by
+from envdoctor.probes.source.scopes import (
+    ADDED,
+    ATTRIBUTES,
+    ELEMENT,
+    IMPORTS,
+    PARAMETER,
+    UNKNOWN,
+    VALUE,
+    Binding,
+    Block,
+    Place,
+    Scope,
+    bind,
+    parameters,
+)
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any, ClassVar
+
+#: A file with more nodes is not looked into: about 40,000 lines of ordinary code.
+MOST_NODES = 400_000
+_PASSIVE = {"ctx", "op", "ops", "kind", "type_comment", "conversion", "attr", "id", "n", "s", "is_async", "arg"}
+_ADDING = {"append", "add", "appendleft"}
+
+
+class TooLargeError(Exception):
+    """The file has more nodes than are looked into."""
+
+
+class Expressions:
+    """Fills ``scope_of`` (by the ``id`` of a node) and the scopes that it is given."""
+
+    def __init__(self) -> None:
+        self.scope_of: dict[int, Scope] = {}
+        self.nodes = 0
+        self.annotations = True
+        self.fields: dict[type, tuple[str, ...]] = {}
+
+    def _read(self, node: ast.expr | None, place: Place) -> None:
+        """Note what an expression reads, without recursion: operators may be chained by the thousand."""
+        stack: list[ast.AST] = [node] if node is not None else []
+        while stack:
+            one = stack.pop()
+            kind = type(one)
+            if kind is ast.Constant:
+                continue
+            self.nodes += 1
+            handler = self._expressions.get(kind)
+            if handler is None:
+                self._push(one, stack)
+            else:
+                handler(self, one, place, stack)
+        if self.nodes > MOST_NODES:
+            raise TooLargeError
+
+    def _push(self, node: ast.AST, stack: list[ast.AST]) -> None:
+        kind = type(node)
+        fields = self.fields.get(kind)
+        if fields is None:
+            fields = self.fields[kind] = tuple(name for name in kind._fields if name not in _PASSIVE)
+        for name in fields:
+            value = getattr(node, name, None)
+            if type(value) is list:
+                stack.extend(child for child in value if child is not None)
+            elif isinstance(value, ast.AST):
+                stack.append(value)
+
+    def _name(self, node: ast.Name, place: Place, stack: list[ast.AST]) -> None:
+        if type(node.ctx) is ast.Load:
+            place.scope.reads.append((node, place))
+
+    def _attribute(self, node: ast.Attribute, place: Place, stack: list[ast.AST]) -> None:
+        if type(node.ctx) is ast.Load:
+            place.scope.reads.append((node, place))
+        self._base(node, place, stack)
+
+    def _base(self, node: ast.expr, place: Place, stack: list[ast.AST]) -> None:
+        """Go on with what an attribute is taken of; a plain dotted name has been noted as a whole."""
+        while type(node) is ast.Attribute:
+            node = node.value
+        if type(node) is not ast.Name:
+            stack.append(node)
+
+    def _call(self, node: ast.Call, place: Place, stack: list[ast.AST]) -> None:
+        place.scope.reads.append((node, place))
+        self._base(node.func, place, stack)
+        stack.extend(node.args)
+        stack.extend(keyword.value for keyword in node.keywords)
+        function = node.func
+        if type(function) is ast.Attribute and type(function.value) is ast.Name and len(node.args) == 1:
+            if function.attr in _ADDING:
+                self._add(function.value, None, node.args[0], place)
+            elif function.attr == "extend":
+                self._extend(function.value, node.args[0], place)
+
+    def _add(self, target: ast.Name, key: ast.expr | None, value: ast.expr, place: Place) -> None:
+        if target.id in place.scope.bindings or target.id in place.scope.outer:
+            self._bind(target.id, ADDED, (key, value), place, definite=False)
+
+    def _extend(self, target: ast.Name, value: ast.expr, place: Place) -> None:
+        literal = isinstance(value, (ast.List, ast.ListComp, ast.Tuple))
+        self._bind(target.id, VALUE if literal else UNKNOWN, value, place, definite=False)
+
+    def _lambda(self, node: ast.Lambda, place: Place, stack: list[ast.AST]) -> None:
+        inner = self._enter("lambda", node, place)
+        self._defaults(node.args, place)
+        self._parameters(node.args, inner, place)
+        inner.returns.append((node.body, inner.inside))
+        self._read(node.body, inner.inside)
+
+    def _comprehension(self, node: Any, place: Place, stack: list[ast.AST]) -> None:
+        inner = self._enter("comprehension", node, place)
+        here = inner.inside
+        for index, generator in enumerate(node.generators):
+            source = place if index == 0 else here
+            self._read(generator.iter, source)
+            self._assign(generator.target, ELEMENT, generator.iter, here, source)
+            for test in generator.ifs:
+                self._read(test, here)
+        for part in ("elt", "key", "value"):
+            self._read(getattr(node, part, None), here)
+
+    def _walrus(self, node: ast.NamedExpr, place: Place, stack: list[ast.AST]) -> None:
+        scope = place.scope
+        while scope.kind == "comprehension" and scope.parent is not None:
+            scope = scope.parent
+        bind(scope, node.target.id, Binding(VALUE, node.value, place, place.order, definite=scope is place.scope))
+        stack.append(node.value)
+
+    def _either(self, node: ast.IfExp, place: Place, stack: list[ast.AST]) -> None:
+        if not spared_by(node.test):
+            return self._push(node, stack)
+        for part in (node.body, node.orelse):
+            self._read(part, Place(place.scope, Block(place.block, spared=IMPORTS | ATTRIBUTES), place.order))
+        return stack.append(node.test)
+
+    def _yield(self, node: Any, place: Place, stack: list[ast.AST]) -> None:
+        place.scope.yields = True
+        stack += [] if node.value is None else [node.value]
+
+    def _enter(self, kind: str, node: ast.AST, place: Place) -> Scope:
+        scope = self.scope_of[id(node)] = Scope(kind, node, place)
+        place.scope.children.append(scope)
+        return scope
+
+    def _bind(self, name: str, kind: int, value: Any, place: Place, *, definite: bool = True) -> None:
+        bind(place.scope, name, Binding(kind, value, place, place.order + 1, definite=definite))
+
+    def _assign(self, target: ast.expr, kind: int, value: Any, place: Place, source: Place | None = None) -> None:
+        """Bind a target; ``source`` is where the value is read, if that is another scope."""
+        if isinstance(target, ast.Name):
+            order = place.order + (source is None)
+            bind(place.scope, target.id, Binding(kind, (source, value) if kind == ELEMENT else value, place, order))
+        elif isinstance(target, (ast.Tuple, ast.List)):
+            self._unpack(target, kind, value, place)
+        elif isinstance(target, ast.Attribute):
+            self._assign_attribute(target, kind, value, place)
+        elif isinstance(target, ast.Subscript):
+            self._read(target.value, place)
+            self._read(target.slice, place)
+            if isinstance(target.value, ast.Name) and kind == VALUE:
+                self._add(target.value, target.slice, value, place)
+        elif isinstance(target, ast.Starred):
+            self._assign(target.value, UNKNOWN, None, place)
+
+    def _unpack(self, target: Any, kind: int, value: Any, place: Place) -> None:
+        parts = target.elts
+        values = getattr(value, "elts", None) if kind == VALUE and isinstance(value, (ast.Tuple, ast.List)) else None
+        if values is None or len(values) != len(parts) or any(isinstance(one, ast.Starred) for one in parts + values):
+            for part in parts:
+                self._assign(part, UNKNOWN, None, place)
+            return
+        for part, one in zip(parts, values):
+            self._assign(part, VALUE, one, place)
+
+    def _assign_attribute(self, target: ast.Attribute, kind: int, value: Any, place: Place) -> None:
+        self._read(target.value, place)
+        owner = place.scope
+        if isinstance(target.value, ast.Name) and owner.parent is not None and owner.receiver == target.value.id:
+            kept = (None, value) if kind == ELEMENT else value
+            owner.assigned.append((target.attr, Binding(kind, kept, place, place.order + 1)))
+
+    def _annotation(self, node: ast.expr | None, place: Place) -> None:
+        """Annotations are read where they are evaluated; the module may say that none is."""
+        if self.annotations:
+            self._read(node, place)
+
+    def _defaults(self, node: ast.arguments, place: Place) -> None:
+        """Read what parameters are given and declared as where the function is defined."""
+        for argument, default in parameters(node):
+            if default is not None:
+                self._read(default, place)
+            if argument.annotation is not None:
+                self._annotation(argument.annotation, place)
+
+    def _parameters(self, node: ast.arguments, inner: Scope, place: Place) -> None:
+        root = inner.inside
+        for argument, default in parameters(node):
+            bind(inner, argument.arg, Binding(PARAMETER, (argument, default, place), root, -1))
+        for rest in (node.vararg, node.kwarg):
+            if rest is not None:
+                bind(inner, rest.arg, Binding(UNKNOWN, None, root, -1))
+
+    _expressions: ClassVar[dict[type, Callable[..., None]]] = {
+        ast.Name: _name,
+        ast.Attribute: _attribute,
+        ast.Call: _call,
+        ast.Lambda: _lambda,
+        ast.IfExp: _either,
+        ast.NamedExpr: _walrus,
+        ast.Yield: _yield,
+        ast.YieldFrom: _yield,
+        ast.ListComp: _comprehension,
+        ast.SetComp: _comprehension,
+        ast.DictComp: _comprehension,
+        ast.GeneratorExp: _comprehension,
+    }
