@@ -38,6 +38,8 @@ def compile_rule(rule: Rule, vocabulary: Mapping[str, Any]) -> dict[str, Any]:
     if "installed" in when:
         match["installed"] = when.pop("installed")
     match["when"] = list(NEVER) if rule.status == statuses.RETIRED else compile_condition(when, vocabulary)
+    if "source" in kinds(match["when"]):
+        match["asks"] = "source"
     if rule.consumers:
         match["consumers"] = {normalise(name): _consumer(name, line) for name, line in rule.consumers.items()}
     texts = {key: getattr(rule, key) for key in _TEXT_KEYS}

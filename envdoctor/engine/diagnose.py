@@ -43,10 +43,8 @@ def diagnose(snapshot: Snapshot, indexes: Iterable[Index]) -> tuple[list[Finding
 
 def _announce(entries: Iterable[Sequence[Any]], snapshot: Snapshot, requirements: Requirements) -> None:
     """Say what will be asked of a project's source before the first question, so that its files are read once."""
-    if snapshot.lookup("project", "") is not True:
-        return
-    asking = [entry for entry in entries if _asks_source(entry[2])]
-    if not asking:
+    asking = [entry[2] for entry in entries if "asks" in entry[2]]
+    if not asking or snapshot.lookup("project", "") is not True:
         return
     asked: dict[str, None] = {}
 
@@ -57,16 +55,9 @@ def _announce(entries: Iterable[Sequence[Any]], snapshot: Snapshot, requirements
         return snapshot.lookup(kind, key)
 
     apart = snapshot.replace(lookup=lookup)
-    for entry in asking:
-        matches(entry[2], apart, Trace(), requirements)
+    for compiled in asking:
+        matches(compiled, apart, Trace(), requirements)
     snapshot.lookup("sources", "\n".join(asked))
-
-
-def _asks_source(condition: Any) -> bool:
-    """Whether a compiled condition asks about source anywhere."""
-    if isinstance(condition, dict):
-        return any(map(_asks_source, condition.values()))
-    return isinstance(condition, list) and (condition[:1] == ["source"] or any(map(_asks_source, condition)))
 
 
 def _besides(snapshot: Snapshot) -> list[str]:
