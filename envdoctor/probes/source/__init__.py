@@ -50,6 +50,8 @@ if TYPE_CHECKING:
 #: Bytes and files that are looked into at once.
 _BATCH = 16 << 20
 _FILES = 1024
+#: Characters of texts that are kept.
+_MOST_HELD = 32 << 20
 _GLOB = frozenset("*?[")
 _cache = Cache()
 _sources: weakref.WeakKeyDictionary[Any, Source] = weakref.WeakKeyDictionary()
@@ -78,6 +80,8 @@ class Source:
     def __init__(self, project: Project) -> None:
         self._project = project
         self._texts: dict[str, texts.Text | None] = {}
+        #: Characters of texts that are kept, but for notebooks, which cost more to make.
+        self._held = 0
         self._gaps: dict[str, str] = {}
         self._facts: dict[tuple[str, Asked], dict[str, list[Fact]]] = {}
         self._linked: dict[tuple[str, str], str] = {}
@@ -150,7 +154,7 @@ class Source:
         return sorted(found)
 
     def _text(self, file: str) -> texts.Text | None:
-        """A file's text; only that of notebooks is worth keeping."""
+        """A file's text, which is kept while there is room: many patterns ask for the same file."""
         if file in self._texts:
             return self._texts[file]
         text = None
@@ -159,7 +163,9 @@ class Source:
             text = texts.read(file, data) if data else None
         except texts.TextError as error:
             self._gaps[file] = f"{file} is not looked into: {error}"
-        if file.endswith(".ipynb") or text is None:
+        length = 0 if text is None or file.endswith(".ipynb") else len(text.source)
+        if self._held + length <= _MOST_HELD:
+            self._held += length
             self._texts[file] = text
         return text
 
