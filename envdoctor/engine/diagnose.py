@@ -30,10 +30,10 @@ def diagnose(snapshot: Snapshot, indexes: Iterable[Index]) -> tuple[list[Finding
         for entry in entries:
             if entry[0] in seen:
                 continue
+            seen.add(entry[0])
             trace = Trace()
             matched = matches(entry[2], snapshot, trace, requirements)
             if matched or trace.unknown:
-                seen.add(entry[0])
                 texts = index.texts(entry)
                 findings += [finding(texts, match, snapshot) for match in matched]
                 unknown += [UnknownFact(rule=texts["id"], fact=fact, reason=why) for fact, why in trace.unknown]
