@@ -38,7 +38,6 @@ class Candidate(Record):
     python: str = ""
     bad: tuple[str, str] | None = None
     good: tuple[str, str] | None = None
-    looked_up: bool = False
 
 
 def unconfirmed(lead: Lead) -> Candidate | str:
@@ -70,7 +69,7 @@ def confirmed(lead: Lead, wheels: Wheels, requires: Requires) -> Candidate | str
     right = [one for one in others if one not in wrong]
     candidate = _with_cells(lead, subject[-1], wrong, right)
     last = f"<={subject[-1].version}" if _is_open(lead) else ""
-    whole: Candidate = candidate.replace(releases=",".join(filter(None, [lead.releases, last])), looked_up=True)
+    whole: Candidate = candidate.replace(releases=",".join(filter(None, [lead.releases, last])))
     return whole
 
 

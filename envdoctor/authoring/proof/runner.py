@@ -119,7 +119,7 @@ class Run:
         self.ran = dict.fromkeys(self.rules, 0)
         self.todo: dict[str, list[Trial]] = {}
         for trial in (trial for plan in self.plans.values() for trial in plan):
-            told = _without_running(trial) or (None if again else remembered(trial))
+            told = _without_running(trial) or (None if again else self._decided(trial))
             if told is not None:
                 self.results[trial.rule][trial.name] = told
             else:
@@ -133,14 +133,19 @@ class Run:
         for trial, told in pool([same[0] for same in self.todo.values()]):
             alike = self.todo[trial.key()]
             verdicts = {judge(one, told, self.texts[one.rule])["verdict"] for one in alike}
-            if verdicts != {UNPROVEN}:
-                remember(trial, told)
+            remember(trial, told)
             watch(trial, failed=CONTRADICTS in verdicts, seconds=told.get("seconds"))
             for same in alike:
                 self.results[same.rule][same.name] = told
                 self.ran[same.rule] += 1
                 if self._is_done(same.rule):
                     yield self._finish(same.rule)
+
+    def _decided(self, trial: Trial) -> Mapping[str, Any] | None:
+        """A remembered result that decides something; one that does not, as of a slow program, is tried again."""
+        told = remembered(trial)
+        undecided = told is not None and judge(trial, told, self.texts[trial.rule])["verdict"] == UNPROVEN
+        return None if undecided else told
 
     def _is_done(self, rule: str) -> bool:
         return len(self.results[rule]) == len(self.plans[rule])
