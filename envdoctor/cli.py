@@ -44,6 +44,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     finally:
         environment.unshield()
         gc.enable()
+        if arguments is None:
+            gc.freeze()  # the process ends: nobody needs to look through everything for garbage once more
 
 
 def plain() -> int:

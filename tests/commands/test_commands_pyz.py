@@ -128,4 +128,4 @@ def test_it_remembers_what_it_read_of_a_project(archive, tmp_path):
         )
         assert done.stderr == ""
         assert "live-object-given-to-pickle" in {one["rule"] for one in json.loads(done.stdout)["findings"]}
-    assert len(list((cache / "envdoctor" / "source").glob("facts-*"))) == 1
+    assert len(list((cache / "envdoctor" / "source").glob("asked-*"))) == 1

@@ -91,10 +91,14 @@ class Project:
     def mentioning(self, word: bytes) -> list[str]:
         """The source files whose bytes contain a word, sorted."""
         if word not in self._mentions:
-            if self._kept is None:
-                self._kept = _Kept(self)
-            self._mentions[word] = self._kept.mentioning(word)
+            self._mentions[word] = self.kept().mentioning(word)
         return self._mentions[word]
+
+    def kept(self) -> _Kept:
+        """Give the source files in memory, from where :meth:`read` then takes them."""
+        if self._kept is None:
+            self._kept = _Kept(self)
+        return self._kept
 
     def matching(self, pattern: str) -> list[str]:
         """The files that a glob names, sorted."""

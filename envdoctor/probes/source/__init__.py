@@ -116,8 +116,22 @@ class Source:
         for batch in _batches(sorted(asked), self._project):
             texts_ = [(file, text.source) for file in batch if (text := self._text(file)) is not None]
             _cache.prepare([(source, self._asked[file]) for file, source in texts_])
+            self._expect_exports(file for file, _ in texts_)
         for pattern in missing:
             self.uses(pattern)
+
+    def _expect_exports(self, files: Iterable[str]) -> None:
+        """Look into the files that define what others use."""
+        defining = set()
+        for file in files:
+            text = self._text(file)
+            facts = self._read(file, text, self._asked[file], []) if text is not None else {}
+            for kind, name, *_ in (use for uses_ in facts.values() for use in uses_):
+                other = self._link().defined_in(name, file) if kind != "import" else None
+                if other is not None:
+                    defining.add(other)
+        texts_ = [self._text(file) for file in sorted(defining)]
+        _cache.prepare([(text.source, None) for text in texts_ if text is not None])
 
     def _remembered(self) -> Answers:
         if self._answers is None:

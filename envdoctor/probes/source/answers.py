@@ -58,6 +58,7 @@ def _content(project: Any) -> str | None:
     """A name for all source of a project; ``None`` where it is too small to be worth one."""
     digest = hashlib.blake2b(digest_size=16)
     size = 0
+    project.kept()  # so that each file is read once
     for name in project.files():
         if name.endswith(_SUFFIXES):
             data = project.read(name)

@@ -32,10 +32,15 @@ MOST_BYTES = 64 << 20
 #: Entries in memory.
 _MOST_HELD = 4096
 _READERS: dict[str, Any] = {"facts": facts, "exports": exports, "details": details}
+#: What is remembered together: each by itself, or all that depends on what is asked.
+_KINDS = {**{what: (what,) for what in _READERS}, "asked": ("facts", "details")}
 
 
 class Cache:
-    """Remembers ``facts``, ``exports`` and ``details``: ``{"value": ...}`` or ``{"line": ..., "reason": ...}``."""
+    """Remembers ``facts``, ``exports`` and ``details``: ``{"value": ...}`` or ``{"line": ..., "reason": ...}``.
+
+    What is asked of a text is remembered as one: who asks for its facts may ask for details next.
+    """
 
     def __init__(self) -> None:
         self._held: dict[str, dict[str, Any]] = {}
@@ -43,35 +48,38 @@ class Cache:
 
     def ask(self, what: str, source: str, asked: Asked = None) -> dict[str, Any]:
         """What a reader says about a text."""
-        key = _key(what, source, asked)
-        answer = self._held.get(key)
-        if answer is None:
-            answer = None if len(source) < WORTH_REMEMBERING else load(_path(key))
-            if answer is None:
-                answer = _read(what, source, asked)
-                self._keep(key, source, answer)
-            if len(self._held) >= _MOST_HELD:
-                self._held.clear()
-            self._held[key] = answer
+        kind = what if asked is None else "asked"
+        key = _key(kind, source, asked)
+        answers = self._held.get(key)
+        if answers is None:
+            answers = None if len(source) < WORTH_REMEMBERING else _load(_path(key), kind)
+            if answers is None:
+                answers = json.loads(_made(kind, source, asked, key))
+                self._written = True
+            self._hold(key, answers)
+        answer: dict[str, Any] = answers[what]
         return answer
 
     def prepare(self, texts: Sequence[tuple[str, Asked]]) -> None:
-        """Read several texts, with what is asked of each, on every core. What is remembered is not read again."""
-        new = [(text, asked) for text, asked in texts if not self._is_known(_key("facts", text, asked), text)]
-        made = several.each([len(text) for text, _ in new], lambda at: _both(*new[at]))
+        """Read several texts on every core: what is asked of each, or its ``exports``. Nothing is read twice."""
+        new = []
+        for text, asked in texts:
+            kind = "exports" if asked is None else "asked"
+            key = _key(kind, text, asked)
+            if not self._is_known(key, text):
+                new.append((kind, text, asked, key))
+        made = several.each([len(text) for _, text, *_ in new], lambda at: _made(*new[at]))
         for at, told in made.items():
-            for what, answer in json.loads(told).items():
-                key = _key(what, *new[at])
-                self._held[key] = answer
-                self._keep(key, new[at][0], answer)
+            self._hold(new[at][-1], json.loads(told))
+        self._written = self._written or bool(new)
 
     def _is_known(self, key: str, source: str) -> bool:
         return key in self._held or (len(source) >= WORTH_REMEMBERING and os.path.exists(_path(key)))
 
-    def _keep(self, key: str, source: str, answer: dict[str, Any]) -> None:
-        if len(source) >= WORTH_REMEMBERING:
-            cache.keep(_path(key), _json(answer))
-            self._written = True
+    def _hold(self, key: str, answers: dict[str, Any]) -> None:
+        if len(self._held) >= _MOST_HELD:
+            self._held.clear()
+        self._held[key] = answers
 
     def tidy(self) -> None:
         """Remove the oldest entries where there are too many; nothing unless this process has added some."""
@@ -101,13 +109,13 @@ def _path(key: str) -> str:
     return os.path.join(directory(), f"{key}-{version()}.json")
 
 
-def _json(answer: dict[str, Any]) -> bytes:
-    return json.dumps(answer, separators=(",", ":")).encode()
-
-
-def _both(source: str, asked: Asked) -> bytes:
-    """The facts of a text and its details, as JSON."""
-    return _json({what: _read(what, source, asked) for what in ("facts", "details")})
+def _made(kind: str, source: str, asked: Asked, key: str) -> bytes:
+    """What readers say about a text, by their names, as JSON; kept on disk as well where it is worth that."""
+    answers = {what: _read(what, source, asked) for what in _KINDS[kind]}
+    data = json.dumps(answers, separators=(",", ":")).encode()
+    if len(source) >= WORTH_REMEMBERING:
+        cache.keep(_path(key), data)
+    return data
 
 
 def _read(what: str, source: str, asked: Asked) -> dict[str, Any]:
@@ -117,6 +125,17 @@ def _read(what: str, source: str, asked: Asked) -> dict[str, Any]:
         return {"line": error.line, "reason": error.reason}
 
 
+def _load(path: str, kind: str) -> dict[str, Any] | None:
+    """What an earlier run kept of one text."""
+    answers = load(path)
+    whole = answers is not None and all(_is_answer(answers.get(what)) for what in _KINDS[kind])
+    return answers if whole else None
+
+
+def _is_answer(answer: object) -> bool:
+    return isinstance(answer, dict) and ("value" in answer or "reason" in answer)
+
+
 def load(path: str) -> dict[str, Any] | None:
     """What an earlier run kept; nothing where it is not there or damaged."""
     try:
@@ -124,7 +143,7 @@ def load(path: str) -> dict[str, Any] | None:
             answer = json.loads(file.read(MOST_BYTES))
     except (OSError, ValueError, RecursionError):
         return None
-    return answer if isinstance(answer, dict) and ("value" in answer or "reason" in answer) else None
+    return answer if isinstance(answer, dict) else None
 
 
 def directory() -> str:

@@ -11,6 +11,7 @@ _FAILS["AttributeError"] = ATTRIBUTES
 _ASKING = {"__version__", "version_info", "Version", "parse_version", "LooseVersion", "hasattr", "find_spec"}
 _ASKING.update({"TYPE_CHECKING", "PY2", "PY3"})
 _MISSING = {"ImportError", "ModuleNotFoundError", "AttributeError"}
+_ORDERED = (ast.Lt, ast.LtE, ast.Gt, ast.GtE)
 
 
 def caught(kind: ast.expr | None) -> int:
@@ -48,11 +49,18 @@ def spared_by(test: ast.expr) -> int:
     """What an ``if`` provides for: one that asks for a version, for an attribute, or for a type checker."""
     ordered = False
     asked = False
-    for node in ast.walk(test):
+    waiting: list[ast.AST] = [test]
+    while waiting:
+        node = waiting.pop()
         name = getattr(node, "id", None) or getattr(node, "attr", None)
-        ordered = ordered or isinstance(node, (ast.Lt, ast.LtE, ast.Gt, ast.GtE))
         if isinstance(name, str):
             if name in _ASKING or (name.isupper() and ("VERSION" in name or any(map(str.isdigit, name)))):
                 return IMPORTS | ATTRIBUTES
             asked = asked or name == "version" or name.endswith("_version")
+        elif isinstance(node, _ORDERED):
+            ordered = True
+        for field in node._fields:
+            value = getattr(node, field, None)
+            parts = value if isinstance(value, list) else (value,)
+            waiting += [part for part in parts if isinstance(part, ast.AST)]
     return IMPORTS | ATTRIBUTES if asked and ordered else 0

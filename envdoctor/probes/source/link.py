@@ -30,6 +30,11 @@ class Linker:
         """Whether a name may be one of the project's."""
         return name[:1] in {OWN, "."} or name.partition(".")[0] in self.tops
 
+    def defined_in(self, name: str, file: str) -> str | None:
+        """The other file of the project in which a name that a file uses may be defined."""
+        place = self._locate(name, file) if name[:1] != OWN and self.concerns(name) else None
+        return place[0] if place is not None and place[1] else None
+
     def name(self, name: str, file: str) -> str:
         """A name as it would be written in an absolute import."""
         return self._follow(name, file)[0]

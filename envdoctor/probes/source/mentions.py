@@ -9,9 +9,7 @@ import re
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
-    from typing import Protocol, TypeVar
-
-    Word = TypeVar("Word", str, bytes)
+    from typing import Protocol
 
     class Project(Protocol):
         """The files of a project, by name."""
@@ -30,6 +28,8 @@ if TYPE_CHECKING:
 
 
 _IMPORT = b"import"
+#: Most import statements: a line, with nothing else on it.
+_LINE = re.compile(rb"[ \t]*(?:from[ \t]+([\w.]+)[ \t]+)?import[ \t]+[\w., \t*]*")
 #: From ``import`` to the end of the statement, over continued lines and parentheses.
 _REST = re.compile(rb"(?:[^\n\\(#]|\\\r?\n?)*(?:\((?:[^)#]|#[^\n]*)*)?")
 _WORD = re.compile(rb"[A-Za-z_]\w*")
@@ -54,94 +54,103 @@ class Mentions:
 
     def __init__(self, project: Project) -> None:
         self._project = project
-        #: The files whose import statements hold a word.
-        self._importing: dict[str, set[str]] = {}
-        #: The attributes that a file takes of anything.
-        self._attributes: dict[str, set[bytes]] = {}
-        #: The files that import a module, by its first word; those that import one of the project's own, also by what
-        #: they import from there.
-        self._rooted_at: dict[str, set[str]] = {}
-        self._linking: dict[str, set[str]] = {}
-        #: The files that import a name from a module, by ``module.name``.
-        self._taken_from: dict[bytes, set[str]] = {}
-        #: Other names that import statements give: in all files, by any word of the statement; in each, by the module.
-        self._bound: dict[str, set[str]] = {}
-        self._bound_in: dict[str, dict[str, set[str]]] = {}
-        self._said: dict[tuple[str, str], bool] = {}
-        self._taken: dict[tuple[str, str], tuple[set[str], bool]] = {}
         names = [name for name in project.files() if name.endswith(".py")]
-        self._own = {name.removeprefix("src/").partition("/")[0].partition(".")[0] for name in names}
+        self._own = {name.removeprefix("src/").partition("/")[0].partition(".")[0].encode() for name in names}
         self._files = set(project.mentioning(_IMPORT))
-        statements: dict[tuple[bytes | None, bytes], set[str]] = {}  # many files say the same
+        told: dict[tuple[bytes | None, bytes], list[str]] = {}  # many files say the same
         for file in self._files:
             for one in _statements(project.read(file)):
-                statements.setdefault(one, set()).add(file)
-        for (module, statement), files in statements.items():
-            self._look(module, statement, files)
+                told.setdefault(one, []).append(file)
+        self._statements = [_Statement(module, text, files) for (module, text), files in told.items()]
+        #: The import statements that hold a word.
+        self._saying: dict[bytes, list[_Statement]] = {}
+        #: Other names that import statements give: in all files, by any word of the statement; in each, by the module.
+        self._bound: dict[bytes, set[bytes]] = {}
+        self._bound_in: dict[str, dict[bytes, set[bytes]]] = {}
+        for statement in self._statements:
+            self._look(statement)
+        #: The attributes that a file takes of anything.
+        self._attributes: dict[str, set[bytes]] = {}
+        self._said: dict[tuple[str, bytes], bool] = {}
+        self._taken: dict[tuple[str, bytes], tuple[set[bytes], bool]] = {}
+        self._files_importing: dict[bytes, set[str]] = {}
+        self._files_linking: dict[bytes, set[str]] = {}
 
     def files(self, pattern: Sequence[str]) -> list[str]:
         """The source files in which a name that matches a pattern may be used."""
-        literal = [one for one in pattern if not _GLOB & set(one)]
-        globs = [one for one in pattern if one.strip("*") and _GLOB & set(one)]
+        literal = [one.encode() for one in pattern if not _GLOB & set(one)]
+        globs = [one.encode() for one in pattern if one.strip("*") and _GLOB & set(one)]
         if _GLOB & set(pattern[0]):
-            files = set(self._project.mentioning(max(literal, key=len, default="").encode()))
+            files = set(self._project.mentioning(max(literal, key=len, default=b"")))
         else:
             files = self._rooted(literal)
             literal = literal[1:]
         found = sorted(self._naming(files, literal, globs))
         if len(pattern) == _DIRECT and not _GLOB & set("".join(pattern)):
-            found = self._adjacent(found, pattern[0], pattern[1])
+            found = self._adjacent(found, pattern[0].encode(), pattern[1].encode())
         return found
 
-    def _adjacent(self, files: Sequence[str], root: str, last: str) -> list[str]:
-        """Those of some files where a name is taken of its module itself, or the module is given another name."""
-        taken = self._taken_from.get(f"{root}.{last}".encode(), ())
-        return [
-            file
-            for file in files
-            if file in taken or file in self._linking.get(last, ()) or self._is_adjacent(file, root, last)
-        ]
+    def _importing(self, word: bytes) -> set[str]:
+        """The files whose import statements hold a word."""
+        found = self._files_importing.get(word)
+        if found is None:
+            found = self._files_importing[word] = _files(self._saying.get(word, ()))
+        return found
 
-    def _is_adjacent(self, file: str, root: str, last: str) -> bool:
+    def _linking(self, word: bytes) -> set[str]:
+        """The files that import a word from one of the project's own modules, or such a module."""
+        found = self._files_linking.get(word)
+        if found is None:
+            said = self._saying.get(word, ())
+            found = self._files_linking[word] = _files(one for one in said if one.links(self._own))
+        return found
+
+    def _adjacent(self, files: Sequence[str], root: bytes, last: bytes) -> list[str]:
+        """Those of some files where a name is taken of its module itself, or the module is given another name."""
+        taken = _files(one for one in self._saying.get(last, ()) if one.module == root)
+        linking = self._linking(last)
+        return [file for file in files if file in taken or file in linking or self._is_adjacent(file, root, last)]
+
+    def _is_adjacent(self, file: str, root: bytes, last: bytes) -> bool:
         names = {root, *self._bound_in.get(file, {}).get(root, ())}
-        names.update(name for name in self._bound.get(root, ()) if file in self._linking.get(name, ()))
+        names.update(name for name in self._bound.get(root, ()) if file in self._linking(name))
         for name in names:
             taken = self._taken.get((file, name))
             if taken is None:
-                taken = self._taken[file, name] = _taken(self._project.read(file), name.encode())
+                taken = self._taken[file, name] = _taken(self._project.read(file), name)
             if taken[1] or last in taken[0]:
                 return True
         return False
 
-    def _rooted(self, literal: Sequence[str]) -> set[str]:
+    def _rooted(self, literal: Sequence[bytes]) -> set[str]:
         """The files that may reach a root: by importing it, or from another file of the project."""
         root = literal[0]
-        found = set(self._rooted_at.get(root, ()))
-        elsewhere = {*self._bound.get(root, ()), *literal}
-        others = {file for word in elsewhere for file in self._linking.get(word, ())}
+        found = _files(one for one in self._saying.get(root, ()) if root in one.roots)
         if root in self._own:
             others = set(self._files)
+        else:
+            others = {file for word in (*self._bound.get(root, ()), *literal) for file in self._linking(word)}
         others -= found
         found.update(file for file in others if self._says(file, root))
         return found
 
-    def _says(self, file: str, word: str) -> bool:
+    def _says(self, file: str, word: bytes) -> bool:
         """Whether a file holds a word anywhere."""
         said = self._said.get((file, word))
         if said is None:
-            expression = re.compile(re.escape(word.encode()) + rb"\b")
-            said = self._said[file, word] = expression.search(self._project.read(file)) is not None
+            data = self._project.read(file)
+            said = self._said[file, word] = word in data and _ended(word).search(data) is not None
         return said
 
-    def _naming(self, files: set[str], literal: Iterable[str], globs: Iterable[str]) -> set[str]:
+    def _naming(self, files: set[str], literal: Iterable[bytes], globs: Iterable[bytes]) -> set[str]:
         """Those of some files that import, or take as an attribute, every word and something for every glob."""
         for word in literal:
-            importing, attribute = self._importing.get(word, set()), word.encode()
-            files = {file for file in files if file in importing or attribute in self._taking(file)}
+            importing = self._importing(word)
+            files = {file for file in files if file in importing or word in self._taking(file)}
         for glob in globs:
-            found = {file for word in fnmatch.filter(self._importing, glob) for file in self._importing[word]}
-            words = {word.decode() for file in files - found for word in self._taking(file)}
-            fitting = {word.encode() for word in fnmatch.filter(words, glob)}
+            found = {file for word in fnmatch.filter(self._saying, glob) for file in self._importing(word)}
+            words = {word for file in files - found for word in self._taking(file)}
+            fitting = set(fnmatch.filter(words, glob))
             files = {file for file in files if file in found or not fitting.isdisjoint(self._taking(file))}
         return files
 
@@ -151,39 +160,63 @@ class Mentions:
             found = self._attributes[file] = set(_ATTRIBUTE.findall(self._project.read(file)))
         return found
 
-    def _look(self, module: bytes | None, statement: bytes, files: set[str]) -> None:
-        """Note what an import statement says, and in which files."""
-        words = set(_WORD.findall(statement))
-        names = {word.decode() for word in words}
-        _note(self._importing, names, files)
-        if module is not None:
-            start = b"".join(module.split())
-            _note(self._taken_from, {start + b"." + word for word in words}, files)
-        modules = statement if module is None else module
-        roots = {found.decode() for found in _MODULE.findall(modules)}
-        _note(self._rooted_at, roots, files)
-        if modules.lstrip()[:1] == b"." or not roots.isdisjoint(self._own):
-            _note(self._linking, names, files)
+    def _look(self, statement: _Statement) -> None:
+        """Note what an import statement says."""
+        words = set(_WORD.findall(statement.text))
+        for word in words:
+            self._saying.setdefault(word, []).append(statement)
         if b"as" in words:
-            pairs = [(name.decode(), alias.decode()) for name, alias in _ALIAS.findall(statement)]
-            _note(self._bound, names, {alias for _, alias in pairs})
-            for file in files if module is None else ():
+            pairs = _ALIAS.findall(statement.text)
+            for word in words if pairs else ():
+                self._bound.setdefault(word, set()).update(alias for _, alias in pairs)
+            for file in statement.files if statement.module is None else ():
                 for name, alias in pairs:
                     self._bound_in.setdefault(file, {}).setdefault(name, set()).add(alias)
 
 
-def _note(noted: dict[Word, set[str]], words: Iterable[Word], what: set[str]) -> None:
-    for word in words:
-        noted.setdefault(word, set()).update(what)
+class _Statement:
+    """An import statement: its text, the module that stands after its ``from``, and the files in which it stands."""
+
+    __slots__ = ("_links", "_roots", "files", "module", "text")
+
+    def __init__(self, module: bytes | None, text: bytes, files: list[str]) -> None:
+        self.module = None if module is None else b"".join(module.split())
+        self.text = text
+        self.files = files
+        self._roots: frozenset[bytes] | None = None
+        self._links: bool | None = None
+
+    @property
+    def roots(self) -> frozenset[bytes]:
+        """The first words of the modules that it names."""
+        if self._roots is None:
+            self._roots = frozenset(_MODULE.findall(self.text if self.module is None else self.module))
+        return self._roots
+
+    def links(self, own: set[bytes]) -> bool:
+        """Whether one of the modules may be the project's own."""
+        if self._links is None:
+            self._links = self.module is not None and self.module[:1] == b"."
+            self._links = self._links or not self.roots.isdisjoint(own)
+        return self._links
 
 
-def _taken(data: bytes, name: bytes) -> tuple[set[str], bool]:
+def _files(statements: Iterable[_Statement]) -> set[str]:
+    return {file for one in statements for file in one.files}
+
+
+@functools.lru_cache(maxsize=256)
+def _ended(word: bytes) -> re.Pattern[bytes]:
+    return re.compile(re.escape(word) + rb"\b")
+
+
+def _taken(data: bytes, name: bytes) -> tuple[set[bytes], bool]:
     """The attributes that a text takes of a name, and whether it hands the name on as it is, other than to a call."""
     attributes = set()
     handed = False
     for found in _uses(name).finditer(data):
         if found[1] is not None:
-            attributes.add(found[1].decode())
+            attributes.add(found[1])
         elif not handed and _HANDED.search(data, max(found.start() - _BEFORE, 0), found.start()) is not None:
             handed = not _is_argument(data, found.start())
     return attributes, handed
@@ -216,6 +249,11 @@ def _statements(data: bytes) -> Iterator[tuple[bytes | None, bytes]]:
     at = data.find(_IMPORT)
     while at >= 0:
         start = data.rfind(b"\n", 0, at) + 1
+        line = _LINE.match(data, start)
+        if line is not None and data[line.end() : line.end() + 1] == b"\n" and data[start - 2 : start - 1] != b"\\":
+            yield line[1], line[0]
+            at = data.find(_IMPORT, line.end())
+            continue
         while start > 1 and data[max(start - 3, 0) : start].endswith((b"\\\n", b"\\\r\n")):
             start = data.rfind(b"\n", 0, start - 1) + 1
         end = at + len(_IMPORT)

@@ -9,6 +9,7 @@ import sys
 from envdoctor.probes.source.asked import patterns_of
 from envdoctor.probes.source.expressions import TooLargeError
 from envdoctor.probes.source.names import MOST_SEGMENTS, Resolver
+from envdoctor.probes.source.outline import Outline
 from envdoctor.probes.source.reach import Reach, runner
 from envdoctor.probes.source.roots import Roots
 from envdoctor.probes.source.scopes import ATTRIBUTES, IMPORTS, below, outermost
@@ -16,10 +17,11 @@ from envdoctor.probes.source.spread import Spread
 from envdoctor.probes.source.things import OWN, Call, Thing, last
 from envdoctor.probes.source.values import Text, Values
 from envdoctor.probes.source.walk import Walker
-from envdoctor.probes.source.words import Words
+from envdoctor.probes.source.words import OUTWARD, Words
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Collection
     from typing import Any
 
     from envdoctor.probes.source.asked import Asked, Patterns
@@ -29,8 +31,6 @@ if TYPE_CHECKING:
 
 #: Larger files are not looked into.
 MOST_BYTES = 2 << 20
-#: Before 3.11, Python's own parser could run out of stack on long chains of operators.
-_MOST_OPERATORS = 160_000
 MOST_USES = 20_000
 _latest: list[_Reader] = []
 
@@ -52,7 +52,7 @@ def facts(source: str, asked: Asked = None) -> dict[str, list[Fact]]:
     ``number`` is for ``details``, ``spared`` the names on the way to this one whose absence the code provides for,
     ``among`` then all that may stand there. Raises ``NotReadError``.
     """
-    answer: dict[str, list[Fact]] = _guarded(lambda: _reader(source).uses(asked))
+    answer: dict[str, list[Fact]] = _guarded(lambda: _reader(source, _words(asked)).uses(asked))
     return answer
 
 
@@ -61,13 +61,13 @@ def details(source: str, asked: Asked = None) -> dict[str, dict[str, Any]]:
 
     With ``asked``, of those that match.
     """
-    answer: dict[str, dict[str, Any]] = _guarded(lambda: _reader(source).details(asked))
+    answer: dict[str, dict[str, Any]] = _guarded(lambda: _reader(source, _words(asked)).details(asked))
     return answer
 
 
 def exports(source: str, _asked: Asked = None) -> dict[str, Any]:
     """What the file's top-level names stand for: ``{"ref": name}``, or what they are and, for functions, return."""
-    answer: dict[str, Any] = _guarded(lambda: _reader(source).exports())
+    answer: dict[str, Any] = _guarded(lambda: _reader(source, None).exports())
     return answer
 
 
@@ -76,39 +76,57 @@ def _guarded(read: Any) -> Any:
     gc.disable()  # a syntax tree is many objects and no garbage
     try:
         return read()
-    except SyntaxError as error:
-        version = ".".join(map(str, sys.version_info[:2]))
-        raise NotReadError(error.lineno, f"Python {version} does not understand it: {error.msg}") from None
-    except ValueError as error:
-        raise NotReadError(None, f"it is not Python source: {error}") from None
-    except (RecursionError, MemoryError):
-        raise NotReadError(None, "it is nested too deeply") from None
-    except TooLargeError:
-        raise NotReadError(None, "it is too large") from None
+    except (SyntaxError, ValueError, RecursionError, MemoryError, TooLargeError) as error:
+        _forget()  # which may be halfway through
+        raise _reason(error) from None
     finally:
         if enabled:
             gc.enable()
 
 
-def _reader(source: str) -> _Reader:
-    """What reads a text; the last one is kept, since who asks for a text's facts may ask for details next."""
+def _reason(error: BaseException) -> NotReadError:
+    if isinstance(error, SyntaxError):
+        version = ".".join(map(str, sys.version_info[:2]))
+        return NotReadError(error.lineno, f"Python {version} does not understand it: {error.msg}")
+    if isinstance(error, ValueError):
+        return NotReadError(None, f"it is not Python source: {error}")
+    return NotReadError(None, "it is too large" if isinstance(error, TooLargeError) else "it is nested too deeply")
+
+
+def _reader(source: str, words: Collection[str] | None) -> _Reader:
+    """What reads a text; the last one is kept, since who asks for a text's facts may ask for details next.
+
+    With ``words``, functions that hold none of them are not parsed until something leads into them.
+    """
     if not _latest or _latest[0].source != source:
-        while _latest:
-            _latest.pop().close()
-        _latest.append(_Reader(source))
+        _forget()
+        _latest.append(_Reader(source, words))
     return _latest[0]
 
 
+def _forget() -> None:
+    while _latest:
+        _latest.pop().close()
+
+
+def _words(asked: Asked) -> Collection[str] | None:
+    """The words one of which is in every use that is asked for; ``None`` where anything may lead to one."""
+    if asked is None:
+        return None
+    patterns = patterns_of(*asked)
+    return None if patterns.open or "" in patterns.words else patterns.words
+
+
 class _Reader:
-    def __init__(self, source: str) -> None:
+    def __init__(self, source: str, words: Collection[str] | None) -> None:
         self.source = source
-        tree = _parse(source)
         self.words = Words(source)
-        self.walker = Walker(tree, self.words)
+        outline = Outline(source, None if words is None or not self.words.plain else [*words, *OUTWARD])
+        self.walker = Walker(outline, self.words)
         self.module = self.walker.module
         self.resolver = Resolver(self.walker.scope_of)
         self.text = Text(source)
-        program = any(isinstance(one, ast.Expr) and isinstance(one.value, ast.Call) for one in tree.body)
+        program = any(isinstance(one, ast.Expr) and isinstance(one.value, ast.Call) for one in outline.tree.body)
         self.values = Values(self.resolver, self.text, by_value=program or "__main__" in source)
         self.roots = Roots(self.module)
         self.asked: Patterns | None = None
@@ -242,16 +260,6 @@ class _Reader:
         call = Call(ast.Call(func=ast.Name(id="_", ctx=ast.Load()), args=[], keywords=[]), here)
         found = [one for function in functions for one in self.resolver.returned(function, call)]
         return self.values.summary(found, f"{functions[0].name.lstrip(OWN)}()")
-
-
-def _parse(source: str) -> ast.Module:
-    if sys.version_info < (3, 11) and sum(map(source.count, "+-*/%|&^.([")) > _MOST_OPERATORS:
-        raise RecursionError
-    import warnings
-
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # of invalid escapes in somebody else's strings
-        return ast.parse(source)
 
 
 def _path(scope: Scope) -> str:

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
     from typing import Any, ClassVar
 
+    from envdoctor.probes.source.outline import Outline
     from envdoctor.probes.source.words import Words
 
 
@@ -35,14 +36,15 @@ class Walker(Expressions):
     Their bodies are left for later, save where they bind names outside of themselves.
     """
 
-    def __init__(self, tree: ast.Module, words: Words) -> None:
+    def __init__(self, outline: Outline, words: Words) -> None:
         super().__init__()
-        self.module = Scope("module", tree, None)
+        self.module = Scope("module", outline.tree, None)
+        self._outline = outline
         self.imports: list[tuple[str, int, Place]] = []
         self.functions: list[tuple[int, int, Scope]] = []
         self._words = words
         self._waits = words.plain and len(words.source) <= MOST_NODES  # which has no more nodes than characters
-        self._body(tree.body, self.module, self.module.inside.block)
+        self._body(outline.tree.body, self.module, self.module.inside.block)
 
     def _body(self, statements: Iterable[ast.stmt], scope: Scope, block: Block) -> None:
         for statement in statements:
@@ -148,6 +150,7 @@ class Walker(Expressions):
             body()
 
     def _inside(self, node: Any, inner: Scope, place: Place) -> None:
+        self._outline.restore(node)
         self._parameters(node.args, inner, place)
         self._body(node.body, inner, inner.inside.block)
 

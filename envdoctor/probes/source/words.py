@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 #: Words by which a function binds or says something outside of itself.
-_OUTWARD = ("global", "nonlocal", "__future__")
+OUTWARD = ("global", "nonlocal", "__future__")
 
 
 class Words:
@@ -20,9 +20,9 @@ class Words:
     def __init__(self, source: str) -> None:
         self.source = source
         #: Whether names of the syntax tree stand in the text as they are, and its lines end as they seem to.
-        self.plain = "\r" not in source and (source.isascii() or unicodedata.is_normalized("NFKC", source))
+        self.plain = "\r" not in source and (source.isascii() or _is_normalized(source))
         self._starts = [0, *accumulate(map((1).__add__, map(len, source.split("\n"))))]
-        self._outward = sorted(at for word in _OUTWARD for at in self.find(word))
+        self._outward = sorted(at for word in OUTWARD for at in self.find(word))
 
     def offset(self, line: int) -> int:
         """Where a line begins; lines count from 1."""
@@ -46,6 +46,14 @@ class Words:
         """Whether what lies between two offsets may bind a name outside of itself."""
         at = bisect_left(self._outward, start)
         return at < len(self._outward) and self._outward[at] < end
+
+
+def _is_normalized(source: str) -> bool:
+    """Whether Python takes the names in a text as they stand; what no name can hold does not matter."""
+    if unicodedata.is_normalized("NFKC", source):
+        return True
+    foreign = {ord(one): None for one in set(source) if not f"a{one}".isidentifier()}
+    return unicodedata.is_normalized("NFKC", source.translate(foreign))
 
 
 def _continues(letter: str) -> bool:

@@ -53,13 +53,15 @@ def test_entries_are_by_content_not_by_time(folder, tmp_path):
     assert len(list(folder.glob("facts-*"))) == 2
 
 
-@pytest.mark.parametrize("damage", [b"", b"{", b"[]", b"null", b"\xff\0", b'{"value":', b"[" * 100_000])
+@pytest.mark.parametrize(
+    "damage", [b"", b"{", b"[]", b"null", b"\xff\0", b'{"value":', b'{"facts":{}}', b"[" * 100_000]
+)
 def test_a_damaged_entry_is_made_anew(folder, damage):
     expected = ask(remembered.Cache())
     (path,) = folder.iterdir()
     path.write_bytes(damage)
     assert ask(remembered.Cache()) == expected
-    assert json.loads(path.read_text())["value"]
+    assert json.loads(path.read_text())["facts"]["value"]
 
 
 def test_a_gap_is_remembered_too(folder):

@@ -1,6 +1,5 @@
 """Functions that nothing leads to are left out, and what is found is what reading all of a file finds."""
 
-import ast
 import os
 import sysconfig
 import textwrap
@@ -10,6 +9,7 @@ import pytest
 from envdoctor.probes.project import Project
 from envdoctor.probes.source import expect, uses
 from envdoctor.probes.source.asked import patterns_of
+from envdoctor.probes.source.outline import Outline
 from envdoctor.probes.source.spread import Spread
 from envdoctor.probes.source.walk import Walker
 from envdoctor.probes.source.words import Words
@@ -37,7 +37,7 @@ def both(source, *patterns, **others):
 
 def left_out(source, *patterns):
     words = Words(textwrap.dedent(source))
-    walker = Walker(ast.parse(words.source), words)
+    walker = Walker(Outline(words.source), words)
     asked = patterns_of(frozenset(patterns), frozenset())
     return sorted(scope.name for scope in Spread(words, walker, asked).left_out)
 
@@ -189,7 +189,7 @@ def test_a_long_chain_of_names_is_not_followed_for_ever():
 def test_a_function_that_declares_names_is_read_in_its_place():
     source = "def f():\n  global a\n  a = 1\ndef g():\n  a.append(2)\n"
     words = Words(source)
-    walker = Walker(ast.parse(source), words)
+    walker = Walker(Outline(source), words)
     assert [scope.rest is None for _, _, scope in walker.functions] == [True, False]
     assert "a" in walker.module.bindings
 
