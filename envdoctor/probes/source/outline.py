@@ -27,10 +27,11 @@ WORTH_LEAVING_OUT = 120
 _MOST_OPERATORS = 160_000
 #: Lines that a header may have.
 _MOST_LINES = 100
-_HEADER = re.compile(r"^([ \t]*)(?:async[ \t]+)?def[ \t]", re.MULTILINE)
+_DEF = "def "
+_BEGINNING = re.compile(r"([ \t]*)(?:async[ \t]+)?def ")
 _LAST = re.compile(r":[ \t]*(?:#.*)?\Z")
 #: A statement of Python 2 makes a file unreadable, wherever it stands.
-_OLD = re.compile(r"^[ \t]+(?:print[ \t]+[\w\"'%]|(?:except|raise)[ \t]+[\w.]+[ \t]*,)", re.MULTILINE)
+_OLD = [re.compile(one) for one in (r"print[ \t]+[\w\"'%]", r"except[ \t]+[\w.]+[ \t]*,", r"raise[ \t]+[\w.]+[ \t]*,")]
 #: Text in which every string that begins ends as well.
 _CLOSED = re.compile(
     r"""(?:[^"'#]+|\#[^\n]*"""
@@ -57,7 +58,7 @@ class Outline:
 
     def _shortened(self, source: str, words: Iterable[str] | None) -> ast.Module | None:
         """The tree of as much of a text as has to be parsed; nothing where that cannot be told from the rest."""
-        if words is None or _OLD.search(source) is not None:
+        if words is None or _is_old(source):
             return None
         for _ in range(_TRIES):
             pieces = list(self._pieces(source, tuple(words)))
@@ -65,10 +66,8 @@ class Outline:
                 tree = _parse("".join(pieces)) if self._left_out else None
             except (SyntaxError, ValueError):
                 break
-            there = {node.lineno for node in _functions(tree) if self._is_empty(node)} if tree else set()
-            if len(there) == len(self._left_out):
+            if tree is None or self._is_outline(tree):
                 return tree
-            self._others.update(self._left_out.keys() - there)
             self._left_out.clear()
         self._left_out.clear()
         return None
@@ -84,7 +83,7 @@ class Outline:
     def _pieces(self, source: str, words: tuple[str, ...]) -> Iterator[str]:
         """The text with nothing in place of the bodies that can be left out."""
         kept = line = at = 0
-        header = _HEADER.search(source)
+        header = _header(source, 0)
         while header is not None:
             indentation = header[1]
             start = _after(source, header.end())
@@ -99,13 +98,44 @@ class Outline:
                 yield source[kept:start]
                 yield "\n" * below + indentation + " " + _NOTHING
                 kept = end
-            header = _HEADER.search(source, end)
+            header = _header(source, end)
         yield source[kept:]
+
+    def _is_outline(self, tree: ast.Module) -> bool:
+        """Whether what has been left out are bodies of functions in a tree, or parts of its docstrings."""
+        functions, strings = _outermost(tree)
+        there = {node.lineno for node in functions if self._is_empty(node)}
+        missing = self._left_out.keys() - there
+        self._others.update(missing)
+        return all(self._is_within(line, strings) for line in missing)
 
     def _is_empty(self, node: Any) -> bool:
         """Whether a function is one whose body has been left out, and has nothing else in it."""
         _, end = self._left_out.get(node.lineno, ("", 0))
         return len(node.body) == 1 and node.body[0].lineno == end and isinstance(node.body[0], ast.Expr)
+
+    def _is_within(self, line: int, strings: Iterable[Any]) -> bool:
+        """Whether what has been left out there is a part of one of some strings."""
+        text, _ = self._left_out[line]
+        quoted = '"""' in text or "'''" in text
+        return not quoted and any(node.lineno < line < node.end_lineno for node in strings)
+
+
+def _is_old(source: str) -> bool:
+    """Whether a line begins with a statement of Python 2."""
+    found = (match.start() for one in _OLD for match in one.finditer(source))
+    return any(not source[source.rfind("\n", 0, at) + 1 : at].strip() for at in found)
+
+
+def _header(source: str, at: int) -> re.Match[str] | None:
+    """The beginning of the next function: its indentation, and all up to its name."""
+    at = source.find(_DEF, at)
+    while at >= 0:
+        found = _BEGINNING.fullmatch(source, source.rfind("\n", 0, at) + 1, at + len(_DEF))
+        if found is not None:
+            return found
+        at = source.find(_DEF, at + len(_DEF))
+    return None
 
 
 def _after(source: str, at: int) -> int:
@@ -153,17 +183,22 @@ def _stands(word: str) -> re.Pattern[str]:
     return re.compile(rf"\b{re.escape(word)}\b")
 
 
-def _functions(tree: ast.Module) -> Iterator[Any]:
-    """The functions of a file that are in no other."""
+def _outermost(tree: ast.Module) -> tuple[list[Any], list[Any]]:
+    """The functions and the strings that are statements and stand in no function."""
+    functions = []
+    strings = []
     waiting: list[Any] = [tree]
     while waiting:
         node = waiting.pop()
         for name in ("body", "orelse", "finalbody", "handlers", "cases"):
             for one in getattr(node, name, ()):
                 if isinstance(one, _FUNCTIONS):
-                    yield one
+                    functions.append(one)
+                elif isinstance(one, ast.Expr):
+                    strings += [one] if isinstance(one.value, ast.Constant) else []
                 elif hasattr(one, "body") or hasattr(one, "cases"):
                     waiting.append(one)
+    return functions, strings
 
 
 def _parse(source: str) -> ast.Module:
