@@ -73,6 +73,7 @@ class Mentions:
         self._attributes: dict[str, set[bytes]] = {}
         self._said: dict[tuple[str, bytes], bool] = {}
         self._taken: dict[tuple[str, bytes], tuple[set[bytes], bool]] = {}
+        self._rooted_in: dict[bytes, set[str]] = {}
         self._files_importing: dict[bytes, set[str]] = {}
         self._files_linking: dict[bytes, set[str]] = {}
 
@@ -125,14 +126,19 @@ class Mentions:
     def _rooted(self, literal: Sequence[bytes]) -> set[str]:
         """The files that may reach a root: by importing it, or from another file of the project."""
         root = literal[0]
-        found = _files(one for one in self._saying.get(root, ()) if root in one.roots)
         if root in self._own:
-            others = set(self._files)
-        else:
-            others = {file for word in (*self._bound.get(root, ()), *literal) for file in self._linking(word)}
-        others -= found
-        found.update(file for file in others if self._says(file, root))
+            return self._holding(root)
+        found = _files(one for one in self._saying.get(root, ()) if root in one.roots)
+        elsewhere = {file for word in (*self._bound.get(root, ()), *literal) for file in self._linking(word)}
+        found.update(file for file in elsewhere - found if self._says(file, root))
         return found
+
+    def _holding(self, root: bytes) -> set[str]:
+        """The files that import anything and hold the root of one of the project's own modules."""
+        found = self._rooted_in.get(root)
+        if found is None:
+            found = self._rooted_in[root] = {file for file in self._files if self._says(file, root)}
+        return set(found)
 
     def _says(self, file: str, word: bytes) -> bool:
         """Whether a file holds a word anywhere."""
