@@ -19,6 +19,8 @@ import sys
 import tempfile
 from typing import TYPE_CHECKING, Any
 
+import tool
+
 HERE = os.path.dirname(os.path.abspath(__file__))
 CHECKOUT = os.path.dirname(HERE)
 HEALTHY = os.path.join(CHECKOUT, "docs", "healthy.md")
@@ -43,16 +45,6 @@ HARM = (
         0.03,
     ),
 )
-
-
-def install(directory: str) -> str:
-    """Build this checkout's wheel into an environment of its own; the command in it."""
-    from uv import find_uv_bin
-
-    uv = os.fspath(find_uv_bin())
-    subprocess.run([uv, "venv", "--quiet", "--python", sys.executable, directory], check=True)
-    subprocess.run([uv, "pip", "install", "--quiet", "--compile-bytecode", "--python", directory, CHECKOUT], check=True)
-    return os.path.join(directory, "Scripts" if os.name == "nt" else "bin", "envdoctor")
 
 
 def score(program: str, envdoctor: str, cases: str, healthy: str) -> tuple[dict[str, Any], list[str]]:
@@ -135,13 +127,10 @@ def main() -> None:
     if len(options.cases) != len(options.healthy):
         parser.error("give --cases and --healthy in pairs")
     with tempfile.TemporaryDirectory() as directory:
-        envdoctor = options.envdoctor or install(os.path.join(directory, "tool"))
+        envdoctor = options.envdoctor or tool.install(os.path.join(directory, "tool"))
         pairs = zip(options.cases, options.healthy)
         text = page(rule_base(envdoctor), [score(options.score, envdoctor, *pair) for pair in pairs])
-    if options.write:
-        with open(options.write, "w", encoding="utf-8", newline="\n") as file:
-            file.write(text)
-    sys.stdout.write(text)
+    tool.put(text, options.write)
 
 
 if __name__ == "__main__":

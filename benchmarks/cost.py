@@ -16,6 +16,8 @@ import statistics
 import sys
 from typing import TYPE_CHECKING, Any
 
+import tool
+
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.dirname(HERE))
 
@@ -98,11 +100,7 @@ def main() -> None:
     trials = remembered(options.until)
     if len(trials) < 2:
         sys.exit("cost: no trial is remembered; run `envdoctor rules verify` first")
-    text = page(trials)
-    if options.write:
-        with open(options.write, "w", encoding="utf-8", newline="\n") as file:
-            file.write(text)
-    sys.stdout.write(text)
+    tool.put(page(trials), options.write)
 
 
 if __name__ == "__main__":

@@ -1,12 +1,11 @@
-"""What looking at a project costs: its parts without the rules, and a whole diagnosis with them, against a peer.
+"""What looking at a project costs: a whole diagnosis with it, against a peer.
 
-    python benchmarks/project.py [DIRECTORY] [--rounds 5]
+    python benchmarks/project.py [DIRECTORY ...] [--write docs/project.md] [--rounds 5]
 
-Without a directory, one is made of 2,000 source files, 40 files of YAML and a long ``.gitignore``. Of the source files
-seven in eight are of this interpreter's standard library; the others use what the rules ask about. Every round is a
-process of its own. For the parts, cold means that the system was told to forget the files, which only Linux heeds; for
-the whole, that envdoctor's cache is empty. The peer is a process that reads and parses all the files with ``ast.parse``
-and does nothing else. Seconds are of the processor, with those of the wall behind them.
+A project is made of 2,000 source files, 40 files of YAML and a long ``.gitignore``. Of the source files seven in eight
+are of this interpreter's standard library; the others use what the rules ask about. Directories that are named are
+measured as well. Every round is a process of its own, and all take turns. The peer is a process that reads and parses
+all the files with ``ast.parse`` and does nothing else.
 """
 
 from __future__ import annotations
@@ -14,6 +13,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import platform
 import shutil
 import statistics
 import subprocess
@@ -22,27 +22,10 @@ import sysconfig
 import tempfile
 import time
 
-CHECKOUT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+import tool
+
 FILES = 2_000
-ROUND = """
-import json, sys, time
-marks = [("", time.perf_counter())]
-mark = lambda name: marks.append((name, time.perf_counter()))
-from envdoctor.probes.project import Project
-mark("import")
-project = Project.at(sys.argv[1])
-project.files()
-mark("walk")
-project.mentioning(b"import torch")
-mark("read")
-project.mentioning(b"multiprocessing")
-mark("one more word")
-project.lookup("config", "**/configs.yaml\\nrun.driver_parallel")
-mark("configuration")
-project.lookup("shadows", "standard-library")
-mark("shadows")
-print(json.dumps({name: 1000 * (at - before) for (_, before), (name, at) in zip(marks, marks[1:])}))
-"""
+NONE, COLD, WARM, PEER = "without a project", "cold", "warm", "ast.parse"
 PARSE = """
 import ast, os, sys, warnings
 warnings.simplefilter("ignore")
@@ -153,29 +136,6 @@ def make(directory: str) -> None:
         file.write("\n".join(IGNORED.split()))
 
 
-def forget(directory: str) -> None:
-    """Ask the system to drop the contents of the files from its memory."""
-    for above, _, files in os.walk(directory):
-        for name in files:
-            descriptor = os.open(os.path.join(above, name), os.O_RDONLY)
-            os.fsync(descriptor)
-            os.posix_fadvise(descriptor, 0, 0, os.POSIX_FADV_DONTNEED)
-            os.close(descriptor)
-
-
-def measure(directory: str, rounds: int, *, cold: bool) -> dict[str, float]:
-    """Lower quartiles of the parts, in milliseconds."""
-    seen: dict[str, list[float]] = {}
-    for _ in range(rounds + 1):
-        if cold:
-            forget(directory)
-        words = [sys.executable, "-c", ROUND, directory]
-        output = subprocess.run(words, check=True, capture_output=True, text=True, cwd=CHECKOUT).stdout
-        for name, value in json.loads(output).items():
-            seen.setdefault(name, []).append(value)
-    return {name: statistics.quantiles(values[1:], n=4)[0] for name, values in seen.items()}
-
-
 def run(words: list[str], given: str = "", **variables: str) -> tuple[float, float]:
     """Give the seconds of the processor and of the wall that a command takes."""
     before = os.times()
@@ -186,7 +146,7 @@ def run(words: list[str], given: str = "", **variables: str) -> tuple[float, flo
         input=given,
         stdout=subprocess.DEVNULL,
         text=True,
-        cwd=CHECKOUT,
+        cwd=tempfile.gettempdir(),
         env={**os.environ, **variables},
     )
     wall = time.perf_counter() - start
@@ -194,7 +154,7 @@ def run(words: list[str], given: str = "", **variables: str) -> tuple[float, flo
     return after.children_user + after.children_system - before.children_user - before.children_system, wall
 
 
-def whole(directory: str, rounds: int) -> dict[str, tuple[float, float]]:
+def whole(envdoctor: str, directory: str, rounds: int) -> dict[str, tuple[float, float]]:
     """Medians of a diagnosis without what was remembered, of one with it, of one without a project, and of the peer."""
     snapshot = {
         "python": {"version": "3.12"},
@@ -202,35 +162,66 @@ def whole(directory: str, rounds: int) -> dict[str, tuple[float, float]]:
         "packages": PACKAGES,
         "start_method": {"default": "fork"},
     }
-    diagnose = [sys.executable, "-m", "envdoctor", "check", "--snapshot", "-", "-f", "json", "--fail-on", "never"]
+    diagnose = [envdoctor, "check", "--snapshot", "-", "-f", "json", "--fail-on", "never", "--project"]
     seen: dict[str, list[tuple[float, float]]] = {}
     for _ in range(rounds):
         with tempfile.TemporaryDirectory(prefix="envdoctor-cache-") as cache, tempfile.TemporaryDirectory() as empty:
-            once = ("rules compiled", empty)  # by the first run in a checkout
-            for name, project in (once, ("environment only", empty), ("cold", directory), ("warm", directory)):
-                took = run([*diagnose, "--project", project], json.dumps(snapshot), XDG_CACHE_HOME=cache)
+            for name, project in ((NONE, empty), (COLD, directory), (WARM, directory)):
+                took = run([*diagnose, project], json.dumps(snapshot), XDG_CACHE_HOME=cache)
                 seen.setdefault(name, []).append(took)
-        seen.setdefault("ast.parse of all files", []).append(run([sys.executable, "-c", PARSE, directory]))
+        seen.setdefault(PEER, []).append(run([sys.executable, "-c", PARSE, directory]))
     return {name: tuple(map(statistics.median, zip(*values))) for name, values in seen.items()}
 
 
+def size(directory: str) -> tuple[int, float]:
+    """How many source files a project has, and of how many megabytes."""
+    sizes = [
+        os.path.getsize(os.path.join(above, name))
+        for above, _, names in os.walk(directory)
+        for name in names
+        if name.endswith(".py")
+    ]
+    return len(sizes), sum(sizes) / 1e6
+
+
+def page(seen: dict[str, tuple[int, float, dict[str, tuple[float, float]]]]) -> str:
+    """The figures as a page of the documentation."""
+    where = f"CPython {platform.python_version()}, {platform.system()} {platform.machine()}, {os.cpu_count()} cores"
+    lines = [
+        "# What looking at a project costs", "",
+        "Made by `python benchmarks/project.py --write docs/project.md`; do not edit. Whole commands of the installed wheel in an",
+        "environment of which many rules ask about source, medians, in seconds of the wall and, behind them, of the processor.",
+        f"{where}. Trust the ratios, not the seconds.", "",
+        "| project | files | MB | `ast.parse` of all | " + " | ".join(f"{name} | ÷ `ast.parse`" for name in (COLD, WARM)) + f" | {NONE} |",
+        "|---|--:|--:|--:|" + "--:|" * 5,
+    ]  # fmt: skip
+    for name, (files, megabytes, took) in seen.items():
+        cells = [f"{took[PEER][1]:.2f} ({took[PEER][0]:.2f})"]
+        for kind in (COLD, WARM):
+            processor, wall = took[kind]
+            cells += [f"{wall:.2f} ({processor:.2f})", f"{wall / took[PEER][1]:.2f}"]
+        cells.append(f"{took[NONE][1]:.2f} ({took[NONE][0]:.2f})")
+        lines.append(f"| {name} | {files:,} | {megabytes:.1f} | " + " | ".join(cells) + " |")
+    lines += ["", "Cold: nothing is remembered. Warm: nothing changed since the last run. An environment is examined without a",
+              "project where no rule that asks about one concerns what is installed."]  # fmt: skip
+    return "\n".join(lines) + "\n"
+
+
 def main() -> None:
+    """Measure, print, and perhaps write the page."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("directory", nargs="?")
+    parser.add_argument("directories", nargs="*", metavar="DIRECTORY")
+    parser.add_argument("--write", metavar="FILE", help="write the page here as well")
     parser.add_argument("--rounds", type=int, default=5)
     options = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="envdoctor-project-") as scratch:
-        if options.directory is None:
-            make(scratch)
-        directory = options.directory or scratch
-        for cold in [False, True] if hasattr(os, "posix_fadvise") else [False]:
-            parts = measure(directory, options.rounds, cold=cold)
-            said = ", ".join(f"{name} {value:.0f}" for name, value in parts.items())
-            print(f"parts, {'cold' if cold else 'warm'}: {said}; all {sum(parts.values()):.0f} ms")
-        took = whole(directory, options.rounds)
-        peer = took["ast.parse of all files"][0]
-        for name, (processor, wall) in took.items():
-            print(f"{name}: {processor:.2f} s ({wall:.2f} s), {processor / peer:.2f} times ast.parse of all files")
+        envdoctor = tool.install(os.path.join(scratch, "tool"))
+        made = os.path.join(scratch, "project")
+        make(made)
+        projects = {"made of the standard library": made}
+        projects.update((os.path.basename(os.path.abspath(one)), one) for one in options.directories)
+        seen = {name: (*size(one), whole(envdoctor, one, options.rounds)) for name, one in projects.items()}
+    tool.put(page(seen), options.write)
 
 
 if __name__ == "__main__":

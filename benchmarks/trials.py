@@ -19,6 +19,8 @@ import tempfile
 import time
 from typing import Any
 
+import tool
+
 HERE = os.path.dirname(os.path.abspath(__file__))
 CHECKOUT = os.path.dirname(HERE)
 sys.path.insert(0, CHECKOUT)
@@ -196,10 +198,7 @@ def main() -> None:
     options = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="envdoctor-trials-") as top:
         text = page(measure(top, options.rounds))
-    print(text, end="")
-    if options.write:
-        with open(options.write, "w", encoding="utf-8") as file:
-            file.write(text)
+    tool.put(text, options.write)
 
 
 if __name__ == "__main__":

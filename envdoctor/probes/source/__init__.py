@@ -107,6 +107,7 @@ class Source:
     def expect(self, patterns: Sequence[str]) -> None:
         """As the function of the same name."""
         missing = [_plain(pattern) for pattern in patterns if self._remembered().get(pattern) is None]
+        self._mention(missing)
         asked: dict[str, set[str]] = {}
         for pattern in missing:
             for file in self._mentioning(pattern):
@@ -148,24 +149,30 @@ class Source:
 
     def _mentioning(self, pattern: str) -> list[str]:
         """The files in which a pattern may match."""
-        found = self._mentioned.get(pattern)
-        if found is None:
-            found = self._mentioned[pattern] = self._look_for(pattern.split("."))
-        return found
+        if pattern not in self._mentioned:
+            self._mention([pattern])
+        return self._mentioned[pattern]
 
-    def _look_for(self, pattern: Sequence[str]) -> list[str]:
-        words = [one for one in pattern if not set("*?[") & set(one)]
+    def _mention(self, patterns: Sequence[str]) -> None:
+        """Find the files in which each of some patterns may match."""
         if self._notebooks is None:
             self._notebooks = [name for name in self._project.files() if name.endswith(".ipynb")]
-        notebooks = self._notebooks
-        if not words:
-            return [name for name in self._project.files() if name.endswith(".py")] + notebooks
-        if self._mentions is None:
+        split = {one: one.split(".") for one in patterns if one not in self._mentioned}
+        worded = {one: segments for one, segments in split.items() if any(map(_GLOB.isdisjoint, segments))}
+        if worded and self._mentions is None:
             self._mentions = Mentions(self._project)
-        found = self._mentions.files(pattern)
-        texts_ = [(name, self._text(name)) for name in notebooks]
-        found += [name for name, text in texts_ if text and all(word in text.source for word in words)]
-        return sorted(found)
+        found = dict(zip(worded, self._mentions.of_several(list(worded.values())))) if self._mentions else {}
+        for pattern, segments in split.items():
+            files = found.get(pattern)
+            if files is None:
+                files = [name for name in self._project.files() if name.endswith(".py")]
+            self._mentioned[pattern] = sorted([*files, *self._in_notebooks(segments)])
+
+    def _in_notebooks(self, segments: Sequence[str]) -> list[str]:
+        """The notebooks that hold all words of a pattern."""
+        words = [one for one in segments if _GLOB.isdisjoint(one)]
+        texts_ = [(name, self._text(name)) for name in self._notebooks or ()]
+        return [name for name, text in texts_ if text and all(word in text.source for word in words)]
 
     def _text(self, file: str) -> texts.Text | None:
         """A file's text, which is kept while there is room: many patterns ask for the same file."""

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import fnmatch
 import functools
+import json
 import re
+
+from envdoctor.probes.source import several
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Set as AbstractSet
     from typing import Protocol
 
     class Project(Protocol):
@@ -45,6 +49,10 @@ _FROM = re.compile(rb"(?:^|[:;])\s*from(?![\w])([\w.\s\\]+)\Z")
 _MODULE = re.compile(rb"(?<![\w.])[A-Za-z_]\w*")
 _ALIAS = re.compile(rb"([\w.]+)\s+as\s+(\w+)")
 _GLOB = frozenset("*?[")
+#: For so many patterns a project is looked at in parts side by side; the characters that a file may have.
+_MANY = 20
+_PARTS = 2
+_USUAL = 10_000
 #: Segments of a pattern that names something of a module directly.
 _DIRECT = 2
 
@@ -73,18 +81,33 @@ class Mentions:
         self._attributes: dict[str, set[bytes]] = {}
         self._said: dict[tuple[str, bytes], bool] = {}
         self._taken: dict[tuple[str, bytes], tuple[set[bytes], bool]] = {}
-        self._rooted_in: dict[bytes, set[str]] = {}
+        #: The files that import a module, by its first word.
+        self._rooted_at: dict[bytes, set[str]] = {}
         self._files_importing: dict[bytes, set[str]] = {}
         self._files_linking: dict[bytes, set[str]] = {}
 
-    def files(self, pattern: Sequence[str]) -> list[str]:
-        """The source files in which a name that matches a pattern may be used."""
+    def of_several(self, patterns: Sequence[Sequence[str]]) -> list[list[str]]:
+        """What :meth:`files` gives for several patterns, looked for on every core."""
+        if len(patterns) < _MANY:
+            return [self.files(pattern) for pattern in patterns]
+        names = self._project.files()
+        parts = [frozenset(names[number::_PARTS]) for number in range(_PARTS)]
+        made = several.each(
+            [_USUAL * len(part) for part in parts],
+            lambda at: json.dumps([self.files(pattern, parts[at]) for pattern in patterns]).encode(),
+        )
+        told = [json.loads(one) for one in made.values()]
+        return [sorted(file for part in told for file in part[number]) for number in range(len(patterns))]
+
+    def files(self, pattern: Sequence[str], among: AbstractSet[str] | None = None) -> list[str]:
+        """The source files, of some or of all, in which a name that matches a pattern may be used."""
         literal = [one.encode() for one in pattern if not _GLOB & set(one)]
         globs = [one.encode() for one in pattern if one.strip("*") and _GLOB & set(one)]
         if _GLOB & set(pattern[0]):
-            files = set(self._project.mentioning(max(literal, key=len, default=b"")))
+            files: AbstractSet[str] = set(self._project.mentioning(max(literal, key=len, default=b"")))
+            files = files if among is None else files & among
         else:
-            files = self._rooted(literal)
+            files = self._rooted(literal, among)
             literal = literal[1:]
         found = sorted(self._naming(files, literal, globs))
         if len(pattern) == _DIRECT and not _GLOB & set("".join(pattern)):
@@ -123,22 +146,21 @@ class Mentions:
                 return True
         return False
 
-    def _rooted(self, literal: Sequence[bytes]) -> set[str]:
+    def _rooted(self, literal: Sequence[bytes], among: AbstractSet[str] | None) -> AbstractSet[str]:
         """The files that may reach a root: by importing it, or from another file of the project."""
         root = literal[0]
+        if root not in self._rooted_at:
+            self._rooted_at[root] = _files(one for one in self._saying.get(root, ()) if root in one.roots)
+        found = self._rooted_at[root]
+        elsewhere = [self._linking(word) for word in (*self._bound.get(root, ()), *literal)]
         if root in self._own:
-            return self._holding(root)
-        found = _files(one for one in self._saying.get(root, ()) if root in one.roots)
-        elsewhere = {file for word in (*self._bound.get(root, ()), *literal) for file in self._linking(word)}
-        found.update(file for file in elsewhere - found if self._says(file, root))
-        return found
-
-    def _holding(self, root: bytes) -> set[str]:
-        """The files that import anything and hold the root of one of the project's own modules."""
-        found = self._rooted_in.get(root)
-        if found is None:
-            found = self._rooted_in[root] = {file for file in self._files if self._says(file, root)}
-        return set(found)
+            elsewhere = [self._files]
+        if among is not None:
+            found = found & among
+            elsewhere = [files & among for files in elsewhere]
+        return found.union(
+            file for files in elsewhere for file in files if file not in found and self._says(file, root)
+        )
 
     def _says(self, file: str, word: bytes) -> bool:
         """Whether a file holds a word anywhere."""
@@ -148,7 +170,7 @@ class Mentions:
             said = self._said[file, word] = word in data and _ended(word).search(data) is not None
         return said
 
-    def _naming(self, files: set[str], literal: Iterable[bytes], globs: Iterable[bytes]) -> set[str]:
+    def _naming(self, files: AbstractSet[str], literal: Iterable[bytes], globs: Iterable[bytes]) -> AbstractSet[str]:
         """Those of some files that import, or take as an attribute, every word and something for every glob."""
         for word in literal:
             importing = self._importing(word)
