@@ -125,11 +125,15 @@ def pack(rules: Sequence[Mapping[str, Any]], digest: str) -> bytes:
     offset = 0
     for rule in rules:
         body = _encode({key: value for key, value in rule.items() if key != "match"})
-        entry = [offset, len(body), rule["match"]]
-        never = rule["match"]["when"] == NEVER
-        names = [OF_NOTHING] if never else _file_under(rule["match"], weight) or _besides(rule["match"])
+        match = rule["match"]
+        entry = [offset, len(body), match]
+        names = [OF_NOTHING] if match["when"] == NEVER else _file_under(match, weight) or _besides(match)
+        by_consumer = names is not None and names == list(match.get("consumers", ()))
         for name in names or ():
-            under.setdefault(name, []).append(entry)
+            own = (
+                [offset, len(body), {**match, "consumers": {name: match["consumers"][name]}}] if by_consumer else entry
+            )
+            under.setdefault(name, []).append(own)
         if names is None:
             always.append(entry)
         bodies.append(body)

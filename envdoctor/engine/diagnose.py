@@ -24,19 +24,19 @@ def diagnose(snapshot: Snapshot, indexes: Iterable[Index]) -> tuple[list[Finding
     requirements = Requirements(snapshot)
     names = [*snapshot.packages, *_besides(snapshot)]
     for index in indexes:
-        seen = set()
-        entries = list(index.candidates(names))
-        _announce(entries, snapshot, requirements)
-        for entry in entries:
-            if entry[0] in seen:
-                continue
-            seen.add(entry[0])
-            trace = Trace()
+        # A rule comes once for each name that it is filed under: whole, or with the consumer of that name.
+        entries = {(entry[0], *entry[2].get("consumers", ())): entry for entry in index.candidates(names)}
+        missed: dict[tuple[str, str, str], None] = {}
+        trace = Trace()
+        _announce(entries.values(), snapshot, requirements)
+        for entry in entries.values():
             matched = matches(entry[2], snapshot, trace, requirements)
             if matched or trace.unknown:
                 texts = index.texts(entry)
                 findings += [finding(texts, match, snapshot) for match in matched]
-                unknown += [UnknownFact(rule=texts["id"], fact=fact, reason=why) for fact, why in trace.unknown]
+                missed.update(((texts["id"], fact, why), None) for fact, why in trace.unknown)
+                trace = Trace()
+        unknown += [UnknownFact(rule=rule, fact=fact, reason=why) for rule, fact, why in missed]
     findings.sort(key=lambda one: (SEVERITIES.index(one.severity), one.rule, one.consumer or ""))
     return findings, unknown
 

@@ -33,6 +33,8 @@ class Trace:
     and ``cases`` the further evidence and names of each of several findings that one condition makes.
     """
 
+    __slots__ = ("cases", "entries", "names", "seen", "unknown")
+
     def __init__(self) -> None:
         self.seen: list[tuple[str, object, str]] = []
         self.unknown: list[tuple[str, str]] = []
@@ -120,12 +122,14 @@ def _always(snapshot: Snapshot) -> Evidence:
 def _consumer_matches(compiled: Mapping[str, Any], snapshot: Snapshot, cause: Trace, trace: Trace) -> list[Match]:
     found = []
     for name, consumer in compiled["consumers"].items():
+        if name not in snapshot.packages:
+            continue
         own = Trace()
         verdict = holds(["packages", [name], consumer["bad"], consumer["intervals"]], snapshot, own)
         if verdict:
             names = {**cause.names, "consumer": name, "works": consumer["works"] or "", "module": consumer["module"]}
             found.append(Match(evidence=[*own.evidence(), *cause.evidence()], consumer=name, names=names))
-        elif verdict is None and snapshot.packages.get(name) is not None:
+        elif verdict is None:
             trace.unknown += own.unknown
     return found
 

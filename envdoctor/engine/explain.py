@@ -76,7 +76,8 @@ def _rules(index: Index) -> Iterator[tuple[dict[str, Any], dict[str, Any]]]:
     for entry in index.all():
         if entry[0] not in seen and entry[2]["when"] != NEVER:
             seen.add(entry[0])
-            yield index.texts(entry), entry[2]
+            texts = index.texts(entry)
+            yield texts, {**entry[2], "consumers": texts["consumers"]} if texts["consumers"] else entry[2]
 
 
 def stated(rules: Iterable[Mapping[str, Any]]) -> Iterator[dict[str, Any]]:

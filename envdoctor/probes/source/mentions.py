@@ -43,6 +43,8 @@ _HANDED = re.compile(rb"(?:[=(,\[:]|\b(?:else|return|or|and|in))\s*\Z")
 _BEFORE = 32
 _AROUND = 400
 _CALL = re.compile(rb"(?:\b(def)\s+)?[\w)\]]\w*\s*\Z")
+#: What stands further before an ``import`` is not of its statement.
+_FURTHEST = 300
 #: From ``from`` to ``import``, at the beginning of a statement.
 _FROM = re.compile(rb"(?:^|[:;])\s*from(?![\w])([\w.\s\\]+)\Z")
 #: The first word of a dotted name.
@@ -276,14 +278,15 @@ def _statements(data: bytes) -> Iterator[tuple[bytes | None, bytes]]:
     """Everything that looks like an import statement, with the module that stands after its ``from``."""
     at = data.find(_IMPORT)
     while at >= 0:
-        start = data.rfind(b"\n", 0, at) + 1
+        first = max(at - _FURTHEST, 0)
+        start = data.rfind(b"\n", first, at) + 1 or first
         line = _LINE.match(data, start)
         if line is not None and data[line.end() : line.end() + 1] == b"\n" and data[start - 2 : start - 1] != b"\\":
             yield line[1], line[0]
             at = data.find(_IMPORT, line.end())
             continue
-        while start > 1 and data[max(start - 3, 0) : start].endswith((b"\\\n", b"\\\r\n")):
-            start = data.rfind(b"\n", 0, start - 1) + 1
+        while start - 1 > first and data[max(start - 3, 0) : start].endswith((b"\\\n", b"\\\r\n")):
+            start = data.rfind(b"\n", first, start - 1) + 1 or first
         end = at + len(_IMPORT)
         before = data[start:at]
         plain = before.strip()[-1:] in b":;"

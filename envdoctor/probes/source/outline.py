@@ -15,18 +15,20 @@ import functools
 import re
 import sys
 import warnings
+from bisect import bisect_left
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Sequence
     from typing import Any
 
 #: Characters of a body from which on leaving it out pays.
 WORTH_LEAVING_OUT = 120
 #: Before 3.11, Python's own parser could run out of stack on long chains of operators.
 _MOST_OPERATORS = 160_000
-#: Lines that a header may have.
+#: Lines that a header may have, and characters before its ``def``.
 _MOST_LINES = 100
+_MOST_BEFORE = 200
 _DEF = "def "
 _BEGINNING = re.compile(r"([ \t]*)(?:async[ \t]+)?def ")
 _LAST = re.compile(r":[ \t]*(?:#.*)?\Z")
@@ -61,9 +63,9 @@ class Outline:
         if words is None or _is_old(source):
             return None
         for _ in range(_TRIES):
-            pieces = list(self._pieces(source, tuple(words)))
             try:
-                tree = _parse("".join(pieces)) if self._left_out else None
+                text = "".join(self._pieces(source, tuple(words)))
+                tree = _parse(text) if self._left_out else None
             except (SyntaxError, ValueError):
                 break
             if tree is None or self._is_outline(tree):
@@ -88,7 +90,7 @@ class Outline:
             indentation = header[1]
             start = _after(source, header.end())
             end = _body(indentation).match(source, start).end() if start else header.end()  # type: ignore[union-attr]
-            body = _without_comments(source[start:end]) if start else ""
+            body = _without_comments(source, start, end) if start else ""
             line += source.count("\n", at, header.start())
             at = header.start()
             if _can_be_left_out(body, words) and line + 1 not in self._others:
@@ -114,24 +116,33 @@ class Outline:
         _, end = self._left_out.get(node.lineno, ("", 0))
         return len(node.body) == 1 and node.body[0].lineno == end and isinstance(node.body[0], ast.Expr)
 
-    def _is_within(self, line: int, strings: Iterable[Any]) -> bool:
-        """Whether what has been left out there is a part of one of some strings."""
-        text, _ = self._left_out[line]
+    def _is_within(self, line: int, strings: Sequence[tuple[int, int]]) -> bool:
+        """Whether what has been left out there is a part of one of some strings, given by their lines."""
+        text, end = self._left_out[line]
         quoted = '"""' in text or "'''" in text
-        return not quoted and any(node.lineno < line < node.end_lineno for node in strings)
+        first, last = strings[bisect_left(strings, (line, 0)) - 1] if strings else (0, 0)
+        return not quoted and first < line <= end < last
 
 
 def _is_old(source: str) -> bool:
     """Whether a line begins with a statement of Python 2."""
     found = (match.start() for one in _OLD for match in one.finditer(source))
-    return any(not source[source.rfind("\n", 0, at) + 1 : at].strip() for at in found)
+    return any(_beginning(source, at) >= 0 and not source[_beginning(source, at) : at].strip() for at in found)
+
+
+def _beginning(source: str, at: int) -> int:
+    """Where the line begins that a place is in, or -1 where that is far away."""
+    first = max(at - _MOST_BEFORE, 0)
+    start = source.rfind("\n", first, at)
+    return start + 1 if start >= 0 else -1 if first else 0
 
 
 def _header(source: str, at: int) -> re.Match[str] | None:
     """The beginning of the next function: its indentation, and all up to its name."""
     at = source.find(_DEF, at)
     while at >= 0:
-        found = _BEGINNING.fullmatch(source, source.rfind("\n", 0, at) + 1, at + len(_DEF))
+        start = _beginning(source, at)
+        found = _BEGINNING.fullmatch(source, start, at + len(_DEF)) if start >= 0 else None
         if found is not None:
             return found
         at = source.find(_DEF, at + len(_DEF))
@@ -139,18 +150,21 @@ def _header(source: str, at: int) -> re.Match[str] | None:
 
 
 def _after(source: str, at: int) -> int:
-    """Where the line behind a function's header begins, or 0: a header ends with a colon outside of all brackets."""
+    """Where the line behind a function's header begins, 0 where something else stands there. Raises ``ValueError``.
+
+    A header ends with a colon outside of all brackets.
+    """
     opened = closed = 0
     for _ in range(_MOST_LINES):
         end = source.find("\n", at)
         if end < 0:
-            break
+            return 0
         opened += source.count("(", at, end)
         closed += source.count(")", at, end)
         if opened and opened == closed:
             return end + 1 if _LAST.search(source, at, end) else 0
         at = end + 1
-    return 0
+    raise ValueError("a header without an end")
 
 
 @functools.lru_cache(maxsize=64)
@@ -159,14 +173,14 @@ def _body(indentation: str) -> re.Pattern[str]:
     return re.compile(rf"(?:{indentation}[ \t]+[^\s#][^\n]*(?:\n|\Z)|[ \t]*(?:#[^\n]*)?\n)*")
 
 
-def _without_comments(body: str) -> str:
+def _without_comments(source: str, start: int, end: int) -> str:
     """Lines up to the last that holds more than a comment."""
-    body = body.rstrip()
-    start = body.rfind("\n") + 1
-    while start and body[start:].lstrip()[:1] == "#":
-        body = body[:start].rstrip()
-        start = body.rfind("\n") + 1
-    return body
+    while start < end:
+        line = source.rfind("\n", start, end - 1) + 1 or start
+        if source[line:end].strip()[:1] not in {"", "#"}:
+            break
+        end = line
+    return source[start:end].rstrip()
 
 
 def _can_be_left_out(body: str, words: Iterable[str]) -> bool:
@@ -183,8 +197,8 @@ def _stands(word: str) -> re.Pattern[str]:
     return re.compile(rf"\b{re.escape(word)}\b")
 
 
-def _outermost(tree: ast.Module) -> tuple[list[Any], list[Any]]:
-    """The functions and the strings that are statements and stand in no function."""
+def _outermost(tree: ast.Module) -> tuple[list[Any], list[tuple[int, int]]]:
+    """The functions that are in no other, and the first and last lines of the strings that stand beside them."""
     functions = []
     strings = []
     waiting: list[Any] = [tree]
@@ -195,10 +209,10 @@ def _outermost(tree: ast.Module) -> tuple[list[Any], list[Any]]:
                 if isinstance(one, _FUNCTIONS):
                     functions.append(one)
                 elif isinstance(one, ast.Expr):
-                    strings += [one] if isinstance(one.value, ast.Constant) else []
+                    strings += [(one.lineno, one.end_lineno or 0)] if isinstance(one.value, ast.Constant) else []
                 elif hasattr(one, "body") or hasattr(one, "cases"):
                     waiting.append(one)
-    return functions, strings
+    return functions, sorted(strings)
 
 
 def _parse(source: str) -> ast.Module:

@@ -3,6 +3,7 @@
 import ast
 import json
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -130,3 +131,28 @@ def test_lists_of_lists_by_name_do_not_multiply():
     source = "\n".join([*lines, "a.f(x7)"])
     ((_, _, _, _, number),) = facts(source)["f"]
     assert details(source)[str(number)]["arguments"][0]["is"]
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("import " * 100_000, 0),
+        ("import;" * 100_000, 0),
+        ("x import (" * 50_000, 0),
+        ("import \\\n" * 100_000, 0),
+        ("lib.call()\n#" + "def " * 200_000, 1),
+        ("lib.call()\n#" + "print x " * 100_000, 1),
+        ("lib.call()\ndef f():\n  " + "x = 1;" * 30 + "\n" + "    # c\n" * 100_000, 1),
+        ("lib.call()\n'''\n" + ("def f(a):\n  " + "x" * 120 + "\n") * 5_000 + "'''\n", 1),
+        ("lib.call()\n" + ("class A:\n  '''\ndef f(a):\n  " + "x" * 120 + "\n  '''\n") * 5_000, 1),
+        ("lib.call()\n" + "def f(\n" * 100_000, 0),
+        ("lib.call()\n" + "#\ndef f(\n" * 100_000, 0),
+    ],
+    ids=range(11),
+)
+def test_what_takes_long_to_read_line_by_line_is_read_once(text, found):
+    project = Project.of({"main.py": "import lib\n" + text + "\n"})
+    expect(project, ["lib.call"])
+    answer = uses(project, "lib.call")
+    assert len(answer["found"]) == found
+    assert found or answer["gaps"] or "import" in text
