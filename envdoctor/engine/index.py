@@ -15,6 +15,8 @@ entry with that consumer alone.
 
 from __future__ import annotations
 
+import sys
+
 from envdoctor.errors import EngineError
 from envdoctor.plainjson import decode
 
@@ -58,7 +60,7 @@ class Index:
         self.wanted: dict[str, list[str]] = head["wanted"]
         self._always: list[Entry] = head["always"]
         self._buckets: int = head["buckets"]
-        self._table = self._bytes(head["table"], 4 * (self._buckets + 1))
+        self._ends = _numbers(self._bytes(head["table"], 4 * (self._buckets + 1)))
 
     def _bytes(self, offset: int, length: int) -> bytes:
         """Exactly so many bytes; a file that ends before is damaged."""
@@ -91,25 +93,23 @@ class Index:
     def candidates(self, names: Iterable[str]) -> Iterator[Entry]:
         """Entries of the rules that may hold where distributions of these names are installed."""
         yield from self._always
+        ends = self._ends
         for name in names:
-            yield from self.about(name)
+            at = bucket_of(name, self._buckets)
+            if ends[at] != ends[at + 1]:  # most names have no rules
+                yield from self.about(name)
 
     def about(self, name: str) -> Sequence[Entry]:
         """Entries of the rules that are filed under a name."""
-        at = 4 * bucket_of(name, self._buckets)
-        ends = self._table[at : at + 8]
-        if ends[:4] == ends[4:]:
-            return ()
-        start = int.from_bytes(ends[:4], "little")
-        length = int.from_bytes(ends[4:], "little") - start
-        return self._listed(self._part(start, length, dict).get(name, []))
+        at = bucket_of(name, self._buckets)
+        start, end = self._ends[at], self._ends[at + 1]
+        return self._listed(self._part(start, end - start, dict).get(name, [])) if start != end else ()
 
     def all(self) -> Iterator[Entry]:
         """Every entry, in no particular order; a rule filed under several names comes several times."""
         yield from self._always
-        table = self._table
-        offsets = [int.from_bytes(table[at : at + 4], "little") for at in range(0, len(table), 4)]
-        for start, end in zip(offsets, offsets[1:]):
+        ends = list(self._ends)
+        for start, end in zip(ends, ends[1:]):
             if end > start:
                 for entries in self._part(start, end - start, dict).values():
                     yield from self._listed(entries)
@@ -122,6 +122,13 @@ class Index:
             raise self._damaged() from error
         found: dict[str, Any] = self._part(offset, length, dict)
         return found
+
+
+def _numbers(data: bytes) -> Sequence[int]:
+    """The 32-bit integers of a table."""
+    if sys.byteorder == "little":
+        return memoryview(data).cast("I")
+    return [int.from_bytes(data[at : at + 4], "little") for at in range(0, len(data), 4)]
 
 
 def bucket_of(name: str, buckets: int) -> int:

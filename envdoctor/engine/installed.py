@@ -110,9 +110,14 @@ def _parents(snapshot: Snapshot) -> dict[str, str]:
 
 def _requires_python(kind: str, snapshot: Snapshot, requirements: Requirements) -> Iterator[Defect]:
     version = snapshot.python.get("version")
+    verdicts: dict[str, bool | None] = {}
     for owner in snapshot.packages.values() if version else ():
         specifier = snapshot.lookup("requires_python", owner.name)
-        if not isinstance(specifier, Unknown) and specifier and within(str(version), specifier) is False:
+        if isinstance(specifier, Unknown) or not specifier:
+            continue
+        if specifier not in verdicts:
+            verdicts[specifier] = within(str(version), specifier)
+        if verdicts[specifier] is False:
             evidence = [
                 Evidence(
                     fact="requires_python." + owner.name,

@@ -81,9 +81,12 @@ def unmet(
 ) -> Iterator[tuple[str, str, str]]:
     """Yield ``(kind, requirement, name)`` for each line that is ``missing`` or ``incompatible``.
 
-    ``verdicts`` remembers markers already decided. A line whose marker does not hold, or is undecided, does not count.
+    ``verdicts`` remembers markers already decided, and lines that are met. A line whose marker does not hold, or is
+    undecided, does not count.
     """
     for line in lines:
+        if line in verdicts:
+            continue
         head, semicolon, marker = line.partition(";")
         if semicolon:
             verdict = verdicts.get(marker, _UNDECIDED)
@@ -98,6 +101,6 @@ def unmet(
             if parse(line) is not None:
                 yield "missing", line, name
         elif not specifier or found.version is None or meets(found.version, specifier):
-            continue
+            verdicts[line] = True
         elif specifier[0] != "@" and within(found.version, specifier) is False and parse(line) is not None:
             yield "incompatible", line, name
