@@ -33,7 +33,7 @@ def _answers(kind: str, key: str, snapshot: Snapshot, trace: Trace) -> tuple[lis
         if answer.asked:
             trace.missed(kind, answer.reason)
         return [], False
-    for reason in answer["gaps"][:1]:
+    for reason in answer["gaps"]:
         trace.missed(kind, reason)
     return list(answer["found"]), not answer["gaps"]
 

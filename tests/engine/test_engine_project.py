@@ -78,9 +78,10 @@ class TestConfig:
 def test_nothing_found_is_false_a_gap_or_no_project_leaves_it_open(when):
     nothing = {kind: [] for kind in ("config", "source", "artifact", "shadows")}
     assert verdict(when, nothing)[0] is False
-    found, trace = verdict(when, nothing, gaps=["a.py could not be read"])
+    gaps = ["a.py could not be read", "b.pkl ends too early"]
+    found, trace = verdict(when, nothing, gaps=gaps)
     assert found is None
-    assert [reason for _, reason in trace.unknown] == ["a.py could not be read"]
+    assert [reason for _, reason in trace.unknown] == gaps
     assert verdict(when, {})[0] is None
 
 
