@@ -149,11 +149,14 @@ def test_what_cannot_be_read_is_a_gap_only_where_it_matters(data, reason):
 
 
 @pytest.mark.parametrize(
-    "source", ["x = " + " + ".join(["a.b"] * 20_000), "x = a" + ".b" * 20_000, "x = a.b" + "()" * 20_000]
+    ("source", "used"),
+    [("x = " + " + ".join(["a.b"] * 20_000), 1), ("x = a" + ".b" * 20_000, 0), ("x = a.b" + "()" * 20_000, 1)],
+    ids=["operators", "attributes", "calls"],
 )
-def test_long_chains_do_no_harm(source):
+def test_long_chains_do_no_harm(source, used):
+    """Some parsers refuse them, which is said; the others do not."""
     answer = uses(Project.of({"one.py": "import a\n" + source}), "a.b")
-    assert answer["found"] or answer["gaps"]
+    assert bool(answer["found"]) != bool(answer["gaps"]) or not used
 
 
 def test_an_unrelated_encoding_is_read():
