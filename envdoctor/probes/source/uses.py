@@ -32,6 +32,8 @@ if TYPE_CHECKING:
 #: Larger files are not looked into.
 MOST_BYTES = 2 << 20
 MOST_USES = 20_000
+#: From how many characters on it pays to leave functions unparsed.
+WORTH_SPARING = 3_000
 _latest: list[_Reader] = []
 
 
@@ -121,7 +123,8 @@ class _Reader:
     def __init__(self, source: str, words: Collection[str] | None) -> None:
         self.source = source
         self.words = Words(source)
-        outline = Outline(source, None if words is None or not self.words.plain else [*words, *OUTWARD])
+        sparing = words is not None and self.words.plain and len(source) >= WORTH_SPARING
+        outline = Outline(source, [*words, *OUTWARD] if words is not None and sparing else None)
         self.walker = Walker(outline, self.words)
         self.module = self.walker.module
         self.resolver = Resolver(self.walker.scope_of)

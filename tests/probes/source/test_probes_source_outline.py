@@ -12,9 +12,12 @@ import pytest
 from envdoctor.probes.project import Project
 from envdoctor.probes.source import expect, uses
 from envdoctor.probes.source.outline import WORTH_LEAVING_OUT, Outline
+from envdoctor.probes.source.uses import WORTH_SPARING
 
 #: A line long enough to make a body worth leaving out.
 LONG = "long = 1  # " + "." * WORTH_LEAVING_OUT
+#: What makes a file long enough for that.
+FILLING = "#" * WORTH_SPARING + "\n"
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 
 
@@ -148,7 +151,7 @@ def test_the_trees_of_the_standard_library_are_the_same():
     "statement", ["print 'a'", "print x, y", "raise E, 'a'", "try:\n    x\n  except E, e:\n    raise e, 'b'"]
 )
 def test_what_only_python_2_understands_is_not_looked_into(statement):
-    source = f"import lib\ndef f():\n  {LONG}\n  {statement}\nlib.call()\n"
+    source = f"import lib\ndef f():\n  {LONG}\n  {statement}\nlib.call()\n{FILLING}"
     project = Project.of({"main.py": source})
     expect(project, ["lib.call"])
     answer = uses(project, "lib.call")
@@ -159,7 +162,7 @@ def test_what_only_python_2_understands_is_not_looked_into(statement):
 
 def test_a_mistake_in_a_body_counts_where_the_body_does():
     mistake = f"def f():\n  {LONG}\n  return 1 +\n"
-    source = "import lib\nx = lib.make\n" + mistake + "x()\n"
+    source = "import lib\nx = lib.make\n" + mistake + "x()\n" + FILLING
     project = Project.of({"main.py": source, "other.py": source.replace("1 +", "x( +")})
     expect(project, ["lib.make"])
     answer = uses(project, "lib.make")
@@ -178,6 +181,7 @@ def test_after_a_mistake_the_file_is_read_anew():
         lib.other()
         """
     )
+    source += FILLING
     project = Project.of({"main.py": source})
     expect(project, ["lib.make"])
     assert uses(project, "lib.make")["gaps"]

@@ -1,14 +1,17 @@
 """Functions that nothing leads to are left out, and what is found is what reading all of a file finds."""
 
 import os
+import sys
 import sysconfig
 import textwrap
 
 import pytest
 
+from envdoctor.probes import source as source_of_projects
 from envdoctor.probes.project import Project
-from envdoctor.probes.source import expect, uses
+from envdoctor.probes.source import expect, outline, uses
 from envdoctor.probes.source.asked import patterns_of
+from envdoctor.probes.source.cache import Cache
 from envdoctor.probes.source.outline import Outline
 from envdoctor.probes.source.spread import Spread
 from envdoctor.probes.source.walk import Walker
@@ -16,6 +19,15 @@ from envdoctor.probes.source.words import Words
 
 #: Functions that have nothing to do with it, before and after what a row gives.
 OTHERS = "\ndef other{0}(a, b=1):\n  return a + b\nclass Other{0}:\n  def method(self):\n    self.kept = 1\n"
+
+
+@pytest.fixture(params=["parsed whole", "parsed where something leads"], autouse=True)
+def parsing(request, monkeypatch):
+    """Each test twice: these texts are too short for functions to be left unparsed, unless that is always done."""
+    monkeypatch.setattr(source_of_projects, "_cache", Cache())
+    if request.param != "parsed whole":
+        monkeypatch.setattr(sys.modules["envdoctor.probes.source.uses"], "WORTH_SPARING", 0)
+        monkeypatch.setattr(outline, "WORTH_LEAVING_OUT", 1)
 
 
 def both(source, *patterns, **others):
