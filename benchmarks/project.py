@@ -189,8 +189,9 @@ def page(seen: dict[str, tuple[int, float, dict[str, tuple[float, float]]]]) -> 
     where = f"CPython {platform.python_version()}, {platform.system()} {platform.machine()}, {os.cpu_count()} cores"
     lines = [
         "# What looking at a project costs", "",
-        "Made by `python benchmarks/project.py --write docs/project.md`; do not edit. Whole commands of the installed wheel in an",
-        "environment of which many rules ask about source, medians, in seconds of the wall and, behind them, of the processor.",
+        "Made by `python benchmarks/project.py --write docs/project.md [DIRECTORY ...]`; do not edit. Whole commands of the installed",
+        "wheel in an environment of which many rules ask about source, medians, in seconds of the wall and, behind them, of the",
+        "processor. A project that is not made was given as a directory: the packages that it is called after, as their wheels unpack.",
         f"{where}. Trust the ratios, not the seconds.", "",
         "| project | files | MB | `ast.parse` of all | " + " | ".join(f"{name} | ÷ `ast.parse`" for name in (COLD, WARM)) + f" | {NONE} |",
         "|---|--:|--:|--:|" + "--:|" * 5,

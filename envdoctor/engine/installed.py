@@ -89,10 +89,11 @@ def _all_unmet(snapshot: Snapshot) -> Iterator[tuple[Distribution, str, str, str
         return known[name]
 
     verdicts: dict[str, bool | None] = {}
+    met: set[str] = set()
     for owner in snapshot.packages.values():
         lines = snapshot.lookup("requirements", owner.name)
         if not isinstance(lines, Unknown) and lines:
-            for found in unmet(lines, snapshot.packages, variable, verdicts):
+            for found in unmet(lines, snapshot.packages, variable, verdicts, met):
                 yield (owner, *found)
 
 

@@ -78,14 +78,15 @@ def unmet(
     packages: Mapping[str, Distribution],
     lookup: Callable[[str], str | None],
     verdicts: dict[str, Any],
+    met: set[str],
 ) -> Iterator[tuple[str, str, str]]:
     """Yield ``(kind, requirement, name)`` for each line that is ``missing`` or ``incompatible``.
 
-    ``verdicts`` remembers markers already decided, and lines that are met. A line whose marker does not hold, or is
-    undecided, does not count.
+    ``verdicts`` remembers markers already decided, ``met`` lines. A line whose marker does not hold, or is undecided,
+    does not count.
     """
     for line in lines:
-        if line in verdicts:
+        if line in met:
             continue
         head, semicolon, marker = line.partition(";")
         if semicolon:
@@ -101,6 +102,6 @@ def unmet(
             if parse(line) is not None:
                 yield "missing", line, name
         elif not specifier or found.version is None or meets(found.version, specifier):
-            verdicts[line] = True
+            met.add(line)
         elif specifier[0] != "@" and within(found.version, specifier) is False and parse(line) is not None:
             yield "incompatible", line, name

@@ -112,3 +112,8 @@ def test_leftovers_and_what_could_not_be_read():
 
     assert names("leftover", {}, **answers) == [("umpy", "/s/~umpy-1.0.dist-info")]
     assert names("unreadable", {}, **answers) == [("x", "/s/x-1.dist-info")]
+
+
+def test_a_line_counts_for_each_that_states_it_whatever_a_broken_marker_says():
+    found = snapshot({"one": "1", "two": "1", "three": "1"}, {"one": ["other;b"], "two": ["b"], "three": ["b"]})
+    assert [name for name, _, _ in defects("missing", found)] == ["two", "three"]
