@@ -71,14 +71,13 @@ class Mentions:
         for file in self._files:
             for one in _statements(project.read(file)):
                 told.setdefault(one, []).append(file)
-        self._statements = [_Statement(module, text, files) for (module, text), files in told.items()]
         #: The import statements that hold a word.
         self._saying: dict[bytes, list[_Statement]] = {}
         #: Other names that import statements give: in all files, by any word of the statement; in each, by the module.
         self._bound: dict[bytes, set[bytes]] = {}
         self._bound_in: dict[str, dict[bytes, set[bytes]]] = {}
-        for statement in self._statements:
-            self._look(statement)
+        for (module, text), files in told.items():
+            self._look(_Statement(module, text, files))
         #: The attributes that a file takes of anything.
         self._attributes: dict[str, set[bytes]] = {}
         self._said: dict[tuple[str, bytes], bool] = {}
@@ -89,7 +88,7 @@ class Mentions:
         self._files_linking: dict[bytes, set[str]] = {}
 
     def of_several(self, patterns: Sequence[Sequence[str]]) -> list[list[str]]:
-        """What :meth:`files` gives for several patterns, looked for on every core."""
+        """What :meth:`files` gives for several patterns; many are looked for in parts of the project side by side."""
         if len(patterns) < _MANY:
             return [self.files(pattern) for pattern in patterns]
         names = self._project.files()
