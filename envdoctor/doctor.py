@@ -73,7 +73,7 @@ def prescribe(finding: Finding, snapshot: Snapshot) -> Finding:
     """The finding with a command for every remedy that one command line can carry out."""
     from envdoctor.remedies.commands import with_command
 
-    remedies = [with_command(remedy, snapshot) for remedy in finding.remedies]
+    remedies = [made for made in (with_command(remedy, snapshot) for remedy in finding.remedies) if made]
     prescribed: Finding = finding.replace(remedies=remedies)
     return prescribed
 
