@@ -6,7 +6,7 @@ use in braces.
 
 from __future__ import annotations
 
-from envdoctor.engine.requirements import normalise, parse, unmet
+from envdoctor.engine.requirements import is_name, normalise, parse, unmet
 from envdoctor.engine.tags import mismatch
 from envdoctor.engine.versions import within
 from envdoctor.model import Evidence, Unknown
@@ -157,7 +157,9 @@ def _listed(kind: str, snapshot: Snapshot, requirements: Requirements) -> Iterat
     """``leftover`` and ``unreadable``: what the scan of the directories itself stumbled over."""
     found = snapshot.lookup("installed", kind)
     for path, reason in [] if isinstance(found, Unknown) else found:
-        name = normalise(path.replace("\\", "/").rpartition("/")[2].lstrip("~").partition("-")[0])
+        last = path.replace("\\", "/").rpartition("/")[2]
+        stem = normalise(last.lstrip("~").partition("-")[0])
+        name = stem if is_name(stem) else last
         evidence = [Evidence(fact="installed." + kind, value=reason, source=path)]
         yield name, evidence, {"distribution": name, "requirement": path, "found": reason}
 

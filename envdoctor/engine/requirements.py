@@ -42,6 +42,8 @@ def is_name(text: str) -> bool:
 
 def is_version(text: str) -> bool:
     """Whether a text is a PEP 440 version and nothing besides."""
+    if text.isascii() and text.replace(".", "").isdigit():
+        return ".." not in text and text[0] != "." != text[-1]
     return key(text) is not None and text == text.strip()
 
 

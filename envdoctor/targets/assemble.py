@@ -5,6 +5,7 @@ from __future__ import annotations
 from envdoctor.model import Snapshot, Unknown, UnknownFact
 from envdoctor.probes import distributions
 from envdoctor.probes.metadata import read_all
+from envdoctor.targets import readable
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -74,6 +75,7 @@ def snapshot(facts: Mapping[str, Any], target: Mapping[str, Any], asks: Mapping[
     perhaps ``unknown``, a list of ``{"fact", "reason"}``.
     """
     found = distributions.scan(facts["paths"])
+    unreadable = readable.of_scan(found)
     return Snapshot(
         target=target,
         python=facts.get("python", {}),
@@ -83,7 +85,10 @@ def snapshot(facts: Mapping[str, Any], target: Mapping[str, Any], asks: Mapping[
         duplicates=found.duplicates,
         source=source,
         lookup=Facts(found, asks).lookup,
-        notes=[UnknownFact(rule=None, **note) for note in facts.get("unknown", ()) if _matters(note["fact"])],
+        notes=[
+            *(UnknownFact(rule=None, **note) for note in facts.get("unknown", ()) if _matters(note["fact"])),
+            *unreadable,
+        ],
     )
 
 

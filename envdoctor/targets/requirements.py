@@ -6,11 +6,13 @@ import re
 from fnmatch import fnmatchcase
 from importlib import import_module
 
+from envdoctor.engine.requirements import is_version
 from envdoctor.errors import ProbeError
 from envdoctor.model import Snapshot, unknown_lookup
 from envdoctor.targets import markers
 from envdoctor.targets.locks.choose import choose
 from envdoctor.targets.locks.contents import Stated, load, note
+from envdoctor.targets.readable import NO_VERSION
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -18,7 +20,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from envdoctor.model import UnknownFact
-    from envdoctor.targets.locks.contents import Contents, Source
+    from envdoctor.targets.locks.contents import Contents, Entry, Source
 
 _LOCKS = "envdoctor.targets.locks."
 #: Pattern of the file name, name of the format, reader.
@@ -43,6 +45,8 @@ CONTENTS = (
     (r"^[\"']?dependencies[\"']?:", "environment.yml", _LOCKS + "conda_environment"),
     ("", "requirements.txt", _LOCKS + "requirements_file"),
 )
+#: The formats whose versions are those of conda, which are not all PEP 440.
+_OF_CONDA = ("conda-lock.yml", "environment.yml")
 #: Files that people give by mistake, and what to give instead.
 _OTHERS = (
     ("pyproject.toml", "give the lock file beside it, such as uv.lock, poetry.lock or pdm.lock"),
@@ -70,7 +74,7 @@ def read(
     source = load(path)
     name, reader = _format(source)
     contents: Contents = import_module(reader).read(source, stated)
-    packages, notes = choose(contents.entries)
+    packages, notes = choose(contents.entries if name in _OF_CONDA else map(_readable, contents.entries))
     python = {"version": version} if (version := _python(stated, contents)) else {}
     target = {"kind": "requirements", "path": path, "format": name}
     return Snapshot(
@@ -83,6 +87,13 @@ def read(
         lookup=_lookup(stated, contents),
         notes=[*contents.notes, *_range_notes(source, stated, contents), *notes],
     )
+
+
+def _readable(entry: Entry) -> Entry:
+    """The entry, without a version that is none."""
+    if entry.version is None or is_version(entry.version):
+        return entry
+    return entry.replace(version=None, reason=f"{entry.where}: {NO_VERSION}")  # type: ignore[no-any-return]
 
 
 def _format(source: Source) -> tuple[str, str]:

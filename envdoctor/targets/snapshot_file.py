@@ -13,8 +13,10 @@ import re
 import sys
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from envdoctor.engine.requirements import is_name, is_version
 from envdoctor.errors import TargetError, UsageError
 from envdoctor.model import Distribution, Snapshot, Unknown, UnknownFact, unknown_lookup
+from envdoctor.targets import readable
 from envdoctor.targets.markers import environment
 
 if TYPE_CHECKING:
@@ -23,6 +25,7 @@ if TYPE_CHECKING:
 #: The longest document that is read, in bytes.
 LIMIT = 64 * 1024 * 1024
 _SCHEMA = 1
+_NO_NAME = "of the names are not those of distributions (PEP 508), and were left out"
 _DIGITS = 40
 _VERSION = re.compile(r"\d+\.\d+(?:\.\d+)*[A-Za-z0-9._+!-]*")
 
@@ -223,13 +226,23 @@ class _Document:
         places = {_normal(name): name for name in self.section("distributions")}
         packages: dict[str, Distribution] = {}
         written: dict[str, list[str]] = {}
+        nameless: set[str] = set()
         for name in [*getattr(versions, "repeated", ()), *versions]:
             version = self.value(versions, name, f"packages.{name}", _TEXT_OR_NULL)
             normal = self.normal(name, "packages")
+            if not is_name(normal):
+                nameless.add(name)
+                continue
+            if version is not None and not is_version(version):
+                version = None
+                self.notes.append(readable.note(normal))
             written.setdefault(normal, []).append(name)
             packages[normal] = Distribution(
                 name=normal, version=version, **self.place("distributions", places.get(normal, ""))
             )
+        if nameless:
+            reason = f"{len(nameless)} {_NO_NAME}"
+            self.notes.append(UnknownFact(rule=None, fact="packages", reason=reason))
         for normal, names in written.items():
             if len(names) > 1:
                 reason = f"listed more than once in the snapshot ({', '.join(names)}); the last one is used"
@@ -266,7 +279,9 @@ class _Document:
                 raise TargetError(f"the snapshot {self.name}: {label} is {_shown(entry)}; expected one with a name")
             keys = ("version", "path", "location")
             rest = {key: self.value(entry, key, f"{label}.{key}", _TEXT_OR_NULL) for key in keys}
-            found.append(Distribution(name=self.normal(entry["name"], label), **rest))
+            rest["version"] = rest["version"] if is_version(rest["version"] or "") else None
+            if is_name(name := self.normal(entry["name"], label)):
+                found.append(Distribution(name=name, **rest))
         return found
 
     def target(self) -> dict[str, Any]:
@@ -275,7 +290,7 @@ class _Document:
         if recorded.get("kind") == "snapshot" and isinstance(recorded.get("recorded"), dict):
             recorded = recorded["recorded"]
         target: dict[str, Any] = {"kind": "snapshot", "path": self.name}
-        if isinstance(recorded.get("installer"), str):
+        if isinstance(recorded.get("installer"), str) and is_name(recorded["installer"]):
             target["installer"] = recorded["installer"]
         return {**target, "recorded": dict(recorded)} if recorded else target
 
