@@ -14,11 +14,10 @@ from typing import TYPE_CHECKING, Any
 import yaml
 
 from envdoctor.authoring import status as statuses
-from envdoctor.authoring.placeholders import UNNAMED
 from envdoctor.authoring.proof import record
 from envdoctor.authoring.rulebase import vocabulary
 from envdoctor.authoring.syntax import load_vocabulary, read_rules
-from envdoctor.engine.diagnose import fill
+from envdoctor.engine.wording import worded
 from envdoctor.errors import RuleError
 
 if TYPE_CHECKING:
@@ -46,7 +45,7 @@ def pages(directory: str) -> dict[str, str]:
 
 
 def _said(text: str) -> str:
-    return fill(" ".join(text.split()), UNNAMED).replace("|", "\\|").replace("<", "&lt;")
+    return worded(" ".join(text.split()), {}).replace("|", "\\|").replace("<", "&lt;")
 
 
 def _code(text: str) -> str:

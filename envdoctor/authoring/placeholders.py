@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING, Any
 
 from envdoctor.authoring.document import Complaint, line_of
+from envdoctor.engine.wording import PLACEHOLDER, unsaid, whole
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -25,16 +25,8 @@ MATCHED_NAMES: dict[str, tuple[str, ...]] = {
     "module": ("file",),
     "start_method": ("start_method",),
 }
-
-#: Words for what only a finding can name, where a rule is shown by itself.
-UNNAMED = {
-    "consumer": "a consumer", "works": "a later release", "distribution": "a distribution", "requirement": "...",
-    "required": "...", "found": "...", "file": "a file", "line": "...", "call": "a call", "name": "a name",
-    "module": "a module", "key": "a key", "writer": "another environment", "python": "another version",
-    "functions": "{...}", "artifact": "artefact", "start_method": "its start method",
-}  # fmt: skip
-
-_PLACEHOLDER = re.compile(r"\{([a-z_]+)\}")
+#: The texts of a rule that readers see, also where a text is explained without an environment.
+_SAID = ("title", "why", "change", "effect")
 
 
 def filled(text: str) -> str:
@@ -44,15 +36,20 @@ def filled(text: str) -> str:
         **CONSUMER_NAMES,
         **INSTALLED_NAMES,
     }
-    return _PLACEHOLDER.sub(lambda found: names.get(found[1], found[0]), text)
+    return PLACEHOLDER.sub(lambda found: names.get(found[1], found[0]), whole(text))
 
 
 def complain_of_placeholders(fields: Mapping[str, Node], values: Mapping[str, Any]) -> None:
     """Refuse words in braces that nothing will fill."""
     known = _known(values)
+    for key in ("title", "why", "remedies"):
+        for text, where in strings(fields[key].value, (key,)) if key in fields else ():
+            if where[-1] in _SAID and known.issuperset(words := unsaid(text)):
+                for word in words:
+                    _complain_of_unsaid(fields[key], where, word)
     for key in ("title", "why", "remedies", "symptoms"):
         for text, where in strings(fields[key].value, (key,)) if key in fields else ():
-            for word in _PLACEHOLDER.findall(text):
+            for word in PLACEHOLDER.findall(text):
                 if word not in known and (known or word in CONSUMER_NAMES or word in INSTALLED_NAMES):
                     _complain_of_placeholder(fields[key], where, word, known)
 
@@ -81,6 +78,15 @@ def _complain_of_placeholder(node: Node, where: Where, word: str, known: set[str
     words = "one of " + ", ".join(f"{{{one}}}" for one in sorted(known)) if known else "the name itself"
     line = line_of(node.book.lines, where)
     message = f"nothing fills {{{word}}} in this rule; write {words}"
+    node.book.complaints.append(Complaint(path=node.book.document.path, line=line, message=message))
+
+
+def _complain_of_unsaid(node: Node, where: Where, word: str) -> None:
+    line = line_of(node.book.lines, where)
+    message = (
+        f"without {{{word}}} this cannot be said, and not every reader's text or project tells it; "
+        f"put the clause in brackets, [... {{{word}}} ...], or with other words, [... {{{word}}} ...|...]"
+    )
     node.book.complaints.append(Complaint(path=node.book.document.path, line=line, message=message))
 
 

@@ -12,7 +12,6 @@ from envdoctor.authoring.status import RETIRED, STATUSES
 from envdoctor.commands import rules_import, rules_measure, rules_verify
 from envdoctor.commands.options import Parser, add_format, parser_for
 from envdoctor.commands.output import write
-from envdoctor.engine.diagnose import fill
 from envdoctor.errors import UsageError
 
 if TYPE_CHECKING:
@@ -161,9 +160,9 @@ def _title(rule: Mapping[str, Any]) -> str:
     """A rule's title with words for what only a finding can name."""
     names = list(rule["consumers"])
     few = ", ".join(names[:2]) + (f" and {len(names) - 2} more" if len(names) > 2 else "")  # noqa: PLR2004 - two fit
-    from envdoctor.authoring.placeholders import UNNAMED
+    from envdoctor.engine.wording import worded
 
-    return fill(rule["title"], {**UNNAMED, **({"consumer": few} if few else {})})
+    return worded(rule["title"], {"consumer": few} if few else {})
 
 
 def _json(value: Any) -> str:

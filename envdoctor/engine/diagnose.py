@@ -16,6 +16,9 @@ if TYPE_CHECKING:
     from envdoctor.engine.index import Index
     from envdoctor.model import Evidence, Snapshot
 
+#: What a text may name of a consumer.
+OF_CONSUMERS = ("consumer", "works", "module")
+
 
 def diagnose(snapshot: Snapshot, indexes: Iterable[Index]) -> tuple[list[Finding], list[UnknownFact]]:
     """Every finding, most severe first, and every fact that kept a rule from being decided."""
@@ -68,17 +71,17 @@ def _besides(snapshot: Snapshot) -> list[str]:
 
 def finding(texts: Mapping[str, Any], match: Match, snapshot: Snapshot) -> Finding:
     """The finding that a rule's texts and one match make."""
-    names = match.names
+    names = {**_open(texts), **match.names}
     return Finding(
         rule=texts["id"],
         severity=texts["severity"],
         impact=texts["impact"],
-        title=_said(texts["title"], names),
-        why=_said(texts["why"], names),
+        title=said(texts["title"], names),
+        why=said(texts["why"], names),
         packages=_packages(texts, match),
         facts=texts["facts"],
         evidence=match.evidence,
-        remedies=remedies(texts, names, snapshot),
+        remedies=remedies(texts, match.names, snapshot),
         references=texts["references"],
         proof=texts.get("proof", "unproven"),
         status=texts.get("status", "stable"),
@@ -86,11 +89,23 @@ def finding(texts: Mapping[str, Any], match: Match, snapshot: Snapshot) -> Findi
     )
 
 
-def _said(text: str, names: Mapping[str, str]) -> str:
-    """A text about one consumer, which may have no release that works."""
+def said(text: str, names: Mapping[str, str]) -> str:
+    """A text of a rule with what is known in place of its placeholders, and words for what is not.
+
+    It may be about one consumer, which may have no release that works.
+    """
+    if "{" not in text:
+        return text
     if names.get("works") == "":
         text = text.replace(" before {works}", "")
-    return fill(text, names)
+    from envdoctor.engine.wording import worded
+
+    return worded(text, names)
+
+
+def _open(texts: Mapping[str, Any]) -> dict[str, str]:
+    """What stays in braces while it is open which of the consumers of a rule is meant."""
+    return {word: f"{{{word}}}" for word in OF_CONSUMERS} if texts["consumers"] else {}
 
 
 def fill(text: str, names: Mapping[str, str]) -> str:
@@ -124,9 +139,11 @@ def remedies(texts: Mapping[str, Any], names: Mapping[str, str], snapshot: Snaps
             continue
         if "{works}" in str(stated.get("requirement")) and not names.get("works"):
             continue
-        known = {**names, **trace.names}
+        known = {**_open(texts), **names, **trace.names}
         values: dict[str, Any] = dict(stated)
-        values.update((key, fill(value, known)) for key, value in stated.items() if isinstance(value, str))
+        for key, value in stated.items():
+            if isinstance(value, str):
+                values[key] = said(value, known) if key in _IN_WORDS else fill(value, known)
         values.pop("when", None)
         entry = trace.entries.get((values.get("file", ""), values.get("key", "")))
         if stated["kind"] == "set" and entry is not None:
@@ -149,5 +166,7 @@ def _action(values: Mapping[str, Any], requirements: Sequence[str], packages: Se
     )
 
 
+#: What of a remedy is a sentence.
+_IN_WORDS = ("text", "effect")
 #: The verbs of rules that all end in an installed requirement.
 _INSTALLS = dict.fromkeys(("upgrade", "downgrade", "pin", "install"), "install")

@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from envdoctor.engine import symptoms
-from envdoctor.engine.diagnose import fill, finding, remedies
+from envdoctor.engine.diagnose import OF_CONSUMERS, fill, finding, remedies, said
 from envdoctor.engine.evaluate import Match, Trace, holds, matches
 from envdoctor.engine.index import NEVER
 from envdoctor.model import Distribution, Evidence, Finding, Report, Snapshot, UnknownFact
@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 #: Of how many consumers a finding gives the names and the remedies, where the text does not tell which one trips.
 MOST_NAMES = 3
 
+#: Kinds of fact whose rules name a file that is no code.
+_NOT_CODE = {"artifact", "config", "shadowed"}
 #: What stands behind a finding where no environment is given.
 NOWHERE = Snapshot(target={"kind": "text"}, python={}, packages={}, complete=False, source="the text")
 
@@ -95,7 +97,7 @@ def stated(rules: Iterable[Mapping[str, Any]]) -> Iterator[dict[str, Any]]:
 
 def _open(values: Iterable[Any]) -> bool:
     """Whether a text still names a consumer in braces."""
-    return any(f"{{{word}}}" in str(value) for value in values for word in ("consumer", "works", "module"))
+    return any(f"{{{word}}}" in str(value) for value in values for word in OF_CONSUMERS)
 
 
 def _names(texts: Mapping[str, Any], consumer: str) -> dict[str, str]:
@@ -120,6 +122,7 @@ class _Case:
         self.compiled = compiled
         self.best = shown[0]
         self.by_consumer = {match.consumer: match for match in shown}
+        self.place = {} if _NOT_CODE.intersection(texts["facts"]) else _place(error_text)
         self.pointed, self.suspects = self._suspects(error_text)
 
     def _suspects(self, error_text: Any) -> tuple[bool, list[str]]:
@@ -181,7 +184,8 @@ class _Case:
             confirmed = None
             said = "none of the distributions that this rule lists is affected; another one, or your own code, may be"
         evidence = [*trace.evidence(), Evidence(fact="environment", value=said, source=snapshot.source)]
-        found = self._worded(finding(self.texts, Match(evidence=evidence), snapshot), self.suspects)
+        match = Match(evidence=evidence, names=self.place)
+        found = self._worded(finding(self.texts, match, snapshot), self.suspects)
         return self.best.score, _with(found, self.best, confirmed=confirmed)
 
     def _open(self, snapshot: Snapshot | None = None) -> tuple[float, Finding]:
@@ -190,10 +194,10 @@ class _Case:
         place = snapshot or NOWHERE
         suspects = [name for name in self.suspects if self._may_trip(name, place)] or self.suspects
         consumer = suspects[0] if len(suspects) == 1 else None
-        names = _names(self.texts, consumer) if consumer else {}
+        names = {**self.place, **(_names(self.texts, consumer) if consumer else {})}
         found = finding(self.texts, Match(evidence=evidence, consumer=consumer, names=names), place)
         if not consumer and suspects:
-            named = [_names(self.texts, name) for name in suspects[:MOST_NAMES]]
+            named = [{**self.place, **_names(self.texts, name)} for name in suspects[:MOST_NAMES]]
             offered = [remedy for names in named for remedy in remedies(self.texts, names, place)]
             found = self._worded(found, suspects).replace(remedies=_ordered(offered, self.texts))
         packages = list(dict.fromkeys([*suspects, *self.texts["packages"]]))
@@ -207,7 +211,7 @@ class _Case:
         words = {"consumer": _either(suspects), "module": _either(modules), "works": "a newer release"}
 
         def reword(text: str) -> str:
-            return fill(text.replace("{consumer} before {works}", "an older {consumer}"), words)
+            return said(text.replace("{consumer} before {works}", "an older {consumer}"), {**self.place, **words})
 
         kept = [one for one in found.remedies if not _open(one.as_dict().values())]
         changed: Finding = found.replace(
@@ -231,6 +235,17 @@ class _Lenient:
         if isinstance(answer, dict) and "gaps" in answer:
             return {**answer, "gaps": [*answer["gaps"], "it was not seen in the project, which does not rule it out"]}
         return answer
+
+
+def _place(error_text: Any) -> dict[str, str]:
+    """The file and line of the user's own code that a traceback was in last."""
+    for failure in reversed(error_text.failures):
+        for frame in reversed(failure.frames):
+            name = getattr(frame, "file", "")
+            own = name and name[0] != "<" and not (frame.installed or frame.standard_library)
+            if own and frame.line is not None:
+                return {"file": name, "line": str(frame.line)}
+    return {}
 
 
 def _with(found: Finding, symptom: symptoms.Match, *, confirmed: bool | None) -> Finding:

@@ -95,6 +95,7 @@ BROKEN = [
     ("id: left-breaks-right", "id: right-breaks-left", 1, "write `left-breaks-right`, or rename", False),
     ("title: left 2 removed what right imports", "title: 5", 2, 'write "5" in quotes', True),
     ("title: left 2 removed", "title: '{consumer} removed'\nx: ", 2, "nothing fills {consumer}", None),
+    ("title: left 2 removed", "when: {installed: missing}\ntitle: '{found} removed'\nx: ", 3, "without {found} this", None),
     ("why: >\n  left", "why: &a >\n  left", 8, "anchors (&name) and aliases (*name) are refused", None),
     ("impact: crash", "impact: !!str crash", 4, "is refused in rules; write the value without it", None),
     ("raises: ImportError", "raises: builtins.ImportError", 11, "not the last part of an exception's name", True),

@@ -7,6 +7,8 @@ import json
 import os
 from typing import TYPE_CHECKING, Any
 
+from envdoctor.engine.wording import whole
+
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
@@ -27,9 +29,15 @@ def path_of(rule_path: str) -> str:
 
 def digest(rule: Rule, vocabulary: Mapping[str, Any]) -> str:
     """A name for what a rule states and what of the vocabulary it may mean by it."""
-    told = [[name, getattr(rule, name)] for name in _ABOUT]
+    told = [[name, getattr(rule, name)] for name in _ABOUT if name != "remedies"]
+    told.insert(_ABOUT.index("remedies"), ["remedies", [_unbracketed(remedy) for remedy in rule.remedies]])
     words = {key: vocabulary.get(key) for key in ("families", "calls", "start_methods")}
     return _sum([told, {key: value for key, value in words.items() if _mentioned(value, json.dumps(told))}])
+
+
+def _unbracketed(remedy: Mapping[str, Any]) -> dict[str, Any]:
+    """A remedy with its words as if everything were known: which of them may be left out proves nothing."""
+    return {key: whole(value) if key in {"text", "effect"} else value for key, value in remedy.items()}
 
 
 def _mentioned(words: Any, told: str) -> bool:
