@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from envdoctor.authoring.document import Where
     from envdoctor.authoring.syntax import Rule
 
-_TEXT_KEYS = ("title", "severity", "impact", "why", "references")
+_TEXT_KEYS = ("title", "several", "severity", "impact", "why", "references")
 
 
 def compile_rule(rule: Rule, vocabulary: Mapping[str, Any]) -> dict[str, Any]:

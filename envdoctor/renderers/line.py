@@ -24,16 +24,28 @@ def verdict(report: Report, color: bool, unicode: bool) -> str:  # noqa: FBT001 
     mark = "✓" if unicode else "ok:"
     if color:
         mark = f"\x1b[32m{mark}\x1b[0m"
-    said = f"{mark} {subject(report.snapshot)}: nothing known to be wrong ({count(report.rules, 'rule')})"
+    ignoring = f", {ignored(report)}" if report.ignored else ""
+    said = f"{mark} {subject(report.snapshot)}: nothing known to be wrong ({count(report.rules, 'rule')}{ignoring})"
     rest = "\n    ".join(reasons(report))
     return f"{said}\n  could not be examined:\n    {rest}" if rest else said
 
 
 def subject(snapshot: Snapshot) -> str:
-    """Say what was examined: ``Python 3.11.7, 149 distributions in .venv``."""
+    """Say what was examined: ``Python 3.11.7, 149 distributions in .venv (.venv of this project)``."""
     place = short(where(snapshot))
     distributions = count(len(snapshot.packages), "distribution")
-    return f"{python(snapshot)}, {distributions}" + (f" in {place}" if place else "")
+    return f"{python(snapshot)}, {distributions}" + (f" in {place}" if place else "") + chosen(snapshot)
+
+
+def chosen(snapshot: Snapshot) -> str:
+    """Say why this target was taken, in brackets after a space; nothing where nobody recorded it."""
+    why = snapshot.target.get("chosen")
+    return f" ({one_line(why)})" if why and isinstance(why, str) else ""
+
+
+def ignored(report: Report) -> str:
+    """Say what the user does not want to see: ``2 findings ignored``."""
+    return f"{count(len(report.ignored), 'finding')} ignored"
 
 
 def python(snapshot: Snapshot) -> str:

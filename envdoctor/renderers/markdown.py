@@ -28,6 +28,7 @@ def render(
     *,
     width: int | None = None,
     color: bool | None = None,
+    lines: int | None = None,
     redactor: Redactor | None = None,
 ) -> str:
     """Write a report as GitHub-flavoured Markdown, ending in a newline.
@@ -36,7 +37,7 @@ def render(
     """
     page = _Page(Redactor.of_this_user() if redactor is None else redactor)
     page.redactor.keep(report.snapshot.packages)
-    lines = [
+    said = [
         "### envdoctor report",
         "",
         *_environment(page, report),
@@ -48,7 +49,7 @@ def render(
         *_folded(page, report),
         f"<sub>{_redactions(page.redactor.count)}</sub>",
     ]
-    return "\n".join(lines) + "\n"
+    return "\n".join(said) + "\n"
 
 
 class _Page:
