@@ -84,25 +84,27 @@ def check(
 def groups(findings: Sequence[Finding], snapshot: Snapshot) -> list[Group]:
     """The findings of each rule together, with one command for as many of them as one can serve."""
     from envdoctor.engine.groups import grouped
-    from envdoctor.remedies.commands import joined, with_command
+    from envdoctor.remedies.commands import joined
 
     def join(remedies: Sequence[Remedy]) -> Sequence[Remedy]:
         one = joined(remedies, snapshot) if len(remedies) > 1 else None
-        return [one] if one else [with_command(remedy, snapshot) for remedy in remedies]
+        return [one] if one else commanded(remedies, snapshot)
 
     return grouped(findings, join)
 
 
-def prescribed(report: Report) -> Report:
-    """The report with a command of its own for every remedy of each finding that one command line can carry out."""
+def commanded(remedies: Sequence[Remedy], snapshot: Snapshot) -> list[Remedy]:
+    """The remedies that can be carried out, each with its command where one line does it."""
     from envdoctor.remedies.commands import with_command
 
-    def prescribe(finding: Finding) -> Finding:
-        remedies = [with_command(remedy, report.snapshot) for remedy in finding.remedies]
-        made: Finding = finding.replace(remedies=remedies)
-        return made
+    return [made for made in (with_command(remedy, snapshot) for remedy in remedies) if made]
 
-    each: Report = report.replace(findings=[prescribe(finding) for finding in report.findings])
+
+def prescribed(report: Report) -> Report:
+    """The report with a command of its own for every remedy of each finding, which takes a while where it has many."""
+    each: Report = report.replace(
+        findings=[one.replace(remedies=commanded(one.remedies, report.snapshot)) for one in report.findings]
+    )
     return each
 
 

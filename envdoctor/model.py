@@ -148,6 +148,26 @@ class Evidence(Record):
             raise ValueError(f"evidence for {self.fact} needs a source")
 
 
+class Action(Record):
+    """What a remedy does, as data: nothing in it is taken apart again.
+
+    ``verb`` is ``install`` (which upgrades and downgrades, too), ``uninstall``, ``reinstall``, ``replace`` (uninstall
+    ``packages``, then install ``requirements``), ``set``, ``setenv`` or ``change``. ``requirements`` are PEP 508
+    requirements to end up with, of which one named ``python`` is about the interpreter; ``packages`` are distributions
+    to remove or to install again. ``file``, ``key`` and ``to`` say a configuration entry, ``name`` and ``to`` an
+    environment variable. ``at`` is ``run`` or ``build``.
+    """
+
+    verb: str
+    requirements: tuple[str, ...] = ()
+    packages: tuple[str, ...] = ()
+    file: str | None = None
+    key: str | None = None
+    name: str | None = None
+    to: Any = None
+    at: str = "run"
+
+
 class Remedy(Record):
     """One way out, ready to be shown.
 
@@ -155,7 +175,8 @@ class Remedy(Record):
     ``set``, ``setenv`` or ``change``. ``requirement`` is a PEP 508 requirement to end up with, ``package`` a
     distribution to remove; ``file``, ``line``, ``key``, ``to`` say a configuration entry (``line`` where it is known);
     ``name`` and ``to`` an environment variable; ``text`` is advice in words. ``at`` is ``run`` or ``build``.
-    ``command`` is what to type in the examined environment, or ``None`` where nothing can be typed.
+    ``command`` is what to type in the examined environment, or ``None`` where nothing can be typed; ``text`` then says
+    what else to know of it. ``action`` is the same as data.
     """
 
     kind: str
@@ -171,6 +192,7 @@ class Remedy(Record):
     effect: str | None = None
     at: str = "run"
     command: str | None = None
+    action: Action | None = None
 
 
 class Finding(Record):

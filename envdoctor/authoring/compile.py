@@ -68,7 +68,9 @@ def _consumer(name: str, line: Mapping[str, Any]) -> dict[str, Any]:
 def _remedy(remedy: Mapping[str, Any], vocabulary: Mapping[str, Any]) -> dict[str, Any]:
     made = {key: value for key, value in remedy.items() if value is not None}
     if "requirements" in made:
-        made["requirement"] = " ".join(made.pop("requirements"))
+        made["requirement"] = " ".join(made["requirements"])
+    if " " in made.get("package", ""):
+        made["packages"] = made["package"].split()
     if "when" in made:
         made["when"] = compile_condition(made["when"], vocabulary)
     return made

@@ -6,7 +6,7 @@ from envdoctor.engine.evaluate import Trace, holds, matches
 from envdoctor.engine.groups import united
 from envdoctor.engine.index import OF_PROCESS, OF_PROJECT
 from envdoctor.engine.installed import Requirements
-from envdoctor.model import SEVERITIES, Finding, Remedy, UnknownFact
+from envdoctor.model import SEVERITIES, Action, Finding, Remedy, UnknownFact
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -133,5 +133,23 @@ def remedies(texts: Mapping[str, Any], names: Mapping[str, str], snapshot: Snaps
         entry = trace.entries.get((values.get("file", ""), values.get("key", "")))
         if stated["kind"] == "set" and entry is not None:
             values.update(file=entry["file"], key=entry["key"], line=entry.get("line"))
-        offered.append(Remedy(**values))
+        several = {
+            key: [fill(text, known) for text in values.pop(key, ()) or [values.get(key[:-1])] if text]
+            for key in ("requirements", "packages")
+        }
+        offered.append(Remedy(action=_action(values, **several), **values))
     return offered
+
+
+def _action(values: Mapping[str, Any], requirements: Sequence[str], packages: Sequence[str]) -> Action:
+    """What a remedy does, with requirements as the rule and the metadata write them."""
+    return Action(
+        verb=_INSTALLS.get(values["kind"], values["kind"]),
+        requirements=tuple(requirements),
+        packages=tuple(packages),
+        **{key: values[key] for key in ("file", "key", "name", "to", "at") if key in values},
+    )
+
+
+#: The verbs of rules that all end in an installed requirement.
+_INSTALLS = dict.fromkeys(("upgrade", "downgrade", "pin", "install"), "install")

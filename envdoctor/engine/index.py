@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     Read = Callable[[int, int], bytes]
     Entry = list[Any]
 
-MAGIC = b"envdoctor rules 1\n"
+MAGIC = b"envdoctor rules 2\n"
 #: What rules are filed under that no distribution stands for, and that ask for a project's files, or for a process.
 OF_PROJECT, OF_PROCESS = "?project", "?process"
 #: The condition of a rule that never holds, and what it is filed under.

@@ -6,7 +6,7 @@ The plain forms of PEP 508 are read here without an import; the rest is left to 
 from __future__ import annotations
 
 from envdoctor.engine.markers import evaluate
-from envdoctor.engine.versions import intervals, meets, within
+from envdoctor.engine.versions import intervals, key, meets, within
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -16,8 +16,10 @@ if TYPE_CHECKING:
     from envdoctor.model import Distribution
 
     Parsed = tuple[str, str, Optional[str]]
+    Parts = tuple[str, tuple[str, ...], str, str]
 
 _NAME = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_."
+_INNER = "-_."
 _names: dict[str, str] = {}
 _UNDECIDED = object()
 
@@ -33,6 +35,52 @@ def normalise(name: str) -> str:
     return found
 
 
+def is_name(text: str) -> bool:
+    """Whether a text is the name of a distribution as PEP 508 has it: never an option, a path or an address."""
+    return bool(text) and not text.lstrip(_NAME) and text[0] not in _INNER and text[-1] not in _INNER
+
+
+def is_version(text: str) -> bool:
+    """Whether a text is a PEP 440 version and nothing besides."""
+    return key(text) is not None and text == text.strip()
+
+
+def parts(line: str) -> Parts | None:
+    """Name as written, extras, specifier set and address of a requirement in any of its forms; ``None`` for others.
+
+    The specifier set has no spaces and no parentheses. A marker is left out.
+    """
+    head = line.partition(";")[0].strip()
+    name, rest = _split(head)
+    extras = head[len(name) :].strip() if "[" in head else ""
+    wanted = sorted({one.strip() for one in extras[1:].partition("]")[0].split(",") if one.strip()}) if extras else []
+    clauses = ["".join(clause.split()) for clause in rest.split(",") if clause.strip()]
+    plain = is_name(name) and "@" not in head and all(map(is_name, wanted)) and ("[" in head) is ("]" in extras)
+    if plain and all(clause[0] in "<>=!~" and intervals(clause) is not None for clause in clauses):
+        return name, tuple(wanted), ",".join(clauses), ""
+    return _packaging_parts(line)
+
+
+def canonical(found: Parts) -> str:
+    """The requirement in its canonical form."""
+    name, extras, specifier, url = found
+    return name + (f"[{','.join(extras)}]" if extras else "") + (f" @ {url}" if url else specifier)
+
+
+def _packaging_parts(line: str) -> Parts | None:
+    from packaging.requirements import InvalidRequirement, Requirement
+
+    try:
+        found = Requirement(line)
+    except (InvalidRequirement, RecursionError):
+        return None
+    url = found.url or ""
+    arbitrary = [one.version for one in found.specifier if one.operator == "==="]
+    if not (url.isprintable() and url.isascii() and all(map(is_version, arbitrary))):
+        return None
+    return found.name, tuple(sorted(found.extras)), str(found.specifier), url
+
+
 def parse(line: str) -> Parsed | None:
     """Split a requirement line into normalised name, specifier set and marker; ``None`` where it is not one.
 
@@ -42,7 +90,7 @@ def parse(line: str) -> Parsed | None:
     head, semicolon, marker = line.partition(";")
     name, rest = _split(head)
     rest = rest.strip()
-    if not name or (rest and (rest[0] not in "<>=!~" or "@" in rest or intervals(rest) is None)):
+    if not is_name(name) or (rest and (rest[0] not in "<>=!~" or "@" in rest or intervals(rest) is None)):
         return _packaging_parse(line)
     return normalise(name), rest, marker.strip() or None if semicolon else None
 

@@ -89,4 +89,4 @@ def _groups(report: Report, findings: Sequence[Finding]) -> list[dict[str, Any]]
 
 
 def _remedy(remedy: Remedy) -> dict[str, Any]:
-    return {name: value for name, value in remedy.as_dict().items() if value is not None}
+    return {name: value for name, value in remedy.as_dict().items() if value is not None and name != "action"}

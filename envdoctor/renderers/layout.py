@@ -83,10 +83,10 @@ def headline(report: Report) -> str:
 
 
 def subject(report: Report) -> str:
-    """`` in Python 3.11.7 at .venv (.venv of this project) — 460 rules``."""
+    """`` in Python 3.11.7 at .venv of this project — 460 rules``."""
     snapshot = report.snapshot
-    place = short(where(snapshot))
-    whole = f"{python(snapshot)}{f' at {place}' if place else ''}{chosen(snapshot)}"
+    place = chosen(snapshot, short(where(snapshot)))
+    whole = f"{python(snapshot)}{f' at {place}' if place else ''}"
     return f" in {whole if examined(report) else 'the text alone'} — {count(report.rules, 'rule')}"
 
 

@@ -31,16 +31,16 @@ def verdict(report: Report, color: bool, unicode: bool) -> str:  # noqa: FBT001 
 
 
 def subject(snapshot: Snapshot) -> str:
-    """Say what was examined: ``Python 3.11.7, 149 distributions in .venv (.venv of this project)``."""
-    place = short(where(snapshot))
+    """Say what was examined, and why: ``Python 3.11.7, 149 distributions in .venv of this project``."""
+    place = chosen(snapshot, short(where(snapshot)))
     distributions = count(len(snapshot.packages), "distribution")
-    return f"{python(snapshot)}, {distributions}" + (f" in {place}" if place else "") + chosen(snapshot)
+    return f"{python(snapshot)}, {distributions}" + (f" in {place}" if place else "")
 
 
-def chosen(snapshot: Snapshot) -> str:
-    """Say why this target was taken, in brackets after a space; nothing where nobody recorded it."""
-    why = snapshot.target.get("chosen")
-    return f" ({one_line(why)})" if why and isinstance(why, str) else ""
+def chosen(snapshot: Snapshot, place: str) -> str:
+    """A place with the reason why it is examined: ``/opt/env, python on PATH``, ``.venv of this project``."""
+    reason = safe(str(snapshot.target.get("chosen") or ""))
+    return reason if not place or reason.startswith(place + " ") else ", ".join(filter(None, (place, reason)))
 
 
 def ignored(report: Report) -> str:

@@ -10,8 +10,8 @@ import pytest
 from conftest import environment, run
 from interpreters import each
 
-from envdoctor.model import Distribution, Remedy, Snapshot, Unknown
-from envdoctor.remedies.commands import installer, with_command
+from envdoctor.model import Action, Distribution, Remedy, Snapshot, Unknown
+from envdoctor.remedies.commands import installer, joined, with_command
 
 PATH = "/opt/env/bin/python"
 
@@ -28,8 +28,18 @@ def examined(packages=(), tool=None, **fields):
     )
 
 
+def remedy(kind, requirement=(), package=(), **fields):
+    """A remedy as the engine makes it; several requirements, or packages, stand in a list."""
+    requirements, packages = ([some] if isinstance(some, str) else list(some) for some in (requirement, package))
+    data = {key: fields[key] for key in ("file", "key", "name", "to", "at") if key in fields}
+    verb = "install" if kind in {"upgrade", "downgrade", "pin"} else kind
+    action = Action(verb=verb, requirements=tuple(requirements), packages=tuple(packages), **data)
+    stated = {"requirement": " ".join(requirements) or None, "package": " ".join(packages) or None}
+    return Remedy(kind=kind, action=action, **stated, **fields)
+
+
 def command(kind, here, **fields):
-    return with_command(Remedy(kind=kind, **fields), here).command
+    return with_command(remedy(kind, **fields), here).command
 
 
 @pytest.fixture(autouse=True)
@@ -40,9 +50,9 @@ def _nothing_active(monkeypatch):
 
 VERBS = {
     "upgrade": {"requirement": "left>=2"},
-    "install": {"requirement": "left[x]>=2,<3 right!=1"},
-    "uninstall": {"package": "left right"},
-    "reinstall": {"package": "left other"},
+    "install": {"requirement": ["left[x]>=2,<3", "right!=1"]},
+    "uninstall": {"package": ["left", "right"]},
+    "reinstall": {"package": ["left", "other"]},
     "replace": {"package": "left", "requirement": "right<2"},
 }
 
@@ -132,7 +142,7 @@ def test_a_lock_file_is_changed_by_what_wrote_it(written_by, upgrade, uninstall)
     ],
 )
 def test_the_installer_is_the_one_that_brought_the_distribution(here, tool):
-    assert installer(here, Remedy(kind="upgrade", requirement="left>=2")) == tool
+    assert installer(here, Action(verb="install", requirements=("left>=2",))) == tool
 
 
 def test_an_active_environment_needs_no_path(monkeypatch, tmp_path):
@@ -164,7 +174,7 @@ def test_another_python_is_a_new_environment_or_only_said():
     assert downgrade("conda") == "conda install --prefix /opt/env 'python<3.11'"
     assert downgrade("pip") is None
     assert downgrade("poetry") is None
-    several = Remedy(kind="downgrade", requirement="left<2 python<3.11")
+    several = remedy("downgrade", ["left<2", "python<3.11"])
     assert with_command(several, examined(["left"], "uv")).command == "uv venv --python '<3.11'"
 
 
@@ -184,15 +194,128 @@ def test_quoting_for_posix_shells():
 
 
 def test_quoting_for_windows():
-    python = {"version": "3.11", "executable": "C:\\Program Files\\py\\python.exe", "prefix": "C:\\Program Files\\py"}
-    here = examined(["left", "pip"], "pip", python=python, platform={"system": "win32"})
+    python = {"version": "3.11", "executable": "C:\\Python 3\\python.exe", "prefix": "C:\\Python 3"}
+    here = examined(["left", "pip"], "uv", python=python, platform={"system": "win32"})
 
-    start = '"C:\\Program Files\\py\\python.exe" -m pip install '
+    start = 'uv pip install --python "C:\\Python 3\\python.exe" '
     assert command("upgrade", here, requirement="left>=2") == start + '"left>=2"'
     assert command("upgrade", here, requirement="left[x]==2") == start + '"left[x]==2"'
     assert command("upgrade", here, requirement="left!=1,!=2") == start + '"left!=1,!=2"'
     assert command("upgrade", here, requirement="left==2") == start + "left==2"
-    assert command("setenv", here, name="X", to="1") == "set X=1"
+    assert with_command(remedy("upgrade", "left==2"), here).text is None, "both shells take it"
+
+
+def test_what_only_powershell_takes_says_so():
+    python = {"version": "3.11", "executable": "C:\\it's $5\\python.exe", "prefix": "C:\\it's $5"}
+    here = examined(["left", "pip"], "pip", python=python, platform={"system": "win32"})
+    lines = {
+        kind: with_command(remedy(kind, **fields), here)
+        for kind, fields in {
+            "upgrade": {"requirement": "left==2"},
+            "replace": {"package": "left", "requirement": "right"},
+            "setenv": {"name": "X", "to": 'a "$b"'},
+        }.items()
+    }
+
+    python = "& 'C:\\it''s $5\\python.exe' -m pip"
+    assert [one.command for one in lines.values()] == [
+        f"{python} install left==2",
+        f"{python} uninstall -y left; if ($?) {{ {python} install right }}",
+        "$env:X = 'a \"$b\"'",
+    ]
+    assert {one.text for one in lines.values()} == {"for PowerShell"}
+
+
+def test_requirements_of_old_metadata_become_words_that_installers_take():
+    here = examined(["pip"])
+    written = {
+        "Jinja2 (>=3.0)": "'Jinja2>=3.0'",
+        "left >= 1, < 2": "'left>=1,<2'",
+        "left[ b , a ] (~=1.4)": "'left[a,b]~=1.4'",
+        "left @ https://example.org/left-1.0.zip": "'left @ https://example.org/left-1.0.zip'",
+        "left>=1 ; python_version < '3'": "'left>=1'",
+        "left<2.post1": "'left<2.post1'",
+    }
+
+    assert {text: command("pin", here, requirement=text) for text in written} == {
+        text: f"{PATH} -m pip install {word}" for text, word in written.items()
+    }
+
+
+@pytest.mark.parametrize(
+    "hostile",
+    [
+        "-r http://example.org/x", "-r", "--index-url=http://example.org", "left --pre", "left==$(id)", "left===`id`",
+        "left;rm -rf ~", "left\nright @ -e .", "left @ http://example.org/x\ny", 'left==1"&calc', "", "./left", "léft",
+    ],
+)  # fmt: skip
+def test_what_is_no_requirement_is_never_typed_nor_shown(hostile):
+    here = examined(["left", "pip"])
+    typed = [
+        with_command(remedy("install", ["left>=1", hostile]), here),
+        with_command(remedy("reinstall", package=hostile), here),
+        with_command(remedy("replace", package=hostile, requirement="left"), here),
+    ]
+
+    if hostile.startswith("left;"):  # its marker is left out, as every marker is
+        assert typed.pop(0).command == f"{PATH} -m pip install 'left>=1' left"
+    assert typed == [None] * len(typed)
+
+
+def test_a_version_that_is_none_is_not_asked_for():
+    here = examined(["left", "pip"], "pip")
+    odd = here.replace(packages={**here.packages, "left": Distribution(name="left", version='1" & calc')})
+
+    assert command("reinstall", odd, package="left") == f"{PATH} -m pip install --force-reinstall --no-deps left"
+
+
+def test_a_path_that_cannot_be_typed_is_left_out():
+    python = {"version": "3.11", "executable": "~/env/bin/python", "prefix": "~/env"}
+
+    assert (
+        command("upgrade", examined(["pip"], python=python), requirement="left==2") == "python -m pip install left==2"
+    )
+
+
+# -- several at once ---
+
+
+def test_remedies_that_agree_become_one():
+    here = examined(["left", "right", "pip"], "pip")
+    some = [
+        remedy("upgrade", "left>=2", effect="slower"),
+        remedy("upgrade", ["Left[x] <4", "right"], effect="slower"),
+        remedy("upgrade", "left>=2"),
+    ]
+
+    made = joined(some, here)
+
+    assert made.command == f"{PATH} -m pip install 'left[x]>=2,<4' right"
+    assert (made.kind, made.requirement, made.effect) == ("upgrade", "left[x]>=2,<4 right", "slower")
+    assert made.action == Action(verb="install", requirements=("left[x]>=2,<4", "right"))
+    assert joined([remedy("pin", "left==1"), remedy("upgrade", "right>2")], here).kind == "install"
+    removal = joined([remedy("uninstall", package="left"), remedy("uninstall", package=["left", "right"])], here)
+    assert removal.command == f"{PATH} -m pip uninstall -y left right"
+
+
+@pytest.mark.parametrize(
+    "some",
+    [
+        [],
+        [remedy("upgrade", "left>=2"), remedy("downgrade", "left<2")],
+        [remedy("upgrade", "left>=2"), remedy("uninstall", package="right")],
+        [remedy("upgrade", "left>=2"), remedy("upgrade", "right>=2", at="build")],
+        [remedy("upgrade", "left>=2"), remedy("upgrade", "right>=2", safety="workaround")],
+        [remedy("upgrade", "left>=2"), remedy("upgrade", "python>=3.9")],
+        [remedy("upgrade", "left>=2"), remedy("upgrade", "brought>=2")],
+        [remedy("upgrade", "left>=2"), remedy("upgrade", "left @ https://example.org/left-1.0.zip")],
+        [remedy("upgrade", "left>=2"), remedy("upgrade", "-r x")],
+        [remedy("upgrade", "left>=2"), Remedy(kind="change", text="something else")],
+        [remedy("setenv", name="X", to="1"), remedy("setenv", name="X", to="2")],
+    ],
+)
+def test_remedies_that_do_not_agree_stay_apart(some):
+    assert joined(some, examined(["left", "brought", "pip"], {"left": "pip", "brought": "conda"})) is None
 
 
 # -- effects: the printed command, run literally ---
@@ -240,7 +363,7 @@ class Sandbox:
 
     def apply(self, **fields):
         """Print the command for a remedy, run it in a shell as it stands, and give it back."""
-        line = with_command(Remedy(**fields), self.look()).command
+        line = with_command(remedy(**fields), self.look()).command
         done = run("sh", "-c", line, env=self.variables)
         assert done.returncode == 0, f"{line}\n{done.stdout}\n{done.stderr}"
         return line
@@ -296,7 +419,7 @@ def test_a_reinstallation_brings_back_what_was_overwritten(sandbox):
 
 
 def test_a_variable_is_set_for_what_runs_next(sandbox):
-    line = with_command(Remedy(kind="setenv", name="ENVDOCTOR_X", to="it's; 1"), sandbox.look()).command
+    line = with_command(remedy("setenv", name="ENVDOCTOR_X", to="it's; 1"), sandbox.look()).command
 
     done = run(
         "sh", "-c", f"{line}\n{sandbox.python!r} -c 'import os, json; print(json.dumps(os.environ[\"ENVDOCTOR_X\"]))'"

@@ -1,0 +1,53 @@
+"""From words to a line for a shell: the one place where anything is quoted.
+
+On Windows the line is for PowerShell, which every Windows has. Most lines are right for ``cmd`` as well; of the others
+:func:`remark` says so.
+"""
+
+from __future__ import annotations
+
+import shlex
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+WINDOWS = "win32"
+_LETTERS = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-./\\:=+!")
+#: What stands for itself between double quotes in both shells of Windows.
+_QUOTABLE = _LETTERS | frozenset(" <>~,*[]()@#&;|^")
+
+
+def line(calls: Sequence[Sequence[str]], system: str) -> str:
+    """The line that makes calls, each when the one before it has succeeded, for the shell of a platform."""
+    if system != WINDOWS:
+        return " && ".join(shlex.join(call) for call in calls)
+    first, *others = [_call(call) for call in calls]
+    return first + "".join(f"; if ($?) {{ {call} }}" for call in others)
+
+
+def _call(words: Sequence[str]) -> str:
+    said = " ".join(quote(word, WINDOWS) for word in words)
+    return said if said[0] not in "\"'" else "& " + said
+
+
+def quote(word: str, system: str) -> str:
+    """One word, quoted for the shell of a platform."""
+    if system != WINDOWS:
+        return shlex.quote(word)
+    if word and set(word) <= _LETTERS:
+        return word
+    return f'"{word}"' if word and set(word) <= _QUOTABLE else "'" + word.replace("'", "''") + "'"
+
+
+def assignment(name: str, value: str, system: str) -> str:
+    """The line that sets an environment variable for what is called after it."""
+    if system != WINDOWS:
+        return f"export {name}={shlex.quote(value)}"
+    return f"$env:{name} = " + (f'"{value}"' if set(value) <= _QUOTABLE else "'" + value.replace("'", "''") + "'")
+
+
+def remark(said: str, system: str) -> str | None:
+    """What else to know of a line: that only one of the shells takes it."""
+    only = system == WINDOWS and (said[0] in "&$" or "'" in said or "; if ($?)" in said)
+    return "for PowerShell" if only else None
