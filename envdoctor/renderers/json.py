@@ -11,6 +11,8 @@ from envdoctor.model import Record, Unknown
 from envdoctor.renderers import layout
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from envdoctor.model import Finding, Remedy, Report
 
 
@@ -75,17 +77,25 @@ def _finding(finding: Finding) -> dict[str, Any]:
 
 
 def _groups(report: Report, findings: Sequence[Finding]) -> list[dict[str, Any]]:
-    """The findings as people are shown them; each group names its own by their place in the list of ``findings``."""
+    """The findings as people are shown them; each group names its own by their places in the list of ``findings``."""
+    explains = layout.explains(report)
+
+    def key(finding: Finding) -> tuple[str, str | None]:
+        return finding.rule, finding.consumer if explains else None
+
     places: dict[tuple[str, str | None], list[int]] = {}
     for place, finding in enumerate(findings):
-        places.setdefault((finding.rule, finding.consumer if layout.explains(report) else None), []).append(place)
-    made = []
-    for group in layout.groups(report):
-        first = group.findings[0]
-        key = (first.rule, first.consumer if layout.explains(report) else None)
-        remedies = [_remedy(remedy) for remedy in group.remedies]
-        made.append({"rule": first.rule, "severity": first.severity, "title": group.title, "findings": places[key], "remedies": remedies})
-    return made
+        places.setdefault(key(finding), []).append(place)
+    return [
+        {
+            "rule": group.findings[0].rule,
+            "severity": group.findings[0].severity,
+            "title": group.title,
+            "findings": places[key(group.findings[0])],
+            "remedies": [_remedy(remedy) for remedy in group.remedies],
+        }
+        for group in layout.groups(report)
+    ]
 
 
 def _remedy(remedy: Remedy) -> dict[str, Any]:
