@@ -62,15 +62,17 @@ def check(
 ) -> Report:
     """Diagnose a snapshot and prescribe for each group of findings; :func:`prescribed` does so for each finding.
 
-    Findings that ``ignore`` names are set apart.
+    Findings that ``ignore`` names are set apart, up to the day that it states.
     """
     indexes = rule_bases(rules, candidates=candidates)
     findings, unknown = engine.diagnose(snapshot, indexes)
     ignored: Sequence[tuple[Finding, Ignore]] = ()
     if ignore:
+        import time
+
         from envdoctor.engine.ignored import set_apart
 
-        findings, ignored = set_apart(findings, ignore)
+        findings, ignored = set_apart(findings, ignore, time.strftime("%Y-%m-%d"))
     return Report(
         snapshot=snapshot,
         findings=findings,

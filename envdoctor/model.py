@@ -202,8 +202,8 @@ class Finding(Record):
     distribution that trips over the cause where the rule lists several. ``matched`` is what ``explain`` recognised
     in the text, and ``confirmed`` whether the environment agrees: ``True``, ``False``, or ``None`` for unknown.
     ``proof`` says whether a machine has run the rule's proof: ``proven``, ``unproven``, ``stale`` or ``refuted``;
-    ``status`` is that of the rule: ``stable``, ``reported`` (cited, not proven) or ``candidate``. ``several`` is a title
-    for more than one finding of the rule, with ``{count}`` in it, where the rule has one.
+    ``status`` is that of the rule: ``stable``, ``reported`` (cited, not proven) or ``candidate``. ``several`` is the
+    title of more than one finding, with ``{count}`` in it, where the rule has one.
     """
 
     rule: str
@@ -266,8 +266,9 @@ class Report(Record):
     """The result of one run: what was examined, against how many rules, and what was found.
 
     ``groups`` are the findings as people are shown them, in the same order. ``ignored`` are findings that the user does
-    not want to see, each with the wish that says so; they are not among ``findings``. ``ruled_out`` holds what ``explain`` recognised in the text but the environment contradicts; ``understood`` is
-    what it made of the text, for a report without findings.
+    not want to see, each with the wish that says so; they are not among ``findings``. ``ruled_out`` holds what
+    ``explain`` recognised in the text but the environment contradicts; ``understood`` is what it made of the text, for
+    a report without findings.
     """
 
     snapshot: Snapshot

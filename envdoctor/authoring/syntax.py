@@ -48,8 +48,9 @@ class Rule(Record):
     ``package`` (several joined by a space), ``file``/``key``/``to``, ``name``/``to`` or ``text``; then ``safety``,
     ``at`` and, where given, ``effect`` and ``when``. ``proof`` has ``script``, ``write``, ``each``, ``bad`` and
     ``good``, and where given ``installs``, ``needs`` and ``tests``; ``consumers`` maps a name to ``bad``, ``works``
-    (or ``None``) and ``module``. ``several`` is the title of more than one finding, or nothing. ``status`` is what is stated: ``candidate``, ``retired`` or nothing; a retired rule
-    need not have more than ``id``, ``title`` and ``replaced_by``. ``lines`` gives the line of each key path.
+    (or ``None``) and ``module``. ``several`` is the title of more than one finding, or nothing. ``status`` is what is
+    stated: ``candidate``, ``retired`` or nothing; a retired rule need not have more than ``id``, ``title`` and
+    ``replaced_by``. ``lines`` gives the line of each key path.
     """
 
     id: str

@@ -84,6 +84,5 @@ def _remedies(findings: Sequence[Finding], join: Join) -> list[Remedy]:
 
 def _about(remedy: Remedy) -> tuple[object, ...]:
     """What tells remedies of a kind apart, in a form that can be compared quickly."""
-    return (
-        remedy.requirement, remedy.package, remedy.file, remedy.line, remedy.key, remedy.name, str(remedy.to), remedy.text
-    )  # fmt: skip
+    about = (remedy.requirement, remedy.package, remedy.file, remedy.line, remedy.key, remedy.name, remedy.text)
+    return (*about, str(remedy.to))

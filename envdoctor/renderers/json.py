@@ -16,9 +16,7 @@ if TYPE_CHECKING:
     from envdoctor.model import Finding, Remedy, Report
 
 
-def render(
-    report: Report, *, width: int | None = None, color: bool | None = None, lines: int | None = None
-) -> str:
+def render(report: Report, *, width: int | None = None, color: bool | None = None, lines: int | None = None) -> str:
     """Write a report as JSON: ASCII, one document, ending in a newline."""
     snapshot, findings = report.snapshot, layout.ordered(report)
     document: dict[str, Any] = {

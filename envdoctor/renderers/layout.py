@@ -39,6 +39,7 @@ _FACTS = {
     "tags": "{value}",
     "text": "{value}",
     "environment": "{value}",
+    "configuration": "{value}",
 }
 _WHOLE = {"python", "start_method", "text", "environment"}
 
@@ -167,8 +168,9 @@ def rows(group: Group, report: Report, most: int | None = None) -> tuple[list[tu
 
 
 def _causes(findings: Sequence[Finding]) -> tuple[list[Evidence], list[tuple[Evidence, list[Evidence]]]]:
-    """The evidence that all findings rest on; then the last that is a finding's own, which several may have, each with
-    what these rest on besides. What is matched in a text is said elsewhere.
+    """The evidence that all findings rest on; and each last piece that is a finding's own, with what else it rests on.
+
+    Several findings may share such a piece. What is matched in a text is said elsewhere.
     """
     first, *others = findings
     shared = {_key(item): item for item in first.evidence if not (item.fact == "text" and first.matched)}

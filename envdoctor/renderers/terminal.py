@@ -108,9 +108,11 @@ def _fit(page: Page, blocks: Sequence[Block], lines: int | None) -> int:
 def _left_out(report: Report, blocks: int) -> str:
     """How many findings are not shown at all, and how to see them."""
     groups = layout.groups(report)
-    missing = [finding for group in groups[max(len(groups) + len(report.ruled_out) - blocks, 0) :] for finding in group.findings]
-    said = layout.tally(missing) if missing else f"{line.count(blocks, 'rule')} ruled out" if blocks else "some details"
-    return f"{said}; {_EVERYTHING}"
+    shown = max(len(groups) + len(report.ruled_out) - blocks, 0)
+    missing = [finding for group in groups[shown:] for finding in group.findings]
+    if not missing:
+        return f"{f'{blocks:,} ruled out' if blocks else 'some details'}; {_EVERYTHING}"
+    return f"{layout.tally(missing)}; {_EVERYTHING}"
 
 
 def _group(page: Page, group: Group, report: Report, most: int | None, lines: int | None) -> Page:
@@ -207,6 +209,7 @@ def _unknown(width: int, report: Report, most: int | None) -> Page:
     page = Page(width)
     if report.ignored:
         page.prose(("ignored", "dim"), (line.ignored(report), "dim"))
-    for number, reason in enumerate(line.reasons(report, most=line.FEW if most is not None else len(report.unknown) + 9)):
+    listed = line.FEW if most is not None else len(report.unknown) + len(report.snapshot.notes)
+    for number, reason in enumerate(line.reasons(report, most=listed)):
         page.prose(("" if number else "unknown", "dim"), (reason, "dim"))
     return page.shortened(most)
