@@ -51,9 +51,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def plain() -> int:
     """``envdoctor`` alone: the environment at hand, one calm line where nothing is wrong."""
     from envdoctor import doctor
+    from envdoctor.commands import configuration, run
     from envdoctor.commands.output import show, status
     from envdoctor.targets.project import default
 
+    if configuration.find():
+        return run(["check"])
     report = doctor.check(doctor.examine(surroundings=default()))
     show(report)
     return status(report, "error")

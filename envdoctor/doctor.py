@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from envdoctor.engine.index import Index
-    from envdoctor.model import Finding, Snapshot
+    from envdoctor.model import Finding, Group, Ignore, Remedy, Snapshot
 
 
 def examine(  # noqa: PLR0913 - each is an option of its own
@@ -54,28 +54,60 @@ def examine(  # noqa: PLR0913 - each is an option of its own
 
 def diagnose(snapshot: Snapshot, rules: Sequence[str] = ()) -> list[Finding]:
     """The findings of a snapshot, most severe first. ``rules`` are directories of further rules."""
-    return list(check(snapshot, rules).findings)
+    return list(prescribed(check(snapshot, rules)).findings)
 
 
-def check(snapshot: Snapshot, rules: Sequence[str] = (), *, candidates: bool = False) -> Report:
-    """Diagnose a snapshot and prescribe for each finding."""
+def check(
+    snapshot: Snapshot, rules: Sequence[str] = (), *, candidates: bool = False, ignore: Sequence[Ignore] = ()
+) -> Report:
+    """Diagnose a snapshot and prescribe for each group of findings; :func:`prescribed` does so for each finding.
+
+    Findings that ``ignore`` names are set apart, up to the day that it states.
+    """
     indexes = rule_bases(rules, candidates=candidates)
     findings, unknown = engine.diagnose(snapshot, indexes)
+    ignored: Sequence[tuple[Finding, Ignore]] = ()
+    if ignore:
+        import time
+
+        from envdoctor.engine.ignored import set_apart
+
+        findings, ignored = set_apart(findings, ignore, time.strftime("%Y-%m-%d"))
     return Report(
         snapshot=snapshot,
-        findings=[prescribe(finding, snapshot) for finding in findings],
+        findings=findings,
+        groups=groups(findings, snapshot) if findings else (),
+        ignored=ignored,
         unknown=unknown,
         rules=sum(index.rules for index in indexes),
     )
 
 
-def prescribe(finding: Finding, snapshot: Snapshot) -> Finding:
-    """The finding with a command for every remedy that one command line can carry out."""
+def groups(findings: Sequence[Finding], snapshot: Snapshot) -> list[Group]:
+    """The findings of each rule together, with one command for as many of them as one can serve."""
+    from envdoctor.engine.groups import grouped
+    from envdoctor.remedies.commands import joined
+
+    def join(remedies: Sequence[Remedy]) -> Sequence[Remedy]:
+        one = joined(remedies, snapshot) if len(remedies) > 1 else None
+        return [one] if one else commanded(remedies, snapshot)
+
+    return grouped(findings, join)
+
+
+def commanded(remedies: Sequence[Remedy], snapshot: Snapshot) -> list[Remedy]:
+    """The remedies that can be carried out, each with its command where one line does it."""
     from envdoctor.remedies.commands import with_command
 
-    remedies = [made for made in (with_command(remedy, snapshot) for remedy in finding.remedies) if made]
-    prescribed: Finding = finding.replace(remedies=remedies)
-    return prescribed
+    return [made for made in (with_command(remedy, snapshot) for remedy in remedies) if made]
+
+
+def prescribed(report: Report) -> Report:
+    """The report with a command of its own for every remedy of each finding, which takes a while where it has many."""
+    each: Report = report.replace(
+        findings=[one.replace(remedies=commanded(one.remedies, report.snapshot)) for one in report.findings]
+    )
+    return each
 
 
 def explain(text: str, snapshot: Snapshot | None, rules: Sequence[str] = (), *, candidates: bool = False) -> Report:
@@ -84,9 +116,9 @@ def explain(text: str, snapshot: Snapshot | None, rules: Sequence[str] = (), *, 
     from envdoctor.probes.error_text import read
 
     report = explain_failures(read(text), snapshot, rule_bases(rules, candidates=candidates))
-    found = report.findings
-    prescribed: Report = report.replace(findings=[prescribe(one, report.snapshot) for one in found])
-    return prescribed
+    each = [group for finding in report.findings for group in groups([finding], report.snapshot)]
+    explained: Report = report.replace(groups=each)
+    return explained
 
 
 def rule_bases(directories: Sequence[str] = (), *, candidates: bool = False) -> list[Index]:

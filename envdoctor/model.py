@@ -202,7 +202,8 @@ class Finding(Record):
     distribution that trips over the cause where the rule lists several. ``matched`` is what ``explain`` recognised
     in the text, and ``confirmed`` whether the environment agrees: ``True``, ``False``, or ``None`` for unknown.
     ``proof`` says whether a machine has run the rule's proof: ``proven``, ``unproven``, ``stale`` or ``refuted``;
-    ``status`` is that of the rule: ``stable``, ``reported`` (cited, not proven) or ``candidate``.
+    ``status`` is that of the rule: ``stable``, ``reported`` (cited, not proven) or ``candidate``. ``several`` is the
+    title of more than one finding, with ``{count}`` in it, where the rule has one.
     """
 
     rule: str
@@ -220,11 +221,37 @@ class Finding(Record):
     consumer: str | None = None
     matched: Sequence[str] = ()
     confirmed: bool | None = None
+    several: str = ""
 
     def __init__(self, **values: Any) -> None:
         super().__init__(**values)
         if not self.evidence:
             raise ValueError(f"a finding of {self.rule} needs evidence")
+
+
+class Group(Record):
+    """The findings of one rule, shown as one: one title, one list, and remedies that serve as many as they can.
+
+    ``findings`` has at least one; they share rule, severity and impact. ``remedies`` come best first, equal ones once,
+    those of several findings joined into one command where there is such a command.
+    """
+
+    title: str
+    findings: Sequence[Finding]
+    remedies: Sequence[Remedy] = ()
+
+
+class Ignore(Record):
+    """A wish to leave out the findings of a rule, of one ``package`` or of any.
+
+    It counts up to and with the day ``until`` (``YYYY-MM-DD``), or for ever; ``source`` is where it is written.
+    """
+
+    rule: str
+    source: str
+    package: str | None = None
+    reason: str | None = None
+    until: str | None = None
 
 
 class UnknownFact(Record):
@@ -238,14 +265,18 @@ class UnknownFact(Record):
 class Report(Record):
     """The result of one run: what was examined, against how many rules, and what was found.
 
-    ``ruled_out`` holds what ``explain`` recognised in the text but the environment contradicts; ``understood`` is
-    what it made of the text, for a report without findings.
+    ``groups`` are the findings as people are shown them, in the same order. ``ignored`` are findings that the user does
+    not want to see, each with the wish that says so; they are not among ``findings``. ``ruled_out`` holds what
+    ``explain`` recognised in the text but the environment contradicts; ``understood`` is what it made of the text, for
+    a report without findings.
     """
 
     snapshot: Snapshot
     findings: Sequence[Finding]
     unknown: Sequence[UnknownFact] = ()
     rules: int = 0
+    groups: Sequence[Group] = ()
+    ignored: Sequence[tuple[Finding, Ignore]] = ()
     ruled_out: Sequence[Finding] = ()
     understood: Mapping[str, Any] = {}
     known_packages: Sequence[str] = ()

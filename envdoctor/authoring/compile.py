@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from envdoctor.authoring.document import Where
     from envdoctor.authoring.syntax import Rule
 
-_TEXT_KEYS = ("title", "severity", "impact", "why", "references")
+_TEXT_KEYS = ("title", "several", "severity", "impact", "why", "references")
 
 
 def compile_rule(rule: Rule, vocabulary: Mapping[str, Any]) -> dict[str, Any]:
@@ -141,7 +141,8 @@ def pack(rules: Sequence[Mapping[str, Any]], digest: str) -> bytes:
         bodies.append(body)
         offset += len(body)
     asked = sum(rule["match"]["when"] != NEVER for rule in rules)
-    head = {"rules": asked, "digest": digest, "wanted": _wanted(rules), "buckets": _buckets(len(under))}
+    newest = max((str(rule.get("date", "")) for rule in rules), default="")
+    head = {"rules": asked, "date": newest, "digest": digest, "wanted": _wanted(rules), "buckets": _buckets(len(under))}
     return _lay_out(head, under, always, bodies)
 
 

@@ -48,8 +48,9 @@ class Rule(Record):
     ``package`` (several joined by a space), ``file``/``key``/``to``, ``name``/``to`` or ``text``; then ``safety``,
     ``at`` and, where given, ``effect`` and ``when``. ``proof`` has ``script``, ``write``, ``each``, ``bad`` and
     ``good``, and where given ``installs``, ``needs`` and ``tests``; ``consumers`` maps a name to ``bad``, ``works``
-    (or ``None``) and ``module``. ``status`` is what is stated: ``candidate``, ``retired`` or nothing; a retired rule
-    need not have more than ``id``, ``title`` and ``replaced_by``. ``lines`` gives the line of each key path.
+    (or ``None``) and ``module``. ``several`` is the title of more than one finding, or nothing. ``status`` is what is
+    stated: ``candidate``, ``retired`` or nothing; a retired rule need not have more than ``id``, ``title`` and
+    ``replaced_by``. ``lines`` gives the line of each key path.
     """
 
     id: str
@@ -65,6 +66,7 @@ class Rule(Record):
     consumers: Mapping[str, Mapping[str, Any]]
     status: str
     replaced_by: str = ""
+    several: str = ""
     path: str
     lines: Mapping[Where, int]
 
@@ -280,6 +282,7 @@ CELL: dict[str, Callable[[Node], Any]] = {
 KEYS: dict[str, Callable[[Node], Any]] = {
     "id": _id,
     "title": lambda node: node.text().strip(),
+    "several": lambda node: node.text().strip(),
     "severity": lambda node: node.choice(SEVERITIES),
     "impact": lambda node: node.choice(IMPACTS),
     "when": read_condition,
@@ -297,7 +300,7 @@ _WHOLE = ("id", "title", "severity", "impact", "when", "why", "remedies", "refer
 NEEDED = {"": _WHOLE, CANDIDATE: _WHOLE[:-1], RETIRED: ("id", "title", "replaced-by")}
 DEFAULTS: dict[str, Any] = {
     "severity": "info", "impact": "", "when": {}, "why": "", "symptoms": [], "remedies": [], "references": [],
-    "consumers": {}, "status": "", "replaced_by": "",
+    "consumers": {}, "several": "", "status": "", "replaced_by": "",
     "proof": {"script": "", "write": None, "each": None, "bad": [], "good": []},
 }  # fmt: skip
 

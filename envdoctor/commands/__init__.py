@@ -49,9 +49,7 @@ def run(words: list[str]) -> int:
         write(HELP)
         return 0
     if first in {"-V", "--version"}:
-        from envdoctor._version import __version__
-
-        write(f"envdoctor {__version__}\n")
+        write(_version())
         return 0
     if first not in COMMANDS and not first.startswith("-"):
         raise UsageError(f"there is no command {first!r}{_nearest(first)}; envdoctor --help lists them")
@@ -61,6 +59,19 @@ def run(words: list[str]) -> int:
     module, _, function = COMMANDS[command].partition(":")
     status: int = getattr(import_module(module), function)(rest)
     return status
+
+
+def _version() -> str:
+    """The release, the number of rules, and the day of the newest proof among them."""
+    from envdoctor._version import __version__
+    from envdoctor.authoring.rulebase import shipped
+    from envdoctor.errors import EnvdoctorError
+
+    try:
+        rules = shipped()
+    except EnvdoctorError as error:  # to say which release it is that has damaged rules is worth more
+        return f"envdoctor {__version__} ({error})\n"
+    return f"envdoctor {__version__} ({rules.rules} rules of {rules.date})\n"
 
 
 def _nearest(word: str) -> str:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from envdoctor import doctor
+from envdoctor.commands.configuration import parse
 from envdoctor.commands.options import (
     TARGET_EXAMPLES,
     add_candidates,
+    add_ignore,
     add_output,
     add_project,
     add_target,
@@ -29,6 +31,7 @@ def run(words: Sequence[str]) -> int:
     add_target(parser)
     add_project(parser)
     add_candidates(parser)
+    add_ignore(parser)
     add_output(parser)
     parser.add_argument(
         "--fail-on",
@@ -37,7 +40,7 @@ def run(words: Sequence[str]) -> int:
         help="the least severity that makes the exit status 1 (default: error); "
         "with warning, envdoctor does all that pip check does",
     )
-    options = parser.parse_args(words)
-    report = doctor.check(examine(options), options.rules, candidates=options.candidates)
-    show(report, options.format, options.output)
+    options = parse(parser, words)
+    report = doctor.check(examine(options), options.rules, candidates=options.candidates, ignore=options.ignoring)
+    show(report, options.format, options.output, everything=options.all)
     return status(report, options.fail_on)

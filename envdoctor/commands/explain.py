@@ -7,6 +7,7 @@ import os
 import sys
 
 from envdoctor import doctor
+from envdoctor.commands.configuration import parse
 from envdoctor.commands.options import (
     add_candidates,
     add_output,
@@ -45,7 +46,7 @@ def run(words: Sequence[str]) -> int:
     add_target(parser)
     add_project(parser)
     add_candidates(parser)
-    options = parser.parse_args(words)
+    options = parse(parser, words)
     if options.file == "-" and options.snapshot == "-":
         raise UsageError("the text and the snapshot cannot both come from stdin: give one of them as a file")
     if options.no_target and (given := target_of(options)):
@@ -55,7 +56,7 @@ def run(words: Sequence[str]) -> int:
         raise UsageError("there is no text to explain: give a file, or pipe a traceback or log into envdoctor explain")
     target = None if options.no_target else examine(options)
     report = doctor.explain(text, target, options.rules, candidates=options.candidates)
-    show(report, options.format, options.output)
+    show(report, options.format, options.output, everything=options.all)
     return int(bool(report.findings))
 
 

@@ -169,10 +169,20 @@ def _beside(options: argparse.Namespace, kind: str | None) -> dict[str, Any]:
     return {"project": given, "surroundings": around, "artifacts": options.artifact}
 
 
+def add_ignore(parser: argparse.ArgumentParser) -> None:
+    """Add the option that leaves out findings."""
+    parser.add_argument(
+        "--ignore", metavar="RULE", action="append", default=[],
+        help="count what this rule finds, but do not show it; may be given several times. For one package, with a "
+        "reason and a last day, and for defaults of the other options: [tool.envdoctor] of pyproject.toml",
+    )  # fmt: skip
+
+
 def add_output(parser: argparse.ArgumentParser, *, formats: bool = True) -> None:
     """Add the options that say where the result goes and in which form."""
     if formats:
         add_format(parser, ["text", "json", "markdown"])
+        parser.add_argument("--all", action="store_true", help="all of it: text is otherwise cut after two screens")
     parser.add_argument("-o", "--output", metavar="FILE", help="write to a file instead of stdout")
 
 

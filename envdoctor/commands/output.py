@@ -10,6 +10,10 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from envdoctor.model import Report
 
+#: How many screens a report takes at most, and the size of one where there is no terminal.
+SCREENS = 2
+WIDTH, HEIGHT = 100, 40
+
 
 def verdict(report: Report) -> str:
     """The line for a report without findings, as this terminal can show it."""
@@ -29,26 +33,43 @@ def status(report: Report, fail_on: str) -> int:
     return int(any(finding.severity in failing for finding in report.findings))
 
 
-def show(report: Report, form: str = "text", output: str | None = None) -> None:
-    """Print a report in one of the formats, or write it to a file."""
+def show(report: Report, form: str = "text", output: str | None = None, *, everything: bool = False) -> None:
+    """Print a report in one of the formats, or write it to a file.
+
+    Text is cut after :data:`SCREENS` screens unless ``everything`` is wanted.
+    """
     if form == "text" and output is None and not (report.findings or report.understood):
         write(verdict(report) + "\n")
     else:
-        write(rendered(report, form, plain=output is not None), output)
+        write(rendered(report, form, plain=output is not None, everything=everything), output)
 
 
-def rendered(report: Report, form: str, *, plain: bool) -> str:
-    """A report as text; ``plain`` for a file, which has neither colour nor a width of its own."""
+def rendered(report: Report, form: str, *, plain: bool, everything: bool = False) -> str:
+    """A report as text; ``plain`` for a file, which has neither colour nor a size of its own."""
     import os
-    import shutil
 
-    from envdoctor import renderers
+    from envdoctor import doctor, renderers
     from envdoctor.renderers.line import colorful
 
-    width = 100
-    if not plain and ((sys.stdout and sys.stdout.isatty()) or "COLUMNS" in os.environ):
-        width = shutil.get_terminal_size((width, 24)).columns
-    return renderers.load(form)(report, width=width, color=not plain and colorful(sys.stdout, os.environ))
+    render = renderers.load(form)
+    if form == "json":  # which alone lists each finding with its own commands
+        report = doctor.prescribed(report)
+    width, height = _size(plain=plain)
+    color = not plain and colorful(sys.stdout, os.environ)
+    return render(report, width=width, color=color, lines=None if everything else SCREENS * height)
+
+
+def _size(*, plain: bool) -> tuple[int, int]:
+    """The columns and rows of a page: the terminal's, or those of the usual one for a pipe or a file."""
+    import os
+
+    columns, rows = WIDTH, HEIGHT
+    live = not plain and sys.stdout is not None and sys.stdout.isatty()
+    if live or (not plain and "COLUMNS" in os.environ):
+        import shutil
+
+        columns, rows = shutil.get_terminal_size((columns, rows))
+    return columns, rows if live else HEIGHT
 
 
 def write(text: str, output: str | None = None) -> None:

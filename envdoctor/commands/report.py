@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from envdoctor import doctor
+from envdoctor.commands.configuration import parse
 from envdoctor.commands.options import (
     TARGET_EXAMPLES,
     add_candidates,
+    add_ignore,
     add_output,
     add_project,
     add_target,
@@ -30,8 +32,9 @@ def run(words: Sequence[str]) -> int:
     add_target(parser)
     add_project(parser)
     add_candidates(parser)
+    add_ignore(parser)
     add_output(parser, formats=False)
-    options = parser.parse_args(words)
-    examined = doctor.check(examine(options), options.rules, candidates=options.candidates)
+    options = parse(parser, words)
+    examined = doctor.check(examine(options), options.rules, candidates=options.candidates, ignore=options.ignoring)
     show(doctor.with_known_packages(examined, options.rules), "markdown", options.output)
     return 0

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from envdoctor import doctor
+from envdoctor.commands.configuration import parse
 from envdoctor.commands.options import TARGET_EXAMPLES, add_output, add_target, examine, parser_for
 from envdoctor.commands.output import write
 
@@ -20,7 +21,7 @@ def run(words: Sequence[str]) -> int:
     )
     add_target(parser)
     add_output(parser, formats=False)
-    options = parser.parse_args(words)
+    options = parse(parser, words)
     from envdoctor.renderers.redaction import Redactor
     from envdoctor.renderers.snapshot import render
 

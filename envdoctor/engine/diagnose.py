@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from envdoctor.engine.evaluate import Trace, holds, matches
+from envdoctor.engine.groups import united
 from envdoctor.engine.index import OF_PROCESS, OF_PROJECT
 from envdoctor.engine.installed import Requirements
 from envdoctor.model import SEVERITIES, Action, Finding, Remedy, UnknownFact
@@ -41,7 +42,7 @@ def diagnose(snapshot: Snapshot, indexes: Iterable[Index]) -> tuple[list[Finding
                 trace = Trace()
         unknown += [UnknownFact(rule=rule, fact=fact, reason=why) for rule, fact, why in missed]
     findings.sort(key=lambda one: (SEVERITIES.index(one.severity), one.rule, one.consumer or ""))
-    return findings, unknown
+    return united(findings), unknown
 
 
 def _announce(entries: Iterable[Sequence[Any]], snapshot: Snapshot, requirements: Requirements) -> None:
@@ -86,6 +87,7 @@ def finding(texts: Mapping[str, Any], match: Match, snapshot: Snapshot) -> Findi
         proof=texts.get("proof", "unproven"),
         status=texts.get("status", "stable"),
         consumer=match.consumer,
+        several=texts.get("several", ""),
     )
 
 

@@ -6,10 +6,10 @@ Layout, all integers 32-bit little-endian::
 
 Texts, buckets and head are JSON.
 
-``head`` has ``rules`` (how many), ``buckets``, ``table`` (its offset), ``digest``, ``wanted`` (the keys that rules ask
-of ``lookup``) and ``always`` (entries of rules that no package stands for). A name's bucket is its bytes as a number
-modulo ``buckets``; a bucket maps each of its names to entries. An entry is ``[offset, length, compiled]``: where the
-texts of the rule stand, and the part that matching needs. Of a rule that is filed under its consumers, each has an
+``head`` has ``rules`` (how many), ``date`` (of the newest proof), ``buckets``, ``table`` (its offset), ``digest``,
+``wanted`` (the keys that rules ask of ``lookup``) and ``always`` (entries of rules that no package stands for). A name's
+bucket is its bytes as a number modulo ``buckets``; a bucket maps each of its names to entries. An entry is
+``[offset, length, compiled]``: where the texts of the rule stand, and the part that matching needs. Of a rule that is filed under its consumers, each has an
 entry with that consumer alone.
 """
 
@@ -57,6 +57,7 @@ class Index:
             raise self._damaged()
         self.rules: int = head["rules"]
         self.digest: str = head["digest"]
+        self.date = str(head.get("date", ""))
         self.wanted: dict[str, list[str]] = head["wanted"]
         self._always: list[Entry] = head["always"]
         self._buckets: int = head["buckets"]

@@ -6,7 +6,7 @@ use in braces.
 
 from __future__ import annotations
 
-from envdoctor.engine.requirements import is_name, normalise, parse, unmet
+from envdoctor.engine.requirements import is_name, name_of, normalise, unmet
 from envdoctor.engine.tags import mismatch
 from envdoctor.engine.versions import within
 from envdoctor.model import Evidence, Unknown
@@ -103,9 +103,9 @@ def _parents(snapshot: Snapshot) -> dict[str, str]:
     for owner in snapshot.packages:
         lines = snapshot.lookup("requirements", owner)
         for line in [] if isinstance(lines, Unknown) else lines:
-            parsed = None if "extra" in line else parse(line)
-            if parsed and parsed[0] != owner:
-                parents.setdefault(parsed[0], owner)
+            name = "" if "extra" in line else name_of(line)
+            if name != owner:
+                parents.setdefault(name, owner)
     return parents
 
 

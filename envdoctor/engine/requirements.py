@@ -97,6 +97,11 @@ def parse(line: str) -> Parsed | None:
     return normalise(name), rest, marker.strip() or None if semicolon else None
 
 
+def name_of(line: str) -> str:
+    """The normalised name that a requirement line begins with; the rest of the line is not looked at."""
+    return normalise(_split(line.partition(";")[0])[0])
+
+
 def _split(head: str) -> tuple[str, str]:
     """Name as written and specifier set of a requirement in its plain form, unchecked."""
     rest = head.lstrip(_NAME)

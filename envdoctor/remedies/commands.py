@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from envdoctor.engine.requirements import canonical, normalise, parts
@@ -50,7 +51,7 @@ def _commanded(remedy: Remedy, action: Action, snapshot: Snapshot) -> Remedy:
         line = shell.assignment(str(action.name), str(action.to), system)
     else:
         tool = installer(snapshot, action)
-        calls = words(action, place_of(snapshot, tool)) if tool else []
+        calls = words(action, place_of(snapshot, tool, action.packages)) if tool else []
         if not calls:
             return remedy
         line = shell.line(calls, system)
@@ -109,7 +110,7 @@ def installer(snapshot: Snapshot, action: Action | None = None) -> str | None:
         return _FORMATS.get(str(snapshot.target.get("format")))
     if snapshot.target.get("kind") in {"root", "snapshot", "text"} and not snapshot.python.get("executable"):
         return "pip"
-    for name in [*_names(action), *list(snapshot.packages)[:_ASKED]]:
+    for name in (*_names(action), *islice(snapshot.packages, _ASKED)):
         if name not in snapshot.packages:
             continue
         stated = snapshot.lookup("installer", name)
@@ -127,17 +128,17 @@ def _names(action: Action | None) -> list[str]:
     return [*(normalise(found[0]) for found in map(parts, action.requirements) if found), *action.packages]
 
 
-def place_of(snapshot: Snapshot, tool: str) -> Place:
-    """Where a command is for. An environment that is active needs not be named."""
+def place_of(snapshot: Snapshot, tool: str, packages: Sequence[str] = ()) -> Place:
+    """Where a command about some installed packages is for. An environment that is active needs not be named."""
     prefix, executable = (_path(snapshot.python.get(key)) for key in ("prefix", "executable"))
     active = os.environ.get("VIRTUAL_ENV") or os.environ.get("CONDA_PREFIX")
     here = not executable or (prefix and active and os.path.realpath(active) == os.path.realpath(prefix))
-    installed = snapshot.target.get("kind") != "requirements"
+    installed, have = snapshot.target.get("kind") != "requirements", snapshot.packages
     return Place(
         tool=tool,
         python=None if here else executable,
         prefix=None if here else prefix,
-        versions={name: one.version for name, one in snapshot.packages.items()} if installed else None,
+        versions={name: have[name].version for name in (*packages, "pip") if name in have} if installed else None,
     )
 
 

@@ -11,10 +11,13 @@ if TYPE_CHECKING:
     class Render(Protocol):
         """What a renderer is: a report in, the whole text out, ending in a newline.
 
-        ``width`` and ``color`` are ``None`` where standard output should decide; formats without either ignore them.
+        ``width`` and ``color`` are ``None`` where standard output should decide, ``lines`` where there is no limit to
+        them; formats without these ignore them.
         """
 
-        def __call__(self, report: Report, *, width: int | None = None, color: bool | None = None) -> str:
+        def __call__(
+            self, report: Report, *, width: int | None = None, color: bool | None = None, lines: int | None = None
+        ) -> str:
             """Put the report into words."""
 
 

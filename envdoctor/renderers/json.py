@@ -11,12 +11,14 @@ from envdoctor.model import Record, Unknown
 from envdoctor.renderers import layout
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from envdoctor.model import Finding, Remedy, Report
 
 
-def render(report: Report, *, width: int | None = None, color: bool | None = None) -> str:
+def render(report: Report, *, width: int | None = None, color: bool | None = None, lines: int | None = None) -> str:
     """Write a report as JSON: ASCII, one document, ending in a newline."""
-    snapshot = report.snapshot
+    snapshot, findings = report.snapshot, layout.ordered(report)
     document: dict[str, Any] = {
         "envdoctor": __version__,
         "target": {
@@ -26,7 +28,9 @@ def render(report: Report, *, width: int | None = None, color: bool | None = Non
             "distributions": len(snapshot.packages),
         },
         "rules": report.rules,
-        "findings": [_finding(finding) for finding in layout.ordered(report)],
+        "findings": [_finding(finding) for finding in findings],
+        "groups": _groups(report, findings),
+        "ignored": [{**_finding(finding), "ignored": plain(wish.as_dict())} for finding, wish in report.ignored],
         "unknown": [unknown.as_dict() for unknown in (*snapshot.notes, *report.unknown)],
     }
     if layout.explains(report):
@@ -60,6 +64,7 @@ def _finding(finding: Finding) -> dict[str, Any]:
     document["proven"] = finding.proof == "proven"
     document["evidence"] = [item.as_dict() for item in finding.evidence]
     document["remedies"] = [_remedy(remedy) for remedy in finding.remedies]
+    del document["several"]
     if finding.consumer is None:
         del document["consumer"]
     if not finding.matched:
@@ -67,6 +72,28 @@ def _finding(finding: Finding) -> dict[str, Any]:
         if finding.confirmed is None:
             del document["confirmed"]
     return document
+
+
+def _groups(report: Report, findings: Sequence[Finding]) -> list[dict[str, Any]]:
+    """The findings as people are shown them; each group names its own by their places in the list of ``findings``."""
+    explains = layout.explains(report)
+
+    def key(finding: Finding) -> tuple[str, str | None]:
+        return finding.rule, finding.consumer if explains else None
+
+    places: dict[tuple[str, str | None], list[int]] = {}
+    for place, finding in enumerate(findings):
+        places.setdefault(key(finding), []).append(place)
+    return [
+        {
+            "rule": group.findings[0].rule,
+            "severity": group.findings[0].severity,
+            "title": group.title,
+            "findings": places[key(group.findings[0])],
+            "remedies": [_remedy(remedy) for remedy in group.remedies],
+        }
+        for group in layout.groups(report)
+    ]
 
 
 def _remedy(remedy: Remedy) -> dict[str, Any]:

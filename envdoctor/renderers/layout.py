@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import json
-import re
-from typing import TYPE_CHECKING, NamedTuple
+from envdoctor.model import IMPACTS, SEVERITIES, Group, Record
+from envdoctor.renderers.line import chosen, count, few, one_line, python, safe, short, where
 
-from envdoctor.model import SEVERITIES
-from envdoctor.renderers.line import count, few, one_line, safe, short, where
-
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
@@ -42,11 +39,12 @@ _FACTS = {
     "tags": "{value}",
     "text": "{value}",
     "environment": "{value}",
+    "configuration": "{value}",
 }
 _WHOLE = {"python", "start_method", "text", "environment"}
 
 
-class Way(NamedTuple):
+class Way(Record):
     """One remedy in words: what to type or to do, whether it is typed as it stands, how far to trust it, its cost."""
 
     text: str
@@ -62,6 +60,45 @@ def ordered(report: Report) -> list[Finding]:
     if explains(report):
         return findings
     return sorted(findings, key=lambda finding: SEVERITIES.index(finding.severity))
+
+
+def groups(report: Report) -> list[Group]:
+    """The findings as people are shown them: those of a rule together, the worst and the most frequent first.
+
+    Where a text is explained, the best come first.
+    """
+    made = list(report.groups) or [
+        Group(title=one.title, findings=[one], remedies=one.remedies) for one in report.findings
+    ]
+    return made if explains(report) else sorted(made, key=_badness)
+
+
+def _badness(group: Group) -> tuple[int, int, int]:
+    first = group.findings[0]
+    return SEVERITIES.index(first.severity), IMPACTS.index(first.impact), -len(group.findings)
+
+
+def headline(report: Report) -> str:
+    """``2 errors, 1 warning``; of a text that is explained ``1 confirmed, 1 ruled out``."""
+    return standing(report) if explains(report) else tally(report.findings)
+
+
+def subject(report: Report) -> str:
+    """`` in Python 3.11.7 at .venv of this project — 460 rules``."""
+    snapshot = report.snapshot
+    place = chosen(snapshot, short(where(snapshot)))
+    whole = f"{python(snapshot)}{f' at {place}' if place else ''}"
+    return f" in {whole if examined(report) else 'the text alone'} — {count(report.rules, 'rule')}"
+
+
+def whys(group: Group) -> list[str]:
+    """The reasons that the findings of a group give, each once."""
+    return list(dict.fromkeys(finding.why for finding in group.findings if finding.why))
+
+
+def references(group: Group) -> list[str]:
+    """Where to read more about the findings of a group, each address once."""
+    return list(dict.fromkeys(reference for finding in group.findings for reference in finding.references))
 
 
 def explains(report: Report) -> bool:
@@ -109,6 +146,49 @@ def near(source: str, report: Report) -> str:
     return one_line(source).replace(place + "/", short(place) + "/") if place else one_line(source)
 
 
+def rows(group: Group, report: Report, most: int | None = None) -> tuple[list[tuple[str, str]], int]:
+    """What a group of findings rests on: what was found, and where; and how many more there are of these.
+
+    Of several findings, what all of them rest on comes first; then each cause, with what trips over it in the place of
+    where, the most frequent first. At most so many are said; ``None`` asks for all, with every name and place.
+    """
+    shared, causes = _causes(group.findings)
+    said = [(found(item), near(item.source, report)) for item in shared[:most]]
+    room = None if most is None else max(most - len(said), 0)
+    for cause, others in causes[:room]:
+        if not others:
+            said.append((found(cause), near(cause.source, report)))
+        elif most is None:
+            places = [f"{found(other)}, {near(other.source, report)}" for other in others]
+            said += zip([found(cause), *("" for _ in places[1:])], places)
+        else:
+            more = f" and {len(others) - 1:,} more" if others[1:] else ""
+            said.append((found(cause), found(others[0]) + more))
+    return said, len(shared[len(said) :]) + len(causes[room:] if room is not None else ())
+
+
+def _causes(findings: Sequence[Finding]) -> tuple[list[Evidence], list[tuple[Evidence, list[Evidence]]]]:
+    """The evidence that all findings rest on; and each last piece that is a finding's own, with what else it rests on.
+
+    Several findings may share such a piece. What is matched in a text is said elsewhere.
+    """
+    first, *others = findings
+    shared = {_key(item): item for item in first.evidence if not (item.fact == "text" and first.matched)}
+    for other in others:
+        keys = {_key(item) for item in other.evidence} if shared else set()
+        shared = {key: item for key, item in shared.items() if key in keys}
+    causes: dict[tuple[str, ...], tuple[Evidence, list[Evidence]]] = {}
+    for finding in findings if others else ():
+        own = [item for item in finding.evidence if _key(item) not in shared]
+        if own:
+            causes.setdefault(_key(own[-1]), (own[-1], []))[1].extend(own[:-1])
+    return list(shared.values()), sorted(causes.values(), key=lambda cause: -len(cause[1]))
+
+
+def _key(evidence: Evidence) -> tuple[str, ...]:
+    return evidence.fact, evidence.value, evidence.source
+
+
 def found(evidence: Evidence) -> str:
     """One piece of evidence as a person would say it: ``thing 1.6.0``, ``Python 3.11.7``, ``USE_TF=0``."""
     kind, _, key = evidence.fact.partition(".")
@@ -130,13 +210,13 @@ def way(remedy: Remedy) -> Way:
     if remedy.at == "build":
         remarks.append("in the build environment only: needed while installing, not at run time")
     tag = {"workaround": "workaround", "manual": "by hand"}.get(remedy.safety, "")
-    return Way(text, bool(remedy.command), tag, one_line(remedy.effect or ""), remarks)
+    return Way(text=text, typed=bool(remedy.command), tag=tag, cost=one_line(remedy.effect or ""), remarks=remarks)
 
 
 def _require(remedy: Remedy) -> str:
-    requirement = remedy.requirement or ""
-    name, rest = re.fullmatch(r"\s*([\w.-]*)(.*)", requirement, re.DOTALL).groups()  # type: ignore[union-attr]
-    return f"use Python {rest.strip()}" if name.lower() == "python" else f"{remedy.kind} {requirement}"
+    requirement = (remedy.requirement or "").strip()
+    python_itself = requirement[:6].lower() == "python" and requirement[6:7] in " <>=!~"
+    return f"use Python {requirement[6:].strip()}" if python_itself else f"{remedy.kind} {requirement}"
 
 
 def _set(remedy: Remedy) -> str:
@@ -153,6 +233,9 @@ def _setenv(remedy: Remedy) -> str:
 
 
 def _value(value: object) -> str:
+    import json
+    import re
+
     return value if isinstance(value, str) and re.fullmatch(r"[A-Za-z_][\w./-]*", value) else json.dumps(value)
 
 
@@ -197,6 +280,8 @@ def frame(value: object) -> str:
 
 def new_rule(report: Report) -> str:
     """The command that begins a rule for what was understood, with a fitting name."""
+    import re
+
     facts = report.understood
     value = facts.get("frame")
     package = value.get("package") if isinstance(value, dict) else None

@@ -24,16 +24,28 @@ def verdict(report: Report, color: bool, unicode: bool) -> str:  # noqa: FBT001 
     mark = "✓" if unicode else "ok:"
     if color:
         mark = f"\x1b[32m{mark}\x1b[0m"
-    said = f"{mark} {subject(report.snapshot)}: nothing known to be wrong ({count(report.rules, 'rule')})"
+    ignoring = f", {ignored(report)}" if report.ignored else ""
+    said = f"{mark} {subject(report.snapshot)}: nothing known to be wrong ({count(report.rules, 'rule')}{ignoring})"
     rest = "\n    ".join(reasons(report))
     return f"{said}\n  could not be examined:\n    {rest}" if rest else said
 
 
 def subject(snapshot: Snapshot) -> str:
-    """Say what was examined: ``Python 3.11.7, 149 distributions in .venv``."""
-    place = short(where(snapshot))
+    """Say what was examined, and why: ``Python 3.11.7, 149 distributions in .venv of this project``."""
+    place = chosen(snapshot, short(where(snapshot)))
     distributions = count(len(snapshot.packages), "distribution")
     return f"{python(snapshot)}, {distributions}" + (f" in {place}" if place else "")
+
+
+def chosen(snapshot: Snapshot, place: str) -> str:
+    """A place with the reason why it is examined: ``/opt/env, python on PATH``, ``.venv of this project``."""
+    reason = safe(str(snapshot.target.get("chosen") or ""))
+    return reason if not place or reason.startswith(place + " ") else ", ".join(filter(None, (place, reason)))
+
+
+def ignored(report: Report) -> str:
+    """Say what the user does not want to see: ``2 findings ignored``."""
+    return f"{count(len(report.ignored), 'finding')} ignored"
 
 
 def python(snapshot: Snapshot) -> str:

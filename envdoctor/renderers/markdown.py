@@ -1,7 +1,8 @@
 """A report as the Markdown attachment of a bug report: short on top, everything else folded, private data taken out.
 
 Whatever comes from the examined environment is redacted first and then set as code, in which neither Markdown nor
-HTML nor a table's bars mean anything.
+HTML nor a table's bars mean anything. Whatever the environment, a report has at most :data:`LIMIT` characters: whole
+entries of lists are left out, and counted.
 """
 
 from __future__ import annotations
@@ -17,7 +18,16 @@ from envdoctor.renderers.redaction import Redactor
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from envdoctor.model import Distribution, Finding, Report
+    from envdoctor.model import Distribution, Finding, Group, Report
+
+#: GitHub takes 65,536 characters, and whoever files a bug adds some of their own.
+LIMIT = 60_000
+#: So many characters are kept for the last line, and so many may the parts before the list of distributions take.
+_LAST_LINE, _OF_FINDINGS, _OF_KNOWN, _OF_A_LIST = 100, 36_000, 4_000, 5_000
+#: So many characters of a value are shown, and of a command, which is of use only as a whole.
+_LONGEST, _LONGEST_COMMAND = 500, 8_000
+#: So many pieces of evidence of a group are listed, and so many characters of each.
+_ROWS, _OF_A_ROW = 40, 300
 
 _SYSTEM = ("glibc", "musl", "container")
 _PUNCTUATION = re.compile(r"([\\`*_\[\]<>~#|!$])")
@@ -28,6 +38,7 @@ def render(
     *,
     width: int | None = None,
     color: bool | None = None,
+    lines: int | None = None,
     redactor: Redactor | None = None,
 ) -> str:
     """Write a report as GitHub-flavoured Markdown, ending in a newline.
@@ -36,34 +47,45 @@ def render(
     """
     page = _Page(Redactor.of_this_user() if redactor is None else redactor)
     page.redactor.keep(report.snapshot.packages)
-    lines = [
-        "### envdoctor report",
-        "",
-        *_environment(page, report),
-        "",
-        f"#### {_headline(report)}",
-        "",
+    said = [
+        *page.taking(["### envdoctor report", "", *_environment(page, report), "", f"#### {_headline(report)}", ""]),
         *_findings(page, report),
         *_known(page, report),
         *_folded(page, report),
         f"<sub>{_redactions(page.redactor.count)}</sub>",
     ]
-    return "\n".join(lines) + "\n"
+    return "\n".join(said) + "\n"
 
 
 class _Page:
-    """How text from outside is set."""
+    """How text from outside is set, and how many characters are still to be had."""
 
     def __init__(self, redactor: Redactor) -> None:
         self.redactor = redactor
+        self.room = LIMIT - _LAST_LINE
 
-    def code(self, text: object) -> str:
-        """Redacted text as code that fits in a table cell, whatever it holds."""
+    def taking(self, lines: Sequence[str]) -> Sequence[str]:
+        """The lines, which are counted."""
+        self.room -= _size(lines)
+        return lines
+
+    def fitting(self, blocks: Iterable[Sequence[str]], most: int) -> Iterator[tuple[bool, Sequence[str]]]:
+        """Each block of lines, and whether so many characters hold it and those before."""
+        room = min(most, self.room)
+        for block in blocks:
+            room -= _size(block)
+            if room >= 0:
+                self.taking(block)
+            yield room >= 0, block
+
+    def code(self, text: object, longest: int = _LONGEST) -> str:
+        """Redacted text as code that fits in a table cell, whatever it holds; what is longer than allowed is cut."""
         said = self.plain(text) or " "
-        if not re.search(r"[`|]", said) and said == said.strip():
-            return f"`{said}`"
-        entities = "".join(char if char.isalnum() or char in " .-/" else f"&#{ord(char)};" for char in said)
-        return f"<code>{entities}</code>"
+        code = _code(said)
+        while len(code) > longest:
+            said = said[: len(said) * 3 // 4]
+            code = _code(said + "…")
+        return code
 
     def plain(self, text: object) -> str:
         """Redacted text on one line."""
@@ -74,11 +96,24 @@ class _Page:
 
         It is redacted too: the names that fill it, such as a requirement with an address, are from outside.
         """
-        pieces = re.split(r"(`[^`]+`)", self.plain(text).replace("&", "&amp;"))
+        said = self.plain(text)
+        said = said if len(said) <= 2 * _LONGEST else said[: 2 * _LONGEST] + "…"
+        pieces = re.split(r"(`[^`]+`)", said.replace("&", "&amp;"))
         return "".join(
             html.unescape(piece) if number % 2 else _PUNCTUATION.sub(r"\\\1", piece)
             for number, piece in enumerate(pieces)
         )
+
+
+def _size(lines: Iterable[str]) -> int:
+    return sum(len(text) + 1 for text in lines)
+
+
+def _code(said: str) -> str:
+    if not re.search(r"[`|]", said) and said == said.strip():
+        return f"`{said}`"
+    entities = "".join(char if char.isalnum() or char in " .-/" else f"&#{ord(char)};" for char in said)
+    return f"<code>{entities}</code>"
 
 
 def fenced(lines: Iterable[str], language: str = "text") -> list[str]:
@@ -119,42 +154,62 @@ def _headline(report: Report) -> str:
 
 
 def _findings(page: _Page, report: Report) -> Iterator[str]:
-    for finding in layout.ordered(report):
-        yield from _finding(page, finding, report)
-    for finding in report.ruled_out:
-        yield f"**ruled out**: {page.words(finding.title)} ({page.code(finding.rule)})"
-        yield ""
-        yield from _evidence(page, finding, "because")
-        yield ""
+    blocks = [(one.findings, list(_group(page, one, report))) for one in layout.groups(report)]
+    left: list[Finding] = []
+    for (findings, _), (fits, block) in zip(blocks, page.fitting((block for _, block in blocks), _OF_FINDINGS)):
+        if fits:
+            yield from block
+        else:
+            left += findings
+    ruled_out = ([*_ruled_out(page, finding)] for finding in report.ruled_out)
+    outside = 0
+    for fits, block in page.fitting(ruled_out, _OF_A_LIST):
+        yield from block if fits else ()
+        outside += not fits
+    if left or outside:
+        said = [layout.tally(left)] * bool(left) + [f"{outside:,} ruled out"] * bool(outside)
+        yield from page.taking([f"Left out here: {' and '.join(said)}.", ""])
+    if report.ignored:
+        yield from page.taking([f"{line.ignored(report).capitalize()}.", ""])
     if not report.findings:
-        for label, text in layout.understood(report):
-            yield f"- {label}: {page.code(text)}"
-        if report.understood:
-            yield ""
+        rows = [f"- {label}: {page.code(text)}" for label, text in layout.understood(report)]
+        yield from page.taking([*rows, *([""] if report.understood else [])])
 
 
-def _finding(page: _Page, finding: Finding, report: Report) -> Iterator[str]:
-    yield f"**{finding.severity}**: {page.words(finding.title)}"
+def _group(page: _Page, group: Group, report: Report) -> Iterator[str]:
+    finding = group.findings[0]
+    yield f"**{finding.severity}**: {page.words(group.title)}"
     yield ""
-    for matched in finding.matched:
+    for matched in finding.matched[:_ROWS]:
         yield f"- matched: {page.code(matched)} ({layout.confirmation(finding, report)})"
-    yield from _evidence(page, finding, "found")
-    if finding.remedies:
-        way = layout.way(finding.remedies[0])
+    rows, left = layout.rows(group, report, _ROWS)
+    alone = len(group.findings) == 1
+    for what, place in rows:
+        yield f"- found: {page.code(what, _OF_A_ROW)}{' in ' if alone else ': '}{page.code(place, _OF_A_ROW)}"
+    if left:
+        yield f"- and {left:,} more"
+    if group.remedies:
+        way = layout.way(group.remedies[0])
         remarks = "".join(f" ({page.words(text)})" for text in (way.tag, way.cost) if text)
-        yield f"- fix: {page.code(way.text)}{remarks}"
+        said = _code(page.plain(way.text))
+        if len(said) > _LONGEST_COMMAND:
+            said = f"one command of {len(way.text):,} characters, which is not shown"
+        yield f"- fix: {said}{remarks}"
     links = "".join(f", {_link(page, reference)}" for reference in finding.references[:1])
     yield f"- rule: {page.code(finding.rule)}, {layout.credit(finding)}{links}"
     yield ""
 
 
-def _evidence(page: _Page, finding: Finding, label: str) -> Iterator[str]:
-    for item in finding.evidence:
-        yield f"- {label}: {page.code(layout.found(item))} in {page.code(item.source)}"
+def _ruled_out(page: _Page, finding: Finding) -> Iterator[str]:
+    yield f"**ruled out**: {page.words(finding.title)} ({page.code(finding.rule)})"
+    yield ""
+    for item in finding.evidence[:_ROWS]:
+        yield f"- because: {page.code(layout.found(item))} in {page.code(item.source)}"
+    yield ""
 
 
 def _link(page: _Page, reference: str) -> str:
-    return f"<{reference}>" if re.fullmatch(r"https?://[^\s<>|`]+", reference) else page.code(reference)
+    return f"<{reference}>" if re.fullmatch(r"https?://[^\s<>|`]{1,300}", reference) else page.code(reference)
 
 
 def _known(page: _Page, report: Report) -> Iterator[str]:
@@ -162,9 +217,12 @@ def _known(page: _Page, report: Report) -> Iterator[str]:
     packages = report.snapshot.packages
     installed = [packages[name] for name in sorted({*report.known_packages} & {*packages})]
     if installed:
-        yield "#### Distributions that rules know about"
-        yield ""
-        yield ", ".join(page.code(_pinned(page, item, " ")) for item in installed)
+        cells = ([page.code(_pinned(page, item, " "))] for item in installed)
+        said = [block[0] for fits, block in page.fitting(cells, _OF_KNOWN) if fits]
+        more = [f"and {len(installed) - len(said):,} more"] if len(said) < len(installed) else []
+        yield from page.taking(["#### Distributions that rules know about", ""])
+        page.room -= len(said) + 50  # the commas, and what is counted
+        yield ", ".join([*said, *more])
         yield ""
 
 
@@ -178,19 +236,34 @@ def _pinned(page: _Page, distribution: Distribution, between: str) -> str:
 
 def _folded(page: _Page, report: Report) -> Iterator[str]:
     snapshot = report.snapshot
-    whys = [f"{finding.rule}: {page.plain(finding.why)}" for finding in layout.ordered(report) if finding.why]
-    yield from _details("Why, rule by rule", whys)
-    listed = [_pinned(page, snapshot.packages[name], "==") for name in sorted(snapshot.packages)]
-    yield from _details(f"All {line.count(len(listed), 'distribution')}", listed)
-    again = [f"{_pinned(page, item, '==')}  {page.plain(item.path or '')}" for item in snapshot.duplicates]
-    yield from _details("Distributions that stand behind another of the same name", again)
-    reasons = [page.plain(reason) for reason in line.reasons(report, most=100)]
-    yield from _details("What could not be examined", reasons)
+    whys = [(group.findings[0].rule, why) for group in layout.groups(report) for why in layout.whys(group)[:1]]
+    yield from _details(page, "Why, rule by rule", len(whys), (f"{rule}: {page.plain(why)}" for rule, why in whys))
+    again = (f"{_pinned(page, item, '==')}  {page.plain(item.path or '')}" for item in snapshot.duplicates)
+    title = "Distributions that stand behind another of the same name"
+    yield from _details(page, title, len(snapshot.duplicates), again)
+    reasons = line.reasons(report, most=100)
+    yield from _details(page, "What could not be examined", len(reasons), map(page.plain, reasons))
+    listed = (_pinned(page, snapshot.packages[name], "==") for name in sorted(snapshot.packages))
+    number = len(snapshot.packages)
+    yield from _details(page, f"All {line.count(number, 'distribution')}", number, listed, LIMIT)
 
 
-def _details(title: str, lines: Sequence[str]) -> Iterator[str]:
-    if lines:
-        yield from (f"<details><summary>{html.escape(title)}</summary>", "", *fenced(lines), "", "</details>", "")
+def _details(page: _Page, title: str, number: int, lines: Iterable[str], most: int = _OF_A_LIST) -> Iterator[str]:
+    """A folded list of as many lines as there is room for; the others are counted."""
+    around = 4 * _LONGEST + 500  # its fences, and what unfolds it
+    cut = ([text if len(text) <= 2 * _LONGEST else text[: 2 * _LONGEST] + "…"] for text in lines)
+    said: list[str] = []
+    for fits, block in page.fitting(cut, min(most, page.room - around)):
+        if not fits:
+            break
+        said += block
+    if len(said) < number:
+        said.append(f"… and {number - len(said):,} more")
+    if said:
+        block = fenced(said)
+        head, tail = [f"<details><summary>{html.escape(title)}</summary>", ""], ["", "</details>", ""]
+        page.taking([*head, block[0], block[-1], *tail])
+        yield from (*head, *block, *tail)
 
 
 def _redactions(number: int) -> str:

@@ -1,48 +1,69 @@
-"""A report for a person at a terminal: findings with evidence and ways out, one summary line, what stayed unknown.
+"""A report for a person: one line that counts, then what one rule found together, the worst first, and ways out.
 
 Prose is wrapped; commands, paths and addresses never are, so that they can be copied. Only the terminal's own
-bold, dim, red, yellow, green and cyan are used, which every theme, light or dark, makes legible.
+bold, dim, red, yellow, green and cyan are used, which every theme, light or dark, makes legible. What does not fit into
+the lines that are given is left out, from the end, and counted.
 """
 
 from __future__ import annotations
 
 import os
 import sys
-from typing import TYPE_CHECKING
 
 from envdoctor.renderers import layout, line
+from envdoctor.renderers.page import Page
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from rich.text import Text
+    from collections.abc import Callable, Sequence
+    from typing import Optional
 
-    from envdoctor.model import Finding, Remedy, Report
+    from envdoctor.model import Finding, Group, Remedy, Report
+    from envdoctor.renderers.page import Part
 
-    Part = tuple[str, str]
+    #: Writes one part of a report: whole for ``None``, with lists of at most so many entries, or in brief for 0.
+    Block = Callable[[Optional[int]], Page]
 
-_GUTTER = 10
-_PROSE = 100
 _BADGES = {"error": "bold red", "warning": "bold yellow", "info": "bold cyan"}
 _TAGS = {"workaround": "yellow", "by hand": "cyan"}
+#: From the most to the least detail: how long lists may be; the last is a title and the first way out.
+_DETAIL = (40, 12, 4, 0)
+#: So many ways out are said, unless everything is wanted.
+_WAYS = 3
+_EVERYTHING = "--all shows everything"
+#: The lines that the end of a report takes at most, without what could not be examined.
+_END = 3
 
 
-def render(report: Report, *, width: int | None = None, color: bool | None = None, unicode: bool | None = None) -> str:
-    """Write a report as text; ``None`` means what suits standard output. Ends with a newline."""
+def render(
+    report: Report,
+    *,
+    width: int | None = None,
+    color: bool | None = None,
+    unicode: bool | None = None,
+    lines: int | None = None,
+) -> str:
+    """Write a report as text in at most so many ``lines``, or all of it for ``None``. Ends with a newline.
+
+    Of the other options ``None`` means what suits standard output.
+    """
     color = line.colorful(sys.stdout, os.environ) if color is None else color
     unicode = line.carries_unicode(sys.stdout) if unicode is None else unicode
     if not report.findings and not layout.explains(report):
         return line.verdict(report, color, unicode) + "\n"
-    page = _Page(_columns(width), unicode=unicode)
-    for finding in layout.ordered(report):
-        _finding(page, finding, report)
-    for finding in report.ruled_out:
-        _ruled_out(page, finding, report)
+    page = Page(_columns(width))
+    end = _unknown(page.width, report, None if lines is None else lines // 4)
     if report.findings:
-        _summary(page, report)
-    else:
+        page.put((layout.headline(report), "bold"), (layout.subject(report), ""))
+        page.put()
+    blocks = _blocks(page.width, report, lines)
+    left = len(blocks) - _fit(page, blocks, None if lines is None else lines - end.height - _END)
+    if not report.findings:
         _understood(page, report)
-    for number, reason in enumerate(line.reasons(report)):
-        page.prose(("" if number else "unknown", "dim"), (reason, "dim"))
-    return page.text(color=color)
+    if left or page.cut or end.cut:
+        page.prose(("left out", "dim"), (_left_out(report, left), "dim"))
+    page.add(end)
+    return page.text(color=color, unicode=unicode)
 
 
 def _columns(width: int | None) -> int:
@@ -53,121 +74,104 @@ def _columns(width: int | None) -> int:
     return max(width, 40)
 
 
-class _Page:
-    """Lines under construction, each with a label in the gutter."""
+def _blocks(width: int, report: Report, lines: int | None) -> list[Block]:
+    def of_group(group: Group) -> Block:
+        return lambda most: _group(Page(width), group, report, most, lines)
 
-    def __init__(self, width: int, *, unicode: bool) -> None:
-        self.width = width
-        self.unicode = unicode
-        self.lines: list[Text] = []
+    def of_ruled_out(finding: Finding) -> Block:
+        return lambda most: _ruled_out(Page(width), finding, report, most)
 
-    def put(self, *parts: Part) -> None:
-        """Add one line that is never broken."""
-        from rich.text import Text
-
-        self.lines.append(Text.assemble(*(part for part in parts if part[0])))
-
-    def row(self, label: Part, *parts: Part) -> None:
-        """Add one line with a label, never broken."""
-        text, style = label
-        self.put((text.ljust(_GUTTER), style), *parts)
-
-    def prose(self, label: Part, *parts: Part) -> None:
-        """Add words with a label, broken between words to fit the page."""
-        from rich.text import Text
-
-        whole = Text.assemble(*(part for part in parts if part[0]))
-        if not whole:
-            return
-        for piece in whole.divide(_breaks(whole.plain, min(self.width, _PROSE) - _GUTTER)):
-            piece.rstrip()
-            self.lines.append(Text.assemble((label[0].ljust(_GUTTER), label[1]), piece))
-            label = ("", "")
-
-    def fits(self, text: str) -> bool:
-        """Whether a text stands in one line behind the gutter."""
-        from rich.cells import cell_len
-
-        return cell_len(text) <= self.width - _GUTTER
-
-    def text(self, *, color: bool) -> str:
-        """Everything, with or without the terminal's colours."""
-        import io
-
-        from rich.console import Console
-
-        out = io.StringIO()
-        console = Console(
-            file=out, width=self.width, force_terminal=color, color_system="standard" if color else None,
-            no_color=not color, highlight=False, legacy_windows=False,
-        )  # fmt: skip
-        for entry in self.lines:
-            entry.rstrip()
-            console.print(entry, soft_wrap=True)
-        text = out.getvalue()
-        return text if self.unicode else text.replace("—", "-").replace("·", "-")
+    return [*map(of_group, layout.groups(report)), *map(of_ruled_out, report.ruled_out)]
 
 
-def _breaks(text: str, width: int) -> list[int]:
-    """Where to break words into lines of a width; a longer word is left whole, so that it can be copied."""
-    from rich.cells import cell_len
+def _fit(page: Page, blocks: Sequence[Block], lines: int | None) -> int:
+    """Add as many blocks as fit, each in as much detail as the later ones leave room for; return how many."""
+    if lines is None:
+        for block in blocks:
+            page.add(block(None))
+        return len(blocks)
+    room, briefs = lines - page.height, list[Page]()
+    for block in blocks:
+        brief = block(0)
+        if briefs and brief.height > room:
+            break
+        room -= brief.height
+        briefs.append(brief)
+    for block, brief in zip(blocks, briefs):
+        room += brief.height
+        chosen = next((one for most in _DETAIL[:-1] for one in [block(most)] if one.height <= room), brief)
+        room -= chosen.height
+        page.add(chosen)
+    return len(briefs)
 
-    offsets, used, at = [], 0, 0
-    for word in text.split(" "):
-        cells = cell_len(word)
-        if used and used + cells > width:
-            offsets.append(at)
-            used = 0
-        used += cells + 1
-        at += len(word) + 1
-    return offsets
+
+def _left_out(report: Report, blocks: int) -> str:
+    """How many findings are not shown at all, and how to see them."""
+    groups = layout.groups(report)
+    shown = max(len(groups) + len(report.ruled_out) - blocks, 0)
+    missing = [finding for group in groups[shown:] for finding in group.findings]
+    if not missing:
+        return f"{f'{blocks:,} ruled out' if blocks else 'some details'}; {_EVERYTHING}"
+    return f"{layout.tally(missing)}; {_EVERYTHING}"
 
 
-def _finding(page: _Page, finding: Finding, report: Report) -> None:
-    page.prose((finding.severity, _BADGES[finding.severity]), (line.one_line(finding.title), "bold"))
-    traits = [finding.rule, finding.impact, layout.credit(finding)]
-    page.row(("", ""), (" · ".join(traits), "dim"))
-    for number, matched in enumerate(finding.matched):
-        page.prose(_label("" if number else "matched"), (line.one_line(matched), ""))
-    if finding.matched:
-        page.prose(_label(""), (layout.confirmation(finding, report), "green" if finding.confirmed else "yellow"))
-    _found(page, finding, report)
-    if finding.why:
-        page.prose(_label("why"), (line.one_line(finding.why), ""))
-    for number, remedy in enumerate(finding.remedies):
-        _remedy(page, "or" if number else "fix", remedy)
-    for number, reference in enumerate(finding.references):
-        page.row(_label("" if number else "see"), (line.safe(reference), "cyan"))
+def _group(page: Page, group: Group, report: Report, most: int | None, lines: int | None) -> Page:
+    """What one rule found: with ``most`` entries of each list, all for ``None``, in brief for 0."""
+    finding = group.findings[0]
+    page.prose((finding.severity, _BADGES[finding.severity]), (line.one_line(group.title), "bold"))
+    page.row(("", ""), (" · ".join((finding.rule, finding.impact, layout.credit(finding))), "dim"))
+    if most != 0:
+        _matched(page, finding, report)
+        _found(page, group, report, most)
+        for number, why in enumerate(page.some(layout.whys(group), most)):
+            page.prose(_label("" if number else "why"), (line.one_line(why), ""))
+    remedies = page.some(group.remedies, None if most is None else min(most, _WAYS) or 1)
+    for number, remedy in enumerate(remedies):
+        _remedy(page, "or" if number else "fix", remedy, lines)
+    if most == 0:
+        page.cut = True
+    else:
+        for number, reference in enumerate(page.some(layout.references(group), most)):
+            page.row(_label("" if number else "see"), (line.safe(reference), "cyan"))
     page.put()
+    return page
 
 
 def _label(text: str, style: str = "dim") -> Part:
     return (f"  {text}", style)
 
 
-def _found(page: _Page, finding: Finding, report: Report) -> None:
-    """The evidence: what and where; in two columns if all of it fits, else the place below."""
-    rows = [
-        (layout.found(item), layout.near(item.source, report))
-        for item in finding.evidence
-        if not (item.fact == "text" and finding.matched)  # said already
-    ]
-    wide = max((len(what) for what, _ in rows), default=0) + 2
-    beside = all(page.fits(what.ljust(wide) + source) for what, source in rows)
-    for number, (what, source) in enumerate(rows):
+def _matched(page: Page, finding: Finding, report: Report) -> None:
+    for number, matched in enumerate(finding.matched):
+        page.prose(_label("" if number else "matched"), (line.one_line(matched), ""))
+    if finding.matched:
+        page.prose(_label(""), (layout.confirmation(finding, report), "green" if finding.confirmed else "yellow"))
+
+
+def _found(page: Page, group: Group, report: Report, most: int | None) -> None:
+    """The evidence: what and where; the place below where it does not fit beside."""
+    rows, left = layout.rows(group, report, most)
+    wide = min(max((len(what) for what, _ in rows), default=0), page.width // 3) + 2
+    for number, (what, place) in enumerate(rows):
         label = _label("" if number else "found")
-        if beside:
-            page.row(label, (what.ljust(wide), ""), (source, "dim"))
+        if page.fits(what.ljust(wide) + place):
+            page.row(label, (what.ljust(wide), ""), (place, "dim"))
         else:
             page.prose(label, (what, ""))
-            page.row(_label(""), (f"  {source}", "dim"))
+            page.row(_label(""), (f"  {place}", "dim"))
+    if left:
+        page.cut = True
+        page.row(_label(""), (f"and {left:,} more", "dim"))
 
 
-def _remedy(page: _Page, label: str, remedy: Remedy) -> None:
+def _remedy(page: Page, label: str, remedy: Remedy, lines: int | None) -> None:
     """A command on a line of its own, however long; words wrapped; and below, what it costs."""
     way = layout.way(remedy)
     gutter, mark = _label(label, "green"), (way.tag, _TAGS.get(way.tag, ""))
-    if way.typed:
+    if way.typed and lines is not None and len(way.text) > page.width * lines // 2:
+        page.cut = True
+        page.row(gutter, (f"one command of {len(way.text):,} characters, which --all shows", ""))
+    elif way.typed:
         page.row(gutter, (way.text, "bold"))
     elif way.tag == "by hand":
         page.prose(gutter, mark, (": ", ""), (way.text, ""))
@@ -179,16 +183,17 @@ def _remedy(page: _Page, label: str, remedy: Remedy) -> None:
         page.prose(_label(""), (remark, ""))
 
 
-def _ruled_out(page: _Page, finding: Finding, report: Report) -> None:
+def _ruled_out(page: Page, finding: Finding, report: Report, most: int | None) -> Page:
     page.prose(("ruled out", "dim"), (line.one_line(finding.title), ""))
     page.row(("", ""), (finding.rule, "dim"))
-    for number, item in enumerate(finding.evidence):
+    for number, item in enumerate(page.some(finding.evidence, most)):
         place = layout.near(item.source, report)
         page.row(_label("" if number else "because"), (layout.found(item), ""), (f"  {place}", "dim"))
     page.put()
+    return page
 
 
-def _understood(page: _Page, report: Report) -> None:
+def _understood(page: Page, report: Report) -> None:
     page.put((f"None of {line.count(report.rules, 'rule')} explains this.", "bold"))
     rows = layout.understood(report)
     for label, text in rows:
@@ -199,10 +204,12 @@ def _understood(page: _Page, report: Report) -> None:
         page.put(("  ", ""), (layout.new_rule(report), "bold"))
 
 
-def _summary(page: _Page, report: Report) -> None:
-    parts = layout.standing(report) if layout.explains(report) else layout.tally(report.findings)
-    place = line.where(report.snapshot)
-    whole = f"{line.python(report.snapshot)}{f' at {place}' if place else ''}"
-    if not layout.examined(report):
-        whole = "the text alone"
-    page.put((parts, "bold"), (f" in {whole} — {line.count(report.rules, 'rule')}", ""))
+def _unknown(width: int, report: Report, most: int | None) -> Page:
+    """What could not be examined, and what is ignored, in at most so many lines."""
+    page = Page(width)
+    if report.ignored:
+        page.prose(("ignored", "dim"), (line.ignored(report), "dim"))
+    listed = line.FEW if most is not None else len(report.unknown) + len(report.snapshot.notes)
+    for number, reason in enumerate(line.reasons(report, most=listed)):
+        page.prose(("" if number else "unknown", "dim"), (reason, "dim"))
+    return page.shortened(most)
