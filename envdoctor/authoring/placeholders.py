@@ -14,7 +14,10 @@ if TYPE_CHECKING:
 
 #: What texts may name in braces: in a rule with consumers, and in one about installed metadata.
 CONSUMER_NAMES = {"consumer": "name", "works": "1.0", "module": "name"}
-INSTALLED_NAMES = {"distribution": "name", "requirement": "name==1.0", "required": "name", "found": "1.0"}
+INSTALLED_NAMES = {
+    "distribution": "name", "requirement": "name==1.0", "required": "name", "found": "1.0",
+    "lock": "name.lock", "sync": "tool sync",
+}  # fmt: skip
 
 #: What the texts of a rule may name of what matched, by the facts in its conditions.
 MATCHED_NAMES: dict[str, tuple[str, ...]] = {
@@ -29,7 +32,8 @@ MATCHED_NAMES: dict[str, tuple[str, ...]] = {
 #: Words for what only a finding can name, where a rule is shown by itself.
 UNNAMED = {
     "consumer": "a consumer", "works": "a later release", "distribution": "a distribution", "requirement": "...",
-    "required": "...", "found": "...", "file": "a file", "line": "...", "call": "a call", "name": "a name",
+    "required": "...", "found": "...", "lock": "the lock file", "sync": "its tool",
+    "file": "a file", "line": "...", "call": "a call", "name": "a name",
     "module": "a module", "key": "a key", "writer": "another environment", "python": "another version",
     "functions": "{...}", "artifact": "artefact", "start_method": "its start method",
 }  # fmt: skip

@@ -30,10 +30,16 @@ def verdict(report: Report, color: bool, unicode: bool) -> str:  # noqa: FBT001 
 
 
 def subject(snapshot: Snapshot) -> str:
-    """Say what was examined: ``Python 3.11.7, 149 distributions in .venv``."""
-    place = short(where(snapshot))
+    """Say what was examined, and why: ``Python 3.11.7, 149 distributions in .venv of this project``."""
+    place = chosen(snapshot, short(where(snapshot)))
     distributions = count(len(snapshot.packages), "distribution")
     return f"{python(snapshot)}, {distributions}" + (f" in {place}" if place else "")
+
+
+def chosen(snapshot: Snapshot, place: str) -> str:
+    """A place with the reason why it is examined: ``/opt/env, python on PATH``, ``.venv of this project``."""
+    reason = safe(str(snapshot.target.get("chosen") or ""))
+    return reason if not place or reason.startswith(place + " ") else ", ".join(filter(None, (place, reason)))
 
 
 def python(snapshot: Snapshot) -> str:

@@ -201,7 +201,7 @@ def _understood(page: _Page, report: Report) -> None:
 
 def _summary(page: _Page, report: Report) -> None:
     parts = layout.standing(report) if layout.explains(report) else layout.tally(report.findings)
-    place = line.where(report.snapshot)
+    place = line.chosen(report.snapshot, line.where(report.snapshot))
     whole = f"{line.python(report.snapshot)}{f' at {place}' if place else ''}"
     if not layout.examined(report):
         whole = "the text alone"
