@@ -179,12 +179,12 @@ class _Case:
         trace = Trace()
         confirmed: bool | None = False
         said = "the environment does not have this combination"
-        if not _is_where_it_failed(self.error_text, snapshot):
-            confirmed = None
-            said = "this environment lacks packages that the traceback runs through, so that it rules nothing out"
-        elif self.texts["consumers"] and not self.pointed and holds(self.compiled["when"], snapshot, trace):
+        if self.texts["consumers"] and not self.pointed and holds(self.compiled["when"], snapshot, trace):
             confirmed = None
             said = "none of the distributions that this rule lists is affected; another one, or your own code, may be"
+        elif not _is_where_it_failed(self.error_text, snapshot):
+            confirmed = None
+            said = "this environment lacks packages that the traceback runs through, so that it rules nothing out"
         evidence = [*trace.evidence(), Evidence(fact="environment", value=said, source=snapshot.source)]
         found = self._worded(finding(self.texts, Match(evidence=evidence), snapshot), self.suspects)
         return self.best.score, _with(found, self.best, confirmed=confirmed)
