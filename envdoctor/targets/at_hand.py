@@ -137,11 +137,12 @@ def _kernel() -> Choice | None:
 def of_project() -> Choice | None:
     """The environment of the nearest directory, from the current one upwards, that has or names one."""
     stated = os.environ.get("UV_PROJECT_ENVIRONMENT", "")
-    here = upwards()
+    here, home = upwards(), os.path.expanduser("~")
     for directory in here:
         if os.path.isfile(os.path.join(directory, "pyvenv.cfg")):
             return Choice(place=directory, chosen="the environment around the current directory")
-        for name in (stated, *_IN_PROJECT) if stated else _IN_PROJECT:
+        usual = _IN_PROJECT[:1] if directory == home else _IN_PROJECT
+        for name in (stated, *usual) if stated else usual:
             prefix = os.path.join(directory, name)
             if os.path.isfile(os.path.join(prefix, "pyvenv.cfg")) and _is_trusted(prefix, here[0]):
                 if name == stated:
