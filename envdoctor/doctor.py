@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
     from envdoctor.engine.index import Index
     from envdoctor.model import Finding, Group, Ignore, Remedy, Snapshot
+    from envdoctor.probes.error_text import ErrorText
 
 
 def examine(  # noqa: PLR0913 - each is an option of its own
@@ -30,12 +31,13 @@ def examine(  # noqa: PLR0913 - each is an option of its own
     """The facts of one target.
 
     ``kind`` is ``python``, ``requirements``, ``root``, ``pid`` or ``snapshot`` and ``value`` its path or number;
-    without them the active environment, or the running interpreter, is examined. ``start_method`` states what the
-    program will use; ``rules`` are directories of further rules, and ``candidates`` adds rules that nobody has proven
+    without them it is the active environment, else the running interpreter. ``start_method`` states what the program
+    will use; ``rules`` are directories of further rules, and ``candidates`` adds rules that nobody has proven
     yet: both may ask for further facts. ``project`` is a
     directory and ``artifacts`` are files that rules may ask about; nothing in them is executed or loaded. In place of a
     project, ``surroundings`` is the directory where the user is: only rules about what is installed look at it.
-    ``requirements`` takes ``python_version``, ``platform`` and ``machine``.
+    ``requirements`` takes ``python_version``, ``platform`` and ``machine``; where nothing is named, ``frames`` are the
+    files of a traceback, whose environment it then is.
 
     Raises :class:`~envdoctor.errors.TargetError` where the target cannot be examined.
     """
@@ -46,6 +48,8 @@ def examine(  # noqa: PLR0913 - each is an option of its own
     elif kind in {"python", "root", "pid"}:
         options["wanted"] = wanted(rules, candidates=candidates)
     snapshot = targets.examine(kind, value, **options)
+    if kind is not None:
+        snapshot = snapshot.replace(target={**snapshot.target, "chosen": f"named by --{kind}"})
     if start_method is not None:
         snapshot = snapshot.replace(start_method={**snapshot.start_method, "stated": start_method})
     around = surroundings or beside.of_target(snapshot)
@@ -110,12 +114,15 @@ def prescribed(report: Report) -> Report:
     return each
 
 
-def explain(text: str, snapshot: Snapshot | None, rules: Sequence[str] = (), *, candidates: bool = False) -> Report:
+def explain(
+    text: str | ErrorText, snapshot: Snapshot | None, rules: Sequence[str] = (), *, candidates: bool = False
+) -> Report:
     """The rules whose symptoms a traceback or log shows, ranked, held against the environment where there is one."""
     from envdoctor.engine.explain import explain as explain_failures
     from envdoctor.probes.error_text import read
 
-    report = explain_failures(read(text), snapshot, rule_bases(rules, candidates=candidates))
+    error_text = read(text) if isinstance(text, str) else text
+    report = explain_failures(error_text, snapshot, rule_bases(rules, candidates=candidates))
     each = [group for finding in report.findings for group in groups([finding], report.snapshot)]
     explained: Report = report.replace(groups=each)
     return explained

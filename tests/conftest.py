@@ -27,6 +27,7 @@ def run(*words, **options):
 def environment(**changes):
     """This process's environment variables without those that name an active environment or change colours."""
     gone = {"VIRTUAL_ENV", "CONDA_PREFIX", "PYTHONPATH", "FORCE_COLOR", "NO_COLOR", "PYTHONDONTWRITEBYTECODE"}
+    gone |= {"UV_PROJECT_ENVIRONMENT", "CONDA_DEFAULT_ENV", "JPY_PARENT_PID"}
     return {**{name: value for name, value in os.environ.items() if name not in gone}, **changes}
 
 

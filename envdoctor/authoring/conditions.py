@@ -20,7 +20,10 @@ if TYPE_CHECKING:
     from envdoctor.authoring.document import Node, Where
 
 IMPLEMENTATIONS = ("cpython", "pypy", "graalpy", "jython", "ironpython", "micropython")
-INSTALLED = ("missing", "incompatible", "requires-python", "platform", "duplicate", "leftover", "unreadable")
+INSTALLED = (
+    *("missing", "incompatible", "requires-python", "platform"),
+    *("duplicate", "leftover", "unreadable", "drift"),
+)
 
 _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*", re.ASCII)
 _MARKER_LENGTH = 500

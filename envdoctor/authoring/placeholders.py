@@ -14,7 +14,10 @@ if TYPE_CHECKING:
 
 #: What texts may name in braces: in a rule with consumers, and in one about installed metadata.
 CONSUMER_NAMES = {"consumer": "name", "works": "1.0", "module": "name"}
-INSTALLED_NAMES = {"distribution": "name", "requirement": "name==1.0", "required": "name", "found": "1.0"}
+INSTALLED_NAMES = {
+    "distribution": "name", "requirement": "name==1.0", "required": "name", "found": "1.0",
+    "lock": "name.lock", "sync": "tool sync",
+}  # fmt: skip
 
 #: What the texts of a rule may name of what matched, by the facts in its conditions.
 MATCHED_NAMES: dict[str, tuple[str, ...]] = {

@@ -26,13 +26,18 @@ commands:
   rules      list, show, write, lint, prove and measure rules
 
 examples:
-  envdoctor                                   the active environment, or the interpreter that runs envdoctor
+  envdoctor                                   the environment at hand, see below
   envdoctor --python .venv/bin/python         another interpreter, CPython 3.6 or later
   envdoctor -r uv.lock --python-version 3.12  what a lock file would install
   envdoctor --project . --artifact model.zip  your source and configuration too, and a file you will load
   envdoctor --pid 4711                        a running or hung job
   envdoctor -f json --fail-on warning         one JSON document; exit status 1 from warnings on
   envdoctor explain error.log                 why did it break?
+
+Where none is named, it is the active environment (VIRTUAL_ENV, CONDA_PREFIX); with python -m envdoctor, that python;
+else what the project around the current directory has (.venv, venv, or what uv, poetry, pdm, pipenv or hatch keep for
+it); else its lock file, where nothing is installed; else python on PATH; else the environment that envdoctor is
+installed in. One that was made for envdoctor alone is only examined by name.
 
 envdoctor COMMAND --help says more. Exit status: 0 nothing found, 1 something found, 2 wrong usage,
 3 the target could not be examined, 4 envdoctor itself failed.

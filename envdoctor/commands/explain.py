@@ -19,11 +19,14 @@ from envdoctor.commands.options import (
 )
 from envdoctor.commands.output import show
 from envdoctor.errors import UsageError
+from envdoctor.probes.error_text import read as read_error
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import IO
+
+    from envdoctor.probes.error_text import ErrorText
 
 #: How much of a text is read, counted from its end.
 LIMIT = 16 << 20
@@ -33,7 +36,8 @@ def run(words: Sequence[str]) -> int:
     """``envdoctor explain``."""
     parser = parser_for(
         "explain",
-        "Find the rules that explain a traceback or a log, ranked, and confirmed or ruled out by the environment.",
+        "Find the rules that explain a traceback or a log, ranked, and confirmed or ruled out by the environment:\n"
+        "the one that the traceback's files lie in, where they are here, else the one that envdoctor check examines.",
         "examples:\n"
         "  envdoctor explain error.log\n"
         "  python train.py 2>&1 | envdoctor explain -\n"
@@ -54,10 +58,16 @@ def run(words: Sequence[str]) -> int:
     text = read_text(options.file)
     if not text.strip():
         raise UsageError("there is no text to explain: give a file, or pipe a traceback or log into envdoctor explain")
-    target = None if options.no_target else examine(options)
-    report = doctor.explain(text, target, options.rules, candidates=options.candidates)
+    error_text = read_error(text)
+    target = None if options.no_target else examine(options, _frames(error_text))
+    report = doctor.explain(error_text, target, options.rules, candidates=options.candidates)
     show(report, options.format, options.output, everything=options.all)
     return int(bool(report.findings))
+
+
+def _frames(error_text: ErrorText) -> list[str]:
+    """The files of the frames that run through something installed."""
+    return [frame.file for failure in error_text.failures for frame in failure.frames if frame.installed]
 
 
 def read_text(path: str) -> str:

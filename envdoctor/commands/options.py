@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 TARGET_EXAMPLES = """\
 examples:
-  envdoctor {command}                          the active environment
+  envdoctor {command}                          the active environment, else the project's .venv
   envdoctor {command} --python /opt/app/bin/python
   envdoctor {command} -r requirements.txt --python-version 3.11 --platform linux
   envdoctor {command} --root /mnt/image        a container's file system; nothing in it is executed
@@ -92,7 +92,9 @@ def parser_for(command: str, description: str, examples: str) -> Parser:
 
 def add_target(parser: argparse.ArgumentParser) -> None:
     """Add the options that choose a target."""
-    group = parser.add_argument_group("target", "at most one; by default the active environment")
+    group = parser.add_argument_group(
+        "target", "at most one; by default the active environment, else the project's .venv, else python on PATH"
+    )
     for names, metavar, said in (
         (["--python"], "PATH", "another interpreter, or the directory of its environment"),
         (["-r", "--requirements"], "FILE", "a requirements or lock file; nothing is installed"),
@@ -138,8 +140,8 @@ def target_of(options: argparse.Namespace) -> list[str]:
     ]
 
 
-def examine(options: argparse.Namespace) -> Snapshot:
-    """The snapshot of the target that the options name.
+def examine(options: argparse.Namespace, frames: Sequence[str] = ()) -> Snapshot:
+    """The snapshot of the target that the options name, else of the environment that the files of ``frames`` lie in.
 
     Raises :class:`UsageError` for options that contradict each other, and what the target raises.
     """
@@ -155,6 +157,8 @@ def examine(options: argparse.Namespace) -> Snapshot:
     if hasattr(options, "project"):
         more.update(_beside(options, kind))
     value = getattr(options, kind) if kind else None
+    if kind is None and frames:
+        more["frames"] = frames
     if hasattr(options, "candidates"):
         more["candidates"] = options.candidates
     return doctor.examine(kind, value, start_method=options.start_method, rules=options.rules, **more)

@@ -9,7 +9,8 @@ from envdoctor.engine import symptoms
 from envdoctor.engine.diagnose import OF_CONSUMERS, fill, finding, remedies, said
 from envdoctor.engine.evaluate import Match, Trace, holds, matches
 from envdoctor.engine.index import NEVER
-from envdoctor.model import Distribution, Evidence, Finding, Report, Snapshot, UnknownFact
+from envdoctor.engine.requirements import normalise
+from envdoctor.model import Distribution, Evidence, Finding, Report, Snapshot, Unknown, UnknownFact
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -120,6 +121,7 @@ class _Case:
     ) -> None:
         self.texts = texts
         self.compiled = compiled
+        self.error_text = error_text
         self.best = shown[0]
         self.by_consumer = {match.consumer: match for match in shown}
         self.place = {} if _NOT_CODE.intersection(texts["facts"]) else _place(error_text)
@@ -183,6 +185,9 @@ class _Case:
         if self.texts["consumers"] and not self.pointed and holds(self.compiled["when"], snapshot, trace):
             confirmed = None
             said = "none of the distributions that this rule lists is affected; another one, or your own code, may be"
+        elif not _is_where_it_failed(self.error_text, snapshot):
+            confirmed = None
+            said = "this environment lacks packages that the traceback runs through, so that it rules nothing out"
         evidence = [*trace.evidence(), Evidence(fact="environment", value=said, source=snapshot.source)]
         match = Match(evidence=evidence, names=self.place)
         found = self._worded(finding(self.texts, match, snapshot), self.suspects)
@@ -251,6 +256,19 @@ def _place(error_text: Any) -> dict[str, str]:
 def _with(found: Finding, symptom: symptoms.Match, *, confirmed: bool | None) -> Finding:
     changed: Finding = found.replace(matched=symptom.matched, confirmed=confirmed)
     return changed
+
+
+def _is_where_it_failed(error_text: Any, snapshot: Snapshot) -> bool:
+    """Whether the packages that a traceback runs through are installed in an environment, as far as it tells.
+
+    One that does not tell what can be imported shows it by a distribution of the same name as one of them.
+    """
+    frames = [frame for failure in error_text.failures for frame in failure.frames]
+    names = {frame.package for frame in frames if getattr(frame, "installed", False) and frame.package}
+    missing = [name for name in names if normalise(name) not in snapshot.packages]
+    answers = [snapshot.lookup("importable", name) for name in missing]
+    told = [answer for answer in answers if not isinstance(answer, Unknown)]
+    return all(told) and (len(missing) < len(names) or bool(told) or not names)
 
 
 def _tripping(error_text: Any, lines: Mapping[str, Any]) -> list[str]:

@@ -19,6 +19,16 @@ if TYPE_CHECKING:
 
     Defect = tuple[str, list[Evidence], dict[str, str]]
 
+#: The lock files that a project may have, and the command that installs what one of them says.
+SYNCS = {
+    "uv.lock": "uv sync",
+    "poetry.lock": "poetry sync",
+    "pdm.lock": "pdm sync",
+    "Pipfile.lock": "pipenv sync",
+    "pylock.toml": "uv pip sync pylock.toml",
+}
+#: So many names stand in a title.
+MOST_NAMES = 3
 #: The length at which a chain of requirements is cut: the reader wants to know who asked, not the whole graph.
 CHAIN_LIMIT = 6
 
@@ -164,12 +174,31 @@ def _listed(kind: str, snapshot: Snapshot, requirements: Requirements) -> Iterat
         yield name, evidence, {"distribution": name, "requirement": path, "found": reason}
 
 
+def _drift(kind: str, snapshot: Snapshot, requirements: Requirements) -> Iterator[Defect]:
+    """One defect for all that is installed in another version than the project's lock file says."""
+    found = snapshot.lookup("installed", kind)
+    if isinstance(found, Unknown) or not found:
+        return
+    evidence = []
+    for name, version, where in found:
+        have = snapshot.packages[name]
+        source = have.path or snapshot.source
+        evidence.append(Evidence(fact="packages." + name, value=str(have.version), source=source))
+        evidence.append(Evidence(fact="lock." + name, value=version, source=where))
+    names = [name for name, _, _ in found]
+    more = f" and {len(names) - MOST_NAMES} more" if len(names) > MOST_NAMES else ""
+    lock = next(name for name in SYNCS if name in found[0][2].replace("\\", "/").rpartition("/")[2])
+    said = {"found": ", ".join(names[:MOST_NAMES]) + more, "lock": lock, "sync": SYNCS[lock]}
+    yield names[0], evidence, {"distribution": names[0], "requirement": lock, **said}
+
+
 KINDS: dict[str, Callable[[str, Snapshot, Requirements], Iterator[Defect]]] = {
     "missing": _unmet,
     "incompatible": _unmet,
     "requires-python": _requires_python,
     "platform": _platform,
     "duplicate": _duplicate,
+    "drift": _drift,
     "leftover": _listed,
     "unreadable": _listed,
 }

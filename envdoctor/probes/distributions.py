@@ -289,6 +289,14 @@ def read_bytes(path: str, limit: int) -> bytes | None:
         os.close(descriptor)
 
 
+def has_module(directory: str, name: str) -> bool:
+    """Whether a directory has a module or package of a name, in whatever form."""
+    try:
+        return any(one.partition(".")[0] == name and not one.endswith("-info") for one in os.listdir(directory))
+    except OSError:
+        return False
+
+
 def wheel_tags(distribution: Distribution) -> list[str] | None:
     """The platform tags that the wheel was built for; ``None`` where they fit everywhere, or no ``WHEEL`` says them."""
     if distribution.path is None or distribution.path[-10:] != ".dist-info":

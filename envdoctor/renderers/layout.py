@@ -34,6 +34,7 @@ _FACTS = {
     "library": "{key} {value}",
     "process": "{key} {value}",
     "installed": "{value}",
+    "lock": "{key} {value} in the lock file",
     "requirements": "{value}",
     "requires_python": "{value}",
     "tags": "{value}",

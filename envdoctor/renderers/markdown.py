@@ -144,7 +144,8 @@ def _rows(report: Report) -> Iterator[tuple[str, list[Any]]]:
     yield "Platform", [" ".join(str(platform[key]) for key in ("system", "machine") if platform.get(key)), *system]
     yield "Installer", [target.get("installer")]
     yield "Start method", [snapshot.start_method.get("stated") or snapshot.start_method.get("default")]
-    yield "Target", [target.get("kind"), line.where(snapshot), line.count(len(snapshot.packages), "distribution")]
+    size = line.count(len(snapshot.packages), "distribution")
+    yield "Target", [target.get("kind"), line.where(snapshot), target.get("chosen"), size]
 
 
 def _headline(report: Report) -> str:

@@ -48,7 +48,7 @@ class Facts:
         ask = self._asks.get(kind)
         if ask is not None:
             return ask(key)
-        own = {"installer": self._installer, "installed": self._installed}.get(kind)
+        own = {"installer": self._installer, "installed": self._installed, "importable": self._importable}.get(kind)
         return Unknown(reason="this target cannot tell") if own is None else own(key)
 
     def _read(self) -> dict[str, distributions.Metadata]:
@@ -60,7 +60,14 @@ class Facts:
     def _installer(self, name: str) -> Any:
         return distributions.installer(self._found.packages[name])
 
+    def _importable(self, name: str) -> bool:
+        """Whether a site directory has a module or package of a name."""
+        places = dict.fromkeys(one.location for one in self._found.packages.values() if one.location)
+        return any(distributions.has_module(place, name) for place in places)
+
     def _installed(self, kind: str) -> Any:
+        if kind == "drift":  # no project is known whose lock file would say what belongs here
+            return []
         if kind == "leftover":
             return [(path, "left behind by an interrupted install or uninstall") for path in self._found.leftovers]
         metadata = self._read()

@@ -1,7 +1,7 @@
-"""The environment at hand: the running interpreter, or an active one that envdoctor was not started from.
+"""The environment at hand: the running interpreter, or another one that :mod:`~envdoctor.targets.at_hand` chooses.
 
-On the plain path. An active virtual environment is read by its files, since starting its interpreter costs more than
-the whole examination; what files cannot tell, and every environment of another form, is asked of the interpreter.
+On the plain path. A virtual environment is read by its files, since starting its interpreter costs more than the whole
+examination; what files cannot tell, and every environment of another form, is asked of the interpreter.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ import sys
 from envdoctor import collector
 from envdoctor.model import Unknown
 from envdoctor.probes.distributions import read_text
+from envdoctor.targets import at_hand
 from envdoctor.targets.assemble import snapshot
 
 TYPE_CHECKING = False
@@ -58,34 +59,70 @@ def unshield() -> None:
         _FOUND.clear()
 
 
-def examine(wanted: Callable[[], Mapping[str, Sequence[str]]] = dict) -> Snapshot:
-    """The active environment, else the interpreter that runs envdoctor.
+def examine(wanted: Callable[[], Mapping[str, Sequence[str]]] = dict, frames: Sequence[str] = ()) -> Snapshot:
+    """The environment that is meant where none is named; without one, the lock file of the project around here.
 
     ``wanted`` gives the keys that rules ask of an interpreter, by kind of fact; it is called where one has to run.
+    ``frames`` are the files of a traceback: where they exist, it is their environment.
+    Raises :class:`~envdoctor.errors.TargetError` where there is nothing to examine.
     """
-    prefix = active()
-    if prefix is None:
+    choice = None
+    if frames:
+        from envdoctor.targets.traced import traced
+
+        choice = traced(frames)
+    choice = choice or at_hand.meant()
+    if choice is not None:
+        return of_choice(choice, wanted)
+    from envdoctor.targets.unnamed import examine as examine_rest
+
+    return examine_rest(wanted)
+
+
+def of_choice(choice: at_hand.Choice, wanted: Callable[[], Mapping[str, Sequence[str]]]) -> Snapshot:
+    """The snapshot of an environment, which says why it was chosen."""
+    found = _at(choice.place, wanted)
+    target = {**found.target, "chosen": choice.chosen}
+    chosen: Snapshot = found.replace(target=target, notes=[*choice.notes, *found.notes])
+    return beside_lock(chosen, choice.project) if choice.project else chosen
+
+
+def _at(place: str, wanted: Callable[[], Mapping[str, Sequence[str]]]) -> Snapshot:
+    """The environment in a directory, or of an interpreter: this process, its files, or its own answer."""
+    if os.path.realpath(place) == os.path.realpath(sys.prefix):
         return running()
-    facts = read(prefix)
+    facts = read(place)
     if facts is None:
         from envdoctor.targets.local import examine_interpreter
 
-        return examine_interpreter(prefix, wanted())
-    return snapshot(facts, _target(facts["python"]), _asks(facts), prefix)
+        return examine_interpreter(place, wanted())
+    return snapshot(facts, _target(facts["python"]), _asks(facts), place)
 
 
-def active() -> str | None:
-    """The prefix of the active environment, where it is another than the one that runs envdoctor."""
-    for variable in ("VIRTUAL_ENV", "CONDA_PREFIX"):
-        prefix = os.environ.get(variable)
-        if prefix and os.path.isdir(prefix):
-            return None if os.path.realpath(prefix) == os.path.realpath(sys.prefix) else os.path.abspath(prefix)
-    return None
+def beside_lock(found: Snapshot, directory: str) -> Snapshot:
+    """The snapshot of an environment that a lock file in a directory, if there is one, says the contents of."""
+    ask = found.lookup
+
+    def lookup(kind: str, key: str) -> Any:
+        if kind == "installed" and key == "drift":
+            from envdoctor.targets.drift import differences
+
+            return differences(directory, found)
+        return ask(kind, key)
+
+    beside: Snapshot = found.replace(lookup=lookup)
+    return beside
+
+
+def own_paths() -> list[str]:
+    """Where the interpreter that runs envdoctor imports from."""
+    paths: list[str] = collector.import_paths(_FOUND or None)
+    return paths
 
 
 def running() -> Snapshot:
     """The interpreter that runs envdoctor."""
-    paths: list[str] = collector.import_paths(_FOUND or None)
+    paths = own_paths()
     facts: dict[str, Any] = {
         "python": collector.python_facts(),
         "platform": collector.platform_facts(),

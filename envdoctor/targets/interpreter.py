@@ -171,6 +171,7 @@ def _environment(caller: Caller) -> tuple[dict[str, str], dict[str, str]]:
     if absolute != search:
         changed["PYTHONPATH"] = search
         environment["PYTHONPATH"] = absolute
+    environment.setdefault("PYENV_DIR", caller.directory)  # where its shims look for the version that a project states
     for name in ("PYTHONINSPECT", "PYTHONWARNINGS", "PYTHONPROFILEIMPORTTIME", "PYTHONVERBOSE", "__PYVENV_LAUNCHER__"):
         if name in environment:
             changed[name] = environment.pop(name)

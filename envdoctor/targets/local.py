@@ -8,6 +8,8 @@ from envdoctor.collector import NotKnownError, find_library, libstdcxx_in
 from envdoctor.model import Unknown
 from envdoctor.probes.file_system import Root
 from envdoctor.targets.assemble import recorded, snapshot
+from envdoctor.targets.at_hand import project_of
+from envdoctor.targets.environment import beside_lock
 from envdoctor.targets.interpreter import ask
 from envdoctor.targets.root import facts_of_root, module_in_root
 
@@ -32,7 +34,9 @@ def examine_interpreter(executable: str, wanted: Mapping[str, Sequence[str]] | N
     asks = recorded(facts)
     variables = facts.get("env", {})
     asks["env"] = lambda name: variables.get(name) if name in asked else Unknown(reason="it was not asked for")
-    return snapshot(facts, target, asks, python["prefix"])
+    found = snapshot(facts, target, asks, python["prefix"])
+    project = project_of(python["prefix"])
+    return beside_lock(found, project) if project else found
 
 
 def examine_root(directory: str, wanted: Mapping[str, Sequence[str]] | None = None) -> Snapshot:

@@ -87,14 +87,23 @@ def test_an_active_environment_is_examined_from_elsewhere(folder, monkeypatch):
 
 def test_the_active_environment_is_not_asked_twice_when_it_runs_envdoctor(monkeypatch):
     monkeypatch.setenv("VIRTUAL_ENV", sys.prefix)
+    monkeypatch.setattr(environment, "read", None)  # neither its files nor its interpreter
 
-    assert environment.active() is None
+    snapshot = environment.examine(None)
+
+    assert snapshot.target["chosen"] == "the active environment (VIRTUAL_ENV)"
+    assert snapshot.python["executable"] == sys.executable
 
 
 def test_a_deactivated_leftover_variable_does_not_count(tmp_path, monkeypatch):
     monkeypatch.setenv("VIRTUAL_ENV", str(tmp_path / "gone"))
 
-    assert environment.examine().python["prefix"] == sys.prefix
+    snapshot = environment.examine()
+
+    assert snapshot.python["prefix"] == sys.prefix
+    assert [(note.fact, note.reason) for note in snapshot.notes] == [
+        ("VIRTUAL_ENV", f"it names {tmp_path / 'gone'}, where there is no environment")
+    ]
 
 
 @posix_only

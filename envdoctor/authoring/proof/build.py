@@ -103,7 +103,7 @@ def _run(trial: Trial, top: str, *, offline: bool) -> dict[str, Any]:
         _prepare(python, trial.prepare, work, "preparing the environment")
     for step in trial.steps:
         _pip(trial.place, python, step, offline=offline)
-    seen = {"findings": installed.findings(trial.examines, python)} if trial.examines else {}
+    seen = {"findings": installed.findings(trial.examines, python, work)} if trial.examines else {}
     told: dict[str, Any] = {"outcome": "passed", "output": "", "signal": None}
     if trial.installs:
         told = installing.told(installing.install(trial, python, work, offline=offline))

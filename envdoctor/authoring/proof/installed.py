@@ -7,6 +7,7 @@ import os
 from envdoctor.engine.installed import defects
 from envdoctor.probes.distributions import scan
 from envdoctor.targets import examine
+from envdoctor.targets.environment import beside_lock
 
 
 def versions(python: str) -> list[str]:
@@ -19,9 +20,11 @@ def versions(python: str) -> list[str]:
     return sorted(f"{one.name}=={one.version}" for one in scan(sites).packages.values())
 
 
-def findings(kind: str, python: str) -> list[dict[str, str]]:
+def findings(kind: str, python: str, project: str) -> list[dict[str, str]]:
     """What envdoctor finds in an environment of one kind of defect, each by the words that a rule's texts may name.
 
+    ``project`` is the directory of the lock file, where there is one.
     Raises :class:`~envdoctor.errors.TargetError` where the interpreter does not answer.
     """
-    return [names for _, _, names in defects(kind, examine("python", python))]
+    snapshot = beside_lock(examine("python", python), project)
+    return [names for _, _, names in defects(kind, snapshot)]

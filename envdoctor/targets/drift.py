@@ -1,0 +1,103 @@
+"""What the lock file of a project says of what is installed. On the plain path.
+
+Names and versions are picked out of the file's lines, which is enough while they agree. Only where one differs is the
+file read in full, for the environment's own Python and platform: markers, forks and extras may say why.
+"""
+
+from __future__ import annotations
+
+import os
+
+from envdoctor.engine.installed import SYNCS
+from envdoctor.engine.requirements import normalise
+from envdoctor.engine.versions import within
+from envdoctor.model import Unknown
+from envdoctor.probes.distributions import read_bytes
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from envdoctor.model import Snapshot
+
+#: A longer file is not looked into.
+_LARGEST = 50 << 20
+
+
+def lock_of(directory: str) -> str | None:
+    """The path of the lock file in a directory, ``None`` where there is none."""
+    for name in SYNCS:
+        path = os.path.join(directory, name)
+        if os.path.isfile(path):
+            return path
+    return None
+
+
+def differences(directory: str, snapshot: Snapshot) -> list[tuple[str, str, str]] | Unknown:
+    """``(name, locked version, where)`` of what is installed in another version than the directory's lock file says.
+
+    What is installed from a directory or an address has the version that it has there, and is left out.
+    """
+    lock = lock_of(directory)
+    if lock is None:
+        return []
+    stated = pinned(lock)
+    suspects = [
+        one
+        for name, one in snapshot.packages.items()
+        if name in stated
+        and one.version not in stated[name]
+        and not os.path.exists(os.path.join(one.path or "", "direct_url.json"))
+    ]
+    if not suspects:
+        return []
+    locked = _read(lock, snapshot)
+    if isinstance(locked, Unknown):
+        return locked
+    found = []
+    for one in suspects:
+        entry = locked.packages.get(one.name)
+        if entry and entry.version and one.version and within(one.version, "==" + entry.version) is False:
+            found.append((one.name, entry.version, entry.path or lock))
+    return found
+
+
+def pinned(path: str) -> dict[str, set[str]]:
+    """The versions that the lines of a lock file state, by normalised name; none where it cannot be read."""
+    text = (read_bytes(path, _LARGEST) or b"").decode("utf-8", "replace").replace("\r\n", "\n")
+    pairs = _of_json(text) if path.endswith("Pipfile.lock") else _of_toml(text)
+    found: dict[str, set[str]] = {}
+    for name, version in pairs:
+        found.setdefault(normalise(name), set()).add(version)
+    return found
+
+
+def _of_toml(text: str) -> list[tuple[str, str]]:
+    """The values of each line ``name = "..."`` with a line ``version = "..."`` right below."""
+    pairs = []
+    for piece in text.split('\nname = "')[1:]:
+        name, below, rest = piece.partition('"\nversion = "')
+        if below and "\n" not in name:
+            pairs.append((name, rest.partition('"')[0]))
+    return pairs
+
+
+def _of_json(text: str) -> list[tuple[str, str]]:
+    from envdoctor.plainjson import decode
+
+    try:
+        sections = [section for name, section in decode(text.strip().encode()).items() if name != "_meta"]
+        entries = [entry for section in sections for entry in section.items()]
+        return [(name, said["version"].lstrip("=")) for name, said in entries if said.get("version")]
+    except (ValueError, StopIteration, AttributeError, TypeError, RecursionError):
+        return []
+
+
+def _read(lock: str, snapshot: Snapshot) -> Snapshot | Unknown:
+    """The lock file as it is meant for an environment."""
+    from envdoctor.errors import EnvdoctorError
+    from envdoctor.targets.requirements import read
+
+    version, platform = snapshot.python.get("version"), snapshot.platform
+    try:
+        return read(lock, version, platform.get("system"), platform.get("machine"))
+    except EnvdoctorError as error:
+        return Unknown(reason=str(error))

@@ -1,0 +1,49 @@
+"""The environment that a traceback comes from: the one whose site directory holds the files of its frames."""
+
+from __future__ import annotations
+
+import os
+import re
+
+from envdoctor.targets.at_hand import Choice, environment_of, is_environment, project_of
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+_SITE = re.compile(
+    r"(?i)(?P<prefix>.*)[\\/]lib(?:64)?[\\/](?:(?P<python>python[\d.]*t?)[\\/])?(?P<kind>site|dist)-packages[\\/]"
+)
+
+
+def traced(files: Sequence[str]) -> Choice | None:
+    """The environment that most of some files lie in; ``None`` where none of them exists here.
+
+    A virtual environment comes before the installation that it extends; of two, the one of the last file counts.
+    """
+    found: dict[str, list[int]] = {}
+    for number, file in enumerate(files):
+        place = _place(os.path.abspath(os.path.expanduser(file)))
+        if place is not None:
+            found.setdefault(place, []).append(number)
+    if not found:
+        return None
+
+    def weight(place: str) -> tuple[bool, int, int]:
+        return os.path.exists(os.path.join(place, "pyvenv.cfg")), len(found[place]), found[place][-1]
+
+    best = max(found, key=weight)
+    return Choice(place=best, chosen="the environment of the traceback", project=project_of(best))
+
+
+def _place(path: str) -> str | None:
+    """The environment, or the interpreter, that a file is installed for."""
+    site = _SITE.match(path)
+    if site is None or not os.path.exists(path):
+        return None
+    prefix, python = site["prefix"] or os.sep, site["python"] or "python3"
+    if site["kind"].lower() == "site" and is_environment(prefix):
+        return prefix
+    folders = [os.path.join(prefix, "bin"), "/usr/bin"] if site["kind"].lower() == "dist" else [prefix + "/bin"]
+    commands = [os.path.join(folder, name) for folder in folders for name in (python, "python3")]
+    return next((environment_of(command) for command in commands if os.path.isfile(command)), None)
