@@ -35,7 +35,8 @@ def examine(  # noqa: PLR0913 - each is an option of its own
     yet: both may ask for further facts. ``project`` is a
     directory and ``artifacts`` are files that rules may ask about; nothing in them is executed or loaded. In place of a
     project, ``surroundings`` is the directory where the user is: only rules about what is installed look at it.
-    ``requirements`` takes ``python_version``, ``platform`` and ``machine``.
+    ``requirements`` takes ``python_version``, ``platform``, ``machine`` and ``resolve``; ``root`` takes ``python``, the
+    interpreter within it, and has the other environments as ``siblings`` otherwise.
 
     Raises :class:`~envdoctor.errors.TargetError` where the target cannot be examined.
     """
@@ -48,8 +49,12 @@ def examine(  # noqa: PLR0913 - each is an option of its own
     snapshot = targets.examine(kind, value, **options)
     if start_method is not None:
         snapshot = snapshot.replace(start_method={**snapshot.start_method, "stated": start_method})
-    around = surroundings or beside.of_target(snapshot)
-    return beside.attach(snapshot, project or around, artifacts, named=project is not None)
+    around = project or surroundings or beside.of_target(snapshot)
+    attached = beside.attach(snapshot, around, artifacts, named=project is not None)
+    if snapshot.siblings:
+        others = [beside.attach(one, around, artifacts, named=project is not None) for one in snapshot.siblings]
+        attached = attached.replace(siblings=others)
+    return attached
 
 
 def diagnose(snapshot: Snapshot, rules: Sequence[str] = ()) -> list[Finding]:
@@ -58,8 +63,21 @@ def diagnose(snapshot: Snapshot, rules: Sequence[str] = ()) -> list[Finding]:
 
 
 def check(snapshot: Snapshot, rules: Sequence[str] = (), *, candidates: bool = False) -> Report:
-    """Diagnose a snapshot and prescribe for each finding."""
+    """Diagnose a snapshot, and its siblings, and prescribe for each finding."""
     indexes = rule_bases(rules, candidates=candidates)
+    whole = _check(snapshot, indexes)
+    if not snapshot.siblings:
+        return whole
+    parts = [whole, *(_check(one, indexes) for one in snapshot.siblings)]
+    joined: Report = whole.replace(
+        findings=[finding for part in parts for finding in part.findings],
+        unknown=[unknown for part in parts for unknown in part.unknown],
+        parts=parts,
+    )
+    return joined
+
+
+def _check(snapshot: Snapshot, indexes: Sequence[Index]) -> Report:
     findings, unknown = engine.diagnose(snapshot, indexes)
     return Report(
         snapshot=snapshot,
@@ -74,7 +92,7 @@ def prescribe(finding: Finding, snapshot: Snapshot) -> Finding:
     from envdoctor.remedies.commands import with_command
 
     remedies = [with_command(remedy, snapshot) for remedy in finding.remedies]
-    prescribed: Finding = finding.replace(remedies=remedies)
+    prescribed: Finding = finding.replace(remedies=remedies, environment=snapshot.target.get("environment"))
     return prescribed
 
 
@@ -119,5 +137,6 @@ def with_known_packages(report: Report, rules: Sequence[str] = ()) -> Report:
     snapshot = report.snapshot
     known = [name for name in snapshot.packages if any(index.about(name) for index in indexes)]
     target = {"installer": installer(snapshot), **snapshot.target}
-    named: Report = report.replace(known_packages=known, snapshot=snapshot.replace(target=target))
+    parts = [with_known_packages(part, rules) for part in report.parts]
+    named: Report = report.replace(known_packages=known, snapshot=snapshot.replace(target=target), parts=parts)
     return named

@@ -114,7 +114,8 @@ class Snapshot(Record):
 
     ``packages`` maps a normalised name to the distribution that would be imported; ``complete`` says whether a name
     that is not in it is known to be absent. ``duplicates`` are further distributions of a name that stand behind the
-    first. ``source`` names where the packages were read.
+    first. ``source`` names where the packages were read. ``siblings`` are the further environments of a target that
+    has several, each to be judged by itself.
 
     ``lookup(kind, key)`` answers for facts that are only read when a rule asks: kinds ``env``, ``module``,
     ``system``, ``library``, ``process``, ``requirements``, ``requires_python``, ``tags``, ``marker``; and, of a project
@@ -133,6 +134,7 @@ class Snapshot(Record):
     source: str = "the snapshot"
     lookup: Callable[[str, str], Any] = staticmethod(unknown_lookup)
     notes: Sequence[UnknownFact] = ()
+    siblings: Sequence[Snapshot] = ()
 
 
 class Evidence(Record):
@@ -180,7 +182,8 @@ class Finding(Record):
     distribution that trips over the cause where the rule lists several. ``matched`` is what ``explain`` recognised
     in the text, and ``confirmed`` whether the environment agrees: ``True``, ``False``, or ``None`` for unknown.
     ``proof`` says whether a machine has run the rule's proof: ``proven``, ``unproven``, ``stale`` or ``refuted``;
-    ``status`` is that of the rule: ``stable``, ``reported`` (cited, not proven) or ``candidate``.
+    ``status`` is that of the rule: ``stable``, ``reported`` (cited, not proven) or ``candidate``. ``environment`` is
+    the prefix it was found in, where a target has several.
     """
 
     rule: str
@@ -198,6 +201,7 @@ class Finding(Record):
     consumer: str | None = None
     matched: Sequence[str] = ()
     confirmed: bool | None = None
+    environment: str | None = None
 
     def __init__(self, **values: Any) -> None:
         super().__init__(**values)
@@ -217,7 +221,8 @@ class Report(Record):
     """The result of one run: what was examined, against how many rules, and what was found.
 
     ``ruled_out`` holds what ``explain`` recognised in the text but the environment contradicts; ``understood`` is
-    what it made of the text, for a report without findings.
+    what it made of the text, for a report without findings. ``parts`` are the reports of each environment, where the
+    target has several.
     """
 
     snapshot: Snapshot
@@ -227,3 +232,4 @@ class Report(Record):
     ruled_out: Sequence[Finding] = ()
     understood: Mapping[str, Any] = {}
     known_packages: Sequence[str] = ()
+    parts: Sequence[Report] = ()

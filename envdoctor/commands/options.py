@@ -94,9 +94,13 @@ def add_target(parser: argparse.ArgumentParser) -> None:
     """Add the options that choose a target."""
     group = parser.add_argument_group("target", "at most one; by default the active environment")
     for names, metavar, said in (
-        (["--python"], "PATH", "another interpreter, or the directory of its environment"),
+        (["--python"], "PATH", "another interpreter, or the directory of its environment; with --root within it"),
         (["-r", "--requirements"], "FILE", "a requirements or lock file; nothing is installed"),
-        (["--root"], "DIR", "a root file system; nothing in it is executed"),
+        (
+            ["--root"],
+            "DIR",
+            "a root file system: every environment in it, or the one that --python names; nothing is executed",
+        ),
         (["--pid"], "N", "a running process: its interpreter, environment, start method and libraries"),
         (["--snapshot"], "FILE", "a file that envdoctor snapshot wrote; - reads stdin"),
     ):
@@ -144,6 +148,8 @@ def examine(options: argparse.Namespace) -> Snapshot:
     Raises :class:`UsageError` for options that contradict each other, and what the target raises.
     """
     given = target_of(options)
+    if given == ["python", "root"]:  # the one within the other
+        given = ["root"]
     if len(given) > 1:
         raise UsageError(f"--{given[0]} and --{given[1]} are both targets: give one")
     kind = given[0] if given else None
@@ -152,6 +158,8 @@ def examine(options: argparse.Namespace) -> Snapshot:
         name = next(name for name, value in described.items() if value)
         raise UsageError(f"--{name.replace('_', '-')} describes a requirements file: give it with -r FILE")
     more: dict[str, Any] = dict(described) if kind == "requirements" else {}
+    if kind == "root":
+        more["python"] = options.python
     if hasattr(options, "project"):
         more.update(_beside(options, kind))
     value = getattr(options, kind) if kind else None

@@ -31,7 +31,8 @@ def status(report: Report, fail_on: str) -> int:
 
 def show(report: Report, form: str = "text", output: str | None = None) -> None:
     """Print a report in one of the formats, or write it to a file."""
-    if form == "text" and output is None and not (report.findings or report.understood):
+    said = report.findings or report.understood or report.parts or "left_out" in report.snapshot.target
+    if form == "text" and output is None and not said:
         write(verdict(report) + "\n")
     else:
         write(rendered(report, form, plain=output is not None), output)
@@ -43,12 +44,16 @@ def rendered(report: Report, form: str, *, plain: bool) -> str:
     import shutil
 
     from envdoctor import renderers
+    from envdoctor.renderers import several
     from envdoctor.renderers.line import colorful
 
     width = 100
     if not plain and ((sys.stdout and sys.stdout.isatty()) or "COLUMNS" in os.environ):
         width = shutil.get_terminal_size((width, 24)).columns
-    return renderers.load(form)(report, width=width, color=not plain and colorful(sys.stdout, os.environ))
+    render, color = renderers.load(form), not plain and colorful(sys.stdout, os.environ)
+    if form != "json" and several.needed(report):
+        return several.render(report, form, lambda one: render(one, width=width, color=color))
+    return render(report, width=width, color=color)
 
 
 def write(text: str, output: str | None = None) -> None:

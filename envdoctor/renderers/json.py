@@ -11,23 +11,19 @@ from envdoctor.model import Record, Unknown
 from envdoctor.renderers import layout
 
 if TYPE_CHECKING:
-    from envdoctor.model import Finding, Remedy, Report
+    from collections.abc import Iterator
+
+    from envdoctor.model import Finding, Remedy, Report, Snapshot
 
 
 def render(report: Report, *, width: int | None = None, color: bool | None = None) -> str:
     """Write a report as JSON: ASCII, one document, ending in a newline."""
-    snapshot = report.snapshot
     document: dict[str, Any] = {
         "envdoctor": __version__,
-        "target": {
-            **snapshot.target,
-            "python": snapshot.python,
-            "platform": snapshot.platform,
-            "distributions": len(snapshot.packages),
-        },
+        "target": _target(report),
         "rules": report.rules,
         "findings": [_finding(finding) for finding in layout.ordered(report)],
-        "unknown": [unknown.as_dict() for unknown in (*snapshot.notes, *report.unknown)],
+        "unknown": [unknown for part in report.parts or [report] for unknown in _unknown(part)],
     }
     if layout.explains(report):
         document["ruled_out"] = [_finding(finding) for finding in report.ruled_out]
@@ -55,13 +51,41 @@ def plain(value: Any) -> Any:
     return None if value is None else plain(str(value))
 
 
+def _target(report: Report) -> dict[str, Any]:
+    """What was examined; of several environments the first, and each of them."""
+    snapshots = [part.snapshot for part in report.parts or [report]]
+    target = {**report.snapshot.target, **_described(report.snapshot)}
+    if "environment" in target:
+        target["distributions"] = sum(len(snapshot.packages) for snapshot in snapshots)
+        target["environments"] = [
+            {
+                "path": snapshot.target["environment"],
+                "interpreter": snapshot.target.get("interpreter"),
+                **_described(snapshot),
+            }
+            for snapshot in snapshots
+        ]
+    return target
+
+
+def _described(snapshot: Snapshot) -> dict[str, Any]:
+    return {"python": snapshot.python, "platform": snapshot.platform, "distributions": len(snapshot.packages)}
+
+
+def _unknown(report: Report) -> Iterator[dict[str, Any]]:
+    environment = report.snapshot.target.get("environment")
+    for unknown in (*report.snapshot.notes, *report.unknown):
+        yield {**unknown.as_dict(), **({"environment": environment} if environment else {})}
+
+
 def _finding(finding: Finding) -> dict[str, Any]:
     document = finding.as_dict()
     document["proven"] = finding.proof == "proven"
     document["evidence"] = [item.as_dict() for item in finding.evidence]
     document["remedies"] = [_remedy(remedy) for remedy in finding.remedies]
-    if finding.consumer is None:
-        del document["consumer"]
+    for name in ("consumer", "environment"):
+        if document[name] is None:
+            del document[name]
     if not finding.matched:
         del document["matched"]
         if finding.confirmed is None:

@@ -1,4 +1,4 @@
-"""Targets on this machine that are read through facts: another interpreter, a root file system."""
+"""Targets on this machine that are read through facts: another interpreter; and the answers from a root file system."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from envdoctor.model import Unknown
 from envdoctor.probes.file_system import Root
 from envdoctor.targets.assemble import recorded, snapshot
 from envdoctor.targets.interpreter import ask
-from envdoctor.targets.root import facts_of_root, module_in_root
+from envdoctor.targets.root import module_in_root
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -33,18 +33,6 @@ def examine_interpreter(executable: str, wanted: Mapping[str, Sequence[str]] | N
     variables = facts.get("env", {})
     asks["env"] = lambda name: variables.get(name) if name in asked else Unknown(reason="it was not asked for")
     return snapshot(facts, target, asks, python["prefix"])
-
-
-def examine_root(directory: str, wanted: Mapping[str, Sequence[str]] | None = None) -> Snapshot:
-    """A root file system, of which nothing is executed. ``wanted`` is of no use here: files say what they say."""
-    del wanted
-    facts = facts_of_root(directory)
-    python = facts["python"]
-    target: dict[str, Any] = {"kind": "root", "path": directory, "interpreter": python.get("executable")}
-    others = facts.get("other_interpreters")
-    if others:
-        target["other_interpreters"] = others
-    return snapshot(facts, target, asks_of_root(facts), directory)
 
 
 def asks_of_root(facts: dict[str, Any], variables: Mapping[str, str] | None = None) -> dict[str, Ask]:

@@ -187,7 +187,7 @@ class _Document:
                 "Upgrade envdoctor, or write the snapshot again"
             )
         packages = self.packages()
-        facts = {section: self.facts(section) for section in _FACTS}
+        facts: dict[str, Any] = {section: self.facts(section) for section in _FACTS}
         lookup = self.lookup()
         complete = self.value(self.values, "complete", "complete", Kind(lambda v: isinstance(v, bool), "true or false"))
         return Snapshot(
