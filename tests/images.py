@@ -63,3 +63,9 @@ class Image:
         self.link(f"{prefix}/bin/python", f"{home}/python{minor}")
         self.folder(f"{prefix}/lib/python{minor}/site-packages")
         return self.file(f"{prefix}/pyvenv.cfg", f"home = {home}\n{settings}")
+
+    def distribution(self, site, name, version, requires=()):
+        """The metadata of an installed distribution in a site directory."""
+        lines = ["Metadata-Version: 2.1", f"Name: {name}", f"Version: {version}"]
+        lines += [f"Requires-Dist: {requirement}" for requirement in requires]
+        return self.file(f"{site}/{name}-{version}.dist-info/METADATA", "\n".join([*lines, "", ""]))
