@@ -110,6 +110,11 @@ def add_target(parser: argparse.ArgumentParser) -> None:
     more.add_argument("--platform", choices=["linux", "darwin", "win32"], help="the platform that -r is for")
     more.add_argument("--machine", metavar="NAME", help="the processor that -r is for, such as x86_64 or arm64")
     more.add_argument(
+        "--resolve",
+        action="store_true",
+        help="ask uv what -r leads to, where it does not pin all; uv may have to build what has no wheel",
+    )
+    more.add_argument(
         "--start-method", choices=["fork", "spawn", "forkserver"], help="the start method that your program will use"
     )
 
@@ -153,7 +158,7 @@ def examine(options: argparse.Namespace) -> Snapshot:
     if len(given) > 1:
         raise UsageError(f"--{given[0]} and --{given[1]} are both targets: give one")
     kind = given[0] if given else None
-    described = {name: getattr(options, name) for name in ("python_version", "platform", "machine")}
+    described = {name: getattr(options, name) for name in ("python_version", "platform", "machine", "resolve")}
     if kind != "requirements" and any(described.values()):
         name = next(name for name, value in described.items() if value)
         raise UsageError(f"--{name.replace('_', '-')} describes a requirements file: give it with -r FILE")

@@ -45,9 +45,10 @@ def partial(snapshot: Snapshot) -> str | None:
     nameless = [name for name, one in snapshot.packages.items() if one.version is None]
     if nameless:
         said += f", no version is stated of {few(nameless)}"
-    said += ", and what they require in turn is not in the file"
-    resolvable = snapshot.target.get("format") == "requirements.txt"
-    return said + ("; --resolve asks uv for all of it" if resolvable else "")
+    if snapshot.target.get("resolved"):
+        return said
+    hint = "; --resolve asks uv for all of it" if snapshot.target.get("format") == "requirements.txt" else ""
+    return f"{said}, and what they require in turn is not in the file{hint}"
 
 
 def subject(snapshot: Snapshot) -> str:
