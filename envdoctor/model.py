@@ -87,16 +87,28 @@ class Distribution(Record):
 
     ``name`` is normalised (PEP 503); ``version`` is the text of its metadata, or ``None`` where it is not known;
     ``path`` is the metadata directory or file that says so and ``location`` the ``sys.path`` entry it stands in
-    (both ``None`` for what is not installed).
+    (both ``None`` for what is not installed). ``candidates`` are the versions of which a lock file installs one,
+    while ``version`` is ``None``.
     """
 
     name: str
     version: str | None
     path: str | None = None
     location: str | None = None
+    candidates: Sequence[Distribution] = ()
 
-    def __init__(self, *, name: str, version: str | None, path: str | None = None, location: str | None = None) -> None:
+    def __init__(
+        self,
+        *,
+        name: str,
+        version: str | None,
+        path: str | None = None,
+        location: str | None = None,
+        candidates: Sequence[Distribution] = (),
+    ) -> None:
         self.__dict__.update(name=name, version=version, path=path, location=location)
+        if candidates:
+            self.__dict__["candidates"] = candidates
 
 
 def unknown_lookup(kind: str, key: str) -> Unknown:

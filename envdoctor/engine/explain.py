@@ -6,8 +6,8 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from envdoctor.engine import symptoms
-from envdoctor.engine.diagnose import fill, finding, remedies
-from envdoctor.engine.evaluate import Match, Trace, holds, matches
+from envdoctor.engine.diagnose import fill, finding, matched_by, remedies
+from envdoctor.engine.evaluate import Match, Trace, holds
 from envdoctor.engine.index import NEVER
 from envdoctor.model import Distribution, Evidence, Finding, Report, Snapshot, UnknownFact
 
@@ -147,7 +147,7 @@ class _Case:
             yield self._open()
             return
         open_minded = self._lenient(snapshot)
-        confirmed = matches(self.compiled, open_minded)
+        confirmed = matched_by(self.compiled, open_minded, Trace())
         if confirmed:
             confirmed = self._fitting(confirmed)
         elif not _contradicts(self.compiled, open_minded):

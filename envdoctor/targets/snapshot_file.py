@@ -242,7 +242,7 @@ class _Document:
             raise TargetError(f"the snapshot {self.name}: {section} has an empty name")
         return normal
 
-    def place(self, section: str, name: str) -> dict[str, str | None]:
+    def place(self, section: str, name: str) -> dict[str, Any]:
         label = f"{section}.{name}"
         entry = self.value(self.section(section), name, label, _MAPPING) or {}
         return {key: self.value(entry, key, f"{label}.{key}", _TEXT_OR_NULL) for key in ("path", "location")}
