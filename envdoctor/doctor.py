@@ -36,8 +36,9 @@ def examine(  # noqa: PLR0913 - each is an option of its own
     yet: both may ask for further facts. ``project`` is a
     directory and ``artifacts`` are files that rules may ask about; nothing in them is executed or loaded. In place of a
     project, ``surroundings`` is the directory where the user is: only rules about what is installed look at it.
-    ``requirements`` takes ``python_version``, ``platform`` and ``machine``; where nothing is named, ``frames`` are the
-    files of a traceback, whose environment it then is.
+    ``requirements`` takes ``python_version``, ``platform``, ``machine`` and ``resolve``; ``root`` takes ``python``, the
+    interpreter within it, and has the other environments as ``siblings`` otherwise. Where nothing is named, ``frames``
+    are the files of a traceback, whose environment it then is.
 
     Raises :class:`~envdoctor.errors.TargetError` where the target cannot be examined.
     """
@@ -52,8 +53,12 @@ def examine(  # noqa: PLR0913 - each is an option of its own
         snapshot = snapshot.replace(target={**snapshot.target, "chosen": f"named by --{kind}"})
     if start_method is not None:
         snapshot = snapshot.replace(start_method={**snapshot.start_method, "stated": start_method})
-    around = surroundings or beside.of_target(snapshot)
-    return beside.attach(snapshot, project or around, artifacts, named=project is not None)
+    around = project or surroundings or beside.of_target(snapshot)
+    attached = beside.attach(snapshot, around, artifacts, named=project is not None)
+    if snapshot.siblings:
+        others = [beside.attach(one, around, artifacts, named=project is not None) for one in snapshot.siblings]
+        attached = attached.replace(siblings=others)
+    return attached
 
 
 def diagnose(snapshot: Snapshot, rules: Sequence[str] = ()) -> list[Finding]:
@@ -64,27 +69,55 @@ def diagnose(snapshot: Snapshot, rules: Sequence[str] = ()) -> list[Finding]:
 def check(
     snapshot: Snapshot, rules: Sequence[str] = (), *, candidates: bool = False, ignore: Sequence[Ignore] = ()
 ) -> Report:
-    """Diagnose a snapshot and prescribe for each group of findings; :func:`prescribed` does so for each finding.
+    """Diagnose a snapshot, and its siblings, and prescribe for each group of findings.
 
-    Findings that ``ignore`` names are set apart, up to the day that it states.
+    :func:`prescribed` prescribes for each finding. Findings that ``ignore`` names are set apart, up to the day that it
+    states.
     """
     indexes = rule_bases(rules, candidates=candidates)
-    findings, unknown = engine.diagnose(snapshot, indexes)
-    ignored: Sequence[tuple[Finding, Ignore]] = ()
+    parts = [_diagnosed(one, indexes) for one in (snapshot, *snapshot.siblings)]
     if ignore:
-        import time
+        parts = _without_ignored(parts, ignore)
+    parts = [part.replace(groups=groups(part.findings, part.snapshot)) if part.findings else part for part in parts]
+    return _together(parts) if len(parts) > 1 else parts[0]
 
-        from envdoctor.engine.ignored import set_apart
 
-        findings, ignored = set_apart(findings, ignore, time.strftime("%Y-%m-%d"))
-    return Report(
-        snapshot=snapshot,
-        findings=findings,
-        groups=groups(findings, snapshot) if findings else (),
-        ignored=ignored,
-        unknown=unknown,
-        rules=sum(index.rules for index in indexes),
+def _diagnosed(snapshot: Snapshot, indexes: Sequence[Index]) -> Report:
+    findings, unknown = engine.diagnose(snapshot, indexes)
+    environment = snapshot.target.get("environment")
+    if environment is not None:
+        findings = [finding.replace(environment=environment) for finding in findings]
+    rules = sum(index.rules for index in indexes)
+    return Report(snapshot=snapshot, findings=findings, unknown=unknown, rules=rules)
+
+
+def _without_ignored(parts: Sequence[Report], ignore: Sequence[Ignore]) -> list[Report]:
+    """The reports without what the user does not want to see; the first says which wishes are out of date."""
+    import time
+
+    from envdoctor.engine.ignored import set_apart
+
+    every = [finding for part in parts for finding in part.findings]
+    kept, ignored = set_apart(every, ignore, time.strftime("%Y-%m-%d"))
+    changed: list[Report] = []
+    for part in parts:
+        known = [part.snapshot.target.get("environment"), *([None] if not changed else [])]
+        mine = [finding for finding in kept if finding.environment in known]
+        apart = [(finding, wish) for finding, wish in ignored if finding.environment in known]
+        changed.append(part.replace(findings=mine, ignored=apart))
+    return changed
+
+
+def _together(parts: Sequence[Report]) -> Report:
+    """One report of several environments."""
+    joined: Report = parts[0].replace(
+        findings=[finding for part in parts for finding in part.findings],
+        groups=[group for part in parts for group in part.groups],
+        ignored=[pair for part in parts for pair in part.ignored],
+        unknown=[unknown for part in parts for unknown in part.unknown],
+        parts=parts,
     )
+    return joined
 
 
 def groups(findings: Sequence[Finding], snapshot: Snapshot) -> list[Group]:
@@ -108,6 +141,8 @@ def commanded(remedies: Sequence[Remedy], snapshot: Snapshot) -> list[Remedy]:
 
 def prescribed(report: Report) -> Report:
     """The report with a command of its own for every remedy of each finding, which takes a while where it has many."""
+    if report.parts:
+        return _together([prescribed(part) for part in report.parts])
     each: Report = report.replace(
         findings=[one.replace(remedies=commanded(one.remedies, report.snapshot)) for one in report.findings]
     )
@@ -158,5 +193,6 @@ def with_known_packages(report: Report, rules: Sequence[str] = ()) -> Report:
     snapshot = report.snapshot
     known = [name for name in snapshot.packages if any(index.about(name) for index in indexes)]
     target = {"installer": installer(snapshot), **snapshot.target}
-    named: Report = report.replace(known_packages=known, snapshot=snapshot.replace(target=target))
+    parts = [with_known_packages(part, rules) for part in report.parts]
+    named: Report = report.replace(known_packages=known, snapshot=snapshot.replace(target=target), parts=parts)
     return named

@@ -87,16 +87,28 @@ class Distribution(Record):
 
     ``name`` is normalised (PEP 503); ``version`` is the text of its metadata, or ``None`` where it is not known;
     ``path`` is the metadata directory or file that says so and ``location`` the ``sys.path`` entry it stands in
-    (both ``None`` for what is not installed).
+    (both ``None`` for what is not installed). ``candidates`` are the versions of which a lock file installs one,
+    while ``version`` is ``None``.
     """
 
     name: str
     version: str | None
     path: str | None = None
     location: str | None = None
+    candidates: Sequence[Distribution] = ()
 
-    def __init__(self, *, name: str, version: str | None, path: str | None = None, location: str | None = None) -> None:
+    def __init__(
+        self,
+        *,
+        name: str,
+        version: str | None,
+        path: str | None = None,
+        location: str | None = None,
+        candidates: Sequence[Distribution] = (),
+    ) -> None:
         self.__dict__.update(name=name, version=version, path=path, location=location)
+        if candidates:
+            self.__dict__["candidates"] = candidates
 
 
 def unknown_lookup(kind: str, key: str) -> Unknown:
@@ -114,7 +126,8 @@ class Snapshot(Record):
 
     ``packages`` maps a normalised name to the distribution that would be imported; ``complete`` says whether a name
     that is not in it is known to be absent. ``duplicates`` are further distributions of a name that stand behind the
-    first. ``source`` names where the packages were read.
+    first. ``source`` names where the packages were read. ``siblings`` are the further environments of a target that
+    has several, each to be judged by itself.
 
     ``lookup(kind, key)`` answers for facts that are only read when a rule asks: kinds ``env``, ``module``,
     ``system``, ``library``, ``process``, ``requirements``, ``requires_python``, ``tags``, ``marker``, ``importable``
@@ -134,6 +147,7 @@ class Snapshot(Record):
     source: str = "the snapshot"
     lookup: Callable[[str, str], Any] = staticmethod(unknown_lookup)
     notes: Sequence[UnknownFact] = ()
+    siblings: Sequence[Snapshot] = ()
 
 
 class Evidence(Record):
@@ -204,7 +218,8 @@ class Finding(Record):
     in the text, and ``confirmed`` whether the environment agrees: ``True``, ``False``, or ``None`` for unknown.
     ``proof`` says whether a machine has run the rule's proof: ``proven``, ``unproven``, ``stale`` or ``refuted``;
     ``status`` is that of the rule: ``stable``, ``reported`` (cited, not proven) or ``candidate``. ``several`` is the
-    title of more than one finding, with ``{count}`` in it, where the rule has one.
+    title of more than one finding, with ``{count}`` in it, where the rule has one. ``environment`` is the prefix it was
+    found in, where a target has several.
     """
 
     rule: str
@@ -223,6 +238,7 @@ class Finding(Record):
     matched: Sequence[str] = ()
     confirmed: bool | None = None
     several: str = ""
+    environment: str | None = None
 
     def __init__(self, **values: Any) -> None:
         super().__init__(**values)
@@ -269,7 +285,7 @@ class Report(Record):
     ``groups`` are the findings as people are shown them, in the same order. ``ignored`` are findings that the user does
     not want to see, each with the wish that says so; they are not among ``findings``. ``ruled_out`` holds what
     ``explain`` recognised in the text but the environment contradicts; ``understood`` is what it made of the text, for
-    a report without findings.
+    a report without findings. ``parts`` are the reports of each environment, where the target has several.
     """
 
     snapshot: Snapshot
@@ -281,3 +297,4 @@ class Report(Record):
     ruled_out: Sequence[Finding] = ()
     understood: Mapping[str, Any] = {}
     known_packages: Sequence[str] = ()
+    parts: Sequence[Report] = ()

@@ -96,9 +96,13 @@ def add_target(parser: argparse.ArgumentParser) -> None:
         "target", "at most one; by default the active environment, else the project's .venv, else python on PATH"
     )
     for names, metavar, said in (
-        (["--python"], "PATH", "another interpreter, or the directory of its environment"),
+        (["--python"], "PATH", "another interpreter, or the directory of its environment; with --root within it"),
         (["-r", "--requirements"], "FILE", "a requirements or lock file; nothing is installed"),
-        (["--root"], "DIR", "a root file system; nothing in it is executed"),
+        (
+            ["--root"],
+            "DIR",
+            "a root file system: every environment in it, or the one that --python names; nothing is executed",
+        ),
         (["--pid"], "N", "a running process: its interpreter, environment, start method and libraries"),
         (["--snapshot"], "FILE", "a file that envdoctor snapshot wrote; - reads stdin"),
     ):
@@ -107,6 +111,11 @@ def add_target(parser: argparse.ArgumentParser) -> None:
     more.add_argument("--python-version", metavar="X.Y", help="the Python that -r is for")
     more.add_argument("--platform", choices=["linux", "darwin", "win32"], help="the platform that -r is for")
     more.add_argument("--machine", metavar="NAME", help="the processor that -r is for, such as x86_64 or arm64")
+    more.add_argument(
+        "--resolve",
+        action="store_true",
+        help="ask uv what -r leads to, where it does not pin all; uv may have to build what has no wheel",
+    )
     more.add_argument(
         "--start-method", choices=["fork", "spawn", "forkserver"], help="the start method that your program will use"
     )
@@ -146,14 +155,18 @@ def examine(options: argparse.Namespace, frames: Sequence[str] = ()) -> Snapshot
     Raises :class:`UsageError` for options that contradict each other, and what the target raises.
     """
     given = target_of(options)
+    if given == ["python", "root"]:  # the one within the other
+        given = ["root"]
     if len(given) > 1:
         raise UsageError(f"--{given[0]} and --{given[1]} are both targets: give one")
     kind = given[0] if given else None
-    described = {name: getattr(options, name) for name in ("python_version", "platform", "machine")}
+    described = {name: getattr(options, name) for name in ("python_version", "platform", "machine", "resolve")}
     if kind != "requirements" and any(described.values()):
         name = next(name for name, value in described.items() if value)
         raise UsageError(f"--{name.replace('_', '-')} describes a requirements file: give it with -r FILE")
     more: dict[str, Any] = dict(described) if kind == "requirements" else {}
+    if kind == "root":
+        more["python"] = options.python
     if hasattr(options, "project"):
         more.update(_beside(options, kind))
     value = getattr(options, kind) if kind else None

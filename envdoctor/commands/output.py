@@ -38,7 +38,8 @@ def show(report: Report, form: str = "text", output: str | None = None, *, every
 
     Text is cut after :data:`SCREENS` screens unless ``everything`` is wanted.
     """
-    if form == "text" and output is None and not (report.findings or report.understood):
+    said = report.findings or report.understood or report.parts or "left_out" in report.snapshot.target
+    if form == "text" and output is None and not said:
         write(verdict(report) + "\n")
     else:
         write(rendered(report, form, plain=output is not None, everything=everything), output)
@@ -49,6 +50,7 @@ def rendered(report: Report, form: str, *, plain: bool, everything: bool = False
     import os
 
     from envdoctor import doctor, renderers
+    from envdoctor.renderers import several
     from envdoctor.renderers.line import colorful
 
     render = renderers.load(form)
@@ -56,7 +58,11 @@ def rendered(report: Report, form: str, *, plain: bool, everything: bool = False
         report = doctor.prescribed(report)
     width, height = _size(plain=plain)
     color = not plain and colorful(sys.stdout, os.environ)
-    return render(report, width=width, color=color, lines=None if everything else SCREENS * height)
+    lines = None if everything else SCREENS * height
+    if form != "json" and several.needed(report):
+        shared = lines and max(lines // max(len(report.parts), 1), height // 2)
+        return several.render(report, form, lambda one: render(one, width=width, color=color, lines=shared))
+    return render(report, width=width, color=color, lines=lines)
 
 
 def _size(*, plain: bool) -> tuple[int, int]:

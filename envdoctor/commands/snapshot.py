@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+
 from envdoctor import doctor
 from envdoctor.commands.configuration import parse
 from envdoctor.commands.options import TARGET_EXAMPLES, add_output, add_target, examine, parser_for
@@ -22,9 +24,15 @@ def run(words: Sequence[str]) -> int:
     add_target(parser)
     add_output(parser, formats=False)
     options = parse(parser, words)
+    from envdoctor.renderers.line import few
     from envdoctor.renderers.redaction import Redactor
     from envdoctor.renderers.snapshot import render
 
     wanted = doctor.wanted(options.rules)
-    write(render(examine(options), wanted, Redactor.of_this_user(wanted["env"])), options.output)
+    examined = examine(options)
+    if examined.siblings:
+        first, *others = [str(one.target["environment"]) for one in (examined, *examined.siblings)]
+        said = f"this is {first}; --python names another one: {few(others)}"
+        print(f"envdoctor: {said}", file=sys.stderr)
+    write(render(examined, wanted, Redactor.of_this_user(wanted["env"])), options.output)
     return 0

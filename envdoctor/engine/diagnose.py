@@ -34,7 +34,7 @@ def diagnose(snapshot: Snapshot, indexes: Iterable[Index]) -> tuple[list[Finding
         trace = Trace()
         _announce(entries.values(), snapshot, requirements)
         for entry in entries.values():
-            matched = matches(entry[2], snapshot, trace, requirements)
+            matched = matched_by(entry[2], snapshot, trace, requirements)
             if matched or trace.unknown:
                 texts = index.texts(entry)
                 findings += [finding(texts, match, snapshot) for match in matched]
@@ -43,6 +43,19 @@ def diagnose(snapshot: Snapshot, indexes: Iterable[Index]) -> tuple[list[Finding
         unknown += [UnknownFact(rule=rule, fact=fact, reason=why) for rule, fact, why in missed]
     findings.sort(key=lambda one: (SEVERITIES.index(one.severity), one.rule, one.consumer or ""))
     return united(findings), unknown
+
+
+def matched_by(
+    compiled: Mapping[str, Any], snapshot: Snapshot, trace: Trace, requirements: Requirements | None = None
+) -> list[Match]:
+    """Every way in which a rule holds, whichever of several candidate versions gets installed."""
+    matched = matches(compiled, snapshot, trace, requirements)
+    if trace.unknown and snapshot.target.get("kind") == "requirements":
+        from envdoctor.engine.candidates import over_all, undecided
+
+        if undecided(snapshot, trace.unknown):
+            matched = over_all(compiled, snapshot, matched, trace)
+    return matched
 
 
 def _announce(entries: Iterable[Sequence[Any]], snapshot: Snapshot, requirements: Requirements) -> None:

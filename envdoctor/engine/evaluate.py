@@ -175,10 +175,11 @@ def _not(condition: Condition, snapshot: Snapshot, trace: Trace) -> Verdict:
 
 def _python(condition: Condition, snapshot: Snapshot, trace: Trace) -> Verdict:
     version = snapshot.python.get("version")
-    if not version:
-        trace.missed("python.version", "the target does not say which Python it is for")
-        return None
     specifier, admitted = condition[1:]
+    if not version:
+        from envdoctor.engine.candidates import any_python
+
+        return any_python(specifier, admitted, snapshot, trace)
     version = version.rstrip("+")  # Debian and others mark a build from between two releases
     verdict = within(version, specifier, admitted)
     if version.count(".") == 1 and within(version + ".999", specifier, admitted) is not verdict:

@@ -6,8 +6,8 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from envdoctor.engine import symptoms
-from envdoctor.engine.diagnose import OF_CONSUMERS, fill, finding, remedies, said
-from envdoctor.engine.evaluate import Match, Trace, holds, matches
+from envdoctor.engine.diagnose import OF_CONSUMERS, fill, finding, matched_by, remedies, said
+from envdoctor.engine.evaluate import Match, Trace, holds
 from envdoctor.engine.index import NEVER
 from envdoctor.engine.requirements import normalise
 from envdoctor.model import Distribution, Evidence, Finding, Report, Snapshot, Unknown, UnknownFact
@@ -152,7 +152,7 @@ class _Case:
             yield self._open()
             return
         open_minded = self._lenient(snapshot)
-        confirmed = matches(self.compiled, open_minded)
+        confirmed = matched_by(self.compiled, open_minded, Trace())
         if confirmed:
             confirmed = self._fitting(confirmed)
         elif not _contradicts(self.compiled, open_minded):

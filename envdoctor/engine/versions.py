@@ -211,6 +211,19 @@ def within(version: str, specifier: str | None, admitted: list[Interval] | None 
     return any((low is None or low <= at) and (high is None or at < high) for low, high in admitted)
 
 
+def covers(inner: str, outer: str, admitted: list[Interval] | None = None) -> bool | None:
+    """Whether a specifier set contains all versions of another one (``True``), none, or some (``None``).
+
+    ``admitted`` are the intervals of ``outer``, where they are at hand.
+    """
+    stated = intervals(inner)
+    admitted = intervals(outer) if admitted is None else admitted
+    if not stated or admitted is None:
+        return None
+    common = _intersect(stated, admitted)
+    return common == stated or (None if common else False)
+
+
 def meets(version: str, specifier: str) -> bool | None:
     """Answer like :func:`within` for clauses of ``>=``, ``<=``, ``<``, ``==`` and ``!=``; ``None`` for others."""
     at = _keys.get(version) or key(version)

@@ -12,9 +12,11 @@ from envdoctor.model import Distribution, Record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
 _READ = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0) | getattr(os, "O_CLOEXEC", 0)
+#: The files that are read of a distribution's metadata directory.
+METADATA_FILES = ("METADATA", "PKG-INFO", "WHEEL", "INSTALLER", "requires.txt")
 #: Most headers fit in one read of this size.
 _CHUNK = 1 << 14
 _ENDINGS = {"-info", "-INFO"}
@@ -51,8 +53,11 @@ class Metadata(Record):
     error: str | None = None
 
 
-def scan(paths: Iterable[str]) -> Scan:
-    """List the distributions in path entries. Entries that do not exist, and zip files, hold none."""
+def scan(paths: Iterable[str], place: Callable[[str], str] | None = None) -> Scan:
+    """List the distributions in path entries. Entries that do not exist, and zip files, hold none.
+
+    ``place`` says where the metadata is that stands at a path, where links mean something else than to this machine.
+    """
     found = Scan(packages={}, duplicates=[], leftovers=[], unreadable=[])
     seen = set()
     for entry in paths:
@@ -67,17 +72,19 @@ def scan(paths: Iterable[str]) -> Scan:
         except OSError as error:
             found.unreadable.append((entry, error.strerror or str(error)))
             continue
-        _scan_entry(entry, names, found)
+        _scan_entry(entry, names, found, place)
     return found
 
 
-def _scan_entry(entry: str, names: list[str], found: Scan) -> None:
+def _scan_entry(entry: str, names: list[str], found: Scan, place: Callable[[str], str] | None) -> None:
     packages = found.packages
     for name in sorted([name for name in names if name[-5:] in _ENDINGS or name[:1] == "~"]):
         path = entry + os.sep + name
         if name[0] == "~":
             found.leftovers.append(path)
             continue
+        if place is not None:
+            path = place(path)
         project, dash, version = name[:-10].rpartition("-")
         if name[-10:] == ".dist-info" and dash and version[:1].isdigit():
             distribution = Distribution(name=_normalise(project), version=version, path=path, location=entry)

@@ -11,27 +11,22 @@ from envdoctor.model import Record, Unknown
 from envdoctor.renderers import layout
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
-    from envdoctor.model import Finding, Remedy, Report
+    from envdoctor.model import Finding, Remedy, Report, Snapshot
 
 
 def render(report: Report, *, width: int | None = None, color: bool | None = None, lines: int | None = None) -> str:
     """Write a report as JSON: ASCII, one document, ending in a newline."""
-    snapshot, findings = report.snapshot, layout.ordered(report)
+    findings = layout.ordered(report)
     document: dict[str, Any] = {
         "envdoctor": __version__,
-        "target": {
-            **snapshot.target,
-            "python": snapshot.python,
-            "platform": snapshot.platform,
-            "distributions": len(snapshot.packages),
-        },
+        "target": _target(report),
         "rules": report.rules,
         "findings": [_finding(finding) for finding in findings],
         "groups": _groups(report, findings),
         "ignored": [{**_finding(finding), "ignored": plain(wish.as_dict())} for finding, wish in report.ignored],
-        "unknown": [unknown.as_dict() for unknown in (*snapshot.notes, *report.unknown)],
+        "unknown": [unknown for part in report.parts or [report] for unknown in _unknown(part)],
     }
     if layout.explains(report):
         document["ruled_out"] = [_finding(finding) for finding in report.ruled_out]
@@ -59,14 +54,42 @@ def plain(value: Any) -> Any:
     return None if value is None else plain(str(value))
 
 
+def _target(report: Report) -> dict[str, Any]:
+    """What was examined; of several environments the first, and each of them."""
+    snapshots = [part.snapshot for part in report.parts or [report]]
+    target = {**report.snapshot.target, **_described(report.snapshot)}
+    if "environment" in target:
+        target["distributions"] = sum(len(snapshot.packages) for snapshot in snapshots)
+        target["environments"] = [
+            {
+                "path": snapshot.target["environment"],
+                "interpreter": snapshot.target.get("interpreter"),
+                **_described(snapshot),
+            }
+            for snapshot in snapshots
+        ]
+    return target
+
+
+def _described(snapshot: Snapshot) -> dict[str, Any]:
+    return {"python": snapshot.python, "platform": snapshot.platform, "distributions": len(snapshot.packages)}
+
+
+def _unknown(report: Report) -> Iterator[dict[str, Any]]:
+    environment = report.snapshot.target.get("environment")
+    for unknown in (*report.snapshot.notes, *report.unknown):
+        yield {**unknown.as_dict(), **({"environment": environment} if environment else {})}
+
+
 def _finding(finding: Finding) -> dict[str, Any]:
     document = finding.as_dict()
     document["proven"] = finding.proof == "proven"
     document["evidence"] = [item.as_dict() for item in finding.evidence]
     document["remedies"] = [_remedy(remedy) for remedy in finding.remedies]
     del document["several"]
-    if finding.consumer is None:
-        del document["consumer"]
+    for name in ("consumer", "environment"):
+        if document[name] is None:
+            del document[name]
     if not finding.matched:
         del document["matched"]
         if finding.confirmed is None:
@@ -78,10 +101,10 @@ def _groups(report: Report, findings: Sequence[Finding]) -> list[dict[str, Any]]
     """The findings as people are shown them; each group names its own by their places in the list of ``findings``."""
     explains = layout.explains(report)
 
-    def key(finding: Finding) -> tuple[str, str | None]:
-        return finding.rule, finding.consumer if explains else None
+    def key(finding: Finding) -> tuple[str | None, ...]:
+        return finding.rule, finding.environment, finding.consumer if explains else None
 
-    places: dict[tuple[str, str | None], list[int]] = {}
+    places: dict[tuple[str | None, ...], list[int]] = {}
     for place, finding in enumerate(findings):
         places.setdefault(key(finding), []).append(place)
     return [

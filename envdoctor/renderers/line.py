@@ -21,13 +21,36 @@ def verdict(report: Report, color: bool, unicode: bool) -> str:  # noqa: FBT001 
 
     A few words follow where something could not be examined.
     """
-    mark = "✓" if unicode else "ok:"
+    is_partial = partial(report.snapshot) is not None
+    mark = ("?" if unicode else "partly:") if is_partial else "✓" if unicode else "ok:"
     if color:
-        mark = f"\x1b[32m{mark}\x1b[0m"
+        mark = f"\x1b[{33 if is_partial else 32}m{mark}\x1b[0m"
     ignoring = f", {ignored(report)}" if report.ignored else ""
-    said = f"{mark} {subject(report.snapshot)}: nothing known to be wrong ({count(report.rules, 'rule')}{ignoring})"
+    rules = f"({count(report.rules, 'rule')}{ignoring})"
+    said = f"{mark} {subject(report.snapshot)}: {healthy(report.snapshot)} {rules}"
     rest = "\n    ".join(reasons(report))
     return f"{said}\n  could not be examined:\n    {rest}" if rest else said
+
+
+def healthy(snapshot: Snapshot) -> str:
+    """Say that nothing was found, and in what: in all of it, or in the part that is known."""
+    return "nothing known to be wrong" + ("" if partial(snapshot) is None else " with what is pinned")
+
+
+def partial(snapshot: Snapshot) -> str | None:
+    """What a requirements file leaves open, or ``None`` where it says all that would be installed."""
+    stated = snapshot.target.get("requirements")
+    if not isinstance(stated, int):
+        return None
+    pinned = snapshot.target.get("pinned")
+    said = f"{pinned} of {count(stated, 'requirement')} {'is' if stated == 1 else 'are'} pinned"
+    nameless = [name for name, one in snapshot.packages.items() if one.version is None]
+    if nameless:
+        said += f", no version is stated of {few(nameless)}"
+    if snapshot.target.get("resolved"):
+        return said
+    hint = "; --resolve asks uv for all of it" if snapshot.target.get("format") == "requirements.txt" else ""
+    return f"{said}, and what they require in turn is not in the file{hint}"
 
 
 def subject(snapshot: Snapshot) -> str:
@@ -76,13 +99,16 @@ def short(path: str) -> str:
 def reasons(report: Report, most: int = FEW) -> list[str]:
     """What could not be examined, grouped by reason, the reason that leaves most rules undecided first."""
     groups: dict[str, tuple[dict[str, None], dict[str, None]]] = {}
-    for unknown in [*report.snapshot.notes, *report.unknown]:
+    gap = partial(report.snapshot)
+    notes = [note for note in report.snapshot.notes if gap is None or not note.fact.startswith("packages.")]
+    for unknown in [*notes, *report.unknown]:
         facts, rules = groups.setdefault(unknown.reason, ({}, {}))
         facts[unknown.fact] = None
         if unknown.rule:
             rules[unknown.rule] = None
     ordered = sorted(groups.items(), key=lambda item: -len(item[1][1]))
-    said = [_reason(reason, *names) for reason, names in ordered[:most]]
+    said = [] if gap is None else [gap]
+    said += [_reason(reason, *names) for reason, names in ordered[:most]]
     if len(ordered) > most:
         said.append(f"and {count(len(ordered) - most, 'more reason')}, listed by -f json")
     return said

@@ -151,7 +151,7 @@ def _rows(report: Report) -> Iterator[tuple[str, list[Any]]]:
 def _headline(report: Report) -> str:
     if layout.explains(report):
         return f"Explained by {layout.standing(report)}" if report.findings else "No rule explains the text"
-    return layout.tally(report.findings).capitalize() if report.findings else "Nothing known to be wrong"
+    return layout.tally(report.findings).capitalize() if report.findings else line.healthy(report.snapshot).capitalize()
 
 
 def _findings(page: _Page, report: Report) -> Iterator[str]:

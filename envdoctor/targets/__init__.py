@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 TARGETS = {
     "python": "envdoctor.targets.local:examine_interpreter",
     "requirements": "envdoctor.targets.requirements:read",
-    "root": "envdoctor.targets.local:examine_root",
+    "root": "envdoctor.targets.root_environments:examine",
     "pid": "envdoctor.targets.process:examine",
     "snapshot": "envdoctor.targets.snapshot_file:read",
 }

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+
 from envdoctor.model import Snapshot, Unknown, UnknownFact
 from envdoctor.probes import distributions
 from envdoctor.probes.metadata import read_all
@@ -81,7 +83,7 @@ def snapshot(facts: Mapping[str, Any], target: Mapping[str, Any], asks: Mapping[
     ``facts`` has the shape that the collector gives: ``python``, ``platform``, ``start_method`` and ``paths``, and
     perhaps ``unknown``, a list of ``{"fact", "reason"}``.
     """
-    found = distributions.scan(facts["paths"])
+    found = distributions.scan(facts["paths"], _within(facts["root"]) if "root" in facts else None)
     unreadable = readable.of_scan(found)
     return Snapshot(
         target=target,
@@ -97,6 +99,21 @@ def snapshot(facts: Mapping[str, Any], target: Mapping[str, Any], asks: Mapping[
             *unreadable,
         ],
     )
+
+
+def _within(directory: str) -> Callable[[str], str]:
+    """Where the metadata of a root file system is on this machine: no link in it leads out of the root."""
+    from envdoctor.probes.file_system import Root
+
+    root = Root(directory)
+
+    def place(path: str) -> str:
+        inside = path[len(root.directory) :]
+        real = root.host(inside)
+        is_linked = any(os.path.islink(real + os.sep + name) for name in distributions.METADATA_FILES)
+        return root.host(distributions.metadata_file(inside)) if is_linked else real
+
+    return place
 
 
 def _matters(fact: str) -> bool:

@@ -1,4 +1,4 @@
-"""Targets on this machine that are read through facts: another interpreter, a root file system."""
+"""Targets on this machine that are read through facts: another interpreter; and the answers from a root file system."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from envdoctor.targets.assemble import recorded, snapshot
 from envdoctor.targets.at_hand import project_of
 from envdoctor.targets.environment import beside_lock
 from envdoctor.targets.interpreter import ask
-from envdoctor.targets.root import facts_of_root, module_in_root
+from envdoctor.targets.root import module_in_root
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -37,18 +37,6 @@ def examine_interpreter(executable: str, wanted: Mapping[str, Sequence[str]] | N
     found = snapshot(facts, target, asks, python["prefix"])
     project = project_of(python["prefix"])
     return beside_lock(found, project) if project else found
-
-
-def examine_root(directory: str, wanted: Mapping[str, Sequence[str]] | None = None) -> Snapshot:
-    """A root file system, of which nothing is executed. ``wanted`` is of no use here: files say what they say."""
-    del wanted
-    facts = facts_of_root(directory)
-    python = facts["python"]
-    target: dict[str, Any] = {"kind": "root", "path": directory, "interpreter": python.get("executable")}
-    others = facts.get("other_interpreters")
-    if others:
-        target["other_interpreters"] = others
-    return snapshot(facts, target, asks_of_root(facts), directory)
 
 
 def asks_of_root(facts: dict[str, Any], variables: Mapping[str, str] | None = None) -> dict[str, Ask]:

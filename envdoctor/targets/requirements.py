@@ -7,7 +7,7 @@ from fnmatch import fnmatchcase
 from importlib import import_module
 
 from envdoctor.engine.requirements import is_version
-from envdoctor.errors import ProbeError
+from envdoctor.errors import ProbeError, UsageError
 from envdoctor.model import Snapshot, unknown_lookup
 from envdoctor.targets import markers
 from envdoctor.targets.locks.choose import choose
@@ -49,13 +49,14 @@ CONTENTS = (
 _OF_CONDA = ("conda-lock.yml", "environment.yml")
 #: Files that people give by mistake, and what to give instead.
 _OTHERS = (
-    ("pyproject.toml", "give the lock file beside it, such as uv.lock, poetry.lock or pdm.lock"),
+    ("pyproject.toml", "give the lock file beside it, such as uv.lock, poetry.lock or pdm.lock, or add --resolve"),
     ("pipfile", "give the Pipfile.lock beside it"),
     ("pixi.lock", "export it to an environment.yml"),
     ("pixi.toml", "export it to an environment.yml"),
-    ("setup.py", "give a requirements or lock file"),
-    ("setup.cfg", "give a requirements or lock file"),
+    ("setup.py", "give a requirements or lock file, or add --resolve"),
+    ("setup.cfg", "give a requirements or lock file, or add --resolve"),
 )
+_RESOLVABLE = ("pyproject.toml", "setup.py", "setup.cfg")
 
 
 def read(
@@ -63,8 +64,10 @@ def read(
     python_version: str | None = None,
     platform: str | None = None,
     machine: str | None = None,
+    *,
+    resolve: bool = False,
 ) -> Snapshot:
-    """The snapshot of what a file says would be installed.
+    """The snapshot of what a file says would be installed; with ``resolve``, of what uv would install for it.
 
     Raises :class:`ProbeError` for a file that cannot be read, :class:`UsageError` for a version or platform that is
     not understood.
@@ -72,18 +75,22 @@ def read(
     stated = Stated(python_version=python_version, platform=platform, machine=machine)
     stated.markers()
     source = load(path)
-    name, reader = _format(source)
+    name, reader = _format(source, resolve=resolve)
+    if resolve:
+        from envdoctor.targets.resolve import resolve as ask_uv
+
+        source, stated = ask_uv(source, stated)
     contents: Contents = import_module(reader).read(source, stated)
     packages, notes = choose(contents.entries if name in _OF_CONDA else map(_readable, contents.entries))
     python = {"version": version} if (version := _python(stated, contents)) else {}
-    target = {"kind": "requirements", "path": path, "format": name}
+    target = {"kind": "requirements", "path": path, "format": name, **({"resolved": "uv"} if resolve else {})}
     return Snapshot(
         target={**target, **{key: value for key, value in contents.target.items() if value is not None}},
         python=python,
         platform=_platform(stated, contents),
         packages=packages,
         complete=contents.complete,
-        source=path,
+        source=source.path,
         lookup=_lookup(stated, contents),
         notes=[*contents.notes, *_range_notes(source, stated, contents), *notes],
     )
@@ -96,9 +103,14 @@ def _readable(entry: Entry) -> Entry:
     return entry.replace(version=None, reason=f"{entry.where}: {NO_VERSION}")  # type: ignore[no-any-return]
 
 
-def _format(source: Source) -> tuple[str, str]:
-    """The name of a file's format and its reader."""
+def _format(source: Source, *, resolve: bool) -> tuple[str, str]:
+    """The name of a file's format and its reader; what is to be resolved is read as uv writes it."""
     name = source.name.lower()
+    if resolve:
+        known = name if name in _RESOLVABLE else _format(source, resolve=False)[0]
+        if known not in {"requirements.txt", *_RESOLVABLE}:
+            raise UsageError(f"{source.path} is no file that uv resolves, but of the format {known}: omit --resolve")
+        return known, _LOCKS + "requirements_file"
     for other, instead in _OTHERS:
         if name == other:
             raise ProbeError(f"{source.path} does not say which versions would be installed: {instead}")

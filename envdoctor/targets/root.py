@@ -13,29 +13,18 @@ import sys
 
 from envdoctor import collector
 from envdoctor.errors import TargetError
-from envdoctor.model import Record
 from envdoctor.probes.file_system import Root, glibc_version, machine_and_loader, musl_version
+from envdoctor.targets.root_interpreters import base_of, choose, interpreters
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from typing import Any
 
+    from envdoctor.targets.root_interpreters import Interpreter
+
 #: Where the user that a container runs as unless told otherwise installs for itself.
 USER_BASE = "/root/.local"
-#: Directories that often are virtual environments, the likelier ones first.
-ENVIRONMENTS = (
-    *("/venv", "/.venv", "/opt/venv", "/opt/.venv", "/app/.venv", "/app/venv", "/usr/src/app/.venv"),
-    *("/usr/src/app/venv", "/code/.venv", "/workspace/.venv", "/src/.venv", "/opt/*", "/opt/*/.venv", "/opt/*/venv"),
-    *("/srv/*/.venv", "/root/.venv", "/root/venv", "/root/.virtualenvs/*"),
-    *("/home/*/.venv", "/home/*/venv", "/home/*/.virtualenvs/*"),
-)
-#: Directories that interpreters are installed to, in the order in which an image's PATH usually has them.
-PREFIXES = (
-    *("/usr/local", "/opt/conda", "/opt/*", "/opt/conda/envs/*", "/root/miniconda3", "/root/.pyenv/versions/*"),
-    *("/home/*/.pyenv/versions/*", "/opt/pyenv/versions/*", "/usr/local/pyenv/versions/*"),
-    *("/root/.local/share/uv/python/*", "/home/*/.local/share/uv/python/*", "/usr"),
-)
 _RUN = "a file system does not tell how it will be run"
 #: Facts of the system that files rarely or never tell, and why.
 _NOT_IN_FILES = (
@@ -43,51 +32,36 @@ _NOT_IN_FILES = (
     *((key, _RUN) for key in ("container", "shm", "open-files", "memory", "nvidia-driver", "cuda", "gpu")),
     ("openssl", "only a running interpreter tells which one it uses"),
 )
-_PROGRAM = re.compile(r"python(?:3(?:\.\d+)?t?)?$")
-_MINOR = re.compile(r"python(3\.\d+)(t?)")
-
-
-class Interpreter(Record):
-    """One interpreter found: its paths inside the root, ``X.Y``, and the settings of its virtual environment."""
-
-    executable: str
-    prefix: str
-    minor: str
-    suffix: str
-    settings: dict[str, str]
-
-    @property
-    def name(self) -> str:
-        """The name that its directories have."""
-        return f"python{self.minor}{self.suffix}"
-
-    @property
-    def rank(self) -> tuple[int, ...]:
-        """Sorts interpreters of one kind of place: the newest first, an ordinary build before a free-threaded one."""
-        return (*(-int(number) for number in self.minor.split(".")), len(self.suffix))
 
 
 def facts_of_root(directory: str, python: str | None = None) -> dict[str, Any]:
-    """Return facts in the shape of :func:`envdoctor.collector.collect`, as far as files tell them.
+    """Return the facts of one interpreter, as :func:`facts_of` does.
 
-    ``python`` chooses among several interpreters by a path inside the root or by a name. ``paths`` and ``stdlib`` can
-    be opened from here, while ``python`` speaks of paths inside the root; ``root`` joins the two, and
+    ``python`` chooses among several interpreters in the usual places by a path inside the root or by a name;
     ``other_interpreters`` lists those that were not chosen. Raises :class:`~envdoctor.errors.TargetError` where there
     is no directory or no interpreter.
     """
-    root = _open(directory)
-    found = list(_interpreters(root, python))
-    chosen = _choose(root, found, python)
+    root = open_root(directory)
+    found = list(interpreters(root, python))
+    chosen = choose(root, found, python)
+    others = [{"executable": other.executable, "version": other.minor} for other in found if other is not chosen]
+    return {**facts_of(root, chosen), "other_interpreters": others}
+
+
+def facts_of(root: Root, chosen: Interpreter) -> dict[str, Any]:
+    """Return facts in the shape of :func:`envdoctor.collector.collect`, as far as files tell them.
+
+    ``paths`` and ``stdlib`` can be opened from here, while ``python`` speaks of paths inside the root; ``root`` joins
+    the two.
+    """
     standard, sites = _library(root, chosen), _sites(root, chosen)
     paths, coded = _search_path(root, standard, sites)
     machine, loader = _binary(root, chosen)
     numbers = [int(number) for number in chosen.minor.split(".")]
     user = [root.host(site) for site in sites if site.startswith(USER_BASE) and root.is_dir(site)]
-    others = [{"executable": other.executable, "version": other.minor} for other in found if other is not chosen]
     facts: dict[str, Any] = {
         "collector": collector.COLLECTOR,
         "root": root.directory,
-        "other_interpreters": others,
         "python": _python(root, chosen),
         "platform": {"system": "linux", **({"machine": machine} if machine else {})},
         "paths": paths,
@@ -122,7 +96,8 @@ def module_in_root(facts: dict[str, Any], name: str) -> dict[str, Any]:
     return found or {"kind": "missing", "origin": None}
 
 
-def _open(directory: str) -> Root:
+def open_root(directory: str) -> Root:
+    """The file system below a directory. Raises :class:`~envdoctor.errors.TargetError` where there is none."""
     if not os.path.isdir(directory):
         what = "is not a directory" if os.path.exists(directory) else "does not exist"
         raise TargetError(f"{directory} {what}. Give --root the directory that holds usr, opt and the like.")
@@ -130,121 +105,11 @@ def _open(directory: str) -> Root:
     return Root(inner if os.path.isdir(inner) else directory)
 
 
-# --- which interpreter ----------------------------------------------------------------------------------------------
-
-
-def _interpreters(root: Root, wanted: str | None) -> Iterator[Interpreter]:
-    """All interpreters, the one to be chosen first."""
-    own = [_prefix_of(root, wanted)] if wanted and "/" in wanted else []
-    places = [[place] for place in [*own, *_named_by_settings(root)]]
-    places += [[place] for pattern in ENVIRONMENTS for place in root.glob(pattern) if _settings(root, place)]
-    for pattern in PREFIXES:
-        places += [_pyenv_default(root, root.glob(pattern)), root.glob(pattern)]
-    seen = set()
-    for prefixes in places:
-        group = [interpreter for prefix in prefixes for interpreter in _in_prefix(root, prefix)]
-        for interpreter in sorted(group, key=lambda interpreter: interpreter.rank):
-            identity = (root.real(interpreter.prefix), interpreter.minor, interpreter.suffix)
-            if identity not in seen:
-                seen.add(identity)
-                yield interpreter
-
-
-def _pyenv_default(root: Root, prefixes: list[str]) -> list[str]:
-    """Those of several installations that the file ``version`` beside their directory names."""
-    tops = {prefix: os.path.dirname(os.path.dirname(prefix)) for prefix in prefixes if "/versions/" in prefix}
-    return [prefix for prefix, top in tops.items() if os.path.basename(prefix) in root.text(top + "/version").split()]
-
-
-def _prefix_of(root: Root, path: str) -> str:
-    inside = _inside(root, path)
-    programs = os.path.dirname(inside)
-    return inside if root.is_dir(inside) else os.path.dirname(root.real(programs) or programs)
-
-
-def _inside(root: Root, path: str) -> str:
-    """A path as the root sees it; one of this machine that leads into the root is understood too."""
-    if path.startswith(root.directory + os.sep):
-        path = path[len(root.directory) :]
-    return "/" + path.strip("/")
-
-
-def _named_by_settings(root: Root) -> list[str]:
-    """The virtual environments that ``/etc/environment`` names in ``VIRTUAL_ENV`` or puts on ``PATH``."""
-    lines = root.text("/etc/environment").splitlines()
-    values = {name.strip(): value.strip().strip("\"'") for name, _, value in (line.partition("=") for line in lines)}
-    named = [values.get("VIRTUAL_ENV", ""), *(os.path.dirname(place) for place in values.get("PATH", "").split(":"))]
-    return [prefix for prefix in named if prefix.startswith("/") and _settings(root, prefix)]
-
-
-def _settings(root: Root, prefix: str) -> dict[str, str]:
-    """The settings in the ``pyvenv.cfg`` of a virtual environment."""
-    lines = root.text(prefix + "/pyvenv.cfg").splitlines()
-    return {name.strip().lower(): value.strip() for name, _, value in (line.partition("=") for line in lines)}
-
-
-def _in_prefix(root: Root, prefix: str) -> Iterator[Interpreter]:
-    settings = _settings(root, prefix)
-    seen = set()
-    programs = [name for name in root.names(prefix + "/bin") if _PROGRAM.match(name)]
-    for name in sorted(programs, key=len, reverse=True):
-        path = f"{prefix}/bin/{name}"
-        version = _minor(root, path, prefix, settings)
-        if version and version not in seen:
-            seen.add(version)
-            yield Interpreter(executable=path, prefix=prefix, minor=version[0], suffix=version[1], settings=settings)
-
-
-def _minor(root: Root, path: str, prefix: str, settings: dict[str, str]) -> tuple[str, str] | None:
-    """``X.Y`` and the suffix of the build, by the program's real name, the environment's settings, or the library."""
-    named = _MINOR.match(os.path.basename(root.real(path) or path)) or _MINOR.match(os.path.basename(path))
-    if named:
-        return named.group(1), named.group(2)
-    stated = re.match(r"3\.\d+", settings.get("version_info") or settings.get("version") or "")
-    libraries = [_MINOR.fullmatch(name) for name in root.names(prefix + "/lib")]
-    known = {(match.group(1), match.group(2)) for match in libraries if match}
-    if stated:
-        return stated.group(0), "t" if (stated.group(0), "t") in known else ""
-    return known.pop() if len(known) == 1 else None
-
-
-def _choose(root: Root, found: list[Interpreter], wanted: str | None) -> Interpreter:
-    if not found:
-        raise TargetError(
-            f"There is no Python 3 interpreter in {root.directory}: looked for bin/python3 in usr, usr/local, opt and "
-            "the usual virtual environments. Say where it is with --python PATH, as seen from inside."
-        )
-    for interpreter in found:
-        if wanted is None or _is_meant(root, interpreter, wanted):
-            return interpreter
-    raise TargetError(
-        f"There is no interpreter {wanted} in {root.directory}. Choose one of "
-        f"{', '.join(interpreter.executable for interpreter in found)}."
-    )
-
-
-def _is_meant(root: Root, interpreter: Interpreter, wanted: str) -> bool:
-    if "/" not in wanted:
-        version = interpreter.minor + interpreter.suffix
-        return wanted in (version, "python" + version, os.path.basename(interpreter.executable))
-    inside = _inside(root, wanted)
-    if root.real(inside) == root.real(interpreter.prefix):
-        return True
-    is_beside = root.real(os.path.dirname(inside)) == root.real(interpreter.prefix + "/bin")
-    return is_beside and root.real(inside) == root.real(interpreter.executable)
-
-
 # --- what is known of it --------------------------------------------------------------------------------------------
 
 
-def _base(root: Root, interpreter: Interpreter) -> str:
-    """The prefix of the installation that its standard library comes from."""
-    home = interpreter.settings.get("home")
-    return os.path.dirname(root.real(home) or home) if home else interpreter.prefix
-
-
 def _library(root: Root, interpreter: Interpreter) -> str | None:
-    base = _base(root, interpreter)
+    base = base_of(root, interpreter)
     places = [f"{base}/{lib}/{interpreter.name}" for lib in ("lib", "lib64")]
     complete = [place for place in places if root.is_file(place + "/os.py")]
     return next(iter(complete + [place for place in places if root.is_dir(place)]), None)
@@ -257,7 +122,7 @@ def _sites(root: Root, interpreter: Interpreter) -> list[str]:
         own = [f"{interpreter.prefix}/{lib}/{interpreter.name}/site-packages" for lib in ("lib64", "lib")]
         if interpreter.settings.get("include-system-site-packages", "true").lower() != "true":
             return own
-    base, name = _base(root, interpreter), interpreter.name
+    base, name = base_of(root, interpreter), interpreter.name
     user = f"{USER_BASE}/lib/{name}/site-packages"
     if base == "/usr" and root.is_dir("/usr/lib/python3/dist-packages"):  # Debian and what derives from it
         debian = ("local/lib/" + name, "lib/python3", "lib/" + name)
@@ -306,13 +171,13 @@ def _python(root: Root, interpreter: Interpreter) -> dict[str, Any]:
         "free_threaded": interpreter.suffix == "t",
         "executable": interpreter.executable,
         "prefix": interpreter.prefix,
-        "base_prefix": _base(root, interpreter),
+        "base_prefix": base_of(root, interpreter),
     }
 
 
 def _version(root: Root, interpreter: Interpreter) -> str | None:
     """The full version: by the headers, by the text in the program or its library, by the environment's settings."""
-    base, minor = _base(root, interpreter), re.escape(interpreter.minor)
+    base, minor = base_of(root, interpreter), re.escape(interpreter.minor)
     full = minor + r"\.\d+(?:(?:a|b|rc)\d+)?"
     stated = set[str]()
     for name in root.names(base + "/include"):
@@ -334,7 +199,7 @@ def _version(root: Root, interpreter: Interpreter) -> str | None:
 
 def _binary(root: Root, interpreter: Interpreter) -> tuple[str | None, str]:
     """The machine that the interpreter is built for, and the loader that it names, from its ELF header."""
-    for program in (interpreter.executable, f"{_base(root, interpreter)}/bin/{interpreter.name}", "/bin/sh"):
+    for program in (interpreter.executable, f"{base_of(root, interpreter)}/bin/{interpreter.name}", "/bin/sh"):
         head = root.read(program)
         if head.startswith(b"\x7fELF") and len(head) > 64:  # noqa: PLR2004 -- the size of the header
             return machine_and_loader(head)

@@ -190,7 +190,7 @@ class _Document:
                 "Upgrade envdoctor, or write the snapshot again"
             )
         packages = self.packages()
-        facts = {section: self.facts(section) for section in _FACTS}
+        facts: dict[str, Any] = {section: self.facts(section) for section in _FACTS}
         lookup = self.lookup()
         complete = self.value(self.values, "complete", "complete", Kind(lambda v: isinstance(v, bool), "true or false"))
         return Snapshot(
@@ -255,7 +255,7 @@ class _Document:
             raise TargetError(f"the snapshot {self.name}: {section} has an empty name")
         return normal
 
-    def place(self, section: str, name: str) -> dict[str, str | None]:
+    def place(self, section: str, name: str) -> dict[str, Any]:
         label = f"{section}.{name}"
         entry = self.value(self.section(section), name, label, _MAPPING) or {}
         return {key: self.value(entry, key, f"{label}.{key}", _TEXT_OR_NULL) for key in ("path", "location")}

@@ -50,7 +50,9 @@ def _one(name: str, candidates: Sequence[Entry]) -> tuple[Distribution, str | No
         return _found(first, None), first.reason or f"{first.where}: no version of {name} is stated"
     versions = ", ".join(f"{entry.version} ({entry.where})" for entry in reversed(list(pinned.values())))
     missing = "extras or groups" if certain else _missing(pool)
-    return _found(first, None), f"{first.where}: {name} may be {versions}; that depends on {missing}"
+    named = [*reversed(list(pinned.values())), *[entry for entry in pool if entry.version is None][:1]]
+    undecided: Distribution = _found(first, None).replace(candidates=[_found(one, one.version) for one in named])
+    return undecided, f"{first.where}: {name} may be {versions}; that depends on {missing}"
 
 
 def _found(entry: Entry, version: str | None) -> Distribution:

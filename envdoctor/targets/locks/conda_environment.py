@@ -5,7 +5,7 @@ from __future__ import annotations
 from envdoctor.targets.locks import yamltree
 from envdoctor.targets.locks.conda import match_spec, python_of
 from envdoctor.targets.locks.contents import Contents, Entry, malformed, note
-from envdoctor.targets.locks.requirement_lines import Lines
+from envdoctor.targets.locks.requirement_lines import Lines, pinned
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -31,10 +31,12 @@ def read(source: Source, stated: Stated) -> Contents:
             notes.append(note(f"{source.path}: a dependency that is neither a text nor 'pip:' was left out"))
     entries += lines.entries()
     exported = builds and all(entry.version for entry in entries)
+    complete = exported and _only_pip(written)
     return Contents(
         entries=entries,
         python=python,
-        complete=exported and _only_pip(written),
+        complete=complete,
+        target={} if complete else pinned(entries, lines.nameless),
         notes=[*notes, *lines.notes],
     )
 

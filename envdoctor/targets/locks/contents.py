@@ -54,10 +54,11 @@ class Stated(Record):
 
 
 class Source(Record):
-    """A file that was read: its path as the user wrote it, and its text."""
+    """A file that was read: its path as the user wrote it, and its text, whose lines he may be able to look up."""
 
     path: str
     text: str
+    numbered: bool = True
 
     @property
     def name(self) -> str:
@@ -66,7 +67,7 @@ class Source(Record):
 
     def at(self, line: int | None) -> str:
         """Where something stands, for evidence."""
-        return self.path if line is None else f"{self.path}:{line}"
+        return f"{self.path}:{line}" if self.numbered and line is not None else self.path
 
 
 class Entry(Record):

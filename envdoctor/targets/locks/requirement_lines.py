@@ -12,7 +12,7 @@ from envdoctor.targets.locks.contents import Entry, load, name_of, note, version
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from envdoctor.model import UnknownFact
     from envdoctor.targets.locks.contents import Source
@@ -38,7 +38,7 @@ class Lines:
     def __init__(self, markers: Markers) -> None:
         self.notes: list[UnknownFact] = []
         self.complete = True
-        self.read = self.refused = 0
+        self.read = self.refused = self.nameless = 0
         self._markers = markers
         self._required: list[Entry] = []
         self._constraints: list[Entry] = []
@@ -83,6 +83,7 @@ class Lines:
         else:
             entry = self._entry(line[: options.start()] if options else line, where)
         if entry is None or entry.verdict.holds is False:
+            self.nameless += entry is None and not constraint
             return
         (self._constraints if constraint else self._required).append(entry)
         if not constraint and not (editable and locked):
@@ -146,6 +147,12 @@ class Lines:
             else:
                 found.append(entry)
         return found
+
+
+def pinned(entries: Sequence[Entry], nameless: int = 0) -> dict[str, int]:
+    """How many requirements there are, and how many of them say which version would be installed."""
+    known = sum(entry.version is not None for entry in entries)
+    return {"requirements": len(entries) + nameless, "pinned": known}
 
 
 def logical_lines(written: str) -> Iterator[tuple[int, str]]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from envdoctor.errors import ProbeError
 from envdoctor.targets.locks.contents import Contents
-from envdoctor.targets.locks.requirement_lines import Lines
+from envdoctor.targets.locks.requirement_lines import Lines, pinned
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -20,4 +20,6 @@ def read(source: Source, stated: Stated) -> Contents:
             f"{source.path} could not be read as a requirements file, no line of it is a requirement: "
             "give a requirements or lock file",
         )
-    return Contents(entries=lines.entries(), complete=lines.complete, notes=lines.notes)
+    entries = lines.entries()
+    target = {} if lines.complete else pinned(entries, lines.nameless)
+    return Contents(entries=entries, complete=lines.complete, target=target, notes=lines.notes)

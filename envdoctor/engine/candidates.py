@@ -1,0 +1,93 @@
+"""A rule where a lock file leaves open which versions will be installed, or on which Python.
+
+What holds for all of them holds, what holds for none does not, and the rest is unknown. Pure.
+"""
+
+from __future__ import annotations
+
+from itertools import product
+from math import prod
+
+from envdoctor.engine.evaluate import Match, Trace, matches
+from envdoctor.engine.versions import covers
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+    from typing import Any
+
+    from envdoctor.engine.versions import Interval
+    from envdoctor.model import Distribution, Evidence, Snapshot
+
+#: So many combinations of versions are tried; a rule about more stays unknown.
+COMBINATIONS = 64
+#: A specifier of Pythons that is longer is not one that anybody wrote.
+_LONGEST = 200
+
+
+def any_python(specifier: str, admitted: list[Interval] | None, snapshot: Snapshot, trace: Trace) -> bool | None:
+    """Whether all, or none, of the Pythons that a lock file was made for are in a range."""
+    made_for = snapshot.target.get("requires_python")
+    verdict = None
+    if isinstance(made_for, str) and made_for and len(made_for) <= _LONGEST:
+        verdict = covers(made_for, specifier, admitted)
+    if verdict is None:
+        trace.missed("python.version", "the target does not say which Python it is for")
+    elif verdict:
+        trace.saw("python", made_for, snapshot.source)
+    return verdict
+
+
+def over_all(compiled: Mapping[str, Any], snapshot: Snapshot, matched: list[Match], trace: Trace) -> list[Match]:
+    """The matches that every combination of candidates has, each with the evidence of all of them.
+
+    ``matched`` and ``trace`` are the result while they were unknown. What holds in some combinations stays unknown in
+    ``trace``, and so does everything where there are too many.
+    """
+    names, tried = list[str](), list[tuple[dict[tuple[str | None, int], Match], Trace]]()
+    unknown = trace.unknown
+    while further := undecided(snapshot, unknown) - set(names):
+        names += sorted(further)
+        trace.unknown = unknown
+        choices = [snapshot.packages[name].candidates for name in names]
+        if prod(map(len, choices)) > COMBINATIONS:
+            return matched
+        tried = [_tried(compiled, snapshot, dict(zip(names, chosen))) for chosen in product(*choices)]
+        unknown = [missed for _, one in tried for missed in one.unknown]
+    found = [one for one, _ in tried]
+    common = [key for key in found[0] if all(key in other for other in found)]
+    if all(len(other) == len(common) for other in found):
+        trace.unknown = unknown
+    return [found[0][key].replace(evidence=_joined([other[key] for other in found])) for key in common]
+
+
+def undecided(snapshot: Snapshot, unknown: Iterable[tuple[str, str]]) -> set[str]:
+    """The distributions with several candidates among the facts that were unknown."""
+    names = {fact.partition(".")[2] for fact, _ in unknown if fact.startswith("packages.")}
+    return {name for name in names if name in snapshot.packages and snapshot.packages[name].candidates}
+
+
+def _tried(
+    compiled: Mapping[str, Any], snapshot: Snapshot, chosen: Mapping[str, Distribution]
+) -> tuple[dict[tuple[str | None, int], Match], Trace]:
+    """The matches of one combination, and what was unknown with it."""
+    trace = Trace()
+    packages = {**snapshot.packages, **chosen}
+    return _numbered(matches(compiled, snapshot.replace(packages=packages), trace)), trace
+
+
+def _numbered(matched: Sequence[Match]) -> dict[tuple[str | None, int], Match]:
+    """Matches by their consumer, and by their number among those without one."""
+    seen: dict[str | None, int] = {}
+    numbered = {}
+    for one in matched:
+        seen[one.consumer] = seen.get(one.consumer, 0) + 1
+        numbered[one.consumer, seen[one.consumer]] = one
+    return numbered
+
+
+def _joined(matched: Sequence[Match]) -> list[Evidence]:
+    """All evidence once, that of one fact together."""
+    every = dict.fromkeys(evidence for one in matched for evidence in one.evidence)
+    facts = list(dict.fromkeys(evidence.fact for evidence in every))
+    return sorted(every, key=lambda evidence: facts.index(evidence.fact))
