@@ -48,6 +48,10 @@ def rendered(report: Report, form: str, *, plain: bool) -> str:
     width = 100
     if not plain and ((sys.stdout and sys.stdout.isatty()) or "COLUMNS" in os.environ):
         width = shutil.get_terminal_size((width, 24)).columns
+    if form != "markdown":  # which leaves out more than that
+        from envdoctor.renderers.secrets import without_secrets
+
+        report = without_secrets(report)
     return renderers.load(form)(report, width=width, color=not plain and colorful(sys.stdout, os.environ))
 
 

@@ -24,6 +24,6 @@ def run(words: Sequence[str]) -> int:
     from envdoctor.renderers.redaction import Redactor
     from envdoctor.renderers.snapshot import render
 
-    wanted = doctor.wanted(options.rules)
-    write(render(examine(options), wanted, Redactor.of_this_user(wanted["env"])), options.output)
+    wanted, public = doctor.wanted(options.rules), doctor.wanted()["env"]
+    write(render(examine(options), wanted, Redactor.of_this_user(public)), options.output)
     return 0
