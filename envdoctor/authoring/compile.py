@@ -323,24 +323,19 @@ def _content(path: str) -> bytes:
 def cached(directory: str, vocabulary: str | None = None, *, silent: bool = False, own: bool = False) -> bytes:
     """The compiled rules of a directory, compiled where their content changed and kept in the user's cache.
 
-    A cache file is a checksum, the digest of what it was made from, and the rules. One that is damaged, out of date or
-    out of reach is made anew.
+    A cache file is the digest of what it was made from, and the rules. One that is damaged, out of date or out of reach
+    is made anew.
     """
     vocabulary = vocabulary or os.path.join(directory, "vocabulary.yaml")
     state = digest(directory, vocabulary).encode()
     name = hashlib.sha256(os.path.realpath(directory).encode(errors="surrogateescape")).hexdigest()[:24]
     stem = os.path.join(cache.directory(), f"rules-{name}{'-own' if own else ''}")
     paths = {False: f"{stem}.idx", True: f"{stem}-silent.idx"}
-    try:
-        with open(paths[silent], "rb") as file:
-            kept = file.read()
-    except OSError:
-        kept = b""
-    size = hashlib.sha256().digest_size
-    if kept[:size] == hashlib.sha256(kept[size:]).digest() and kept[size:].startswith(state):
-        return kept[size + len(state) :]
+    kept = cache.read(paths[silent]) or b""
+    if kept.startswith(state):
+        return kept[len(state) :]
     rules, words = _sound(directory, vocabulary)  # reading them is most of the work: both are made from it
     made = {one: compile_base(rules, words, state.decode(), silent=one, own=own) for one in paths}
     for one, data in made.items():
-        cache.keep(paths[one], hashlib.sha256(state + data).digest() + state + data)
+        cache.keep(paths[one], state + data)
     return made[silent]

@@ -97,8 +97,7 @@ def _kept(place: str, age: float | None) -> Sequence[Any] | None:
     try:
         if age is not None and time.time() - os.stat(place).st_mtime > age:
             return None
-        with open(place, encoding="utf-8") as file:
-            found: Any = json.load(file)
+        found: Any = json.loads(cache.read(place) or b"null")
     except (OSError, ValueError):
         return None
     return found if isinstance(found, list) else None

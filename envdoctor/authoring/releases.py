@@ -284,8 +284,7 @@ def _kept(where: Configuration, name: str, age: float | None) -> list[str] | Non
     try:
         if age is not None and time.time() - os.stat(path).st_mtime > age:
             return None
-        with open(path, encoding="utf-8") as file:
-            kept: Any = json.load(file)
+        kept: Any = json.loads(caches.read(path) or b"null")
     except (OSError, ValueError):
         return None
     return [str(one) for one in kept] if isinstance(kept, list) else None

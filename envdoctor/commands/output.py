@@ -56,6 +56,10 @@ def rendered(report: Report, form: str, *, plain: bool, everything: bool = False
     render = renderers.load(form)
     if form == "json":  # which alone lists each finding with its own commands
         report = doctor.prescribed(report)
+    if form != "markdown":  # which leaves out more than that
+        from envdoctor.renderers.secrets import without_secrets
+
+        report = without_secrets(report)
     width, height = _size(plain=plain)
     color = not plain and colorful(sys.stdout, os.environ)
     lines = None if everything else SCREENS * height

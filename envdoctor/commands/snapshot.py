@@ -28,11 +28,11 @@ def run(words: Sequence[str]) -> int:
     from envdoctor.renderers.redaction import Redactor
     from envdoctor.renderers.snapshot import render
 
-    wanted = doctor.wanted(options.rules)
+    wanted, public = doctor.wanted(options.rules), doctor.wanted()["env"]
     examined = examine(options)
     if examined.siblings:
         first, *others = [str(one.target["environment"]) for one in (examined, *examined.siblings)]
         said = f"this is {first}; --python names another one: {few(others)}"
         print(f"envdoctor: {said}", file=sys.stderr)
-    write(render(examined, wanted, Redactor.of_this_user(wanted["env"])), options.output)
+    write(render(examined, wanted, Redactor.of_this_user(public)), options.output)
     return 0

@@ -281,6 +281,7 @@ def _env(condition: Condition, snapshot: Snapshot, trace: Trace) -> Verdict:
     value = _look("env", name, snapshot, trace)
     if isinstance(value, Unknown):
         return None
+    shown = wanted
     if test == "is":
         verdict = (value is not None) is (wanted == "set")
     elif value is None:
@@ -293,9 +294,10 @@ def _env(condition: Condition, snapshot: Snapshot, trace: Trace) -> Verdict:
     else:
         import re
 
-        verdict = re.search(wanted, value) is not None
+        match = re.search(wanted, value)
+        verdict, shown = match is not None, match[0] or "matches" if match else ""
     if verdict:
-        trace.saw("env." + name, "unset" if value is None else value, "the environment")
+        trace.saw("env." + name, shown, "the environment")
     return verdict
 
 

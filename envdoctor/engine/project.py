@@ -84,6 +84,8 @@ _TESTS: dict[str, Callable[[Any, Any], str | None]] = {
 # --- source ---------------------------------------------------------------------------------------------------------
 
 _FITTING = {"import": {"import"}, "call": {"call"}, "name": {"import", "name", "call"}}
+#: What the text of a use has in place of a literal.
+_GAP = "'...'"
 _USED = {"import": "imports", "call": "calls", "name": "uses"}
 
 
@@ -104,15 +106,24 @@ def source(condition: Condition, snapshot: Snapshot, trace: Trace) -> Verdict:
                 undecided = undecided or use
     for number, use in enumerate(uses.values()):
         if number == 0:
-            trace.say(file=use["file"], line=str(use["line"] or ""), call=use.get("text", ""), name=use["name"])
+            trace.say(file=use["file"], line=str(use["line"] or ""), call=_text(use, tests), name=use["name"])
         if number < MOST_PLACES:
             _say_carried(use, tests, trace)
-            trace.saw(f"source.{use['name']}", use.get("text") or f"{_USED[use['kind']]} {use['name']}", _place(use))
+            trace.saw(f"source.{use['name']}", _text(use, tests) or f"{_USED[use['kind']]} {use['name']}", _place(use))
     if len(uses) > MOST_PLACES:
         trace.saw("source.more", f"and {len(uses) - MOST_PLACES} more places", "the project")
     if not uses and undecided is not None:
         trace.missed("source", f"{_place(undecided)} does not tell what is given to {undecided['name']}")
     return True if uses else False if whole and undecided is None else None
+
+
+def _text(use: Found, tests: Mapping[str, Any]) -> str:
+    """The text of a use, in which of all literals only those stand that the rule itself names."""
+    wanted = [test["equals"] for test in tests.get("arguments", ()) if "equals" in test]
+    pieces = str(use.get("text", "")).split(_GAP)
+    literals = [*use.get("literals", ()), *[None] * len(pieces)]
+    shown = [repr(one) if one is not None and one in wanted else _GAP for one in literals[: len(pieces) - 1]]
+    return "".join(part for pair in zip(pieces, [*shown, ""]) for part in pair)
 
 
 def _say_carried(use: Found, tests: Mapping[str, Any], trace: Trace) -> None:

@@ -4,6 +4,13 @@ from __future__ import annotations
 
 import os
 
+#: The longest file that is read.
+MOST_BYTES = 1 << 26
+_READ = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
+_OTHERS_WRITE = 0o022
+#: The checksum that a file begins with, and a line end.
+_SUM = 9
+
 
 def directory() -> str:
     """Where this user's caches live, after the conventions of each platform."""
@@ -14,19 +21,54 @@ def directory() -> str:
     return os.path.join(base, "envdoctor")
 
 
+def read(path: str, limit: int = MOST_BYTES) -> bytes | None:
+    """What :func:`keep` wrote, ``None`` where it is not there, damaged, or where anybody else may have written it.
+
+    A directory of caches may stand in a place that all users share.
+    """
+    from binascii import crc32
+
+    try:
+        if not _is_own(os.stat(os.path.dirname(path))):
+            return None
+        descriptor = os.open(path, _READ)
+    except (OSError, ValueError):
+        return None
+    try:
+        status = os.fstat(descriptor)
+        whole = _is_own(status) and status.st_size <= limit
+        data = os.read(descriptor, status.st_size + 1) if whole else b""
+    except OSError:
+        return None
+    finally:
+        os.close(descriptor)
+    return data[_SUM:] if data[:_SUM] == b"%08x\n" % crc32(data[_SUM:]) else None
+
+
+def _is_own(status: os.stat_result) -> bool:
+    """Whether this user owns a file or directory, and nobody else may write to it; Windows says it in another way."""
+    return os.name == "nt" or (status.st_uid == os.geteuid() and not status.st_mode & _OTHERS_WRITE)
+
+
 def keep(path: str, data: bytes) -> None:
     """Write a cache file in one step; one that cannot be written costs time, not the run."""
     import contextlib
     import tempfile
+    from binascii import crc32
 
+    folder = os.path.dirname(path)
     try:
-        os.makedirs(os.path.dirname(path), exist_ok=True)
-        descriptor, temporary = tempfile.mkstemp(dir=os.path.dirname(path))
+        os.makedirs(folder, 0o700, exist_ok=True)
+        if not _is_own(os.stat(folder)):
+            if os.stat(folder).st_uid != os.geteuid():
+                return  # root, too, keeps nothing where another user may exchange it
+            os.chmod(folder, 0o700)
+        descriptor, temporary = tempfile.mkstemp(dir=folder)
     except OSError:
         return
     try:
         with os.fdopen(descriptor, "wb") as file:
-            file.write(data)
+            file.write(b"%08x\n" % crc32(data) + data)
         os.replace(temporary, path)
     except OSError:
         with contextlib.suppress(OSError):

@@ -73,7 +73,7 @@ def _file(found: Sequence[Distribution]) -> str:
 
 def _load(file: str) -> Remembered:
     """What an earlier run kept; nothing where that cannot be read, is damaged, or has another format."""
-    data = distributions.read_bytes(file, 1 << 25)
+    data = cache.read(file)
     try:
         kept = plainjson.decode(data or b"{}")
         entries: Remembered = kept["entries"] if kept.get("format") == _FORMAT else {}

@@ -10,6 +10,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
+from envdoctor.renderers.secret_shapes import KEY, RANDOM, TOKEN, WEBHOOK, is_random
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping
 
@@ -32,17 +34,6 @@ _SECTIONS_BY_DISTRIBUTION = frozenset(
 _SECTIONS_OF_ENVIRONMENT = frozenset({"env", "environ", "environment"})
 _REFERENCE = re.compile(r"\$\w+|\$\{\w+\}?|%\w+%|\*+|None|null|true|false")
 
-_SHAPES = re.compile(
-    r"-----BEGIN [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----.*?(?:-----END [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----|\Z)"
-    r"|gh[opsur]_[A-Za-z0-9]{20,}|github_pat_[A-Za-z0-9_]{20,}"
-    r"|gl(?:pat|ptt|dt|rt|cbt)-[A-Za-z0-9_.-]{16,}"
-    r"|(?:AKIA|ASIA)[A-Z0-9]{16}"
-    r"|hf_[A-Za-z0-9]{20,}|npm_[A-Za-z0-9]{30,}|AIza[A-Za-z0-9_-]{30,}"
-    r"|pypi-(?:Ag[A-Za-z0-9_-]{10,}|[A-Za-z0-9_-]{32,})"
-    r"|xox[a-z]-[A-Za-z0-9-]{10,}|xapp-[A-Za-z0-9-]{10,}|[rs]k_(?:live|test)_[A-Za-z0-9]{16,}"
-    r"|(?<![A-Za-z0-9_-])eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{4,}(?:\.[A-Za-z0-9_-]*)?",
-    re.DOTALL,
-)
 _SK = re.compile(r"(?<![A-Za-z0-9])sk-[A-Za-z0-9_-]{20,}")
 _USERINFO = re.compile(r"(?<=://)(?:[^\s/?#\"'<>|]*|[^\s/@:?#\"'<>|]{0,256}:(?!\d{0,5}[/\\])[^\s@\"'<>|]{0,256})@")
 _QUERY = re.compile(r"([?&;#])([\w.~%-]+)=([^&\s#\"'<>;|]+)")
@@ -67,16 +58,18 @@ class Redactor:
 
     ``home``, ``user`` and ``host`` are those of the person who sends the text; each may be empty. ``known_env`` are
     the environment variables whose values may be shown. ``keep`` are words that stay although they are the name of
-    the user or host: the names of distributions.
+    the user or host: the names of distributions. Without ``personal`` only secrets are replaced, as for a text that
+    stays with who asked for it.
     """
 
     def __init__(
         self, *, home: str = "", user: str = "", host: str = "", known_env: Collection[str] = (),
-        keep: Collection[str] = (),
+        keep: Collection[str] = (), personal: bool = True,
     ) -> None:  # fmt: skip
         self.count = 0
         self._home, self._user, self._host = home, user, host
         self._known_env = frozenset(known_env)
+        self._personal = personal
         self.keep(keep)
 
     @classmethod
@@ -146,7 +139,7 @@ class Redactor:
         return _secret_name(key) or (section in _SECTIONS_OF_ENVIRONMENT and key not in self._known_env)
 
     def _once(self, text: str) -> str:
-        text = self._sub(_SHAPES, lambda _: SECRET, text)
+        text = self._without_tokens(text)
         text = self._sub(_SK, lambda found: SECRET if re.search(r"\d", found[0]) else found[0], text)
         if "@" in text:
             text = self._sub(_USERINFO, _without_userinfo, text)
@@ -156,6 +149,17 @@ class Redactor:
             text = self._sub(_ASSIGNED, _without_value, text)
         text = self._sub(_BEARER, lambda found: found[1] + SECRET, text)
         text = self._sub(_FLAG, _without_flag, text)
+        return self._without_person(text) if self._personal else text
+
+    def _without_tokens(self, text: str) -> str:
+        """The text without what its shape alone gives away."""
+        if "-----BEGIN " in text or "PuTTY-" in text:
+            text = self._sub(KEY, lambda _: SECRET, text)
+        text = self._sub(TOKEN, lambda _: SECRET, text)
+        text = self._sub(WEBHOOK, lambda found: found[1] + SECRET, text)
+        return self._sub(RANDOM, lambda found: SECRET if is_random(found[0]) else found[0], text)
+
+    def _without_person(self, text: str) -> str:
         if "@" in text:
             text = self._sub(_MAIL, _without_mail, text)
         for pattern, word in self._names:

@@ -281,3 +281,17 @@ def test_a_library_is_there_or_not():
     for value, expected in (("missing", True), ("present", False), (Unknown(reason="no"), None)):
         shot = Snapshot(target={}, python={}, packages={}, lookup=lambda *_, value=value: value)
         assert holds(compile_condition({"library": {"libgomp.so.1": "missing"}}, {}), shot, Trace()) is expected
+
+
+def test_the_only_literal_that_is_shown_is_the_one_that_the_rule_compares():
+    one = use(
+        name="lib.make", text="make('...', token='...', name='...')", literals=["Walker", None, "hunter2"],
+        arguments=[argument("constant", value="Walker")], keywords={},
+    )  # fmt: skip
+    when = {"source": {"calls": ["lib.make"], "arguments": [{"at": 0, "equals": "Walker"}]}}
+    found, trace = verdict(when, {"source": [one]})
+    assert found is True
+    assert trace.evidence()[0].value == "make('Walker', token='...', name='...')"
+    assert trace.names["call"] == "make('Walker', token='...', name='...')"
+    _, trace = verdict({"source": {"calls": ["lib.make"]}}, {"source": [one]})
+    assert trace.evidence()[0].value == "make('...', token='...', name='...')"

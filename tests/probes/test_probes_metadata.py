@@ -5,6 +5,7 @@ import os
 
 import pytest
 
+from envdoctor.probes import cache as files
 from envdoctor.probes.distributions import read_metadata, scan, wheel_tags
 from envdoctor.probes.metadata import WORTH_REMEMBERING, read_all
 
@@ -51,9 +52,9 @@ class TestRemembering:
         expected = fresh(site)
         assert facts(read(site)) == expected
         (kept,) = cache.iterdir()
-        document = json.loads(kept.read_text())
+        document = json.loads(files.read(str(kept)))
         next(iter(document["entries"].values()))[3] = ["only-in-the-cache"]
-        kept.write_text(json.dumps(document))
+        files.keep(str(kept), json.dumps(document).encode())
 
         assert ["only-in-the-cache"] in [one.requires for one in read(site).values()]
 
@@ -84,10 +85,10 @@ class TestRemembering:
         site = site_with(tmp_path, WORTH_REMEMBERING)
         read(site)
         (kept,) = cache.iterdir()
-        kept.write_text(damage)
+        files.keep(str(kept), damage.encode())
 
         assert facts(read(site)) == fresh(site)
-        assert json.loads(kept.read_text())["entries"]
+        assert json.loads(files.read(str(kept)))["entries"]
 
     def test_a_cache_that_cannot_be_written_costs_time_only(self, tmp_path, cache):
         cache.parent.mkdir()

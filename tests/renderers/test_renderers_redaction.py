@@ -187,7 +187,7 @@ def test_this_user_is_hidden(monkeypatch):
 
 @pytest.mark.parametrize(
     "piece",
-    ["a", "A", "a.", "a@", "://", "://a:", "a://", "?a", "&token", "token", "eyJ", "eyJa.", "-----BEGIN ", "sk-", "sk-a", " ",
+    ["a", "A", "a.", "a@", "://", "://a:", "a://", "?a", "&token", "token", "eyJ", "eyJ-", "eyJa.", "ya29.", "aB3/", "-----BEGIN ", "sk-", "sk-a", " ",
      "a=", "a: ", "/home/", "/", "\\", "ada.", "gpu01.", "gpu01", "--a ", "xoxb-", "authorization: ", "Bearer ", "a@a.", '"', "%"],
 )  # fmt: skip
 def test_work_grows_with_the_length_only(piece):

@@ -36,8 +36,8 @@ class Ledger:
             state.update(hashlib.sha256(_bytes(path)).digest())
         self._state = state.digest()
         self._known: set[str] = set()
-        with contextlib.suppress(OSError, ValueError, TypeError), open(self._path, encoding="utf-8") as file:
-            self._known = set(json.load(file))
+        with contextlib.suppress(ValueError, TypeError):
+            self._known = set(json.loads(cache.read(self._path) or b"[]"))
 
     def unknown(self, paths: Sequence[str]) -> list[str]:
         """The rule files that are not known; all of them where two have the same name, which is to be refused."""

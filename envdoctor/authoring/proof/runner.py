@@ -226,8 +226,7 @@ def _place(trial: Trial) -> str:
 def remembered(trial: Trial) -> dict[str, Any] | None:
     """The result of the same trial of a few days ago; one that could not be built is tried again."""
     with contextlib.suppress(OSError, ValueError):
-        with open(_place(trial), encoding="utf-8") as file:
-            told: dict[str, Any] = json.load(file)
+        told: dict[str, Any] = json.loads(cache.read(_place(trial)) or b"")
         at = dt.datetime.fromisoformat(told["at"])
         if dt.datetime.now(dt.timezone.utc) - at < dt.timedelta(days=DAYS):
             return told

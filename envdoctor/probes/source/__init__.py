@@ -34,7 +34,7 @@ from envdoctor.probes.source.answers import Answers
 from envdoctor.probes.source.cache import Cache
 from envdoctor.probes.source.link import Linker
 from envdoctor.probes.source.mentions import Mentions
-from envdoctor.probes.source.values import Text
+from envdoctor.probes.source.shown import Text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -270,6 +270,7 @@ class Source:
             answer: dict[str, Any] = {"kind": kind, "name": name, "file": file, "line": line}
             answer["guarded"] = guarded or text.cells is not None
             answer["text"] = detail.get("text", "")
+            answer["literals"] = detail.get("literals", [])
             if text.cells is not None:
                 answer["line"], answer["cell"] = None, text.cell(line)
             if kind == "call":

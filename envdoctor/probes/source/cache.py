@@ -139,9 +139,8 @@ def _is_answer(answer: object) -> bool:
 def load(path: str) -> dict[str, Any] | None:
     """What an earlier run kept; nothing where it is not there or damaged."""
     try:
-        with open(path, "rb") as file:
-            answer = json.loads(file.read(MOST_BYTES))
-    except (OSError, ValueError, RecursionError):
+        answer = json.loads(cache.read(path) or b"null")
+    except (ValueError, RecursionError):
         return None
     return answer if isinstance(answer, dict) else None
 

@@ -13,9 +13,10 @@ from envdoctor.probes.source.outline import Outline
 from envdoctor.probes.source.reach import Reach, runner
 from envdoctor.probes.source.roots import Roots
 from envdoctor.probes.source.scopes import ATTRIBUTES, IMPORTS, below, outermost
+from envdoctor.probes.source.shown import Text
 from envdoctor.probes.source.spread import Spread
 from envdoctor.probes.source.things import OWN, Call, Thing, last
-from envdoctor.probes.source.values import Text, Values
+from envdoctor.probes.source.values import Values
 from envdoctor.probes.source.walk import Walker
 from envdoctor.probes.source.words import OUTWARD, Words
 
@@ -172,8 +173,10 @@ class _Reader:
             self.uses(asked)
         answer: dict[str, dict[str, Any]] = {}
         for number, (node, place) in self.nodes.items():
+            text, literals = self.text.with_literals(node)
             answer[number] = {
-                "text": self.text.of(node),
+                "text": text,
+                **({"literals": literals} if any(one is not None for one in literals) else {}),
                 **(self._call(node, place) if isinstance(node, ast.Call) else {}),
             }
         return answer

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 
 from envdoctor.probes.source.scopes import Function, below, within
+from envdoctor.probes.source.shown import is_plain_key
 from envdoctor.probes.source.things import Thing, last, names_class, qualified
 
 TYPE_CHECKING = False
@@ -14,43 +15,17 @@ if TYPE_CHECKING:
 
     from envdoctor.probes.source.names import Resolver
     from envdoctor.probes.source.scopes import Place, Scope
+    from envdoctor.probes.source.shown import Text
 
 #: Bounds of one argument: what it carries, how deep that is followed, and entries of a dictionary.
 MOST_CARRIED = 24
 MOST_DEEP = 6
 MOST_ELEMENTS = 256
 MOST_ENTRIES = 64
-MOST_TEXT = 80
 MOST_VALUE = 200
 _LARGEST_NUMBER = 1 << 53
 #: A class that defines one of these says itself what travels.
 _OWN_PICKLING = {"__getstate__", "__reduce__", "__reduce_ex__", "__getnewargs__", "__getnewargs_ex__", "__copyreg__"}
-
-
-class Text:
-    """The source text of nodes."""
-
-    def __init__(self, source: str) -> None:
-        self.lines = source.encode("utf-8", "surrogatepass").split(b"\n")
-
-    def of(self, node: ast.AST) -> str:
-        """One line of at most ``MOST_TEXT`` characters."""
-        first, end = node.lineno - 1, node.end_lineno - 1  # type: ignore[attr-defined]
-        start, stop = node.col_offset, node.end_col_offset  # type: ignore[attr-defined]
-        if first == end:
-            text = self.lines[first][start:stop]
-        else:
-            text = b" ".join([self.lines[first][start:], *self.lines[first + 1 : min(end, first + 8)]])
-            text += b" " + self.lines[end][:stop] if end < first + 8 else b""
-        return self._cut(text)
-
-    def line(self, number: int) -> str:
-        """A whole line, likewise."""
-        return self._cut(self.lines[number - 1])
-
-    def _cut(self, text: bytes) -> str:
-        one = " ".join(text.decode("utf-8", "replace").split())
-        return one if len(one) <= MOST_TEXT else one[: MOST_TEXT - 3] + "..."
 
 
 class Values:
@@ -214,8 +189,10 @@ class _Carried:
 
     def _dict(self, one: Thing, via: str, depth: int, given: Any, *, inside: bool) -> None:
         for key, value, place in one.parts[:MOST_ENTRIES]:
-            shown = f"{via if via.isidentifier() else ''}[{key.value!r}]" if isinstance(key, ast.Constant) else via
-            self._expression(value, place, shown, depth, given)
+            label = via
+            if isinstance(key, ast.Constant):
+                label = f"{via if via.isidentifier() else ''}[{repr(key.value) if is_plain_key(key.value) else '...'}]"
+            self._expression(value, place, label, depth, given)
 
     def _generator(self, one: Thing, via: str, depth: int, given: Any, *, inside: bool) -> None:
         self._note("generator", one, via)

@@ -9,6 +9,7 @@ import sys
 import pytest
 from conftest import environment, run
 
+from envdoctor.probes import cache as files
 from envdoctor.probes.project import Project
 from envdoctor.probes.source import cache as remembered
 from envdoctor.probes.source import uses
@@ -31,7 +32,7 @@ def ask(cache, source=SOURCE):
 def test_another_process_reads_nothing_anew(folder):
     expected = ask(remembered.Cache())
     (path,) = folder.iterdir()
-    path.write_text(path.read_text().replace('"a.b"', '"only.in.the.cache"'))
+    files.keep(str(path), files.read(str(path)).replace(b'"a.b"', b'"only.in.the.cache"'))
     assert ("only.in.the.cache", 3) in ask(remembered.Cache())
     path.unlink()
     assert ask(remembered.Cache()) == expected
@@ -59,9 +60,9 @@ def test_entries_are_by_content_not_by_time(folder, tmp_path):
 def test_a_damaged_entry_is_made_anew(folder, damage):
     expected = ask(remembered.Cache())
     (path,) = folder.iterdir()
-    path.write_bytes(damage)
+    files.keep(str(path), damage)
     assert ask(remembered.Cache()) == expected
-    assert json.loads(path.read_text())["facts"]["value"]
+    assert json.loads(files.read(str(path)))["facts"]["value"]
 
 
 def test_a_gap_is_remembered_too(folder):

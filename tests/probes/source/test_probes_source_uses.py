@@ -326,7 +326,8 @@ def test_what_importing_the_file_reaches(source, guarded):
 def test_a_call_with_everything():
     source = "import a\nn = 4\na.b(1,\n    *rest, k={'x': 'y', **z}, n=n, s=[1, 2], **more)\n"
     (use,) = calls(source, "a.b")
-    assert use["text"] == "a.b(1, *rest, k={'x': 'y', **z}, n=n, s=[1, 2], **more)"
+    assert use["text"] == "a.b(1, *rest, k={'...': '...', **z}, n=n, s=[1, 2], **more)"
+    assert use["literals"] == ["x", "y"]
     assert use["open"]
     assert [one["value"] for one in use["arguments"]] == [1]
     assert use["keywords"]["k"]["entries"]["x"]["value"] == "y"
@@ -346,9 +347,9 @@ def test_carried_values_say_where_they_were_made_and_how_they_got_in():
     assert use["keywords"]["env_kwargs"]["carries"] == [{"name": "zmq.Context", "line": 3, "via": "env_kwargs['ctx']"}]
 
 
-def test_the_text_of_an_import_is_its_line():
+def test_the_text_of_an_import_is_its_line_without_comments():
     (use,) = found("if y:\n  from a.b import c as d  # why", "a.b.c")
-    assert use["text"] == "from a.b import c as d # why"
+    assert use["text"] == "from a.b import c as d"
 
 
 def test_a_local_process_target():
@@ -371,3 +372,32 @@ def test_a_local_process_target():
 def test_a_long_text_is_cut():
     (use,) = calls(f"import a\na.b({'x' * 200})", "a.b")
     assert len(use["text"]) == 80
+
+
+@pytest.mark.parametrize(
+    ("call", "text"),
+    [
+        ("a.b('hunter2', b'hunter2', rb'hunter2')", "a.b('...', '...', '...')"),
+        ("a.b(f'{x}hunter2', 'hunter' '2', x)", "a.b('...', '...', x)"),
+        ('a.b("""hunter2\n  hunter2""", x, # hunter2\n  y)', "a.b('...', x, y)"),
+        ("a.b(x, # it's hunter2\n  y='hunter2')", "a.b(x, y='...')"),
+        ("a.b(12345678, 3.5, 0x7fffffff, True, None)", "a.b(..., 3.5, ..., True, None)"),
+        ("a.b(lambda key='hunter2': key['hunter2'] if 'hunter2' in key else {'hunter2': 1}[key])",
+         "a.b(lambda key='...': key['...'] if '...' in key else {'...': 1}[key])"),
+        ("a.b(*['hunter2' for _ in x if 'hunter2'], **{'hunter2': 'hunter2'})",
+         "a.b(*['...' for _ in x if '...'], **{'...': '...'})"),
+        ("a.b(x" + ", 'hunter2'" * 40 + ")", "a.b(x" + ", '...'" * 10 + ", ..."),
+        ("a.b(x" + ", x" * 500 + ")", ""),
+    ],
+)  # fmt: skip
+def test_no_literal_is_in_the_text_of_a_use(call, text):
+    (use,) = calls(f"import a\n{call}\n", "a.b")
+    assert use["text"] == text
+    assert len(use["literals"]) <= use["text"].count("'...'")
+    one_line = calls(f"import a; password = 'hunter2'; {call}\n", "a")
+    assert "hunter2" not in str([use["text"] for use in one_line])
+
+
+def test_an_import_is_shown_without_its_neighbours():
+    (use,) = found("import os; password = 'hunter2'; import a.b\n", "a.b")
+    assert use["text"] == "import os; import a.b"
