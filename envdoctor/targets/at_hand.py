@@ -45,17 +45,20 @@ class Choice(Record):
 
 def is_environment(prefix: str) -> bool:
     """Whether a directory is that of an environment; its interpreter may be gone."""
-    marks = ("pyvenv.cfg", "conda-meta", "bin/python", "Scripts/python.exe")
-    return any(os.path.lexists(os.path.join(prefix, mark)) for mark in marks)
+    return is_marked(prefix) or any(
+        os.path.lexists(os.path.join(prefix, place)) for place in ("bin/python", "Scripts/python.exe")
+    )
+
+
+def is_marked(prefix: str) -> bool:
+    """Whether a directory is that of an environment by its files alone, as a system's prefix never is."""
+    return os.path.exists(os.path.join(prefix, "pyvenv.cfg")) or os.path.exists(os.path.join(prefix, "conda-meta"))
 
 
 def environment_of(executable: str) -> str:
     """The directory of the environment that an interpreter belongs to, else the interpreter itself."""
     folder = os.path.dirname(os.path.abspath(executable))
-    for prefix in (os.path.dirname(folder), folder):
-        if any(os.path.exists(os.path.join(prefix, mark)) for mark in ("pyvenv.cfg", "conda-meta")):
-            return prefix
-    return executable
+    return next(filter(is_marked, (os.path.dirname(folder), folder)), executable)
 
 
 def project_of(prefix: str) -> str | None:
@@ -139,12 +142,12 @@ def of_project() -> Choice | None:
     stated = os.environ.get("UV_PROJECT_ENVIRONMENT", "")
     here, home = upwards(), os.path.expanduser("~")
     for directory in here:
-        if os.path.isfile(os.path.join(directory, "pyvenv.cfg")):
+        if os.path.isfile(os.path.join(directory, "pyvenv.cfg")) and _is_trusted(directory, here[0]):
             return Choice(place=directory, chosen="the environment around the current directory")
         usual = _IN_PROJECT[:1] if directory == home else _IN_PROJECT
         for name in (stated, *usual) if stated else usual:
             prefix = os.path.join(directory, name)
-            if os.path.isfile(os.path.join(prefix, "pyvenv.cfg")) and _is_trusted(prefix, here[0]):
+            if is_marked(prefix) and _is_trusted(prefix, here[0]):
                 if name == stated:
                     return Choice(place=prefix, chosen="UV_PROJECT_ENVIRONMENT of this project", project=directory)
                 return Choice(place=prefix, chosen=f"{name} of this project", project=project_of(prefix))

@@ -43,12 +43,19 @@ def examine(wanted: Callable[[], Mapping[str, Sequence[str]]]) -> Snapshot:
             continue
         if lock and _holds(found, lock):
             return beside_lock(found, os.path.dirname(lock))
-        if lock is None or os.path.exists(os.path.join(choice.place, "pyvenv.cfg")):
+        if lock is None or _is_of_its_own(choice.place):
             return found
         seen = seen or found
     if lock is None:
         raise failed or TargetError(_NOTHING)
     return _locked(lock, seen)
+
+
+def _is_of_its_own(place: str) -> bool:
+    """Whether somebody made this environment for a purpose: a virtual one, or one of conda that has a name."""
+    if os.path.exists(os.path.join(place, "pyvenv.cfg")):
+        return True
+    return at_hand.is_marked(place) and os.path.basename(os.path.dirname(place)) == "envs"
 
 
 def _holds(snapshot: Snapshot, lock: str) -> bool:
