@@ -1,8 +1,7 @@
 """The environment that people mean when they name none, and why it is this one. On the plain path.
 
 In this order: the active environment; the interpreter of ``python -m envdoctor``; the one of the project around the
-current directory; ``python`` on PATH; the interpreter that envdoctor was installed into as a library. An environment
-that was made for envdoctor alone is no answer. Only files are read.
+current directory. What else there may be says :mod:`~envdoctor.targets.unnamed`. Only files are read.
 """
 
 from __future__ import annotations
@@ -10,14 +9,13 @@ from __future__ import annotations
 import os
 import sys
 
+from envdoctor.engine.installed import SYNCS
 from envdoctor.model import Record, UnknownFact
 from envdoctor.probes import distributions
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from envdoctor.model import Distribution
+    from collections.abc import Sequence
 
 #: Where a project keeps its environment. The tools that write lock files make the first.
 _IN_PROJECT = (".venv", "venv", "env")
@@ -25,8 +23,6 @@ _IN_PROJECT = (".venv", "venv", "env")
 _OF_PROJECT = ("pyproject.toml", "Pipfile", ".pdm-python")
 #: What installers of commands leave in the environment that they make for one.
 _RECEIPTS = ("uv-receipt.toml", "pipx_metadata.json")
-#: The distribution of envdoctor, and what a new environment may hold by itself.
-_OWN, _SEEDS = "pyenvdoctor", {"pip", "setuptools", "wheel"}
 #: So many processes lie at most between a notebook's kernel and a command in one of its cells.
 _BETWEEN = 20
 
@@ -45,17 +41,20 @@ class Choice(Record):
 
 def is_environment(prefix: str) -> bool:
     """Whether a directory is that of an environment; its interpreter may be gone."""
-    marks = ("pyvenv.cfg", "conda-meta", "bin/python", "Scripts/python.exe")
-    return any(os.path.lexists(os.path.join(prefix, mark)) for mark in marks)
+    return is_marked(prefix) or any(
+        os.path.lexists(os.path.join(prefix, place)) for place in ("bin/python", "Scripts/python.exe")
+    )
+
+
+def is_marked(prefix: str) -> bool:
+    """Whether a directory is that of an environment by its files alone, as a system's prefix never is."""
+    return os.path.exists(os.path.join(prefix, "pyvenv.cfg")) or os.path.exists(os.path.join(prefix, "conda-meta"))
 
 
 def environment_of(executable: str) -> str:
     """The directory of the environment that an interpreter belongs to, else the interpreter itself."""
     folder = os.path.dirname(os.path.abspath(executable))
-    for prefix in (os.path.dirname(folder), folder):
-        if any(os.path.exists(os.path.join(prefix, mark)) for mark in ("pyvenv.cfg", "conda-meta")):
-            return prefix
-    return executable
+    return next(filter(is_marked, (os.path.dirname(folder), folder)), executable)
 
 
 def project_of(prefix: str) -> str | None:
@@ -63,32 +62,22 @@ def project_of(prefix: str) -> str | None:
     return os.path.dirname(prefix) if os.path.basename(prefix) == _IN_PROJECT[0] else None
 
 
+def lock_of(directory: str) -> str | None:
+    """The path of the lock file in a directory, ``None`` where there is none."""
+    paths = [os.path.join(directory, name) for name in SYNCS]
+    return next(filter(os.path.isfile, paths), None)
+
+
 def meant() -> Choice | None:
     """The environment that the user's shell, notebook, command or project names; ``None`` where none does."""
     notes: list[UnknownFact] = []
     named = _named_by_command()
-    found = (None if named else _kernel()) or _active(notes)
-    if found is None and named and not _has_receipt(sys.prefix):
+    found = (None if named else _kernel()) or active(notes)
+    if found is None and named and not has_receipt(sys.prefix):
         why = "the interpreter that runs envdoctor"
         found = Choice(place=sys.prefix, chosen=why, project=project_of(sys.prefix))
     found = found or of_project()
     return found.replace(notes=notes) if found and notes else found
-
-
-def fallbacks() -> Iterator[Choice]:
-    """What is left where nothing names an environment: ``python`` on PATH, the interpreter that runs envdoctor."""
-    notes: list[UnknownFact] = []
-    _active(notes)
-    for path in _on_path():
-        place = environment_of(path)
-        if not _runs_us(place):
-            yield Choice(place=place, chosen="python on PATH", notes=notes)
-            break
-        if not _is_our_own():
-            yield Choice(place=sys.prefix, chosen="python on PATH", notes=notes)
-            break
-    if _is_installed_here() and not _is_our_own():
-        yield Choice(place=sys.prefix, chosen="the interpreter that runs envdoctor", notes=notes)
 
 
 # --- what names one ---------------------------------------------------------------------------------------------------
@@ -102,7 +91,7 @@ def _named_by_command() -> bool:
     return getattr(getattr(main, "main", None), "__module__", "") != "envdoctor.cli"
 
 
-def _active(notes: list[UnknownFact]) -> Choice | None:
+def active(notes: list[UnknownFact]) -> Choice | None:
     """The active environment; a variable that names none is noted. Conda's base is always active: it says nothing."""
     for variable in ("VIRTUAL_ENV", "CONDA_PREFIX"):
         prefix = os.environ.get(variable)
@@ -139,12 +128,12 @@ def of_project() -> Choice | None:
     stated = os.environ.get("UV_PROJECT_ENVIRONMENT", "")
     here, home = upwards(), os.path.expanduser("~")
     for directory in here:
-        if os.path.isfile(os.path.join(directory, "pyvenv.cfg")):
+        if os.path.isfile(os.path.join(directory, "pyvenv.cfg")) and _is_trusted(directory, here[0]):
             return Choice(place=directory, chosen="the environment around the current directory")
         usual = _IN_PROJECT[:1] if directory == home else _IN_PROJECT
         for name in (stated, *usual) if stated else usual:
             prefix = os.path.join(directory, name)
-            if os.path.isfile(os.path.join(prefix, "pyvenv.cfg")) and _is_trusted(prefix, here[0]):
+            if is_marked(prefix) and _is_trusted(prefix, here[0]):
                 if name == stated:
                     return Choice(place=prefix, chosen="UV_PROJECT_ENVIRONMENT of this project", project=directory)
                 return Choice(place=prefix, chosen=f"{name} of this project", project=project_of(prefix))
@@ -179,66 +168,6 @@ def _is_trusted(prefix: str, here: str) -> bool:
     return os.stat(prefix).st_uid in {os.geteuid(), 0, os.stat(here).st_uid}
 
 
-# --- what is left -----------------------------------------------------------------------------------------------------
-
-
-def _on_path() -> Iterator[str]:
-    """The commands ``python``, then ``python3``, that a shell would find; not the empty ones of Windows' store."""
-    for name in ("python.exe", "python3.exe") if os.name == "nt" else ("python", "python3"):
-        for place in os.environ.get("PATH", "").split(os.pathsep):
-            path = os.path.abspath(os.path.join(place, name))
-            if place and os.path.isfile(path) and os.access(path, os.X_OK) and os.path.getsize(path):
-                yield path
-
-
-def _runs_us(place: str) -> bool:
-    """Whether envdoctor runs in this environment, or by this interpreter."""
-    if os.path.isdir(place):
-        return os.path.realpath(place) == os.path.realpath(sys.prefix)
-    return sys.prefix == sys.base_prefix and os.path.realpath(place) == os.path.realpath(sys.executable)
-
-
-def _has_receipt(prefix: str) -> bool:
+def has_receipt(prefix: str) -> bool:
     """Whether an installer of commands says that it made an environment."""
     return any(os.path.exists(os.path.join(prefix, name)) for name in _RECEIPTS)
-
-
-def _is_our_own() -> bool:
-    """Whether the environment that envdoctor runs in was made for it: by an installer of commands, or to hold it alone.
-
-    Those that an installer makes for a single call lie in its cache.
-    """
-    if sys.prefix == sys.base_prefix:
-        return False
-    cache = os.path.dirname(os.path.dirname(sys.prefix))
-    if _has_receipt(sys.prefix) or os.path.exists(os.path.join(cache, "CACHEDIR.TAG")):
-        return True
-    inside = os.path.join(sys.prefix, "")
-    here = {name: one for name, one in _installed().items() if (one.location or "").startswith(inside)}
-    return not here.keys() - _SEEDS - _closure(here)
-
-
-def _is_installed_here() -> bool:
-    return _OWN in _installed()
-
-
-def _installed() -> dict[str, Distribution]:
-    from envdoctor.targets.environment import own_paths
-
-    return distributions.scan(own_paths()).packages
-
-
-def _closure(installed: dict[str, Distribution]) -> set[str]:
-    """The names of envdoctor and everything that it requires, whatever the markers say."""
-    from envdoctor.engine.requirements import parse
-
-    found: set[str] = set()
-    pending = [_OWN]
-    while pending:
-        name = pending.pop()
-        if name in found or name not in installed:
-            continue
-        found.add(name)
-        lines = map(parse, distributions.read_metadata(installed[name]).requires)
-        pending += [one[0] for one in lines if one]
-    return found

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 
-from envdoctor.engine.installed import SYNCS
 from envdoctor.engine.requirements import normalise
 from envdoctor.engine.versions import within
 from envdoctor.model import Unknown
@@ -22,23 +21,11 @@ if TYPE_CHECKING:
 _LARGEST = 50 << 20
 
 
-def lock_of(directory: str) -> str | None:
-    """The path of the lock file in a directory, ``None`` where there is none."""
-    for name in SYNCS:
-        path = os.path.join(directory, name)
-        if os.path.isfile(path):
-            return path
-    return None
-
-
-def differences(directory: str, snapshot: Snapshot) -> list[tuple[str, str, str]] | Unknown:
-    """``(name, locked version, where)`` of what is installed in another version than the directory's lock file says.
+def differences(lock: str, snapshot: Snapshot) -> list[tuple[str, str, str]] | Unknown:
+    """``(name, locked version, where)`` of what is installed in another version than a lock file says.
 
     What is installed from a directory or an address has the version that it has there, and is left out.
     """
-    lock = lock_of(directory)
-    if lock is None:
-        return []
     stated = pinned(lock)
     suspects = [
         one

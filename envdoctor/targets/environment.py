@@ -104,11 +104,12 @@ def beside_lock(found: Snapshot, directory: str) -> Snapshot:
     ask = found.lookup
 
     def lookup(kind: str, key: str) -> Any:
-        if kind == "installed" and key == "drift":
-            from envdoctor.targets.drift import differences
+        lock = at_hand.lock_of(directory) if kind == "installed" and key == "drift" else None
+        if lock is None:
+            return ask(kind, key)
+        from envdoctor.targets.drift import differences
 
-            return differences(directory, found)
-        return ask(kind, key)
+        return differences(lock, found)
 
     beside: Snapshot = found.replace(lookup=lookup)
     return beside

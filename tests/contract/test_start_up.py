@@ -22,9 +22,9 @@ print("loaded", *sorted(set(sys.modules) - before))
 """
 
 
-def loaded(installed, **variables):
+def loaded(installed, cwd=None, **variables):
     python = installed.parent / ("python.exe" if os.name == "nt" else "python")
-    done = run(python, "-c", PROGRAM, env=environment(**variables), cwd=installed.parent)
+    done = run(python, "-c", PROGRAM, env=environment(**variables), cwd=cwd or installed.parent)
     assert done.stderr == ""
     lines = dict(line.partition(" ")[::2] for line in done.stdout.splitlines())
     assert lines["status"] == "0", done.stdout
@@ -39,6 +39,17 @@ def test_nothing_to_report_in_an_active_environment_needs_no_import(installed, m
     folder = make_environment(sys.executable, "requests", "jinja2", "python-dateutil")
 
     assert not loaded(installed, VIRTUAL_ENV=str(folder)) & FORBIDDEN
+
+
+def test_nothing_to_report_where_none_is_active_needs_no_import(installed, make_environment, tmp_path):
+    """An environment on PATH, and then that of a project whose lock file agrees with it."""
+    folder = make_environment(sys.executable, "six==1.17.0", name=".venv")
+    (tmp_path / "below").mkdir()
+    (tmp_path / "pylock.toml").write_text('lock-version = "1.0"\n[[packages]]\nname = "six"\nversion = "1.17.0"\n')
+    scripts = str(folder / ("Scripts" if os.name == "nt" else "bin"))
+
+    assert not loaded(installed, cwd=os.path.abspath(os.sep), PATH=scripts) & FORBIDDEN
+    assert not loaded(installed, cwd=tmp_path / "below", PATH="") & FORBIDDEN
 
 
 def test_the_wheel_carries_the_rules_compiled_and_no_yaml_of_them(wheel):
