@@ -32,11 +32,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
         return run(words)
     except EnvdoctorError as error:
-        print(f"envdoctor: {error}", file=sys.stderr)
-        return error.exit_code
+        return _end(str(error), error.exit_code)
     except KeyboardInterrupt:
-        print("envdoctor: interrupted", file=sys.stderr)
-        return INTERRUPTED
+        return _end("interrupted", INTERRUPTED)
     except SystemExit as end:  # the parser's, after it has printed its help
         return int(end.code or 0)
     except Exception as error:  # noqa: BLE001 - the last stop: a user gets a line, never a traceback
@@ -67,9 +65,16 @@ def _own_failure(error: Exception) -> int:
 
     if os.environ.get("ENVDOCTOR_DEBUG"):
         raise error
-    print(
-        f"envdoctor: envdoctor itself failed: {type(error).__name__}: {error}\n"
+    return _end(
+        f"envdoctor itself failed: {type(error).__name__}: {error}\n"
         "  This is a mistake in envdoctor. Run it again with ENVDOCTOR_DEBUG=1 and report what it prints.",
-        file=sys.stderr,
+        EnvdoctorError.exit_code,
     )
-    return EnvdoctorError.exit_code
+
+
+def _end(message: str, status: int) -> int:
+    """Say why the run ends, and return its exit status."""
+    from envdoctor.talk import say
+
+    say(message)
+    return status

@@ -25,7 +25,18 @@ REQUIREMENTS = ["packaging>=22", "PyYAML>=6", "rich>=12", "tomli>=2"]
 OLDEST = "3.9"
 PLATFORM = "x86_64-manylinux2014"
 _COMPILED = (".so", ".pyd", ".dll", ".dylib")
-_MAIN = "import sys\nfrom envdoctor.cli import main\nsys.exit(main())\n"
+#: It says what it needs before anything is imported that an older Python cannot read; it runs on any, even Python 2.
+_MAIN = """\
+import sys
+if sys.version_info < ({numbers}):
+    sys.stderr.write(
+        "envdoctor: this needs Python {oldest} or later to run, and %s is Python %d.%d: run it with a newer one, and "
+        "give --python %s to examine this one\\n" % ((sys.executable,) + sys.version_info[:2] + (sys.executable,))
+    )
+    sys.exit(2)
+from envdoctor.cli import main
+sys.exit(main())
+""".format(oldest=OLDEST, numbers=OLDEST.replace(".", ", "))
 
 
 def build(checkout: str, output: str) -> None:

@@ -57,7 +57,7 @@ def run(words: list[str]) -> int:
         write(_version())
         return 0
     if first not in COMMANDS and not first.startswith("-"):
-        raise UsageError(f"there is no command {first!r}{_nearest(first)}; envdoctor --help lists them")
+        raise UsageError(f"there is no command {first!r}{_nearest(first)}")
     from importlib import import_module
 
     command, rest = (first, words[1:]) if first in COMMANDS else ("check", words)
@@ -80,7 +80,15 @@ def _version() -> str:
 
 
 def _nearest(word: str) -> str:
+    """What was probably meant, or where to look."""
     import difflib
 
+    from envdoctor.commands import instead
+
     close = difflib.get_close_matches(word, COMMANDS, 1)
-    return f" (did you mean {close[0]!r}?)" if close else ""
+    if close:
+        return f" (did you mean {close[0]!r}?); envdoctor --help lists them"
+    if "--" + word in instead.OPTIONS:
+        return f": {instead.OPTIONS['--' + word]}"
+    meant = instead.word(word)
+    return f"; did you mean {meant}?" if meant else "; envdoctor --help lists them"

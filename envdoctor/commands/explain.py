@@ -7,6 +7,7 @@ import os
 import sys
 
 from envdoctor import doctor
+from envdoctor.commands import instead
 from envdoctor.commands.configuration import parse
 from envdoctor.commands.options import (
     add_candidates,
@@ -80,6 +81,8 @@ def read_text(path: str) -> str:
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or error
         name = "standard input" if path == "-" else repr(path)
+        if instead.is_rule(path):
+            raise UsageError(f"{name} is a rule and no file; did you mean envdoctor rules show {path}?") from error
         raise UsageError(f"{name} could not be read: {reason}; give the file of a traceback or log") from error
 
 

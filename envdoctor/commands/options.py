@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import argparse
 import os
+import re
 import sys
 
 from envdoctor import doctor
+from envdoctor.commands import instead
 from envdoctor.commands.output import write
-from envdoctor.errors import UsageError
+from envdoctor.errors import TargetError, UsageError
 from envdoctor.targets import project as beside
 
 TYPE_CHECKING = False
@@ -55,10 +57,11 @@ class Parser(argparse.ArgumentParser):
             import difflib
 
             close = difflib.get_close_matches(name, self._option_string_actions, 1)
-            hint = f"; did you mean {close[0]}?" if close else ""
-            self.error(f"there is no option {name}{hint}")
+            hint = instead.OPTIONS.get(name) or (f"did you mean {close[0]}?" if close else "")
+            self.error(f"there is no option {name}{'; ' if hint else ''}{hint}")
         if rest:
-            self.error(f"{rest[0]!r} is one word too many")
+            meant = instead.word(rest[0])
+            self.error(f"{rest[0]!r} is one word too many{f'; did you mean {meant}?' if meant else ''}")
         return options
 
     def error(self, message: str) -> NoReturn:
@@ -70,6 +73,14 @@ class Parser(argparse.ArgumentParser):
             write(message)
         else:
             super()._print_message(message, file)
+
+
+def _platform(text: str) -> str:
+    """A platform by Python's name of it; another name that people have for it is refused with Python's."""
+    name = instead.PLATFORMS.get(text.lower())
+    if name:
+        raise argparse.ArgumentTypeError(f"{text!r} is {name} to Python; did you mean --platform {name}?")
+    return text
 
 
 class _Once(argparse.Action):
@@ -109,7 +120,9 @@ def add_target(parser: argparse.ArgumentParser) -> None:
         group.add_argument(*names, metavar=metavar, help=said, action=_Once)
     more = parser.add_argument_group("about the target")
     more.add_argument("--python-version", metavar="X.Y", help="the Python that -r is for")
-    more.add_argument("--platform", choices=["linux", "darwin", "win32"], help="the platform that -r is for")
+    more.add_argument(
+        "--platform", choices=["linux", "darwin", "win32"], type=_platform, help="the platform that -r is for"
+    )
     more.add_argument("--machine", metavar="NAME", help="the processor that -r is for, such as x86_64 or arm64")
     more.add_argument(
         "--resolve",
@@ -160,6 +173,9 @@ def examine(options: argparse.Namespace, frames: Sequence[str] = ()) -> Snapshot
     if len(given) > 1:
         raise UsageError(f"--{given[0]} and --{given[1]} are both targets: give one")
     kind = given[0] if given else None
+    if kind == "python" and re.fullmatch(r"\d+(\.\d+)*t?", options.python) and not os.path.exists(options.python):
+        meant = f"--python python{options.python}, or -r FILE --python-version {options.python}"
+        raise UsageError(f"--python {options.python} is a version, not an interpreter; did you mean {meant}?")
     described = {name: getattr(options, name) for name in ("python_version", "platform", "machine", "resolve")}
     if kind != "requirements" and any(described.values()):
         name = next(name for name, value in described.items() if value)
@@ -182,6 +198,9 @@ def _beside(options: argparse.Namespace, kind: str | None) -> dict[str, Any]:
     given = options.project
     if given is not None and not os.path.isdir(given):
         raise UsageError(f"--project {given} is not a directory: give the one that holds the project")
+    for path in options.artifact:
+        if not os.path.exists(path):
+            raise TargetError(f"--artifact {path} does not exist: give the file that the program loads")
     around = None if given is not None or kind in {"root", "snapshot", "pid"} else beside.default()
     return {"project": given, "surroundings": around, "artifacts": options.artifact}
 

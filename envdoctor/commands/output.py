@@ -94,12 +94,15 @@ def write(text: str, output: str | None = None) -> None:
             with open(output, "w", encoding="utf-8", errors="backslashreplace", newline="\n") as file:
                 file.write(text)
     except BrokenPipeError:
-        _discard_output()
+        from envdoctor.talk import discard
+
+        discard(sys.stdout)
     except (OSError, ValueError) as error:
         from envdoctor.errors import UsageError
+        from envdoctor.talk import discard
 
         if output is None:
-            _discard_output()
+            discard(sys.stdout)
         place = "standard output" if output is None else repr(output)
         reason = getattr(error, "strerror", None) or error
         raise UsageError(f"the result could not be written to {place}: {reason}; give another -o FILE") from error
@@ -112,12 +115,3 @@ def _print(text: str) -> None:
     encoding = getattr(stream, "encoding", None) or "utf-8"
     stream.write(text.encode(encoding, "replace").decode(encoding))
     stream.flush()
-
-
-def _discard_output() -> None:
-    """Keep the interpreter from complaining when it flushes what could not be written, at exit."""
-    import contextlib
-    import os
-
-    with contextlib.suppress(OSError, ValueError):  # a stream without a descriptor holds nothing back
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import sys
-
 from envdoctor import doctor
 from envdoctor.commands.configuration import parse
 from envdoctor.commands.options import TARGET_EXAMPLES, add_output, add_target, examine, parser_for
 from envdoctor.commands.output import write
+from envdoctor.talk import say
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -32,7 +31,6 @@ def run(words: Sequence[str]) -> int:
     examined = examine(options)
     if examined.siblings:
         first, *others = [str(one.target["environment"]) for one in (examined, *examined.siblings)]
-        said = f"this is {first}; --python names another one: {few(others)}"
-        print(f"envdoctor: {said}", file=sys.stderr)
+        say(f"this is {first}; --python names another one: {few(others)}")
     write(render(examined, wanted, Redactor.of_this_user(public)), options.output)
     return 0

@@ -9,6 +9,7 @@ import subprocess
 import sys
 
 from envdoctor.errors import ProbeError, UsageError
+from envdoctor.talk import say
 from envdoctor.targets import markers
 from envdoctor.targets.locks.contents import Source
 
@@ -93,7 +94,7 @@ def _run(words: list[str], doing: str, path: str) -> str:
         try:
             out, said = process.communicate(timeout=_QUIET_SECONDS)
         except subprocess.TimeoutExpired:
-            print(f"envdoctor: {doing} ...", file=sys.stderr, flush=True)
+            say(f"{doing} ...")
             out, said = _wait(process, path)
     if process.returncode:
         reason = _short(said.decode("utf-8", "replace")) or f"it ended with status {process.returncode}"

@@ -83,6 +83,17 @@ def test_it_examines_and_writes_nothing_there(archive, examined, python, tmp_pat
     assert listing(examined) == before
 
 
+@pytest.mark.parametrize("python", interpreters.each(("3.6", "3.7", "3.8")))
+def test_an_older_python_is_told_what_it_needs_in_one_line(archive, python, tmp_path):
+    for words in ([], ["--version"], ["check", "-f", "json"]):
+        done = run(python, archive, *words, cwd=tmp_path, env=environment())
+
+        assert (done.returncode, done.stdout) == (2, "")
+        assert done.stderr.count("\n") == 1
+        assert done.stderr.startswith("envdoctor: this needs Python 3.9 or later to run, and ")
+        assert f"--python {python} to examine this one" in done.stderr
+
+
 @pytest.mark.parametrize("python", PYTHONS)
 def test_rules_are_written_and_linted_with_it(archive, python, tmp_path):
     variables = environment(XDG_CACHE_HOME=str(tmp_path / "cache"))

@@ -97,6 +97,22 @@ def test_version(words, capsys):
         ("explain /not/there", "'/not/there' could not be read: No such file or directory"),
         ("explain - --snapshot -", "cannot both come from stdin"),
         ("explain --no-target --python x", "--no-target leaves out what --python names"),
+        ("--fix", "no option --fix; nothing is changed here: each finding prints the command that cures it"),
+        ("fix", "no command 'fix': nothing is changed here"),
+        ("check --quiet", "no option --quiet; an environment in which nothing is wrong takes one line"),
+        ("-q", "no option -q; an environment"),
+        ("uv.lock", "no command 'uv.lock'; did you mean envdoctor -r uv.lock?"),
+        ("check sub/requirements-dev.txt", "did you mean envdoctor -r sub/requirements-dev.txt?"),
+        ("4711", "did you mean envdoctor --pid 4711?"),
+        ("explain cloudpickle-bytecode-py311", "did you mean envdoctor rules show cloudpickle-bytecode-py311?"),
+        ("cloudpickle-bytecode-py311", "did you mean envdoctor rules show cloudpickle-bytecode-py311?"),
+        ("explain no-such-rule", "'no-such-rule' could not be read: No such file or directory"),
+        ("-r uv.lock --platform macos", "did you mean --platform darwin?"),
+        ("-r uv.lock --platform OSX", "did you mean --platform darwin?"),
+        ("-r uv.lock --platform windows", "did you mean --platform win32?"),
+        ("-r uv.lock --platform beos", "invalid choice: 'beos'"),
+        ("--python 3.11", "did you mean --python python3.11, or -r FILE --python-version 3.11?"),
+        ("--resolve", "--resolve describes a requirements file: give it with -r FILE"),
     ],
 )
 def test_a_mistake_is_named_in_one_line(line, answer, capsys):
@@ -118,6 +134,7 @@ def test_a_mistake_is_named_in_one_line(line, answer, capsys):
         ("--snapshot /not/there", "/not/there cannot be read"),
         ("-r /not/there", "/not/there does not exist"),
         ("-r .", "is a directory"),
+        ("--python 3.11 --root /not/there", "/not/there does not exist"),
     ],
 )
 def test_a_target_that_cannot_be_examined_is_status_3(line, answer, capsys):
@@ -127,6 +144,38 @@ def test_a_target_that_cannot_be_examined_is_status_3(line, answer, capsys):
         assert (status, out) == (3, "")
         assert answer in err
         assert err.count("\n") == 1
+
+
+@pytest.mark.parametrize("command", ["check", "report", "explain"])
+def test_an_artifact_that_is_not_there_is_status_3(command, tmp_path, capsys):
+    (tmp_path / "log").write_text("ImportError: no")
+    words = [tmp_path / "log"] if command == "explain" else []
+
+    status, out, err = said(capsys, command, *words, "--artifact", tmp_path / "gone.pkl")
+
+    assert (status, out) == (3, "")
+    assert (
+        err == f"envdoctor: --artifact {tmp_path / 'gone.pkl'} does not exist: give the file that the program loads\n"
+    )
+
+
+def test_what_is_there_is_named_with_the_option_that_takes_it(tmp_path, capsys, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for folder in ("my env", "project", "conda/conda-meta"):
+        (tmp_path / folder).mkdir(parents=True)
+    (tmp_path / "my env" / "pyvenv.cfg").touch()
+    for file in ("facts.json", "error.log", "\x1b[31m"):
+        (tmp_path / file).touch()
+
+    def meant(word):
+        return said(capsys, word)[2].partition("did you mean ")[2].strip()
+
+    assert meant("my env") == "envdoctor --python 'my env'?"
+    assert meant("conda") == "envdoctor --python conda?"
+    assert meant("project") == "envdoctor --project project?"
+    assert meant("facts.json") == "envdoctor --snapshot facts.json?"
+    assert meant("error.log") == "envdoctor explain error.log?"
+    assert meant("\x1b[31m") == ""
 
 
 # --- exit status ----------------------------------------------------------------------------------------------------
@@ -279,6 +328,18 @@ def test_a_full_disk_is_said(line):
     assert done.returncode == 2
     assert "could not be written to standard output: No space left on device" in done.stderr
     assert done.stderr.count("\n") == 1
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="needs /dev/full")
+@pytest.mark.parametrize("stderr", ["2>/dev/full", "2>&-", ">/dev/full 2>/dev/full"])
+@pytest.mark.parametrize(
+    ("line", "status"),
+    [("--nope", 2), ("explain /not/there", 2), ("-r /not/there", 3), ("--python /not/there", 3), ("--pid 0", 2)],
+)
+def test_the_status_stays_where_nobody_can_be_told(line, status, stderr):
+    done = run("sh", "-c", f"exec '{sys.executable}' -m envdoctor {line} {stderr}", env=environment())
+
+    assert (done.returncode, done.stdout, done.stderr) == (status, "", "")
 
 
 @pytest.mark.skipif(os.name == "nt", reason="descriptors of POSIX")
