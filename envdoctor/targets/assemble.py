@@ -9,7 +9,7 @@ from envdoctor.targets import readable
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
     from typing import Any
 
     Ask = Callable[[str], Any]
@@ -34,8 +34,9 @@ class Facts:
     key to its value or :class:`Unknown`.
     """
 
-    def __init__(self, found: distributions.Scan, asks: Mapping[str, Ask]) -> None:
+    def __init__(self, found: distributions.Scan, asks: Mapping[str, Ask], paths: Sequence[str] = ()) -> None:
         self._found = found
+        self._paths = paths
         self._asks = asks
         self._metadata: dict[str, distributions.Metadata] | None = None
 
@@ -48,7 +49,7 @@ class Facts:
         ask = self._asks.get(kind)
         if ask is not None:
             return ask(key)
-        own = {"installer": self._installer, "installed": self._installed}.get(kind)
+        own = {"installer": self._installer, "installed": self._installed, "manager": self._manager}.get(kind)
         return Unknown(reason="this target cannot tell") if own is None else own(key)
 
     def _read(self) -> dict[str, distributions.Metadata]:
@@ -59,6 +60,11 @@ class Facts:
 
     def _installer(self, name: str) -> Any:
         return distributions.installer(self._found.packages[name])
+
+    def _manager(self, prefix: str) -> Any:
+        from envdoctor.targets.manager import of_environment
+
+        return of_environment(prefix, self._paths)
 
     def _installed(self, kind: str) -> Any:
         if kind == "leftover":
@@ -84,7 +90,7 @@ def snapshot(facts: Mapping[str, Any], target: Mapping[str, Any], asks: Mapping[
         packages=found.packages,
         duplicates=found.duplicates,
         source=source,
-        lookup=Facts(found, asks).lookup,
+        lookup=Facts(found, asks, facts["paths"]).lookup,
         notes=[
             *(UnknownFact(rule=None, **note) for note in facts.get("unknown", ()) if _matters(note["fact"])),
             *unreadable,

@@ -29,11 +29,13 @@ def read(source: Source, stated: Stated) -> Contents:
             _pip(source, item, lines)
         elif not isinstance(item, str):
             notes.append(note(f"{source.path}: a dependency that is neither a text nor 'pip:' was left out"))
-    entries += lines.entries()
+    of_pip = lines.entries()
+    entries += of_pip
     exported = builds and all(entry.version for entry in entries)
     return Contents(
         entries=entries,
         python=python,
+        of_pip=frozenset(entry.name for entry in of_pip),
         complete=exported and _only_pip(written),
         notes=[*notes, *lines.notes],
     )
