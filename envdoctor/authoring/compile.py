@@ -17,7 +17,7 @@ from envdoctor.authoring.placeholders import filled
 from envdoctor.authoring.proof import record
 from envdoctor.authoring.syntax import load_vocabulary, read_rules, rule_files
 from envdoctor.engine.index import MAGIC, NEVER, OF_NOTHING, OF_PROCESS, OF_PROJECT, bucket_of
-from envdoctor.engine.requirements import normalise
+from envdoctor.engine.requirements import normalise, parse
 from envdoctor.engine.versions import intervals
 from envdoctor.errors import RuleError
 from envdoctor.probes import cache
@@ -43,7 +43,9 @@ def compile_rule(rule: Rule, vocabulary: Mapping[str, Any]) -> dict[str, Any]:
     if rule.consumers:
         match["consumers"] = {normalise(name): _consumer(name, line) for name, line in rule.consumers.items()}
     texts = {key: getattr(rule, key) for key in _TEXT_KEYS}
+    kin = _kin(rule, vocabulary)
     return {
+        **({"kin": kin} if any(kin.values()) else {}),
         "id": rule.id,
         **texts,
         "packages": sorted(named(match["when"])),
@@ -74,6 +76,15 @@ def _remedy(remedy: Mapping[str, Any], vocabulary: Mapping[str, Any]) -> dict[st
     if "when" in made:
         made["when"] = compile_condition(made["when"], vocabulary)
     return made
+
+
+def _kin(rule: Rule, vocabulary: Mapping[str, Any]) -> dict[str, dict[str, list[str]]]:
+    """The families and companions of what the remedies of a rule name."""
+    texts = [text for one in rule.remedies for text in (*one.get("requirements", ()), one.get("requirement", ""))]
+    named = {found[0] for found in map(parse, texts) if found}
+    named.update(normalise(name) for one in rule.remedies for name in one.get("package", "").split())
+    tables = {kind: vocabulary.get(kind) or {} for kind in ("families", "companions")}
+    return {kind: {name: list(table[name]) for name in named & table.keys()} for kind, table in tables.items()}
 
 
 def _anchors(condition: Sequence[Any], weight: Mapping[str, int]) -> list[str] | None:

@@ -307,6 +307,7 @@ DEFAULTS: dict[str, Any] = {
 
 _SHAPES: dict[str, type] = {
     "families": dict,
+    "companions": dict,
     "system": dict,
     "process": dict,
     "modules": list,

@@ -167,6 +167,11 @@ def remedies(texts: Mapping[str, Any], names: Mapping[str, str], snapshot: Snaps
             key: [fill(text, known) for text in values.pop(key, ()) or [values.get(key[:-1])] if text]
             for key in ("requirements", "packages")
         }
+        if "kin" in texts:
+            from envdoctor.engine.families import fitted
+
+            several = fitted(several, texts["kin"], snapshot.packages)
+            values.update((key[:-1], " ".join(named)) for key, named in several.items() if named)
         offered.append(Remedy(action=_action(values, **several), **values))
     return offered
 

@@ -5,16 +5,16 @@ from __future__ import annotations
 import os
 import sys
 from itertools import islice
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from envdoctor.engine.requirements import canonical, normalise, parts
 from envdoctor.engine.versions import intervals
 from envdoctor.model import Action, Unknown
 from envdoctor.remedies import shell
-from envdoctor.remedies.words import TOOLS, Place, is_python, readable, words
+from envdoctor.remedies.words import OF_PROJECTS, TOOLS, Place, is_python, names, readable, remark, words
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from envdoctor.engine.requirements import Parts
     from envdoctor.model import Remedy, Snapshot
@@ -46,16 +46,18 @@ def with_command(remedy: Remedy, snapshot: Snapshot) -> Remedy | None:
 
 
 def _commanded(remedy: Remedy, action: Action, snapshot: Snapshot) -> Remedy:
-    system = system_of(snapshot)
+    system, said, more = system_of(snapshot), None, None
     if action.verb == "setenv" and action.at == "run":
-        line = shell.assignment(str(action.name), str(action.to), system)
+        said = shell.assignment(str(action.name), str(action.to), system)
     else:
         tool = installer(snapshot, action)
-        calls = words(action, place_of(snapshot, tool, action.packages)) if tool else []
-        if not calls:
+        if tool is None:
             return remedy
-        line = shell.line(calls, system)
-    changed: Remedy = remedy.replace(command=line, text=remedy.text or shell.remark(line, system))
+        place = place_of(snapshot, tool, names(action))
+        calls, more = words(action, place), remark(action, place)
+        said = shell.line(calls, system) if calls else None
+    remarks = [remedy.text, more, said and shell.remark(said, system)]
+    changed: Remedy = remedy.replace(command=said, text="; ".join(filter(None, remarks)) or None)
     return changed
 
 
@@ -105,41 +107,59 @@ def _united(texts: Iterable[str]) -> tuple[str, ...] | None:
 
 
 def installer(snapshot: Snapshot, action: Action | None = None) -> str | None:
-    """What to install with: the tool that wrote the lock file, or that installed the distribution in question."""
+    """What to install with: the tool of the project or lock file, or what installed the distribution in question."""
+    about = [*(names(action) if action else ()), *islice(snapshot.packages, _ASKED)]
     if snapshot.target.get("kind") == "requirements":
-        return _FORMATS.get(str(snapshot.target.get("format")))
+        tool = _FORMATS.get(str(snapshot.target.get("format")))
+        return "pip" if tool == "conda" and _installed_by(snapshot, about[:1]) == "pip" else tool
     if snapshot.target.get("kind") in {"root", "snapshot", "text"} and not snapshot.python.get("executable"):
         return "pip"
-    for name in (*_names(action), *islice(snapshot.packages, _ASKED)):
-        if name not in snapshot.packages:
-            continue
-        stated = snapshot.lookup("installer", name)
-        if not isinstance(stated, Unknown) and stated:
+    tool = _installed_by(snapshot, about) or ("pip" if "pip" in snapshot.packages else "uv")
+    return _manager(snapshot).get("tool") or tool if tool != "conda" else tool
+
+
+def _installed_by(snapshot: Snapshot, names: Iterable[str]) -> str | None:
+    """The tool that installed the first of some distributions of which that is known, and that can be called."""
+    for name in names:
+        stated = snapshot.lookup("installer", name) if name in snapshot.packages else None
+        if stated and not isinstance(stated, Unknown):
             tool: str = stated.split()[0].lower()
-            if tool in TOOLS and not (tool == "pip" and "pip" not in snapshot.packages):
+            callable_ = tool != "pip" or "pip" in snapshot.packages or snapshot.target.get("kind") == "requirements"
+            if tool in TOOLS and callable_:
                 return tool
-    return "pip" if "pip" in snapshot.packages else "uv"
+    return None
 
 
-def _names(action: Action | None) -> list[str]:
-    """The distributions that an action is about."""
-    if action is None:
-        return []
-    return [*(normalise(found[0]) for found in map(parts, action.requirements) if found), *action.packages]
+def _manager(snapshot: Snapshot) -> Mapping[str, Any]:
+    """What besides an installer has a say in the environment: the tool of a project, or the operating system."""
+    found = snapshot.lookup("manager", str(snapshot.python.get("prefix") or ""))
+    return {} if isinstance(found, Unknown) or not found else found
 
 
-def place_of(snapshot: Snapshot, tool: str, packages: Sequence[str] = ()) -> Place:
-    """Where a command about some installed packages is for. An environment that is active needs not be named."""
+def place_of(snapshot: Snapshot, tool: str, about: Iterable[str] = ()) -> Place:
+    """Where a command about some distributions is for. An active environment, and a project here, need no name."""
     prefix, executable = (_path(snapshot.python.get(key)) for key in ("prefix", "executable"))
     active = os.environ.get("VIRTUAL_ENV") or os.environ.get("CONDA_PREFIX")
-    here = not executable or (prefix and active and os.path.realpath(active) == os.path.realpath(prefix))
-    installed, have = snapshot.target.get("kind") != "requirements", snapshot.packages
+    here = not executable or (prefix and active and _same(active, prefix))
+    have, manager = snapshot.packages, _manager(snapshot) if tool in {*OF_PROJECTS, "system"} else {}
+    directory = manager.get("directory")
     return Place(
         tool=tool,
         python=None if here else executable,
         prefix=None if here else prefix,
-        versions={name: have[name].version for name in (*packages, "pip") if name in have} if installed else None,
+        versions={name: have[name].version for name in (*about, "pip") if name in have},
+        installed=snapshot.target.get("kind") != "requirements",
+        directory=None if directory is None or _same(directory, os.curdir) else os.path.abspath(directory),
+        direct=manager.get("direct"),
+        apt=manager.get("apt", False),
     )
+
+
+def _same(one: str, other: str) -> bool:
+    try:
+        return os.path.realpath(one) == os.path.realpath(other)
+    except OSError:  # the current directory was removed
+        return False
 
 
 def _path(stated: object) -> str | None:

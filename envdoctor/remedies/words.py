@@ -15,9 +15,9 @@ if TYPE_CHECKING:
 
     Calls = list[list[str]]
 
-#: The words that stand for the interpreter and for its environment, left out with the option before them where the
-#: environment is the active one.
-_PYTHON, _PREFIX = "{python}", "{prefix}"
+#: The words that stand for the interpreter, its environment and the project, left out with the option before them
+#: where that is the active or the current one.
+_PYTHON, _PREFIX, _DIRECTORY = "{python}", "{prefix}", "{directory}"
 
 
 class Tool(NamedTuple):
@@ -39,29 +39,38 @@ TOOLS: Mapping[str, Tool] = {
         ("uv", "pip", "uninstall", "--python", _PYTHON),
         ("uv", "pip", "install", "--python", _PYTHON, "--reinstall", "--no-deps"),
     ),
-    "uv-project": Tool(("uv", "add"), ("uv", "remove")),
+    "uv-project": Tool(("uv", "add", "--directory", _DIRECTORY), ("uv", "remove", "--directory", _DIRECTORY)),
     "conda": Tool(
         ("conda", "install", "--prefix", _PREFIX),
         ("conda", "remove", "--prefix", _PREFIX),
         ("conda", "install", "--prefix", _PREFIX, "--force-reinstall"),
     ),
-    "poetry": Tool(("poetry", "add"), ("poetry", "remove")),
-    "pdm": Tool(("pdm", "add"), ("pdm", "remove")),
+    "poetry": Tool(("poetry", "add", "--directory", _DIRECTORY), ("poetry", "remove", "--directory", _DIRECTORY)),
+    "pdm": Tool(("pdm", "add", "--project", _DIRECTORY), ("pdm", "remove", "--project", _DIRECTORY)),
     "pipenv": Tool(("pipenv", "install"), ("pipenv", "uninstall")),
+    "system": Tool((".venv/bin/python", "-m", "pip", "install"), ()),
 }
+#: The tools that write down what a project requires.
+OF_PROJECTS = ("uv-project", "poetry", "pdm", "pipenv")
 
 
 class Place(Record):
     """Where words are for: the tool, the interpreter and the prefix of the environment, and what is installed.
 
-    ``python`` and ``prefix`` are ``None`` where the environment is the active one; ``versions`` is ``None`` where
-    nothing is installed yet.
+    ``python`` and ``prefix`` are ``None`` where the environment is the active one; ``versions`` are those that are
+    there, which nobody has ``installed`` yet where only a lock file was read. Of a project ``directory`` is ``None``
+    where that is the current one, and ``direct`` what the project requires itself, with the options of its groups,
+    ``None`` where that is not known. ``apt`` says that the operating system is a Debian.
     """
 
     tool: str
     python: str | None = None
     prefix: str | None = None
-    versions: Mapping[str, str | None] | None = None
+    versions: Mapping[str, str | None] = {}
+    installed: bool = True
+    directory: str | None = None
+    direct: Mapping[str, Sequence[str]] | None = None
+    apt: bool = False
 
 
 def readable(action: Action) -> Action | None:
@@ -73,15 +82,56 @@ def readable(action: Action) -> Action | None:
     return action.replace(requirements=tuple(map(canonical, known)))  # type: ignore[no-any-return]
 
 
+def names(action: Action) -> list[str]:
+    """The distributions that an action is about, normalised."""
+    return [
+        *(normalise(found[0]) for found in map(parts, action.requirements) if found),
+        *map(normalise, action.packages),
+    ]
+
+
 def words(action: Action, place: Place) -> Calls:
     """What to call, in order; empty where no tool carries the action out."""
     make = _VERBS.get(action.verb)
-    return make(action, place) if make and action.at == "run" else []
+    calls = make(action, place) if make and action.at == "run" else []
+    if calls and place.tool == "pipenv" and place.directory is not None:
+        return [["cd", place.directory], *calls]  # it has no option for that
+    return calls
+
+
+def remark(action: Action, place: Place) -> str | None:
+    """What else to know of the words for an action, or why there are none."""
+    if action.at != "run" or action.verb not in _VERBS:
+        return None
+    python = next((found for found in map(parts, action.requirements) if found and is_python(found)), None)
+    if place.tool == "system" and python is None:
+        name = next(iter(names(action)), "NAME")
+        return _MANAGED + (_APT.format(name=name) if place.apt else "")
+    if python is not None and place.tool == "uv":
+        environment = f" --python {place.python}" if place.python else ""
+        return _EMPTY.format(python=environment) + _besides(action)
+    return None
+
+
+def _besides(action: Action) -> str:
+    others = [text for text in action.requirements if not is_python(parts(text) or ("",) * 4)]  # type: ignore[arg-type]
+    return f", with {' '.join(others)}" if others else ""
+
+
+_MANAGED = (
+    "the operating system manages this Python and lets no installer into it (PEP 668): "
+    "use an environment of your own, which begins empty"
+)
+_APT = "; or the system's own package, where its release will do: apt install python3-{name}"
+_EMPTY = (
+    "the new environment is empty: keep a list first, uv pip freeze{python} > freeze.txt, "
+    "and install it there, uv pip install -r freeze.txt"
+)
 
 
 def _told(words: Sequence[str], place: Place) -> list[str]:
     """The words of a tool for a place."""
-    values = {_PYTHON: place.python, _PREFIX: place.prefix}
+    values = {_PYTHON: place.python, _PREFIX: place.prefix, _DIRECTORY: place.directory}
     said: list[str] = []
     for word in words:
         if values.get(word, word) is not None:
@@ -99,12 +149,35 @@ def _install(action: Action, place: Place) -> Calls:
     if python is not None:
         return _other_python(python, place)
     tool = place.tool
+    if tool in OF_PROJECTS:
+        return _added(wanted, place)
+    if tool == "system":
+        return [[place.python or "python3", "-m", "venv", ".venv"], [*TOOLS[tool].install, *map(canonical, wanted)]]
     if tool == "conda":
         if any(url for *_, url in wanted):
             tool = "pip"
         else:
             wanted = [(name, (), specifier, url) for name, _, specifier, url in wanted]  # it has no extras
     return [[*_told(TOOLS[tool].install, place), *map(canonical, wanted)]] if wanted else []
+
+
+def _added(wanted: Sequence[Parts], place: Place) -> Calls:
+    """What a project requires is written down by its tool; uv moves what others require within its lock."""
+    added: dict[tuple[str, ...], list[str]] = {}
+    moved: list[str] = []
+    direct = place.direct or {}
+    for found in wanted:
+        name = normalise(found[0])
+        locked = place.tool == "uv-project" and place.direct is not None and name in place.versions
+        if locked and name not in direct and not found[3]:
+            moved += ["--upgrade-package", canonical(found)]
+        else:
+            added.setdefault(tuple(direct.get(name, ())), []).append(canonical(found))
+    calls = [[*_told(TOOLS[place.tool].install, place), *options, *texts] for options, texts in added.items()]
+    if moved:
+        lock, sync = (_told(("uv", verb, "--directory", _DIRECTORY), place) for verb in ("lock", "sync"))
+        calls += [[*lock, *moved], sync]
+    return calls
 
 
 def is_python(found: Parts) -> bool:
@@ -116,24 +189,39 @@ def _other_python(python: Parts, place: Place) -> Calls:
     """An environment's Python cannot be exchanged, except by conda: the call makes a new environment."""
     if place.tool == "conda":
         return [[*_told(TOOLS["conda"].install, place), canonical(python)]]
-    if place.tool in {"uv", "uv-project"}:
-        return [["uv", "venv", "--python", python[2]]] if python[2] else []
+    if place.tool == "uv" and python[2]:
+        return [["uv", "venv", "--python", python[2]]]
+    if place.tool == "uv-project" and python[2]:
+        return [[*_told(("uv", "sync", "--directory", _DIRECTORY), place), "--python", python[2]]]
     return []
 
 
 def _uninstall(action: Action, place: Place) -> Calls:
-    return [[*_told(TOOLS[place.tool].uninstall, place), *action.packages]] if action.packages else []
+    """A project's tool removes what the project requires itself; the rest goes with what requires it."""
+    removal = TOOLS[place.tool].uninstall
+    if not removal or not action.packages:
+        return []
+    if place.tool not in OF_PROJECTS or place.direct is None:
+        return [[*_told(removal, place), *action.packages]]
+    if not place.direct.keys() >= {normalise(name) for name in action.packages}:
+        return []
+    groups: dict[tuple[str, ...], list[str]] = {}
+    for name in action.packages:
+        groups.setdefault(tuple(place.direct[normalise(name)]), []).append(name)
+    return [[*_told(removal, place), *options, *names] for options, names in groups.items()]
 
 
 def _reinstall(action: Action, place: Place) -> Calls:
     """Only what is installed can be installed again; where the tool cannot, any installer will do."""
-    have = place.versions
-    if have is None:
+    if not place.installed or not action.packages or place.tool == "system":
         return []
-    again = TOOLS[place.tool].reinstall or TOOLS["pip" if "pip" in have else "uv"].reinstall
-    versions = {name: have.get(name) or "" for name in action.packages}
+    if place.tool == "uv-project":
+        chosen = [word for name in action.packages for word in ("--reinstall-package", name)]
+        return [[*_told(("uv", "sync", "--directory", _DIRECTORY), place), *chosen]]
+    again = TOOLS[place.tool].reinstall or TOOLS["pip" if "pip" in place.versions else "uv"].reinstall
+    versions = {name: place.versions.get(name) or "" for name in action.packages}
     named = [f"{name}=={version}" if is_version(version) else name for name, version in versions.items()]
-    return [[*_told(again, place), *named]] if named else []
+    return [[*_told(again, place), *named]]
 
 
 def _replace(action: Action, place: Place) -> Calls:

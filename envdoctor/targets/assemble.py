@@ -11,7 +11,7 @@ from envdoctor.targets import readable
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
     from typing import Any
 
     Ask = Callable[[str], Any]
@@ -36,8 +36,9 @@ class Facts:
     key to its value or :class:`Unknown`.
     """
 
-    def __init__(self, found: distributions.Scan, asks: Mapping[str, Ask]) -> None:
+    def __init__(self, found: distributions.Scan, asks: Mapping[str, Ask], paths: Sequence[str] = ()) -> None:
         self._found = found
+        self._paths = paths
         self._asks = asks
         self._metadata: dict[str, distributions.Metadata] | None = None
 
@@ -50,7 +51,12 @@ class Facts:
         ask = self._asks.get(kind)
         if ask is not None:
             return ask(key)
-        own = {"installer": self._installer, "installed": self._installed, "importable": self._importable}.get(kind)
+        own = {
+            "installer": self._installer,
+            "installed": self._installed,
+            "importable": self._importable,
+            "manager": self._manager,
+        }.get(kind)
         return Unknown(reason="this target cannot tell") if own is None else own(key)
 
     def _read(self) -> dict[str, distributions.Metadata]:
@@ -66,6 +72,11 @@ class Facts:
         """Whether a site directory has a module or package of a name."""
         places = dict.fromkeys(one.location for one in self._found.packages.values() if one.location)
         return any(distributions.has_module(place, name) for place in places)
+
+    def _manager(self, prefix: str) -> Any:
+        from envdoctor.targets.manager import of_environment
+
+        return of_environment(prefix, self._paths)
 
     def _installed(self, kind: str) -> Any:
         if kind == "drift":  # no project is known whose lock file would say what belongs here
@@ -93,7 +104,7 @@ def snapshot(facts: Mapping[str, Any], target: Mapping[str, Any], asks: Mapping[
         packages=found.packages,
         duplicates=found.duplicates,
         source=source,
-        lookup=Facts(found, asks).lookup,
+        lookup=Facts(found, asks, facts["paths"]).lookup,
         notes=[
             *(UnknownFact(rule=None, **note) for note in facts.get("unknown", ()) if _matters(note["fact"])),
             *unreadable,

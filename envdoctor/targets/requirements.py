@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from fnmatch import fnmatchcase
 from importlib import import_module
@@ -91,7 +92,7 @@ def read(
         packages=packages,
         complete=contents.complete,
         source=source.path,
-        lookup=_lookup(stated, contents),
+        lookup=_lookup(source, stated, contents),
         notes=[*contents.notes, *_range_notes(source, stated, contents), *notes],
     )
 
@@ -134,7 +135,7 @@ def _platform(stated: Stated, contents: Contents) -> dict[str, str]:
     return {key: value for key, value in (("system", system), ("machine", machine)) if value}
 
 
-def _lookup(stated: Stated, contents: Contents) -> Callable[[str, str], Any]:
+def _lookup(source: Source, stated: Stated, contents: Contents) -> Callable[[str, str], Any]:
     known = stated.replace(
         python_version=stated.python_version or contents.python,
         platform=stated.platform or contents.platform,
@@ -142,6 +143,12 @@ def _lookup(stated: Stated, contents: Contents) -> Callable[[str, str], Any]:
     ).markers()
 
     def lookup(kind: str, key: str) -> Any:
+        if kind == "installer" and key in contents.of_pip:
+            return "pip"
+        if kind == "manager":
+            from envdoctor.targets.manager import of_project
+
+            return of_project(os.path.dirname(source.path) or os.curdir)
         return known.ask(key) if kind == "marker" else unknown_lookup(kind, key)
 
     return lookup

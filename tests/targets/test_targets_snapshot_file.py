@@ -211,7 +211,7 @@ def test_answers(load):
 
 WORDS = st.text("abcdefgh", min_size=1, max_size=6)
 NAMES = st.from_regex(r"[a-z0-9]+(-[a-z0-9]+){0,2}", fullmatch=True)
-VERSIONS = st.from_regex(r"\d{1,2}(\.\d{1,2}){0,3}((a|rc)\d)?(\+[a-z0-9]{1,4})?", fullmatch=True)
+VERSIONS = st.from_regex(r"[0-9]{1,2}(\.[0-9]{1,2}){0,3}((a|rc)[0-9])?(\+[a-z0-9]{1,4})?", fullmatch=True)
 SPECIFIERS = st.just(">=3.8") | st.none()
 MODULES = st.fixed_dictionaries({"kind": st.sampled_from(["missing", "site-packages"]), "origin": st.none() | WORDS})
 VALUES = {

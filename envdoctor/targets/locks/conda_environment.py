@@ -29,12 +29,14 @@ def read(source: Source, stated: Stated) -> Contents:
             _pip(source, item, lines)
         elif not isinstance(item, str):
             notes.append(note(f"{source.path}: a dependency that is neither a text nor 'pip:' was left out"))
-    entries += lines.entries()
+    of_pip = lines.entries()
+    entries += of_pip
     exported = builds and all(entry.version for entry in entries)
     complete = exported and _only_pip(written)
     return Contents(
         entries=entries,
         python=python,
+        of_pip=frozenset(entry.name for entry in of_pip),
         complete=complete,
         target={} if complete else pinned(entries, lines.nameless),
         notes=[*notes, *lines.notes],

@@ -37,6 +37,7 @@ def read(source: Source, stated: Stated) -> Contents:
         platform=system,
         machine=machine,
         target={"lock_version": version, "platforms": platforms},
+        of_pip=frozenset(name_of(one["name"]) or "" for one in found if one.get("manager") == "pip"),
         complete=all(package.get("manager") == "pip" for package in found),
         notes=notes,
     )

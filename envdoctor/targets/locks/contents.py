@@ -81,7 +81,10 @@ class Entry(Record):
 
 
 class Contents(Record):
-    """What a file says. ``python``, ``platform`` and ``machine`` are what it fixes by itself."""
+    """What a file says. ``python``, ``platform`` and ``machine`` are what it fixes by itself.
+
+    ``of_pip`` are the names that pip installs where conda installs the others.
+    """
 
     entries: Sequence[Entry]
     target: Mapping[str, Any] = {}
@@ -89,6 +92,7 @@ class Contents(Record):
     platform: str | None = None
     machine: str | None = None
     complete: bool = True
+    of_pip: frozenset[str] = frozenset()
     notes: Sequence[UnknownFact] = ()
 
 
