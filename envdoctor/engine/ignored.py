@@ -64,5 +64,5 @@ def _finding(wish: Ignore, rule: str, said: str) -> Finding:
         packages=[normalise(wish.package)] if wish.package else [],
         facts=["configuration"],
         evidence=[Evidence(fact="configuration.ignore", value=wish.reason or whole, source=wish.source)],
-        remedies=[Remedy(kind="change", text=f"remove it: {wish.source}", safety="safe")],
+        remedies=[Remedy(kind="change", text=f"remove it, or change it: {wish.source}", safety="safe")],
     )

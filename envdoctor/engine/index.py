@@ -7,10 +7,10 @@ Layout, all integers 32-bit little-endian::
 Texts, buckets and head are JSON.
 
 ``head`` has ``rules`` (how many), ``date`` (of the newest proof), ``buckets``, ``table`` (its offset), ``digest``,
-``wanted`` (the keys that rules ask of ``lookup``) and ``always`` (entries of rules that no package stands for). A name's
-bucket is its bytes as a number modulo ``buckets``; a bucket maps each of its names to entries. An entry is
-``[offset, length, compiled]``: where the texts of the rule stand, and the part that matching needs. Of a rule that is filed under its consumers, each has an
-entry with that consumer alone.
+``wanted`` (the keys that rules ask of ``lookup``) and ``always`` (entries of rules that no package stands for). A
+name's bucket is its bytes as a number modulo ``buckets``; a bucket maps each of its names to entries. An entry is
+``[offset, length, compiled]``: where the texts of the rule stand, and the part that matching needs. Of a rule that is
+filed under its consumers, each has an entry with that consumer alone.
 """
 
 from __future__ import annotations

@@ -208,7 +208,7 @@ def _unknown(width: int, report: Report, most: int | None) -> Page:
     """What could not be examined, and what is ignored, in at most so many lines."""
     page = Page(width)
     if report.ignored:
-        page.prose(("ignored", "dim"), (line.ignored(report), "dim"))
+        page.prose(("ignored", "dim"), (line.count(len(report.ignored), "finding"), "dim"))
     listed = line.FEW if most is not None else len(report.unknown) + len(report.snapshot.notes)
     for number, reason in enumerate(line.reasons(report, most=listed)):
         page.prose(("" if number else "unknown", "dim"), (reason, "dim"))
