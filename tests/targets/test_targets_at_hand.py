@@ -180,7 +180,7 @@ def test_a_traceback_is_held_against_the_environment_that_it_comes_from(broken, 
     assert [(one["rule"], one["confirmed"]) for one in document["findings"]][:1] == [(RULE, True)]
 
 
-def test_of_several_environments_in_a_traceback_the_innermost_extends_the_other(broken, make, examined, tmp_path):
+def test_of_several_environments_in_a_traceback_most_frames_decide_then_the_innermost(broken, make, tmp_path):
     from envdoctor.targets.traced import traced
 
     other = make(tmp_path / "other")
@@ -246,7 +246,7 @@ def test_the_environment_of_the_nearest_directory_counts(broken, make, examined)
     assert examined(cwd=below)[1]["path"] != str(broken.parent / "venv")
 
 
-def test_the_environment_of_another_user_is_not_come_upon(broken, examined, monkeypatch):
+def test_the_environment_of_another_user_is_not_taken(broken, examined):
     if os.geteuid():
         pytest.skip("only root can give a directory away")
     below = broken / "below"
@@ -254,6 +254,9 @@ def test_the_environment_of_another_user_is_not_come_upon(broken, examined, monk
     os.chown(broken / ".venv", 12345, 12345)
 
     assert examined(cwd=below)[1]["path"] != str(broken / ".venv")
+    (broken / "error.log").write_text(run(broken / ".venv" / "bin" / "python", "train.py", cwd=broken).stderr)
+    assert "site-packages" in (broken / "error.log").read_text()
+    assert examined("explain", "../error.log", cwd=below)[1]["path"] != str(broken / ".venv")
 
 
 def test_uv_says_where_it_keeps_the_environment(broken, make, examined):
