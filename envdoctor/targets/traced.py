@@ -19,7 +19,8 @@ _SITE = re.compile(
 def traced(files: Sequence[str]) -> Choice | None:
     """The environment that most of some files lie in; ``None`` where none of them exists here.
 
-    One of another user does not count: anybody may have written the traceback, and its interpreter may have to run. A virtual environment comes before the installation that it extends; of two, the one of the last file counts.
+    One of another user does not count: anybody may have written the traceback, and its interpreter may have to run. A
+    virtual environment comes before the installation that it extends; of two with as many files, that of the last one.
     """
     found: dict[str, list[int]] = {}
     for number, file in enumerate(files):
