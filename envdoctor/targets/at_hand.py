@@ -128,12 +128,12 @@ def of_project() -> Choice | None:
     stated = os.environ.get("UV_PROJECT_ENVIRONMENT", "")
     here, home = upwards(), os.path.expanduser("~")
     for directory in here:
-        if os.path.isfile(os.path.join(directory, "pyvenv.cfg")) and _is_trusted(directory, here[0]):
+        if os.path.isfile(os.path.join(directory, "pyvenv.cfg")) and is_trusted(directory, here[0]):
             return Choice(place=directory, chosen="the environment around the current directory")
         usual = _IN_PROJECT[:1] if directory == home else _IN_PROJECT
         for name in (stated, *usual) if stated else usual:
             prefix = os.path.join(directory, name)
-            if is_marked(prefix) and _is_trusted(prefix, here[0]):
+            if is_marked(prefix) and is_trusted(prefix, here[0]):
                 if name == stated:
                     return Choice(place=prefix, chosen="UV_PROJECT_ENVIRONMENT of this project", project=directory)
                 return Choice(place=prefix, chosen=f"{name} of this project", project=project_of(prefix))
@@ -141,7 +141,7 @@ def of_project() -> Choice | None:
             from envdoctor.targets.kept import kept
 
             found = kept(directory)
-            if found is not None and _is_trusted(found[0], here[0]):
+            if found is not None and is_trusted(found[0], here[0]):
                 place, tool = found
                 return Choice(place=place, chosen=f"what {tool} keeps for this project", project=directory)
     return None
@@ -158,8 +158,8 @@ def upwards() -> list[str]:
     return found
 
 
-def _is_trusted(prefix: str, here: str) -> bool:
-    """Whether an environment that was come upon belongs to this user, the system, or the owner of the directory.
+def is_trusted(prefix: str, here: str) -> bool:
+    """Whether an environment that was found belongs to this user, the system, or the owner of the directory ``here``.
 
     Its interpreter may have to run, and in a directory that everybody may write to, anybody can put one.
     """

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 
-from envdoctor.targets.at_hand import Choice, environment_of, is_environment, project_of
+from envdoctor.targets.at_hand import Choice, environment_of, is_environment, is_trusted, project_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -19,12 +19,13 @@ _SITE = re.compile(
 def traced(files: Sequence[str]) -> Choice | None:
     """The environment that most of some files lie in; ``None`` where none of them exists here.
 
-    A virtual environment comes before the installation that it extends; of two, the one of the last file counts.
+    One of another user does not count: anybody may have written the traceback, and its interpreter may have to run. A
+    virtual environment comes before the installation that it extends; of two with as many files, that of the last one.
     """
     found: dict[str, list[int]] = {}
     for number, file in enumerate(files):
         place = _place(os.path.abspath(os.path.expanduser(file)))
-        if place is not None:
+        if place is not None and is_trusted(place, os.sep):
             found.setdefault(place, []).append(number)
     if not found:
         return None

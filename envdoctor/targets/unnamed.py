@@ -2,7 +2,7 @@
 
 ``python`` on PATH comes first, then the interpreter that envdoctor was installed into as a library. An environment that
 was made for envdoctor alone is no answer. An environment of its own on PATH was put there for the program, as in an
-image. The Python of the system was not: it counts where it holds what the project's lock file names, or where there is
+image. The Python of the system was not: it counts where it holds what the project's lock file says, or where there is
 no such file. On the plain path.
 """
 
@@ -68,9 +68,10 @@ def _is_of_its_own(place: str) -> bool:
 
 
 def _holds(snapshot: Snapshot, lock: str) -> bool:
-    """Whether at least half of what a lock file names is installed."""
-    names = pinned(lock).keys()
-    return 2 * len(names & snapshot.packages.keys()) >= len(names) > 0
+    """Whether at least half of what a lock file names is installed, in a version that it names."""
+    stated, packages = pinned(lock), snapshot.packages
+    same = [name for name in stated if name in packages and packages[name].version in stated[name]]
+    return 2 * len(same) >= len(stated) > 0
 
 
 def _locked(lock: str, python: str) -> Snapshot:

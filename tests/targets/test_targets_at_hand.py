@@ -180,7 +180,7 @@ def test_a_traceback_is_held_against_the_environment_that_it_comes_from(broken, 
     assert [(one["rule"], one["confirmed"]) for one in document["findings"]][:1] == [(RULE, True)]
 
 
-def test_of_several_environments_in_a_traceback_the_innermost_extends_the_other(broken, make, examined, tmp_path):
+def test_of_several_environments_in_a_traceback_most_frames_decide_then_the_innermost(broken, make, tmp_path):
     from envdoctor.targets.traced import traced
 
     other = make(tmp_path / "other")
@@ -246,7 +246,7 @@ def test_the_environment_of_the_nearest_directory_counts(broken, make, examined)
     assert examined(cwd=below)[1]["path"] != str(broken.parent / "venv")
 
 
-def test_the_environment_of_another_user_is_not_come_upon(broken, examined, monkeypatch):
+def test_the_environment_of_another_user_is_not_taken(broken, examined):
     if os.geteuid():
         pytest.skip("only root can give a directory away")
     below = broken / "below"
@@ -254,6 +254,9 @@ def test_the_environment_of_another_user_is_not_come_upon(broken, examined, monk
     os.chown(broken / ".venv", 12345, 12345)
 
     assert examined(cwd=below)[1]["path"] != str(broken / ".venv")
+    (broken / "error.log").write_text(run(broken / ".venv" / "bin" / "python", "train.py", cwd=broken).stderr)
+    assert "site-packages" in (broken / "error.log").read_text()
+    assert examined("explain", "../error.log", cwd=below)[1]["path"] != str(broken / ".venv")
 
 
 def test_uv_says_where_it_keeps_the_environment(broken, make, examined):
@@ -431,15 +434,16 @@ def test_a_python_that_holds_what_is_locked_is_the_installation(make, project, e
     """As in an image, where everything is installed into the system's Python: it comes before the lock file."""
     prefix = tmp_path / "system"
     (prefix / "bin").mkdir(parents=True)
-    folder = make(tmp_path / "real", flask="2.2.2", werkzeug="2.3.0")
+    folder = make(tmp_path / "real", flask="2.2.2", werkzeug="2.3.0", click="8.0", six="1.17.0")
     (prefix / "bin" / "python").write_text(f'#!/bin/sh\nexec {folder}/bin/python "$@"\n')
     (prefix / "bin" / "python").chmod(0o755)
-    (project / "uv.lock").write_text(LOCK)
+    more = '[[package]]\nname = "{}"\nversion = "{}"\n'
+    (project / "uv.lock").write_text(LOCK + more.format("click", "8.0") + more.format("six", "1.17.0"))
 
     document, target = examined(path=[prefix / "bin"])
 
     assert (target["kind"], target["chosen"]) == ("interpreter", "python on PATH")
     assert rules(document) == ["lock-drift"]
-    shutil.rmtree(site(folder) / "flask-2.2.2.dist-info")
-    shutil.rmtree(site(folder) / "werkzeug-2.3.0.dist-info")
+    for name in ("click-8.0", "flask-2.2.2"):  # what remains is there by chance, in one version or another
+        shutil.rmtree(site(folder) / f"{name}.dist-info")
     assert examined(path=[prefix / "bin"])[1]["kind"] == "requirements"
