@@ -14,10 +14,13 @@ from envdoctor.engine.versions import covers
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
-    from typing import Any
+    from typing import Any, Optional
 
     from envdoctor.engine.versions import Interval
     from envdoctor.model import Distribution, Evidence, Snapshot
+
+    #: The matches of one combination by consumer and number, and what was unknown with it.
+    Tried = tuple[dict[tuple[Optional[str], int], Match], Trace]
 
 #: So many combinations of versions are tried; a rule about more stays unknown.
 COMBINATIONS = 64
@@ -44,21 +47,32 @@ def over_all(compiled: Mapping[str, Any], snapshot: Snapshot, matched: list[Matc
     ``matched`` and ``trace`` are the result while they were unknown. What holds in some combinations stays unknown in
     ``trace``, and so does everything where there are too many.
     """
-    names, tried = list[str](), list[tuple[dict[tuple[str | None, int], Match], Trace]]()
+    found = _every(compiled, snapshot, trace)
+    if not found:
+        return matched
+    common = [key for key in found[0][0] if all(key in other for other, _ in found)]
+    if all(len(other) == len(common) for other, _ in found):
+        trace.unknown = [missed for _, one in found for missed in one.unknown]
+    return [found[0][0][key].replace(evidence=_joined([other[key] for other, _ in found])) for key in common]
+
+
+def _every(compiled: Mapping[str, Any], snapshot: Snapshot, trace: Trace) -> list[Tried]:
+    """Each combination of the candidates that matter, tried; empty where there are too many.
+
+    One distribution may only matter once another is decided: ``trace`` is left with what was unknown last of all.
+    """
+    names: list[str] = []
+    found: list[Tried] = []
     unknown = trace.unknown
     while further := undecided(snapshot, unknown) - set(names):
         names += sorted(further)
         trace.unknown = unknown
         choices = [snapshot.packages[name].candidates for name in names]
         if prod(map(len, choices)) > COMBINATIONS:
-            return matched
-        tried = [_tried(compiled, snapshot, dict(zip(names, chosen))) for chosen in product(*choices)]
-        unknown = [missed for _, one in tried for missed in one.unknown]
-    found = [one for one, _ in tried]
-    common = [key for key in found[0] if all(key in other for other in found)]
-    if all(len(other) == len(common) for other in found):
-        trace.unknown = unknown
-    return [found[0][key].replace(evidence=_joined([other[key] for other in found])) for key in common]
+            return []
+        found = [_tried(compiled, snapshot, dict(zip(names, chosen))) for chosen in product(*choices)]
+        unknown = [missed for _, one in found for missed in one.unknown]
+    return found
 
 
 def undecided(snapshot: Snapshot, unknown: Iterable[tuple[str, str]]) -> set[str]:
@@ -67,9 +81,7 @@ def undecided(snapshot: Snapshot, unknown: Iterable[tuple[str, str]]) -> set[str
     return {name for name in names if name in snapshot.packages and snapshot.packages[name].candidates}
 
 
-def _tried(
-    compiled: Mapping[str, Any], snapshot: Snapshot, chosen: Mapping[str, Distribution]
-) -> tuple[dict[tuple[str | None, int], Match], Trace]:
+def _tried(compiled: Mapping[str, Any], snapshot: Snapshot, chosen: Mapping[str, Distribution]) -> Tried:
     """The matches of one combination, and what was unknown with it."""
     trace = Trace()
     packages = {**snapshot.packages, **chosen}

@@ -43,7 +43,7 @@ def partial(snapshot: Snapshot) -> str | None:
     if not isinstance(stated, int):
         return None
     pinned = snapshot.target.get("pinned")
-    said = f"{pinned} of {count(stated, 'requirement')} {'is' if stated == 1 else 'are'} pinned"
+    said = f"{pinned} of {stated} {'requirement is' if stated == 1 else 'requirements are'} pinned"
     nameless = [name for name, one in snapshot.packages.items() if one.version is None]
     if nameless:
         said += f", no version is stated of {few(nameless)}"

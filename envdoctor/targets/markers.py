@@ -11,8 +11,7 @@ import re
 from functools import reduce
 
 from packaging.markers import InvalidMarker, Marker, UndefinedComparison, UndefinedEnvironmentName
-from packaging.specifiers import InvalidSpecifier, SpecifierSet
-from packaging.version import InvalidVersion
+from packaging.specifiers import SpecifierSet
 
 from envdoctor.errors import UsageError
 from envdoctor.model import Record, Unknown
@@ -169,7 +168,7 @@ class Markers:
         """Whether the Python is in a version specifier; one that cannot be read is unknown."""
         try:
             parts = list(SpecifierSet(specifier or ""))
-        except InvalidSpecifier:
+        except ValueError:  # no specifier, or a number that is too long
             return _UNREAD
         return self.holds(" and ".join(f"python_full_version {part.operator} '{part.version}'" for part in parts))
 
@@ -205,7 +204,7 @@ def _evaluate(comparison: str, known: Mapping[str, str]) -> bool | None:
         return Marker(comparison).evaluate(dict(known))
     except InvalidMarker:
         raise _Malformed from None
-    except (UndefinedComparison, UndefinedEnvironmentName, InvalidVersion, KeyError):
+    except (UndefinedComparison, UndefinedEnvironmentName, ValueError, KeyError):  # no version, or too long a number
         return None
 
 

@@ -56,12 +56,7 @@ class Interpreter(Record):
 
 def interpreters(root: Root, wanted: str | None = None, further: Sequence[str] = ()) -> Iterator[Interpreter]:
     """The interpreters in the usual places and below ``further`` prefixes, the one to be chosen first."""
-    own = [_prefix_of(root, wanted)] if wanted and "/" in wanted else []
-    places = [[place] for place in [*own, *_named_by_settings(root)]]
-    places += [[place] for pattern in ENVIRONMENTS for place in root.glob(pattern) if _settings(root, place)]
-    for pattern in PREFIXES:
-        places += [_pyenv_default(root, root.glob(pattern)), root.glob(pattern)]
-    places += [[prefix] for prefix in further]
+    places = [*_usual(root, wanted), *([prefix] for prefix in further)]
     seen = set()
     for prefixes in places:
         group = [interpreter for prefix in prefixes for interpreter in _in_prefix(root, prefix)]
@@ -70,6 +65,16 @@ def interpreters(root: Root, wanted: str | None = None, further: Sequence[str] =
             if identity not in seen:
                 seen.add(identity)
                 yield interpreter
+
+
+def _usual(root: Root, wanted: str | None) -> list[list[str]]:
+    """The prefixes in the usual places, those of one kind of place together."""
+    own = [_prefix_of(root, wanted)] if wanted and "/" in wanted else []
+    places = [[place] for place in [*own, *_named_by_settings(root)]]
+    places += [[place] for pattern in ENVIRONMENTS for place in root.glob(pattern) if _settings(root, place)]
+    for pattern in PREFIXES:
+        places += [_pyenv_default(root, root.glob(pattern)), root.glob(pattern)]
+    return places
 
 
 def _pyenv_default(root: Root, prefixes: list[str]) -> list[str]:

@@ -22,7 +22,7 @@ _SKIPPED = frozenset(("/proc", "/sys", "/dev", "/var/lib/docker", "/var/lib/cont
 _NAMES = frozenset(("site-packages", "dist-packages", "node_modules", "__pycache__", ".git", ".hg"))
 #: An entry that makes its directory the prefix of an environment.
 MARKS = ("pyvenv.cfg", "conda-meta")
-_LIBRARY = re.compile(r"python3\.\d+t?")
+_LIBRARY = re.compile(r"/lib(?:64)?/python3\.\d+t?\Z")
 
 
 class Walk(Record):
@@ -45,22 +45,33 @@ def walk(root: Root) -> Walk:
     while pending and seen < DIRECTORIES:
         path = pending.popleft()
         seen += 1
-        try:
-            with os.scandir(root.directory + path) as entries:
-                names = {entry.name: entry.is_dir(follow_symlinks=False) for entry in entries}
-        except FileNotFoundError:  # removed in the meantime
-            continue
-        except OSError:
+        names = _names(root, path)
+        if names is None:
             denied.append(path)
-            continue
-        is_marked = any(mark in names for mark in MARKS)
-        if is_marked:
+        elif not names.keys().isdisjoint(MARKS):
             marked.append(path)
-        for name in sorted(name for name, is_directory in names.items() if is_directory):
-            below = f"{path}/{name}"
-            if _LIBRARY.fullmatch(name) and path.endswith(("/lib", "/lib64")):
-                if root.is_file(below + "/os.py"):
-                    installed.append(os.path.dirname(path))
-            elif name not in _NAMES and below not in _SKIPPED and not (is_marked and name == "pkgs"):
-                pending.append(below)
+            names.pop("pkgs", None)  # where conda unpacks what it links into environments
+        below = [f"{path}/{name}" for name, is_directory in (names or {}).items() if is_directory]
+        installed += [os.path.dirname(path) for library in below if _is_library(root, library)]
+        pending += [one for one in below if not _is_passed_over(one)]
     return Walk(marked=marked, installed=list(dict.fromkeys(installed)), denied=denied, bound=bool(pending))
+
+
+def _names(root: Root, path: str) -> dict[str, bool] | None:
+    """What a directory holds, and whether that is a directory itself; ``None`` where this user may not read it."""
+    try:
+        with os.scandir(root.directory + path) as entries:
+            return {one.name: one.is_dir(follow_symlinks=False) for one in sorted(entries, key=lambda one: one.name)}
+    except FileNotFoundError:  # removed in the meantime
+        return {}
+    except OSError:
+        return None
+
+
+def _is_passed_over(path: str) -> bool:
+    return path in _SKIPPED or os.path.basename(path) in _NAMES or _LIBRARY.search(path) is not None
+
+
+def _is_library(root: Root, path: str) -> bool:
+    """Whether a directory is the standard library of an installation."""
+    return _LIBRARY.search(path) is not None and root.is_file(path + "/os.py")

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from envdoctor.model import UnknownFact
     from envdoctor.targets.locks.contents import Entry
 
+_SHOWN = 10
 _FLAGS = (
     ("python_version", "--python-version"),
     ("python_full_version", "--python-version with all three parts"),
@@ -48,9 +49,11 @@ def _one(name: str, candidates: Sequence[Entry]) -> tuple[Distribution, str | No
     first = pool[0]
     if not pinned:
         return _found(first, None), first.reason or f"{first.where}: no version of {name} is stated"
-    versions = ", ".join(f"{entry.version} ({entry.where})" for entry in reversed(list(pinned.values())))
+    ordered = list(reversed(list(pinned.values())))
+    versions = ", ".join(f"{entry.version} ({entry.where})" for entry in ordered[:_SHOWN])
+    versions += f" and {len(ordered) - _SHOWN} more" if len(ordered) > _SHOWN else ""
     missing = "extras or groups" if certain else _missing(pool)
-    named = [*reversed(list(pinned.values())), *[entry for entry in pool if entry.version is None][:1]]
+    named = [*ordered, *[entry for entry in pool if entry.version is None][:1]]
     undecided: Distribution = _found(first, None).replace(candidates=[_found(one, one.version) for one in named])
     return undecided, f"{first.where}: {name} may be {versions}; that depends on {missing}"
 
