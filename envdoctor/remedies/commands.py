@@ -121,7 +121,7 @@ def _installed_by(snapshot: Snapshot, names: Iterable[str]) -> str | None:
     """The tool that installed the first of some distributions of which that is known, and that can be called."""
     for name in names:
         stated = snapshot.lookup("installer", name) if name in snapshot.packages else None
-        if stated and not isinstance(stated, Unknown):
+        if not isinstance(stated, Unknown) and stated:
             tool: str = stated.split()[0].lower()
             callable_ = tool != "pip" or "pip" in snapshot.packages or snapshot.target.get("kind") == "requirements"
             if tool in TOOLS and callable_:
