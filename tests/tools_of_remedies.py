@@ -72,7 +72,9 @@ from pipenv.cli.options import build_parser
 from pipenv.utils.dependencies import expansive_install_req_from_line
 parser = build_parser()
 def refused(words):
-    read = [expansive_install_req_from_line(one)[0].req.name for one in parser.parse_args(words).packages]
+    read = [expansive_install_req_from_line(one)[0] for one in parser.parse_args(words).packages]
+    if not all(one.req or one.link for one in read):
+        return f"{read} are not requirements"
     return None if read else "nothing to do"
 """,
 }
