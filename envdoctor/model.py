@@ -117,7 +117,8 @@ class Snapshot(Record):
     first. ``source`` names where the packages were read.
 
     ``lookup(kind, key)`` answers for facts that are only read when a rule asks: kinds ``env``, ``module``,
-    ``system``, ``library``, ``process``, ``requirements``, ``requires_python``, ``tags``, ``marker``; and, of a project
+    ``system``, ``library``, ``process``, ``requirements``, ``requires_python``, ``tags``, ``marker``; of who may change
+    them, ``installer`` of a distribution and ``manager`` of a prefix (see ``targets.manager``); and, of a project
     and its artefacts, ``config``, ``source``, ``shadows``, ``artifact`` (``{"found": [...], "gaps": [reason, ...]}``)
     and ``local_module``. ``project`` tells whether there is one (``there``) and whether it was ``named``. It gives the
     value or :class:`Unknown`.

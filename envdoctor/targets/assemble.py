@@ -37,6 +37,7 @@ class Facts:
     def __init__(self, found: distributions.Scan, asks: Mapping[str, Ask], paths: Sequence[str] = ()) -> None:
         self._found = found
         self._paths = paths
+        self._managers: dict[str, Any] = {}
         self._asks = asks
         self._metadata: dict[str, distributions.Metadata] | None = None
 
@@ -62,9 +63,11 @@ class Facts:
         return distributions.installer(self._found.packages[name])
 
     def _manager(self, prefix: str) -> Any:
-        from envdoctor.targets.manager import of_environment
+        if prefix not in self._managers:
+            from envdoctor.targets.manager import of_environment
 
-        return of_environment(prefix, self._paths)
+            self._managers[prefix] = of_environment(prefix, self._paths)
+        return self._managers[prefix]
 
     def _installed(self, kind: str) -> Any:
         if kind == "leftover":
