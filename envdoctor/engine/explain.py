@@ -38,12 +38,12 @@ def explain(error_text: Any, snapshot: Snapshot | None, indexes: Sequence[Index]
     rules = {texts["id"]: (texts, compiled) for index in indexes for texts, compiled in _rules(index)}
     slow: list[str] = []
     shown = _by_rule(symptoms.rank(stated(texts for texts, _ in rules.values()), error_text, slow))
-    told = _told(error_text)
+    told, place = _told(error_text), place_of(error_text)
     findings: list[tuple[tuple[Any, ...], Finding]] = []
     ruled_out: list[Finding] = []
     for rule, seen in shown.items():
         texts, compiled = rules[rule]
-        case = _Case(texts, compiled, seen, error_text)
+        case = _Case(texts, compiled, seen, error_text, place)
         contradicted = _contradicts(compiled, told)
         for score, found in case.findings(snapshot):
             doubtful = contradicted or any(one.fact == "environment" for one in found.evidence)
@@ -117,14 +117,19 @@ class _Case:
     """One rule that knows the text, with what of it matched, best first."""
 
     def __init__(
-        self, texts: Mapping[str, Any], compiled: Mapping[str, Any], shown: Sequence[symptoms.Match], error_text: Any
+        self,
+        texts: Mapping[str, Any],
+        compiled: Mapping[str, Any],
+        shown: Sequence[symptoms.Match],
+        error_text: Any,
+        place: Mapping[str, str],
     ) -> None:
         self.texts = texts
         self.compiled = compiled
         self.error_text = error_text
         self.best = shown[0]
         self.by_consumer = {match.consumer: match for match in shown}
-        self.place = {} if _NOT_CODE.intersection(texts["facts"]) else _place(error_text)
+        self.place = {} if _NOT_CODE.intersection(texts["facts"]) else place
         self.pointed, self.suspects = self._suspects(error_text)
 
     def _suspects(self, error_text: Any) -> tuple[bool, list[str]]:
@@ -242,7 +247,7 @@ class _Lenient:
         return answer
 
 
-def _place(error_text: Any) -> dict[str, str]:
+def place_of(error_text: Any) -> dict[str, str]:
     """The file and line of the user's own code that a traceback was in last."""
     for failure in reversed(error_text.failures):
         for frame in reversed(failure.frames):

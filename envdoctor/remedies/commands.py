@@ -11,7 +11,7 @@ from envdoctor.engine.requirements import canonical, normalise, parts
 from envdoctor.engine.versions import intervals
 from envdoctor.model import Action, Unknown
 from envdoctor.remedies import shell
-from envdoctor.remedies.words import OF_PROJECTS, TOOLS, Place, is_python, names, readable, remark, words
+from envdoctor.remedies.words import INSTALLERS, OF_PROJECTS, Place, is_python, names, readable, remark, words
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -53,7 +53,7 @@ def _commanded(remedy: Remedy, action: Action, snapshot: Snapshot) -> Remedy:
         tool = installer(snapshot, action)
         if tool is None:
             return remedy
-        place = place_of(snapshot, tool, names(action))
+        place = place_of(snapshot, tool, action)
         calls, more = words(action, place), remark(action, place)
         said = shell.line(calls, system) if calls else None
     remarks = [remedy.text, more, said and shell.remark(said, system)]
@@ -122,10 +122,10 @@ def _installed_by(snapshot: Snapshot, names: Iterable[str]) -> str | None:
     """The tool that installed the first of some distributions of which that is known, and that can be called."""
     for name in names:
         stated = snapshot.lookup("installer", name) if name in snapshot.packages else None
-        if stated and not isinstance(stated, Unknown):
+        if not isinstance(stated, Unknown) and stated:
             tool: str = stated.split()[0].lower()
             callable_ = tool != "pip" or "pip" in snapshot.packages or snapshot.target.get("kind") == "requirements"
-            if tool in TOOLS and callable_:
+            if tool in INSTALLERS and callable_:
                 return tool
     return None
 
@@ -136,18 +136,18 @@ def _manager(snapshot: Snapshot) -> Mapping[str, Any]:
     return {} if isinstance(found, Unknown) or not found else found
 
 
-def place_of(snapshot: Snapshot, tool: str, about: Iterable[str] = ()) -> Place:
-    """Where a command about some distributions is for. An active environment, and a project here, need no name."""
+def place_of(snapshot: Snapshot, tool: str, action: Action) -> Place:
+    """Where a command is for. An environment that is active, and a project that is here, need not be named."""
     prefix, executable = (_path(snapshot.python.get(key)) for key in ("prefix", "executable"))
     active = os.environ.get("VIRTUAL_ENV") or os.environ.get("CONDA_PREFIX")
     here = not executable or (prefix and active and _same(active, prefix))
-    have, manager = snapshot.packages, _manager(snapshot) if tool in {*OF_PROJECTS, "system"} else {}
-    directory = manager.get("directory")
+    manager = _manager(snapshot) if tool in {*OF_PROJECTS, "system"} else {}
+    directory, packages = manager.get("directory"), snapshot.packages
     return Place(
         tool=tool,
         python=None if here else executable,
         prefix=None if here else prefix,
-        versions={name: have[name].version for name in (*about, "pip") if name in have},
+        versions={name: packages[name].version for name in (*names(action), "pip") if name in packages},
         installed=snapshot.target.get("kind") != "requirements",
         directory=None if directory is None or _same(directory, os.curdir) else os.path.abspath(directory),
         direct=manager.get("direct"),

@@ -50,6 +50,8 @@ TOOLS: Mapping[str, Tool] = {
     "pipenv": Tool(("pipenv", "install"), ("pipenv", "uninstall")),
     "system": Tool((".venv/bin/python", "-m", "pip", "install"), ()),
 }
+#: The tools that say of themselves what they have installed.
+INSTALLERS = ("pip", "uv", "conda", "poetry", "pdm", "pipenv")
 #: The tools that write down what a project requires.
 OF_PROJECTS = ("uv-project", "poetry", "pdm", "pipenv")
 
@@ -57,10 +59,11 @@ OF_PROJECTS = ("uv-project", "poetry", "pdm", "pipenv")
 class Place(Record):
     """Where words are for: the tool, the interpreter and the prefix of the environment, and what is installed.
 
-    ``python`` and ``prefix`` are ``None`` where the environment is the active one; ``versions`` are those that are
-    there, which nobody has ``installed`` yet where only a lock file was read. Of a project ``directory`` is ``None``
-    where that is the current one, and ``direct`` what the project requires itself, with the options of its groups,
-    ``None`` where that is not known. ``apt`` says that the operating system is a Debian.
+    ``python`` and ``prefix`` are ``None`` where the environment is the active one. ``versions`` are those of what an
+    action is about, and of pip, as far as they are there; nobody has ``installed`` them yet where only a lock file was
+    read. Of a project ``directory`` is ``None`` where that is the current one, and ``direct`` what the project requires
+    itself, with the options of its groups, ``None`` where that is not known. ``apt`` says that the operating system is
+    a Debian.
     """
 
     tool: str

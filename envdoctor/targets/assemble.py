@@ -39,6 +39,7 @@ class Facts:
     def __init__(self, found: distributions.Scan, asks: Mapping[str, Ask], paths: Sequence[str] = ()) -> None:
         self._found = found
         self._paths = paths
+        self._managers: dict[str, Any] = {}
         self._asks = asks
         self._metadata: dict[str, distributions.Metadata] | None = None
 
@@ -74,9 +75,11 @@ class Facts:
         return any(distributions.has_module(place, name) for place in places)
 
     def _manager(self, prefix: str) -> Any:
-        from envdoctor.targets.manager import of_environment
+        if prefix not in self._managers:
+            from envdoctor.targets.manager import of_environment
 
-        return of_environment(prefix, self._paths)
+            self._managers[prefix] = of_environment(prefix, self._paths)
+        return self._managers[prefix]
 
     def _installed(self, kind: str) -> Any:
         if kind == "drift":  # no project is known whose lock file would say what belongs here

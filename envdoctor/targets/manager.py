@@ -6,16 +6,15 @@ Read when a command is made, not before.
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Any
 
 from envdoctor.engine.requirements import is_name
 from envdoctor.errors import ProbeError
 from envdoctor.probes.distributions import read_text
-from envdoctor.targets.locks.contents import load, load_toml, table
-from envdoctor.targets.locks.project import edges, poetry_edges
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
+    from typing import Any
 
     from envdoctor.targets.locks.graph import Edge
 
@@ -54,6 +53,8 @@ def of_project(directory: str) -> dict[str, Any] | None:
 
 def direct(directory: str, tool: str) -> dict[str, list[str]] | None:
     """The options by which a tool names the group that each direct requirement is in; ``None`` where nothing tells."""
+    from envdoctor.targets.locks.contents import load, load_toml
+
     file, groups = ("Pipfile", _of_pipfile) if tool == "pipenv" else ("pyproject.toml", _of_pyproject)
     try:
         data = load_toml(load(os.path.join(directory, file)))
@@ -67,6 +68,9 @@ def direct(directory: str, tool: str) -> dict[str, list[str]] | None:
 
 
 def _of_pipfile(data: dict[str, Any], tool: str) -> Iterator[Found]:
+    from envdoctor.targets.locks.contents import table
+    from envdoctor.targets.locks.project import poetry_edges
+
     yield poetry_edges(table(data.get("packages"))), []
     yield poetry_edges(table(data.get("dev-packages"))), ["--dev"]
 
@@ -77,6 +81,9 @@ _EXTRAS = {"uv-project": ["--optional"], "poetry": ["--optional"], "pdm": ["--gr
 
 
 def _of_pyproject(data: dict[str, Any], tool: str) -> Iterator[Found]:
+    from envdoctor.targets.locks.contents import table
+    from envdoctor.targets.locks.project import edges, poetry_edges
+
     project, tools = table(data.get("project")), table(data.get("tool"))
     poetry, pdm = table(tools.get("poetry")), table(tools.get("pdm"))
     yield edges(project.get("dependencies", [])), []

@@ -142,13 +142,17 @@ def _lookup(source: Source, stated: Stated, contents: Contents) -> Callable[[str
         machine=stated.machine or _platform(stated, contents).get("machine"),
     ).markers()
 
+    managers: list[Any] = []
+
     def lookup(kind: str, key: str) -> Any:
         if kind == "installer" and key in contents.of_pip:
             return "pip"
         if kind == "manager":
-            from envdoctor.targets.manager import of_project
+            if not managers:
+                from envdoctor.targets.manager import of_project
 
-            return of_project(os.path.dirname(source.path) or os.curdir)
+                managers.append(of_project(os.path.dirname(source.path) or os.curdir))
+            return managers[0]
         return known.ask(key) if kind == "marker" else unknown_lookup(kind, key)
 
     return lookup

@@ -5,7 +5,7 @@ import re
 import pytest
 
 from envdoctor import doctor
-from envdoctor.engine.explain import NOWHERE, _Case
+from envdoctor.engine.explain import NOWHERE, _Case, place_of
 from envdoctor.engine.symptoms import Match as Symptom
 from envdoctor.model import Report
 from envdoctor.probes.error_text import read
@@ -43,7 +43,9 @@ def explained(rules, text, snapshot=None):
         consumers = list(texts["consumers"]) or [None]
         shown = [Symptom(rule=rule, consumer=one, score=1.0, matched=("it broke",)) for one in consumers[:2]]
         for several in (shown, shown[:1]):
-            found += [one for _, one in _Case(texts, compiled, several, error_text).findings(snapshot)]
+            found += [
+                one for _, one in _Case(texts, compiled, several, error_text, place_of(error_text)).findings(snapshot)
+            ]
     place = snapshot or NOWHERE
     return Report(
         snapshot=place,

@@ -15,12 +15,17 @@ from typing import TYPE_CHECKING, Any
 from envdoctor.authoring.proof import installed, installing, processes, pythons, sandbox
 from envdoctor.authoring.proof.trials import name_of
 from envdoctor.errors import RuleError
+from envdoctor.model import Remedy
 from envdoctor.probes import cache
+from envdoctor.remedies.commands import with_command
+from envdoctor.remedies.words import names
+from envdoctor.targets import examine
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from envdoctor.authoring.proof.trials import Place, Trial
+    from envdoctor.model import Action
 
 #: Seconds that building one environment may take.
 SECONDS = 900
@@ -101,8 +106,8 @@ def _run(trial: Trial, top: str, *, offline: bool) -> dict[str, Any]:
     python, version = _build(_before(trial), os.path.join(top, "place"), offline=offline, copied=bool(trial.prepare))
     if trial.prepare:
         _prepare(python, trial.prepare, work, "preparing the environment")
-    for step in trial.steps:
-        _pip(trial.place, python, step, offline=offline)
+    if trial.applies is not None:
+        _type(trial.applies, trial.place, python, offline=offline)
     seen = {"findings": installed.findings(trial.examines, python, work)} if trial.examines else {}
     told: dict[str, Any] = {"outcome": "passed", "output": "", "signal": None}
     if trial.installs:
@@ -182,22 +187,44 @@ def _build(place: Place, directory: str, *, offline: bool, copied: bool = False)
     return python, version
 
 
+def _type(action: Action, place: Place, python: str, *, offline: bool) -> None:
+    """Run the line that users of an environment are shown for an action, in a shell as it stands."""
+    shown = with_command(Remedy(kind=action.verb, action=action), examine("python", python))
+    if shown is None or shown.command is None:
+        raise UnbuiltError(f"there is no command to {action.verb} {' '.join([*action.packages, *action.requirements])}")
+    top = os.path.dirname(os.path.dirname(python))
+    command = [shutil.which("powershell") or "pwsh", "-NoProfile", "-Command"] if os.name == "nt" else ["sh", "-c"]
+    own = {"PATH": os.path.dirname(uv()) + os.pathsep + os.environ.get("PATH", ""), "UV_NO_CONFIG": "1"}
+    if offline:
+        own["UV_OFFLINE"] = "1"
+    if place.together:
+        own["UV_OVERRIDE"] = os.path.basename(_held(place, top, names(action)))  # of which a list is parted at spaces
+    _started([*command, shown.command], top, own)
+
+
+def _held(place: Place, top: str, moved: Sequence[str]) -> str:
+    """A file of what is stated to be together, whatever its metadata says of each other, without what is moved."""
+    write(top + ".held", "\n".join(text for text in place.install if name_of(text) not in moved))
+    return top + ".held"
+
+
 def _pip(place: Place, python: str, step: Sequence[str], *, offline: bool) -> None:
     """Install or uninstall. What is stated to be together stays so, whatever its metadata says of each other."""
     verb, *words = step
     top = os.path.dirname(os.path.dirname(python))
     if place.together and verb == "install":
-        held = [text for text in place.install if text in words or name_of(text) not in map(name_of, words)]
-        write(top + ".held", "\n".join(held))
-        words = ["--override", top + ".held", *words]
+        words = ["--override", _held(place, top, ()), *words]
     _uv(["pip", verb, "--python", python, *words], top, offline=offline)
 
 
 def _uv(words: Sequence[str], directory: str, *, offline: bool) -> None:
-    command = [uv(), "--quiet", "--no-config", *(["--offline"] if offline else []), *words]
+    _started([uv(), "--quiet", "--no-config", *(["--offline"] if offline else []), *words], directory, {})
+
+
+def _started(command: Sequence[str], directory: str, own: Mapping[str, str]) -> None:
     kept = {name: value for name, value in os.environ.items() if name not in {"VIRTUAL_ENV", "CONDA_PREFIX"}}
     log = directory + ".log"
-    env = {**kept, "NO_COLOR": "1"}
+    env = {**kept, "NO_COLOR": "1", **own}
     status = processes.run(command, log, seconds=SECONDS, directory=os.path.dirname(directory), env=env)
     if status is None:
         raise UnbuiltError(f"installing took longer than {SECONDS} seconds")
@@ -209,7 +236,7 @@ def _uv(words: Sequence[str], directory: str, *, offline: bool) -> None:
 def _because(said: str) -> str:
     """The reason in what uv prints, in one line."""
     lines = [re.sub(r"^\s*[^\w\s'\"(]+\s+", "", line).strip() for line in said.splitlines()]
-    text = " ".join(filter(None, lines))
+    text = " ".join(line for line in lines if line and not line.startswith("Using Python "))
     return text if len(text) <= _REASON else text[:_REASON] + " ..."
 
 

@@ -18,6 +18,7 @@ from envdoctor.authoring.proof import build, processes, pythons, record, trials
 from envdoctor.authoring.proof.judge import CONTRADICTS, UNPROVEN, judge
 from envdoctor.model import Record
 from envdoctor.probes import cache
+from envdoctor.remedies.words import names
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -194,10 +195,10 @@ def _row(trial: Trial, told: Mapping[str, Any], texts: Mapping[str, Any]) -> dic
 
 def _moved(trial: Trial, told: Mapping[str, Any], texts: Mapping[str, Any]) -> list[str]:
     """What a rule is about that a remedy moved without naming it: the resolver avoids the pair, and proves no more."""
-    wanted = {trials.name_of(word) for step in trial.steps for word in step[1:]}
+    wanted = set(names(trial.applies)) if trial.applies else set()
     stated = dict(text.split("==", 1) for text in trial.place.install if "==" in text)
     there = dict(text.split("==", 1) for text in told.get("installed", ()))
-    about = {*texts["packages"], *texts["consumers"]} - wanted if trial.steps else set()
+    about = {*texts["packages"], *texts["consumers"]} - wanted if trial.applies else set()
     return [
         f"{name} {stated[name]} to {there[name]}"
         for name in sorted(about & stated.keys() & there.keys())

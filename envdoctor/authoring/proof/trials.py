@@ -16,9 +16,10 @@ from packaging.version import Version
 
 from envdoctor.authoring.cells import snapshot_of
 from envdoctor.authoring.compile import compile_rule
-from envdoctor.engine.diagnose import fill
+from envdoctor.engine.diagnose import INSTALLS, fill
 from envdoctor.engine.evaluate import matches
-from envdoctor.model import Record
+from envdoctor.engine.families import fitted
+from envdoctor.model import Action, Record
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -44,7 +45,7 @@ class Place(Record):
 
 
 class Trial(Record):
-    """One run: build ``place``, apply ``steps`` (arguments of an installer), write ``files``, run ``script``.
+    """One run: build ``place``, type the command for what a remedy ``applies``, write ``files``, run ``script``.
 
     ``kind`` is ``bad``, ``good`` or ``remedy``. ``writer`` is another environment, in which ``write`` is run first, in
     the same directory. ``prepare`` is run in the place before anything else is done there. ``installs`` names what of
@@ -61,7 +62,7 @@ class Trial(Record):
     place: Place
     script: str
     consumer: str | None = None
-    steps: Sequence[Sequence[str]] = ()
+    applies: Action | None = None
     files: Mapping[str, str] = {}
     env: Mapping[str, str] = {}
     write: str | None = None
@@ -80,12 +81,13 @@ class Trial(Record):
         told = {name: value for name, value in self.as_dict().items() if name not in _NOT_RUN}
         told["place"] = self.place.as_dict()
         told["writer"] = self.writer and self.writer.as_dict()
+        told["applies"] = self.applies and self.applies.as_dict()
         return hashlib.sha256(json.dumps(_said(told), sort_keys=True, default=list).encode()).hexdigest()
 
 
 _NOT_RUN = {"rule", "name", "kind", "raises", "recorded", "unbuildable", "consumer", "finding"}
 #: What most trials do not have; where it is not said, a trial keeps the name that it had before there was such a thing.
-_SELDOM = {"together", "needs", "prepare", "installs", "constraints", "examines"}
+_SELDOM = {"together", "needs", "prepare", "installs", "constraints", "examines", "applies"}
 
 
 def _said(told: Mapping[str, Any]) -> dict[str, Any]:
@@ -218,17 +220,22 @@ def _remedied(
             only = compile_rule(rule.replace(when=remedy["when"], consumers={}, remedies=[]), vocabulary)
             if not matches(only["match"], snapshot):
                 continue
-        applied = _apply(remedy, names[0], trial, pythons)
+        applied = _apply(remedy, names[0], trial, compiled.get("kin"), pythons)
         if applied is not None:
             yield applied
 
 
-def _apply(remedy: Mapping[str, Any], names: Mapping[str, str], trial: Trial, pythons: Sequence[str]) -> Trial | None:
+def _apply(
+    remedy: Mapping[str, Any], names: Mapping[str, str], trial: Trial, kin: Any, pythons: Sequence[str]
+) -> Trial | None:
     texts = remedy.get("requirements") or list(filter(None, [remedy.get("requirement")]))
     if any("{works}" in text for text in texts) and not names.get("works"):
         return None
     wanted = [fill(text, names) for text in texts]
     removed = [fill(text, names) for text in remedy.get("package", "").split()]
+    if kin is not None:
+        stated = {"requirements": wanted, "packages": removed}
+        wanted, removed = fitted(stated, kin, map(name_of, trial.place.install)).values()
     where = " where it is built" if remedy["at"] == "build" else ""
     label = f"{trial.name}, then {remedy['kind']} {' '.join([*removed, *wanted]) or remedy.get('name', '')}{where}"
     changed: Trial = trial.replace(name=label, kind="remedy", raises=None)
@@ -244,7 +251,9 @@ def _apply(remedy: Mapping[str, Any], names: Mapping[str, str], trial: Trial, py
         return changed.replace(constraints=wanted)  # type: ignore[no-any-return]
     if trial.installs:
         return _installed_instead(changed, wanted, removed)
-    return changed.replace(steps=_steps(remedy["kind"], wanted, removed, trial))  # type: ignore[no-any-return]
+    verb = INSTALLS.get(remedy["kind"], remedy["kind"])
+    action = Action(verb=verb, requirements=tuple(wanted), packages=tuple(removed)) if wanted or removed else None
+    return changed.replace(applies=action)  # type: ignore[no-any-return]
 
 
 def _installed_instead(trial: Trial, wanted: Sequence[str], removed: Sequence[str]) -> Trial:
@@ -255,15 +264,6 @@ def _installed_instead(trial: Trial, wanted: Sequence[str], removed: Sequence[st
     place = trial.place.replace(install=sorted([*kept, *wanted]))
     instead: Trial = trial.replace(place=place, installs=left or sorted(map(name_of, wanted)))
     return instead
-
-
-def _steps(kind: str, wanted: list[str], removed: list[str], trial: Trial) -> list[list[str]]:
-    """What an installer is told, one list of arguments for each call."""
-    if kind == "reinstall":
-        pinned = {text.partition("==")[0]: text for text in trial.place.install}
-        return [["install", "--reinstall", "--no-deps", pinned.get(name, name)] for name in removed]
-    steps = [["uninstall", *removed]] if removed else []
-    return [*steps, ["install", *wanted]] if wanted else steps
 
 
 def _is_python(text: str) -> bool:

@@ -1,0 +1,57 @@
+"""Requirements in any form become the canonical one, and mean to ``packaging`` what they meant before."""
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from packaging.requirements import InvalidRequirement, Requirement
+from packaging.version import InvalidVersion, Version
+
+from envdoctor.engine.requirements import canonical, is_name, is_version, parts
+
+NAMES = st.from_regex(r"[A-Za-z0-9]([A-Za-z0-9._-]{0,6}[A-Za-z0-9])?", fullmatch=True)
+VERSIONS = st.from_regex(
+    r"([0-9]!)?[0-9]{1,3}(\.[0-9]{1,3}){0,3}((a|b|rc)[0-9])?(\.post[0-9])?(\.dev[0-9])?", fullmatch=True
+)
+SPACES = st.sampled_from(["", " ", "  "])
+CLAUSES = st.builds(
+    "{1}{0}{1}{2}{1}".format, st.sampled_from(["==", ">=", "<=", "!=", "<", ">", "~=", "==="]), SPACES, VERSIONS
+)  # fmt: skip
+EXTRAS = st.lists(NAMES, max_size=2).map(lambda names: f" [ {' , '.join(names)} ]" if names else "")
+LINES = st.builds(
+    lambda name, extras, clauses, brackets, marker: (
+        name + extras + (f" ({','.join(clauses)})" if brackets and clauses else ",".join(clauses)) + marker
+    ),
+    NAMES, EXTRAS, st.lists(CLAUSES, max_size=3), st.booleans(), st.sampled_from(["", " ; python_version > '3'"]),
+)  # fmt: skip
+ODD = st.text("ab1-_.[](),;@=<>!~ \n\"'$&/:", max_size=14) | st.text(max_size=8)
+
+
+@given(LINES | ODD)
+@settings(deadline=None, max_examples=400)
+def test_a_line_keeps_its_meaning(line):
+    found = parts(line)
+    try:
+        known = Requirement(line.partition(";")[0].strip() if found else line)
+    except InvalidRequirement:
+        known = None
+    if found is None:
+        assert known is None or any(one.operator == "===" for one in known.specifier) or known.url
+        return
+    text = canonical(found)
+    assert known is not None, text
+    assert Requirement(text) == Requirement(str(known).partition(";")[0])
+    assert text.isprintable()
+    assert text[0].isalnum()
+    assert parts(text) == found
+
+
+@given(st.text("ab1-_.", max_size=6) | VERSIONS | st.text("0123456789.abcdev+-! \n", max_size=8))
+@settings(deadline=None, max_examples=400)
+def test_names_and_versions_are_those_of_packaging(text):
+    assert is_name(text) is (
+        text.isascii() and bool(text) and text[0].isalnum() and text[-1].isalnum() and not set(text) & set("!+ \n")
+    )
+    try:
+        known = str(Version(text)) is not None and text == text.strip()
+    except InvalidVersion:
+        known = False
+    assert is_version(text) is known
