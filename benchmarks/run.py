@@ -34,6 +34,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
 SIZES = ("small", "medium", "large")
+#: The large environment without these, which many of the others require: about 160 requirements are not met.
+SICK = ("protobuf", "google-auth", "grpcio", "rich")
 RULES = (100, 1_000, 10_000, 100_000)
 
 
@@ -52,6 +54,12 @@ def build(directory: str) -> tuple[str, str]:
             call(tool.uv(), "venv", "--quiet", "--seed", "--python", sys.executable, environment)
             listed = os.path.join(HERE, "environments", size + ".txt")
             call(tool.uv(), "pip", "install", "--quiet", "--no-deps", "--python", environment, "-r", listed)
+    sick = os.path.join(directory, "sick")
+    if not os.path.exists(sick):
+        call(tool.uv(), "venv", "--quiet", "--seed", "--python", sys.executable, sick)
+        listed = os.path.join(HERE, "environments", "large.txt")
+        call(tool.uv(), "pip", "install", "--quiet", "--no-deps", "--python", sick, "-r", listed)
+        call(tool.uv(), "pip", "uninstall", "--quiet", "--python", sick, *SICK)
     return commands[0], commands[1]
 
 
@@ -132,6 +140,20 @@ def first_run(envdoctor: str, environment: str, rounds: int) -> float:
     return statistics.quantiles(taken)[0]
 
 
+def sick(envdoctor: str, environment: str, rounds: int) -> dict[str, float]:
+    """Seconds of a check that finds much, in text and as JSON, and how many requirements ``uv pip check`` misses."""
+    commands = {
+        "uv pip check": [tool.uv(), "pip", "check"],
+        "envdoctor": [envdoctor],
+        "envdoctor --all": [envdoctor, "--all"],
+        "envdoctor -f json": [envdoctor, "-f", "json"],
+    }
+    variables = {**os.environ, "VIRTUAL_ENV": environment}
+    words = commands["uv pip check"]
+    done = subprocess.run(words, check=False, env=variables, capture_output=True, text=True)
+    return {**measure(commands, environment, rounds), "unmet": float(done.stderr.count("\nThe package "))}
+
+
 def peak(words: Sequence[str], environment: str) -> float:
     """Peak memory of a command in MiB. A small process starts it: a child's peak begins with that of its parent."""
     program = (
@@ -168,6 +190,7 @@ def run(directory: str, rounds: int) -> dict[str, Any]:
         }
         figures["sizes"][size] = measure(commands, environment, rounds)
         figures["first"][size] = first_run(envdoctor, environment, rounds)
+    figures["sick"] = sick(shipped, os.path.join(directory, "sick"), rounds)
     for number in RULES:
         _put(index, generated(number, installed))
         commands = {"envdoctor": [envdoctor]}
@@ -210,6 +233,14 @@ def page(figures: Mapping[str, Any]) -> str:
         first = figures["first"][size] * 1000
         count = figures["distributions"][size]
         lines.append(f"| {size} | {count} | {cells} | {first:.1f} | {ratio:.2f} | {own:.2f} | {more:.1f} |")
+    taken = dict(figures["sick"])
+    unmet, uv = taken.pop("unmet"), taken["uv pip check"]
+    lines += [
+        "", "## Where much is wrong", "",
+        f"The large environment without {', '.join(SICK)}: {unmet:.0f} requirements are not met. With its own rules.",
+        "", "| | ms | ÷ uv |", "|---|--:|--:|",
+        *(f"| `{name}` | {seconds * 1000:.1f} | {seconds / uv:.2f} |" for name, seconds in taken.items()),
+    ]  # fmt: skip
     base = figures["rules"]["1000"]
     lines += ["", "## By the number of rules", "", "The large environment.", "",
               "| rules | ms | ÷ 1,000 rules | peak memory, MiB |", "|--:|--:|--:|--:|"]  # fmt: skip

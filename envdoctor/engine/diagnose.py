@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from envdoctor.engine.evaluate import Trace, holds, matches
-from envdoctor.engine.groups import united
 from envdoctor.engine.index import OF_PROCESS, OF_PROJECT
 from envdoctor.engine.installed import Requirements
 from envdoctor.model import SEVERITIES, Action, Finding, Remedy, UnknownFact
@@ -42,7 +41,11 @@ def diagnose(snapshot: Snapshot, indexes: Iterable[Index]) -> tuple[list[Finding
                 trace = Trace()
         unknown += [UnknownFact(rule=rule, fact=fact, reason=why) for rule, fact, why in missed]
     findings.sort(key=lambda one: (SEVERITIES.index(one.severity), one.rule, one.consumer or ""))
-    return united(findings), unknown
+    if findings:
+        from envdoctor.engine.groups import united
+
+        findings = united(findings)
+    return findings, unknown
 
 
 def matched_by(

@@ -69,14 +69,14 @@ class _Page:
         self.room -= _size(lines)
         return lines
 
-    def fitting(self, blocks: Iterable[Sequence[str]], most: int) -> Iterator[tuple[bool, Sequence[str]]]:
-        """Each block of lines, and whether so many characters hold it and those before."""
+    def fitting(self, blocks: Iterable[Sequence[str]], most: int) -> Iterator[Sequence[str]]:
+        """The blocks of lines up to the first that so many characters do not hold."""
         room = min(most, self.room)
         for block in blocks:
             room -= _size(block)
-            if room >= 0:
-                self.taking(block)
-            yield room >= 0, block
+            if room < 0:
+                return
+            yield self.taking(block)
 
     def code(self, text: object, longest: int = _LONGEST) -> str:
         """Redacted text as code that fits in a table cell, whatever it holds; what is longer than allowed is cut."""
@@ -155,18 +155,14 @@ def _headline(report: Report) -> str:
 
 
 def _findings(page: _Page, report: Report) -> Iterator[str]:
-    blocks = [(one.findings, list(_group(page, one, report))) for one in layout.groups(report)]
-    left: list[Finding] = []
-    for (findings, _), (fits, block) in zip(blocks, page.fitting((block for _, block in blocks), _OF_FINDINGS)):
-        if fits:
-            yield from block
-        else:
-            left += findings
-    ruled_out = ([*_ruled_out(page, finding)] for finding in report.ruled_out)
-    outside = 0
-    for fits, block in page.fitting(ruled_out, _OF_A_LIST):
-        yield from block if fits else ()
-        outside += not fits
+    groups, shown, outside = layout.groups(report), 0, len(report.ruled_out)
+    for block in page.fitting((list(_group(page, group, report)) for group in groups), _OF_FINDINGS):
+        yield from block
+        shown += 1
+    for block in page.fitting((list(_ruled_out(page, finding)) for finding in report.ruled_out), _OF_A_LIST):
+        yield from block
+        outside -= 1
+    left = [finding for group in groups[shown:] for finding in group.findings]
     if left or outside:
         said = [layout.tally(left)] * bool(left) + [f"{outside:,} ruled out"] * bool(outside)
         yield from page.taking([f"Left out here: {' and '.join(said)}.", ""])
@@ -219,7 +215,7 @@ def _known(page: _Page, report: Report) -> Iterator[str]:
     installed = [packages[name] for name in sorted({*report.known_packages} & {*packages})]
     if installed:
         cells = ([page.code(_pinned(page, item, " "))] for item in installed)
-        said = [block[0] for fits, block in page.fitting(cells, _OF_KNOWN) if fits]
+        said = [block[0] for block in page.fitting(cells, _OF_KNOWN)]
         more = [f"and {len(installed) - len(said):,} more"] if len(said) < len(installed) else []
         yield from page.taking(["#### Distributions that rules know about", ""])
         page.room -= len(said) + 50  # the commas, and what is counted
@@ -254,9 +250,7 @@ def _details(page: _Page, title: str, number: int, lines: Iterable[str], most: i
     around = 4 * _LONGEST + 500  # its fences, and what unfolds it
     cut = ([text if len(text) <= 2 * _LONGEST else text[: 2 * _LONGEST] + "…"] for text in lines)
     said: list[str] = []
-    for fits, block in page.fitting(cut, min(most, page.room - around)):
-        if not fits:
-            break
+    for block in page.fitting(cut, min(most, page.room - around)):
         said += block
     if len(said) < number:
         said.append(f"… and {number - len(said):,} more")

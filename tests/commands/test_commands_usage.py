@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import sys
 
 import pytest
@@ -63,7 +64,10 @@ def test_every_command_has_help_with_examples(words, capsys):
 def test_version(words, capsys):
     from envdoctor import __version__
 
-    assert said(capsys, *words) == (0, f"envdoctor {__version__}\n", "")
+    status, out, err = said(capsys, *words)
+
+    assert (status, err) == (0, "")
+    assert re.fullmatch(rf"envdoctor {re.escape(__version__)} \(\d+ rules of \d{{4}}-\d\d-\d\d\)\n", out)
 
 
 # --- mistakes -------------------------------------------------------------------------------------------------------

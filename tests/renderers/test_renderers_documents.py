@@ -5,10 +5,10 @@ import re
 import jsonschema
 import pytest
 from golden import samples
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from envdoctor.model import Distribution, Evidence, Remedy, Report, Snapshot, Unknown
+from envdoctor.model import Distribution, Evidence, Group, Ignore, Remedy, Report, Snapshot, Unknown, UnknownFact
 from envdoctor.renderers import json as as_json
 from envdoctor.renderers import markdown, snapshot
 
@@ -38,6 +38,17 @@ def test_json_is_golden_and_valid(name):
 def test_remedies_have_only_the_fields_that_say_something():
     remedy = json.loads(as_json.render(samples.CHECK))["findings"][0]["remedies"][0]
     assert set(remedy) == {"kind", "requirement", "safety", "at", "command"}
+
+
+def test_what_is_ignored_is_listed_apart():
+    wish = Ignore(rule=samples.GYM.rule, source="pyproject.toml, line 3", reason="x", until="2030-01-31")
+    report = samples.CHECK.replace(findings=[samples.FLASK], ignored=[(samples.GYM, wish)])
+
+    document = json.loads(as_json.render(report))
+
+    jsonschema.validate(document, schema("check"))
+    assert [one["rule"] for one in document["findings"]] == [samples.FLASK.rule]
+    assert document["ignored"][0]["ignored"]["until"] == "2030-01-31"
 
 
 def test_the_schema_refuses_a_finding_without_evidence():
@@ -100,6 +111,62 @@ def test_code_holds_what_it_was_given(text):
     inner = re.fullmatch(r"`([^`]+)`|<code>(.*)</code>", code)
     assert inner is not None
     assert (inner[1] or html.unescape(inner[2])).strip() == page.plain(text).strip()
+
+
+SIZES = st.integers(0, 40) | st.sampled_from([300, 2_000])
+
+
+@settings(max_examples=10, deadline=None)
+@given(
+    text=st.sampled_from(["x", "`", "|", "```\n", "\u202e", "é", "<b>", "\U0001f600", "\\"]), times=SIZES, rules=SIZES,
+    findings=SIZES, packages=SIZES, explained=st.booleans(),
+)  # fmt: skip
+def test_a_report_fits_whatever_the_environment(*, text, times, rules, findings, packages, explained):
+    long = text * times
+    rules, findings = min(rules, 200), min(findings, 200)
+    evidence = [Evidence(fact=f"packages.{long}", value=long, source=long or "-")] * 3
+    finding = samples.PICKLE.replace(
+        title=long, why=long, evidence=evidence, matched=[long] * 50 if explained else [],
+        remedies=[Remedy(kind="upgrade", requirement="x", command=long or None, effect=long)], references=[f"https://{long}"],
+    )  # fmt: skip
+    of_rules = [finding.replace(rule=f"rule-{n}") for n in range(rules)]
+    together = [finding.replace(evidence=[*evidence, evidence[0].replace(value=str(n))]) for n in range(findings)]
+    named = {f"p{n}": Distribution(name=f"p{n}", version=long or None, path=long) for n in range(min(packages, 2_000))}
+    snap = Snapshot(
+        target={"kind": long, "path": long, "installer": long, "chosen": long}, python={"version": long},
+        packages=named, duplicates=[*named.values()], platform={"system": long},
+        notes=[UnknownFact(rule=None, fact=long, reason=f"{n} {long}") for n in range(min(rules, 200))],
+    )  # fmt: skip
+    report = Report(
+        snapshot=snap, findings=[*of_rules, *together], ruled_out=of_rules if explained else [], known_packages=[*named],
+        groups=[Group(title=long, findings=some, remedies=finding.remedies) for some in (of_rules, together) if some],
+        understood={"message": long} if explained else {},
+    )  # fmt: skip
+
+    for one in (report, report.replace(groups=())):
+        said = markdown.render(one, redactor=samples.redactor())
+        rows = said.split("\n")
+        assert len(said) <= markdown.LIMIT
+        assert said.endswith("</sub>\n")
+        assert all(len(re.findall(r"(?<!\\)\|", row)) == 3 for row in rows if row.startswith("| "))
+        outside = [row for row in rows if re.match(r"`{3,}", row)]
+        assert len(outside) % 2 == 0
+        assert sum(row.startswith("<details>") for row in rows) == rows.count("</details>")
+
+
+def test_a_report_says_how_much_it_leaves_out():
+    findings = [samples.PICKLE.replace(rule=f"rule-{n}", title=f"number {n}") for n in range(400)]
+    packages = {f"p{n}": Distribution(name=f"p{n}", version="1.0") for n in range(9_000)}
+    report = Report(snapshot=samples.SNAPSHOT.replace(packages=packages), findings=findings, known_packages=[*packages])
+
+    said = markdown.render(report, redactor=samples.redactor())
+
+    shown = said.count("**error**")
+    assert f"Left out here: {400 - shown} errors." in said
+    listed = len(re.findall(r"^p\d+==1\.0$", said, re.MULTILINE))
+    assert f"… and {9_000 - listed:,} more" in said
+    assert "#### 400 errors" in said
+    assert re.search(r"`, and [\d,]+ more\n", said)
 
 
 def test_a_snapshot_is_golden_and_valid():

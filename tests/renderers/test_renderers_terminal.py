@@ -3,11 +3,13 @@ import re
 
 import pytest
 from golden import samples
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from envdoctor import renderers
 from envdoctor.errors import UsageError
-from envdoctor.model import Evidence, Remedy, Report, Snapshot, UnknownFact
-from envdoctor.renderers import line, terminal
+from envdoctor.model import Evidence, Group, Remedy, Report, Snapshot, UnknownFact
+from envdoctor.renderers import layout, line, page, terminal
 
 REPORTS = {
     "check": samples.CHECK,
@@ -82,6 +84,82 @@ def test_nothing_from_outside_drives_the_terminal(nasty):
         plain(samples.UNEXPLAINED.replace(understood={"message": nasty})),
     ):
         assert all(row.isprintable() for row in text.split("\n"))
+
+
+@settings(max_examples=15, deadline=None)
+@given(
+    rules=st.integers(0, 60), each=st.integers(1, 50), long=st.integers(1, 400), width=st.integers(40, 200),
+    lines=st.integers(20, 200), unknown=st.integers(0, 30), explained=st.booleans(),
+)  # fmt: skip
+def test_a_report_keeps_to_its_lines(*, rules, each, long, width, lines, unknown, explained):
+    evidence = [
+        samples.PICKLE.evidence[0],
+        *(Evidence(fact=f"packages.a{n}", value="1", source="/s") for n in range(3)),
+    ]
+    one = samples.PICKLE.replace(
+        title="word " * min(long, 30), why="word " * long, evidence=evidence, references=["https://x"] * 5,
+        matched=["seen"] if explained else [],
+    )  # fmt: skip
+    groups = [
+        Group(
+            title=one.title, findings=[one.replace(rule=f"rule-{n}", evidence=[*evidence, evidence[1].replace(value=str(m))]) for m in range(each)],
+            remedies=[Remedy(kind="install", command="pip install " + "x" * long * 20)] * 4,
+        )
+        for n in range(rules)
+    ]  # fmt: skip
+    report = samples.CHECK.replace(
+        groups=groups, findings=[found for group in groups for found in group.findings],
+        unknown=[UnknownFact(rule=f"rule-{n}", fact="word " * long, reason=f"{n} " * long) for n in range(unknown)],
+        ruled_out=[one] * (rules // 2) if explained else [],
+    )  # fmt: skip
+
+    text = terminal.render(report, width=width, color=False, unicode=True, lines=lines)
+
+    if groups:
+        rows = sum(max(1, -(-page.cells(row) // width)) for row in text.splitlines())
+        assert rows <= max(lines, 45)  # what one finding needs is shown in any case
+        assert text.startswith(layout.headline(report))
+    assert "rule-0 " in text or not groups
+
+
+@given(
+    st.lists(st.tuples(st.text("ab —漢", max_size=30), st.sampled_from(["", "bold", "dim"])), max_size=5),
+    st.integers(40, 60),
+)
+def test_wrapping_loses_no_word_and_keeps_to_the_width(parts, width):
+    whole = page.Page(width)
+    whole.prose(("label", ""), *parts)
+
+    rows = whole.text(color=False, unicode=True).splitlines()
+
+    assert "".join(row[page.GUTTER :] for row in rows).replace(" ", "") == "".join(text for text, _ in parts).replace(
+        " ", ""
+    )
+    assert all(page.cells(row) <= width or " " not in row[page.GUTTER :] for row in rows)
+
+
+def test_several_findings_of_a_rule_share_what_is_equal():
+    others = [Evidence(fact=f"packages.consumer{n}", value=str(n), source=f"/s/consumer{n}") for n in range(3)]
+    findings = [samples.FLASK.replace(evidence=[other, samples.FLASK.evidence[1]]) for other in others]
+    report = samples.CHECK.replace(
+        findings=findings, groups=[Group(title="several", findings=findings, remedies=samples.FLASK.remedies)]
+    )
+
+    text = plain(report)
+
+    assert text.startswith("3 errors in Python 3.11.7")
+    assert text.count("werkzeug 3.0.1") == 1
+    assert [f"consumer{n} {n}" in text for n in range(3)] == [True] * 3
+    assert text.count(samples.FLASK.why.split(",", maxsplit=1)[0][:30]) == 1
+
+
+def test_the_first_line_says_which_environment_and_why():
+    chosen = samples.SNAPSHOT.replace(target={**samples.SNAPSHOT.target, "chosen": ".venv of this project"})
+
+    assert plain(samples.CHECK.replace(snapshot=chosen)).splitlines()[0] == (
+        "2 errors, 1 warning in Python 3.11.7 at .venv of this project — 400 rules"
+    )
+    assert line.subject(chosen) == "Python 3.11.7, 5 distributions in .venv of this project"
 
 
 def test_markup_of_the_library_is_only_text():
