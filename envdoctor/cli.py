@@ -32,10 +32,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
         return run(words)
     except EnvdoctorError as error:
-        print(f"envdoctor: {error}", file=sys.stderr)
+        _say(f"envdoctor: {error}")
         return error.exit_code
     except KeyboardInterrupt:
-        print("envdoctor: interrupted", file=sys.stderr)
+        _say("envdoctor: interrupted")
         return INTERRUPTED
     except SystemExit as end:  # the parser's, after it has printed its help
         return int(end.code or 0)
@@ -59,14 +59,19 @@ def plain() -> int:
     return status(report, "error")
 
 
+def _say(text: str) -> None:
+    from envdoctor.commands.output import say
+
+    say(text)
+
+
 def _own_failure(error: Exception) -> int:
     import os
 
     if os.environ.get("ENVDOCTOR_DEBUG"):
         raise error
-    print(
+    _say(
         f"envdoctor: envdoctor itself failed: {type(error).__name__}: {error}\n"
-        "  This is a mistake in envdoctor. Run it again with ENVDOCTOR_DEBUG=1 and report what it prints.",
-        file=sys.stderr,
+        "  This is a mistake in envdoctor. Run it again with ENVDOCTOR_DEBUG=1 and report what it prints."
     )
     return EnvdoctorError.exit_code

@@ -8,6 +8,8 @@ from envdoctor.model import SEVERITIES
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import IO
+
     from envdoctor.model import Report
 
 
@@ -62,7 +64,7 @@ def write(text: str, output: str | None = None) -> None:
     """
     try:
         if output is None:
-            _print(text)
+            _print(text, sys.stdout)
         else:
             with open(output, "w", encoding="utf-8", errors="backslashreplace", newline="\n") as file:
                 file.write(text)
@@ -78,13 +80,45 @@ def write(text: str, output: str | None = None) -> None:
         raise UsageError(f"the result could not be written to {place}: {reason}; give another -o FILE") from error
 
 
-def _print(text: str) -> None:
-    stream = sys.stdout
+def say(text: str) -> None:
+    """Print a line on stderr, without secrets; where that cannot be written, nobody is told."""
+    import contextlib
+
+    from envdoctor.renderers.redaction import Redactor
+
+    with contextlib.suppress(OSError, ValueError):
+        _print(Redactor(personal=False).text(text) + "\n", sys.stderr)
+
+
+def _print(text: str, stream: IO[str] | None) -> None:
     if stream is None:  # it was closed before envdoctor started
         return
     encoding = getattr(stream, "encoding", None) or "utf-8"
-    stream.write(text.encode(encoding, "replace").decode(encoding))
+    stream.write(harmless(text).encode(encoding, "replace").decode(encoding))
     stream.flush()
+
+
+def harmless(text: str) -> str:
+    """Text in which a terminal finds nothing to act on but line ends, tabs and the colours of envdoctor itself.
+
+    Everything that is printed passes here, so that no file name, message or rule can move the cursor, turn the
+    direction of reading or answer for the person at the keyboard.
+    """
+    if text.isascii() and text.replace("\n", "").isprintable():
+        return text
+    parts = text.split("\x1b[")
+    shown = [_lines(parts[0])]
+    for part in parts[1:]:
+        numbers, mark, rest = part.partition("m")
+        is_color = mark and all(one.isdigit() and one.isascii() for one in numbers.replace(";", ""))
+        shown.append("\x1b[" + numbers + "m" + _lines(rest) if is_color else _lines("\x1b[" + part))
+    return "".join(shown)
+
+
+def _lines(text: str) -> str:
+    from envdoctor.renderers.line import safe
+
+    return "\n".join("\t".join(safe(piece) for piece in line.split("\t")) for line in text.split("\n"))
 
 
 def _discard_output() -> None:

@@ -10,9 +10,8 @@ from __future__ import annotations
 import re
 from functools import reduce
 
-from packaging.markers import InvalidMarker, Marker, UndefinedComparison, UndefinedEnvironmentName
+from packaging.markers import InvalidMarker, Marker
 from packaging.specifiers import InvalidSpecifier, SpecifierSet
-from packaging.version import InvalidVersion
 
 from envdoctor.errors import UsageError
 from envdoctor.model import Record, Unknown
@@ -205,7 +204,7 @@ def _evaluate(comparison: str, known: Mapping[str, str]) -> bool | None:
         return Marker(comparison).evaluate(dict(known))
     except InvalidMarker:
         raise _Malformed from None
-    except (UndefinedComparison, UndefinedEnvironmentName, InvalidVersion, KeyError):
+    except (ValueError, KeyError):  # it compares what cannot be compared, or a number too long for Python
         return None
 
 
