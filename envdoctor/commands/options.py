@@ -94,7 +94,11 @@ def add_target(parser: argparse.ArgumentParser) -> None:
     """Add the options that choose a target."""
     group = parser.add_argument_group("target", "at most one; by default the active environment")
     for names, metavar, said in (
-        (["--python"], "PATH", "another interpreter, or the directory of its environment"),
+        (
+            ["--python"],
+            "PATH",
+            "another interpreter, or the folder of its environment; it is run, as are its .pth files",
+        ),
         (["-r", "--requirements"], "FILE", "a requirements or lock file; nothing is installed"),
         (["--root"], "DIR", "a root file system; nothing in it is executed"),
         (["--pid"], "N", "a running process: its interpreter, environment, start method and libraries"),
