@@ -167,10 +167,18 @@ def examine(options: argparse.Namespace) -> Snapshot:
 def _beside(options: argparse.Namespace, kind: str | None) -> dict[str, Any]:
     """What stands beside the target: the named project, or the current directory for a target on this machine."""
     given = options.project
-    if given is not None and not os.path.isdir(given):
+    if given is not None and not _is_directory(given):
         raise UsageError(f"--project {given} is not a directory: give the one that holds the project")
     around = None if given is not None or kind in {"root", "snapshot", "pid"} else beside.default()
     return {"project": given, "surroundings": around, "artifacts": options.artifact}
+
+
+def _is_directory(path: str) -> bool:
+    """Whether a directory is there; the current one may have been removed since it was entered."""
+    try:
+        return os.path.isdir(os.path.abspath(path))
+    except OSError:
+        return False
 
 
 def add_output(parser: argparse.ArgumentParser, *, formats: bool = True) -> None:

@@ -245,10 +245,14 @@ def _asks(facts: Mapping[str, Any]) -> dict[str, Ask]:
 
     def asked(kind: str, plural: str, key: str) -> Any:
         """What only the environment's own interpreter can tell."""
+        from envdoctor.errors import TargetError
         from envdoctor.targets.assemble import recorded
         from envdoctor.targets.interpreter import ask
 
-        answer = ask(facts["python"]["executable"], {kind: [key]})
+        try:
+            answer = ask(facts["python"]["executable"], {kind: [key]})
+        except TargetError as error:
+            return Unknown(reason=str(error))
         return recorded({plural: answer[plural], "unknown": answer["unknown"]})[kind](key)
 
     return {
