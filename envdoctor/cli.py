@@ -74,7 +74,7 @@ def _own_failure(error: Exception) -> int:
 
 def _end(message: str, status: int) -> int:
     """Say why the run ends, and return its exit status."""
-    from envdoctor.talk import say
+    from envdoctor.commands.output import say
 
-    say(message)
+    say(f"envdoctor: {message}")
     return status

@@ -6,8 +6,13 @@ import sys
 
 import pytest
 from filelock import FileLock
+from hypothesis import HealthCheck, settings
 
 CHECKOUT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+
+# No test is wrong because the machine is busy: neither an example nor the making of examples is held to a time.
+settings.register_profile("unhurried", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("unhurried")
 
 
 @pytest.fixture(autouse=True, scope="session")

@@ -18,7 +18,7 @@ from envdoctor.commands.options import (
     parser_for,
     target_of,
 )
-from envdoctor.commands.output import show
+from envdoctor.commands.output import say, show
 from envdoctor.errors import UsageError
 from envdoctor.probes.error_text import read as read_error
 
@@ -31,6 +31,8 @@ if TYPE_CHECKING:
 
 #: How much of a text is read, counted from its end.
 LIMIT = 16 << 20
+#: How much is read to come to that end; what goes on is taken to have none.
+MOST = 1 << 30
 
 
 def run(words: Sequence[str]) -> int:
@@ -76,7 +78,7 @@ def read_text(path: str) -> str:
     try:
         if path == "-":
             return _decoded(_end_of(sys.stdin.buffer)) if _prompted() else ""
-        with open(path, "rb") as file:
+        with open(path, "rb", opener=_opened) as file:
             return _decoded(_end_of(file))
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or error
@@ -86,13 +88,26 @@ def read_text(path: str) -> str:
         raise UsageError(f"{name} could not be read: {reason}; give the file of a traceback or log") from error
 
 
+def _opened(path: str, flags: int) -> int:
+    """Open a file; one that is a device, such as ``/dev/zero``, is refused, as it may never end."""
+    import stat
+
+    descriptor = os.open(path, flags)
+    if stat.S_ISBLK(os.fstat(descriptor).st_mode) or (
+        stat.S_ISCHR(os.fstat(descriptor).st_mode) and not os.isatty(descriptor) and path != os.devnull
+    ):
+        os.close(descriptor)
+        raise ValueError("it is a device")
+    return descriptor
+
+
 def _prompted() -> bool:
     """Whether there is a standard input; a person at it is told what to do."""
     if sys.stdin is None:
         return False
     if sys.stdin.isatty():
         end = "Ctrl-Z and Enter" if os.name == "nt" else "Ctrl-D"
-        print(f"envdoctor: paste the traceback or log, then press {end}", file=sys.stderr)
+        say(f"envdoctor: paste the traceback or log, then press {end}")
     return True
 
 
@@ -100,14 +115,18 @@ def _end_of(stream: IO[bytes]) -> bytes:
     """All of a stream, or the last :data:`LIMIT` bytes of it: what went wrong stands at the end of a log."""
     kept = b""
     cut = False
+    seen = 0
     while True:
         chunk = stream.read(LIMIT)
+        seen += len(chunk)
+        if seen > MOST:
+            raise ValueError(f"it goes on for more than {MOST >> 30} GiB")
         cut = cut or len(kept) + len(chunk) > LIMIT
         kept = (kept + chunk)[-LIMIT:]
         if len(chunk) < LIMIT:  # the end; a terminal would have to be told again that this is it
             break
     if cut:
-        print(f"envdoctor: the text is long; its last {LIMIT >> 20} MiB are read", file=sys.stderr)
+        say(f"envdoctor: the text is long; its last {LIMIT >> 20} MiB are read")
     return kept
 
 

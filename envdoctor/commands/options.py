@@ -107,7 +107,11 @@ def add_target(parser: argparse.ArgumentParser) -> None:
         "target", "at most one; by default the active environment, else the project's .venv, else python on PATH"
     )
     for names, metavar, said in (
-        (["--python"], "PATH", "another interpreter, or the directory of its environment; with --root within it"),
+        (
+            ["--python"],
+            "PATH",
+            "another interpreter, or the folder of its environment; it runs, with its .pth files; with --root one in it",
+        ),
         (["-r", "--requirements"], "FILE", "a requirements or lock file; nothing is installed"),
         (
             ["--root"],
@@ -196,7 +200,7 @@ def examine(options: argparse.Namespace, frames: Sequence[str] = ()) -> Snapshot
 def _beside(options: argparse.Namespace, kind: str | None) -> dict[str, Any]:
     """What stands beside the target: the named project, or the current directory for a target on this machine."""
     given = options.project
-    if given is not None and not os.path.isdir(given):
+    if given is not None and not _is_directory(given):
         raise UsageError(f"--project {given} is not a directory: give the one that holds the project")
     for path in options.artifact:
         if not os.path.exists(path):
@@ -212,6 +216,14 @@ def add_ignore(parser: argparse.ArgumentParser) -> None:
         help="count what this rule finds, but do not show it; may be given several times. For one package, with a "
         "reason and a last day, and for defaults of the other options: [tool.envdoctor] of pyproject.toml",
     )  # fmt: skip
+
+
+def _is_directory(path: str) -> bool:
+    """Whether a directory is there; the current one may have been removed since it was entered."""
+    try:
+        return os.path.isdir(os.path.abspath(path))
+    except OSError:
+        return False
 
 
 def add_output(parser: argparse.ArgumentParser, *, formats: bool = True) -> None:

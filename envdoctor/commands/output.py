@@ -87,19 +87,18 @@ def write(text: str, output: str | None = None) -> None:
 
     Raises :class:`~envdoctor.errors.UsageError` where it cannot be written.
     """
+    from envdoctor.talk import discard, put
+
     try:
         if output is None:
-            _print(text)
+            put(text, sys.stdout)
         else:
             with open(output, "w", encoding="utf-8", errors="backslashreplace", newline="\n") as file:
                 file.write(text)
     except BrokenPipeError:
-        from envdoctor.talk import discard
-
         discard(sys.stdout)
     except (OSError, ValueError) as error:
         from envdoctor.errors import UsageError
-        from envdoctor.talk import discard
 
         if output is None:
             discard(sys.stdout)
@@ -108,10 +107,9 @@ def write(text: str, output: str | None = None) -> None:
         raise UsageError(f"the result could not be written to {place}: {reason}; give another -o FILE") from error
 
 
-def _print(text: str) -> None:
-    stream = sys.stdout
-    if stream is None:  # it was closed before envdoctor started
-        return
-    encoding = getattr(stream, "encoding", None) or "utf-8"
-    stream.write(text.encode(encoding, "replace").decode(encoding))
-    stream.flush()
+def say(text: str) -> None:
+    """Print a line on stderr, without secrets, whether or not anybody can read it."""
+    from envdoctor.renderers.redaction import Redactor
+    from envdoctor.talk import tell
+
+    tell(Redactor(personal=False).text(text) + "\n")

@@ -8,6 +8,8 @@ import threading
 import time
 from typing import TYPE_CHECKING
 
+from envdoctor.talk import safe
+
 if TYPE_CHECKING:
     from envdoctor.authoring.proof.trials import Trial
 
@@ -64,7 +66,7 @@ class Progress:
 
 
 def _named(trial: Trial) -> str:
-    return f"{trial.rule}: {trial.name}"
+    return safe(f"{trial.rule}: {trial.name}")
 
 
 def duration(seconds: float) -> str:

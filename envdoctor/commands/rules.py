@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import difflib
 import os
-import sys
 from typing import TYPE_CHECKING, Any
 
 from envdoctor import doctor
 from envdoctor.authoring.status import RETIRED, STATUSES
 from envdoctor.commands import rules_import, rules_measure, rules_verify
 from envdoctor.commands.options import Parser, add_format, parser_for
-from envdoctor.commands.output import write
+from envdoctor.commands.output import say, write
 from envdoctor.errors import UsageError
+from envdoctor.talk import safe
 
 if TYPE_CHECKING:
     import argparse
@@ -137,7 +137,7 @@ def _list(options: argparse.Namespace) -> int:
     if options.package:
         rules = [rule for rule in rules if normalise(options.package) in _about(rule)]
         if not rules:
-            print(f"envdoctor: no rule is about {options.package}", file=sys.stderr)
+            say(f"envdoctor: no rule is about {options.package}")
             return 1
     rules = [rule for rule in rules if options.status in {None, rule["status"]}]
     if options.format == "json":
@@ -215,7 +215,7 @@ def _new(options: argparse.Namespace) -> int:
     if os.path.dirname(path):
         os.makedirs(os.path.dirname(path), exist_ok=True)
     write(text, path)
-    print(f"wrote {path}; fill it in, then run: envdoctor rules lint {path}")
+    write(f"wrote {path}; fill it in, then run: envdoctor rules lint {path}\n")
     return 0
 
 
@@ -241,12 +241,13 @@ def _lint(options: argparse.Namespace) -> int:
             raise UsageError(f"no rules at {path}: give a rule file or a directory of them")
     complaints = lint(paths, None if options.offline else known_releases)
     for one in complaints:
-        print(f"{one.path}:{one.line}: {one.message}", file=sys.stderr if one.note else sys.stdout)
+        line = safe(f"{one.path}:{one.line}: {one.message}")
+        say(line) if one.note else write(line + "\n")
     wrong = [one for one in complaints if not one.note]
     if wrong:
-        print(f"{_count(wrong, 'complaint')} in {_count({one.path for one in wrong}, 'file')}", file=sys.stderr)
+        say(f"{_count(wrong, 'complaint')} in {_count({one.path for one in wrong}, 'file')}")
     else:
-        print("every rule is well formed", file=sys.stderr)
+        say("every rule is well formed")
     return int(bool(wrong))
 
 

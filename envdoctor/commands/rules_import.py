@@ -5,11 +5,11 @@ from __future__ import annotations
 import collections
 import os
 import subprocess
-import sys
 from typing import TYPE_CHECKING
 
 from envdoctor.authoring import rulebase
 from envdoctor.commands.options import Parser
+from envdoctor.commands.output import say, write
 from envdoctor.errors import UsageError
 
 if TYPE_CHECKING:
@@ -132,16 +132,16 @@ def _report(
     patches: Sequence[Patch], unread: Sequence[str], counts: collections.Counter[str], options: argparse.Namespace
 ) -> None:
     for line in unread:
-        print(f"{line}", file=sys.stderr)
+        say(f"{line}")
     told = f"{len(patches)} patches read, {len(unread)} files could not be"
-    print(f"{told}; {counts[_KEPT]} candidates written to {options.output}")
+    write(f"{told}; {counts[_KEPT]} candidates written to {options.output}\n")
     for reason, count in counts.most_common():
         if reason != _KEPT:
-            print(f"  {count:>5} dropped: {reason}")
+            write(f"  {count:>5} dropped: {reason}\n")
     if options.only and not counts:
-        print(f"No patch is about {' or '.join(options.only)}.")
+        write(f"No patch is about {' or '.join(options.only)}.\n")
     if options.offline:
-        print("The index was not asked: what wheels say themselves, and which names it knows, was not looked up.")
+        write("The index was not asked: what wheels say themselves, and which names it knows, was not looked up.\n")
     if counts[_KEPT]:
         first = "write each a proof (the index was not asked for releases to try), then " if options.offline else ""
-        print(f"Next: {first}envdoctor rules verify {options.output}")
+        write(f"Next: {first}envdoctor rules verify {options.output}\n")

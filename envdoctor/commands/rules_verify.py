@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import os
-import sys
 from typing import TYPE_CHECKING, Any
 
 from envdoctor.authoring import rulebase
 from envdoctor.authoring.status import RETIRED
 from envdoctor.commands.chosen import days, files_of, home_of, parser_for_trials, rules_of
+from envdoctor.commands.output import say, write
 
 if TYPE_CHECKING:
     import argparse
@@ -50,7 +50,7 @@ def run(options: argparse.Namespace) -> int:
     rules, vocabulary = _to_prove(options)
     rules = [one for one in rules if one.status != RETIRED]
     if not rules:
-        print("every proof is up to date", file=sys.stderr)
+        say("every proof is up to date")
         return _sum_up([])
 
     from envdoctor.authoring.proof import build, pools, processes, runner
@@ -60,7 +60,7 @@ def run(options: argparse.Namespace) -> int:
     again = options.again or options.stale is not None
     work = runner.Run(rules, vocabulary, versions=options.python, again=again)
     trials = sum(map(len, work.plans.values()))
-    print(f"{trials} trials of {len(rules)} rules, {len(work.todo)} to run", file=sys.stderr)
+    say(f"{trials} trials of {len(rules)} rules, {len(work.todo)} to run")
     progress = Progress(len(work.todo))
     done = []
     where = ("ray", options.ray) if options.ray else ("local", options.jobs)
@@ -72,7 +72,7 @@ def run(options: argparse.Namespace) -> int:
             done.append(verified)
     progress.clear()
     if options.ray:
-        print(f"on {len(getattr(pool, 'nodes', ()))} nodes of the cluster", file=sys.stderr)
+        say(f"on {len(getattr(pool, 'nodes', ()))} nodes of the cluster")
     _up_to_date(options, [one.rule for one in done], vocabulary)
     if interruption.number:
         return _interrupted(progress.done, progress.total, interruption.number, again=again)
@@ -124,22 +124,22 @@ def _up_to_date(options: argparse.Namespace, rules: Sequence[Rule], vocabulary: 
 def _tell(verified: Verified) -> None:
     """Print one rule, and each of its trials that does not agree."""
     agree = sum(trial["verdict"] == "agrees" for trial in verified.trials)
-    print(f"{verified.status:<9} {verified.rule.id}  ({agree} of {len(verified.trials)} trials agree)", flush=True)
+    write(f"{verified.status:<9} {verified.rule.id}  ({agree} of {len(verified.trials)} trials agree)\n")
     for trial in verified.trials:
         if trial["verdict"] == "contradicts":
-            print(f"  {trial['trial']} (Python {trial.get('python')}): {trial['reason']}", flush=True)
+            write(f"  {trial['trial']} (Python {trial.get('python')}): {trial['reason']}\n")
         elif trial["verdict"] == "unproven" and verified.status != "proven":
-            print(f"  {trial['trial']}: unproven, because {trial['reason']}", flush=True)
+            write(f"  {trial['trial']}: unproven, because {trial['reason']}\n")
         elif trial.get("moved"):
             moved = f"the installer moved {', '.join(trial['moved'])}"
-            print(f"  {trial['trial']}: {moved}; `together: true` tells whether they work together", flush=True)
+            write(f"  {trial['trial']}: {moved}; `together: true` tells whether they work together\n")
 
 
 def _interrupted(done: int, total: int, number: int, *, again: bool) -> int:
     """Say how to go on; the status is what shells give to a program that a signal ended."""
     same = "the same command without --again" if again else "the same command"
     kept = f"{done} of {total} trials were run and are remembered"
-    print(f"envdoctor: interrupted; {kept}, and {same} goes on with the rest", file=sys.stderr)
+    say(f"envdoctor: interrupted; {kept}, and {same} goes on with the rest")
     return 128 + number
 
 
@@ -147,5 +147,5 @@ def _sum_up(done: Sequence[Verified]) -> int:
     refuted = sum(one.status == "refuted" for one in done)
     ran = sum(one.ran for one in done)
     proven = sum(one.status == "proven" for one in done)
-    print(f"{ran} trials run; of {len(done)} rules {proven} proven, {refuted} refuted", file=sys.stderr)
+    say(f"{ran} trials run; of {len(done)} rules {proven} proven, {refuted} refuted")
     return int(bool(refuted))

@@ -281,7 +281,6 @@ def _env(condition: Condition, snapshot: Snapshot, trace: Trace) -> Verdict:
     value = _look("env", name, snapshot, trace)
     if isinstance(value, Unknown):
         return None
-    shown = wanted
     if test == "is":
         verdict = (value is not None) is (wanted == "set")
     elif value is None:
@@ -295,9 +294,9 @@ def _env(condition: Condition, snapshot: Snapshot, trace: Trace) -> Verdict:
         import re
 
         match = re.search(wanted, value)
-        verdict, shown = match is not None, match[0] or "matches" if match else ""
+        verdict, wanted = match is not None, match[0] or "matches" if match else ""
     if verdict:
-        trace.saw("env." + name, shown, "the environment")
+        trace.saw("env." + name, wanted, "the environment")
     return verdict
 
 

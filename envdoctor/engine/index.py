@@ -134,7 +134,7 @@ def _numbers(data: bytes) -> Sequence[int]:
 
 def bucket_of(name: str, buckets: int) -> int:
     """The bucket that a name is filed under: the same on every machine and in every run."""
-    return int.from_bytes(name.encode(), "little") % buckets
+    return int.from_bytes(name.encode("utf-8", "surrogatepass"), "little") % buckets
 
 
 def from_bytes(data: bytes, name: str) -> Index:

@@ -40,6 +40,8 @@ def evaluate(marker: str, lookup: Callable[[str], str | None]) -> bool | None:
         verdict = _either(tokens, lookup)
     except _Unusual:
         return _packaging(marker, lookup)
+    except RecursionError:  # brackets within brackets without end
+        return None
     return _packaging(marker, lookup) if tokens else verdict
 
 
@@ -118,20 +120,16 @@ def _compare(comparison: tuple[str, str, str], lookup: Callable[[str], str | Non
 
 
 def _packaging(marker: str, lookup: Callable[[str], str | None]) -> bool | None:
-    from packaging.markers import InvalidMarker, Marker, UndefinedComparison, UndefinedEnvironmentName
+    from packaging.markers import Marker
 
-    try:
+    try:  # what it raises for a marker that is invalid or cannot be decided are all of these kinds
         parsed = Marker(marker)
-    except InvalidMarker:
-        return None
-    environment: Mapping[str, str] = {
-        name: value for name in _variables(str(parsed)) for value in [lookup(name)] if value is not None
-    }
-    if len(environment) < len(_variables(str(parsed))):
-        return None
-    try:
-        return parsed.evaluate({"extra": "", **environment})
-    except (UndefinedComparison, UndefinedEnvironmentName):
+        names = _variables(str(parsed))
+        environment: Mapping[str, str] = {
+            name: value for name in names for value in [lookup(name)] if value is not None
+        }
+        return parsed.evaluate({"extra": "", **environment}) if len(environment) == len(names) else None
+    except (ValueError, RecursionError):
         return None
 
 

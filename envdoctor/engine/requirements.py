@@ -119,13 +119,13 @@ def _split(head: str) -> tuple[str, str]:
 
 
 def _packaging_parse(line: str) -> Parsed | None:
-    from packaging.requirements import InvalidRequirement, Requirement
+    from packaging.requirements import Requirement
 
     try:
         found = Requirement(line)
-    except InvalidRequirement:
+        return normalise(found.name), str(found.specifier), str(found.marker) if found.marker else None
+    except (ValueError, RecursionError):  # invalid, a number too long for Python, brackets without end
         return None
-    return normalise(found.name), str(found.specifier), str(found.marker) if found.marker else None
 
 
 def unmet(

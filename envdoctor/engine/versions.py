@@ -26,6 +26,9 @@ _PLAIN = [_FINAL, 0, -1, _INFINITY]
 _OPERATORS = ("~=", "==", "!=", "<=", ">=", "<", ">")
 _ANYTHING: list[list[None]] = [[None, None]]
 
+#: A longer text is no version that anybody released, and its numbers may be too long for Python to read.
+LONGEST = 200
+
 _keys: dict[str, Key | None] = {}
 _intervals: dict[str, list[Interval] | None] = {}
 
@@ -43,6 +46,8 @@ def key(version: str) -> Key | None:
 
 def _read_key(version: str) -> Key | None:
     """Read any form of PEP 440, normal or not: ``1.2.3``, ``v1.0-alpha.1``, ``1!2.0.post3.dev4+local``."""
+    if len(version) > LONGEST:
+        return None
     if version.isascii() and version.replace(".", "").isdigit():
         parts = version.split(".")
         return None if "" in parts else [0, _release(parts), *_PLAIN]
@@ -162,7 +167,11 @@ def _compared(operator: str, version: str, at: Key) -> list[Interval] | None:
 
 def _prefix(operator: str, version: str) -> list[Interval] | None:
     parts = version.split(".")
-    if operator not in {"==", "!="} or not all(part.isdigit() and part.isascii() for part in parts):
+    if (
+        len(version) > LONGEST
+        or operator not in {"==", "!="}
+        or not all(part.isdigit() and part.isascii() for part in parts)
+    ):
         return None
     low = [0, _release(parts), -2]
     high = [0, _release([*parts[:-1], str(int(parts[-1]) + 1)]), -2]
@@ -265,10 +274,9 @@ _DIRECT: dict[str, Callable[[Key, Key], bool]] = {
 
 
 def _packaging_within(version: str, specifier: str) -> bool | None:
-    from packaging.specifiers import InvalidSpecifier, SpecifierSet
-    from packaging.version import InvalidVersion
+    from packaging.specifiers import SpecifierSet
 
     try:
         return SpecifierSet(specifier).contains(version, prereleases=True)
-    except (InvalidSpecifier, InvalidVersion):
+    except ValueError:  # an invalid specifier or version, or a number that is too long for Python
         return None

@@ -65,10 +65,8 @@ def _stamp(path: str) -> list[int] | None:
 
 def _file(found: Sequence[Distribution]) -> str:
     """The cache file of an environment, named after its directories."""
-    places = "\n".join(sorted({one.location or "" for one in found}))
-    return os.path.join(
-        cache.directory(), f"metadata-{int.from_bytes(places.encode(), 'little') % ((1 << 61) - 1):x}.json"
-    )
+    places = "\n".join(sorted({one.location or "" for one in found})).encode("utf-8", "surrogatepass")
+    return os.path.join(cache.directory(), f"metadata-{int.from_bytes(places, 'little') % ((1 << 61) - 1):x}.json")
 
 
 def _load(file: str) -> Remembered:

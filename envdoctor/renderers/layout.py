@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from envdoctor.model import IMPACTS, SEVERITIES, Group, Record
-from envdoctor.renderers.line import chosen, count, few, one_line, python, safe, short, where
+from envdoctor.renderers.line import chosen, count, few, one_line, python, short, where
+from envdoctor.talk import safe
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

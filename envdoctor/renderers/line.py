@@ -5,6 +5,8 @@ On the plain path: this module imports nothing.
 
 from __future__ import annotations
 
+from envdoctor.talk import safe
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -130,13 +132,6 @@ def few(names: Iterable[str], most: int = FEW) -> str:
 def count(number: int, noun: str) -> str:
     """``1 rule``, ``1,000 rules``, ``no rules``."""
     return f"{f'{number:,}' if number else 'no'} {noun}{'' if number == 1 else 's'}"
-
-
-def safe(text: str) -> str:
-    """Text from outside, with whatever a terminal would act on (escapes, newlines, direction marks) spelled out."""
-    if text.isprintable():
-        return text
-    return "".join(char if char.isprintable() else char.encode("unicode_escape").decode("ascii") for char in text)
 
 
 def one_line(text: str) -> str:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from envdoctor._version import __version__
 from envdoctor.renderers import layout, line
 from envdoctor.renderers.redaction import Redactor
+from envdoctor.talk import safe
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -226,9 +227,9 @@ def _known(page: _Page, report: Report) -> Iterator[str]:
 def _pinned(page: _Page, distribution: Distribution, between: str) -> str:
     version = distribution.version
     if version is None:
-        return f"{line.safe(distribution.name)}{between}(version unknown)"
+        return f"{safe(distribution.name)}{between}(version unknown)"
     told = version if re.fullmatch(r"\d[\w.!+-]{0,60}", version) else page.plain(version)
-    return f"{line.safe(distribution.name)}{between}{told}"
+    return f"{safe(distribution.name)}{between}{told}"
 
 
 def _folded(page: _Page, report: Report) -> Iterator[str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from envdoctor.renderers import layout, line
+from envdoctor.talk import safe
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -26,9 +27,9 @@ def render(report: Report, form: str, one: Callable[[Report], str]) -> str:
         tally = layout.tally(report.findings) if report.findings else "nothing known to be wrong"
         text = f"{mark}{line.count(len(report.parts), 'environment')} in {place}: {tally}\n\n"
     for part in report.parts or [report]:
-        heading = line.safe(str(part.snapshot.target["environment"])) if report.parts else ""
+        heading = safe(str(part.snapshot.target["environment"])) if report.parts else ""
         text += (f"{mark}{heading}\n{gap}" if heading else "") + one(part).rstrip("\n") + "\n\n"
     text = text.rstrip("\n") + "\n"
     left_out = report.snapshot.target.get("left_out", ())
-    rows = [f"{line.safe(str(item['path']))}: {line.one_line(str(item['reason']))}" for item in left_out]
+    rows = [f"{safe(str(item['path']))}: {line.one_line(str(item['reason']))}" for item in left_out]
     return text + ("\nleft out:\n" + "".join(f"- {row}\n" for row in rows) if rows else "")

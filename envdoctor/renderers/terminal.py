@@ -12,6 +12,7 @@ import sys
 
 from envdoctor.renderers import layout, line
 from envdoctor.renderers.page import Page
+from envdoctor.talk import safe
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -132,7 +133,7 @@ def _group(page: Page, group: Group, report: Report, most: int | None, lines: in
         page.cut = True
     else:
         for number, reference in enumerate(page.some(layout.references(group), most)):
-            page.row(_label("" if number else "see"), (line.safe(reference), "cyan"))
+            page.row(_label("" if number else "see"), (safe(reference), "cyan"))
     page.put()
     return page
 

@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 
 #: ``sys.path`` as it was found, while envdoctor itself imports in another order.
 _FOUND: list[str] = []
+#: The most digits that a number in the version of a Python has.
+_DIGITS = 3
 #: Facts of the system that depend on how an interpreter was built.
 _OF_THE_INTERPRETER = ("openssl", "libstdcxx")
 
@@ -217,14 +219,14 @@ def _outlived(prefix: str, home: str, executable: str, version: str) -> bool:
 
 def _settings(path: str) -> dict[str, str]:
     """The lines ``name = value`` of a ``pyvenv.cfg``, empty where there is none."""
-    lines = (read_text(path) or "").splitlines()
+    lines = (read_text(path) or "").replace("\0", "").splitlines()
     return {name.strip().lower(): value.strip() for name, _, value in (line.partition("=") for line in lines)}
 
 
 def _is_version(text: str) -> bool:
     """Whether a text begins with the two numbers of a Python."""
-    major, _, rest = text.partition(".")
-    return major.isdecimal() and rest.partition(".")[0].isdecimal()
+    numbers = text.split(".")[:2]
+    return len(numbers) > 1 and all(one.isascii() and one.isdecimal() and len(one) <= _DIGITS for one in numbers)
 
 
 def _numbers(version: str) -> tuple[int, int]:
@@ -281,10 +283,14 @@ def _asks(facts: Mapping[str, Any]) -> dict[str, Ask]:
 
     def asked(kind: str, plural: str, key: str) -> Any:
         """What only the environment's own interpreter can tell."""
+        from envdoctor.errors import TargetError
         from envdoctor.targets.assemble import recorded
         from envdoctor.targets.interpreter import ask
 
-        answer = ask(facts["python"]["executable"], {kind: [key]})
+        try:
+            answer = ask(facts["python"]["executable"], {kind: [key]})
+        except TargetError as error:
+            return Unknown(reason=str(error))
         return recorded({plural: answer[plural], "unknown": answer["unknown"]})[kind](key)
 
     return {

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import contextlib
 import errno
-import json
 import os
 import secrets
 import shutil
@@ -21,6 +20,7 @@ from importlib import resources
 
 from envdoctor.errors import TargetError
 from envdoctor.model import Record
+from envdoctor.targets import answers, left_behind
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -84,14 +84,18 @@ def ask(
     environment, changed = _environment(caller)
     token = secrets.token_hex(16)
     frame = _Frame(token)
-    child = _start(path, environment, caller.user)
-    answered_in_time, talk = _converse(child, _payload(token, wanted, caller.directory), frame, time_limit)
+    mark = secrets.token_hex(16)
+    child = _start(path, {**environment, left_behind.MARK: mark}, caller.user)
+    try:
+        answered_in_time, talk = _converse(child, _payload(token, wanted, caller.directory), frame, time_limit)
+    finally:
+        left_behind.end(f"{left_behind.MARK}={mark}".encode())
     framed = frame.answer()
     if framed is None:
         if not answered_in_time:
             raise TargetError(_hangs(path, time_limit))
         raise TargetError(_ended(path, child.returncode, frame, bytes(talk)))
-    facts = _decoded(path, framed)
+    facts = answers.decoded(path, framed)
     for name in changed.keys() & set(wanted.get("env", ())):
         facts["env"][name] = changed[name]
     return facts
@@ -302,19 +306,6 @@ def _end(child: _Child) -> None:
 
 
 # --- what came back -------------------------------------------------------------------------------------------------
-
-
-def _decoded(path: str, framed: bytes) -> dict[str, Any]:
-    try:
-        facts: dict[str, Any] = json.loads(framed)
-    except ValueError as error:
-        raise TargetError(f"{path} gave an answer that is not readable ({error}). Try another interpreter.") from error
-    if "too_old" in facts:
-        raise TargetError(
-            f"{path} is Python {facts['too_old']}; envdoctor examines Python 3.6 and later. "
-            "Give the interpreter of a newer environment."
-        )
-    return facts
 
 
 def _hangs(path: str, time_limit: float) -> str:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from functools import reduce
 
-from packaging.markers import InvalidMarker, Marker, UndefinedComparison, UndefinedEnvironmentName
+from packaging.markers import InvalidMarker, Marker
 from packaging.specifiers import SpecifierSet
 
 from envdoctor.errors import UsageError
@@ -204,7 +204,7 @@ def _evaluate(comparison: str, known: Mapping[str, str]) -> bool | None:
         return Marker(comparison).evaluate(dict(known))
     except InvalidMarker:
         raise _Malformed from None
-    except (UndefinedComparison, UndefinedEnvironmentName, ValueError, KeyError):  # no version, or too long a number
+    except (ValueError, KeyError):  # it compares what cannot be compared, or a number too long for Python
         return None
 
 

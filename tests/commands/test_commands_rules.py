@@ -139,7 +139,7 @@ def test_a_rule_in_five_minutes(tmp_path):
     (tmp_path / "rules").mkdir()
     scripts = os.path.dirname(sys.executable)
     new, prove, lint, write, see = (
-        command.replace(".venv/bin/envdoctor", f"{scripts}/python -m envdoctor").replace("/tmp/", f"{tmp_path}/")
+        command.replace("/tmp/", f"{tmp_path}/").replace(".venv/bin/envdoctor", f"{scripts}/python -m envdoctor")
         for command in commands
     )
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 
-from packaging.requirements import InvalidRequirement, Requirement
+from packaging.requirements import Requirement
 
 from envdoctor.errors import ProbeError
 from envdoctor.targets.locks.choose import choose
@@ -101,15 +101,16 @@ class Lines:
             return self._located(written, where, complete=False)
         try:
             requirement = Requirement(written)
-        except (InvalidRequirement, RecursionError):
+            specifier, marker = str(requirement.specifier), str(requirement.marker or "")
+        except (ValueError, RecursionError):  # invalid, a number too long for Python, brackets without end
             return self._unread(written, where)
         self.read += 1
         name = name_of(requirement.name) or ""
-        verdict = self._markers.holds(str(requirement.marker or ""))
+        verdict = self._markers.holds(marker)
         named = version_in_name(requirement.url) if requirement.url else None
         version = _pin(requirement) if requirement.url is None else named[1] if named and named[0] == name else None
         what = "comes from an address that states no version" if requirement.url else "is not pinned"
-        shown = name if requirement.url else f"{requirement.name}{requirement.specifier}"
+        shown = name if requirement.url else f"{requirement.name}{specifier}"
         reason = None if version else f"{where}: {shown[:_SHOWN]} {what}"
         return Entry(name=name, version=version, where=where, verdict=verdict, reason=reason)
 
