@@ -20,7 +20,7 @@ import zipapp
 from envdoctor.errors import EnvdoctorError, UsageError
 
 #: What goes in besides envdoctor itself. psutil is compiled for one platform and is left out: what needs it says so.
-REQUIREMENTS = ["packaging>=22", "PyYAML>=6", "tomli>=2"]
+REQUIREMENTS = ["packaging>=22", "PyYAML>=6", "rich>=12", "tomli>=2"]
 #: Whichever Python builds it, it has to run on the oldest; the compiled parts of these wheels are left out afterwards.
 OLDEST = "3.9"
 PLATFORM = "x86_64-manylinux2014"

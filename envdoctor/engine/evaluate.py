@@ -394,8 +394,5 @@ OPERATORS: dict[str, Callable[[Condition, Snapshot, Trace], Verdict]] = {
     "process": _table,
     "library": _library,
     "start_method": _start_method,
-    "config": _project,
-    "source": _project,
-    "artifact": _project,
-    "shadowed": _project,
+    **dict.fromkeys(("config", "source", "artifact", "shadowed"), _project),
 }

@@ -1,4 +1,4 @@
-"""Lines of text with a label in the gutter, wrapped and coloured for a terminal. Imports next to nothing."""
+"""Lines of text with a label in the gutter, wrapped for a page. Only colour, and letters beyond ASCII, import rich."""
 
 from __future__ import annotations
 
@@ -12,7 +12,6 @@ if TYPE_CHECKING:
 
 GUTTER = 10
 _PROSE = 100
-_CODES = {"bold": "1", "dim": "2", "red": "31", "green": "32", "yellow": "33", "cyan": "36"}
 _ASCII = {"—": "-", "·": "-", "→": "->", "…": "..."}
 
 
@@ -72,7 +71,8 @@ class Page:
 
     def text(self, *, color: bool, unicode: bool) -> str:
         """Everything, with or without the terminal's colours and the marks beyond ASCII; ends with a newline."""
-        whole = "".join("".join(_styled(*part, color=color) for part in parts) + "\n" for parts in self._lines)
+        write = _styled if color else _plain
+        whole = "".join(write(parts) + "\n" for parts in self._lines)
         for mark, plain in {} if unicode else _ASCII.items():
             whole = whole.replace(mark, plain)
         return whole
@@ -82,14 +82,20 @@ def cells(text: str) -> int:
     """The columns of a terminal that a text takes."""
     if text.isascii():
         return len(text)
-    from unicodedata import combining, east_asian_width
+    from rich.cells import cell_len
 
-    return sum(0 if combining(char) else 1 + (east_asian_width(char) in "WF") for char in text)
+    return cell_len(text)
 
 
-def _styled(text: str, style: str, *, color: bool) -> str:
-    codes = ";".join(_CODES[word] for word in style.split())
-    return f"\x1b[{codes}m{text}\x1b[0m" if codes and color else text
+def _plain(parts: Sequence[Part]) -> str:
+    return "".join(text for text, _ in parts)
+
+
+def _styled(parts: Sequence[Part]) -> str:
+    from rich.color import ColorSystem
+    from rich.style import Style
+
+    return "".join(Style.parse(style).render(text, color_system=ColorSystem.STANDARD) for text, style in parts)
 
 
 def _breaks(text: str, width: int) -> Iterator[int]:
