@@ -110,7 +110,7 @@ def add_target(parser: argparse.ArgumentParser) -> None:
         (
             ["--python"],
             "PATH",
-            "another interpreter, or its environment's folder; it runs, with its .pth files; with --root, one in it",
+            "another interpreter, or its environment's directory; a virtual environment is read, any other Python runs",
         ),
         (["-r", "--requirements"], "FILE", "a requirements or lock file; nothing is installed"),
         (

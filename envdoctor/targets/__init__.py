@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 #: The option that selects a target, and the function ``(value, **options) -> Snapshot`` that examines it.
 TARGETS = {
-    "python": "envdoctor.targets.local:examine_interpreter",
+    "python": "envdoctor.targets.environment:named",
     "requirements": "envdoctor.targets.requirements:read",
     "root": "envdoctor.targets.root_environments:examine",
     "pid": "envdoctor.targets.process:examine",

@@ -101,6 +101,24 @@ def _at(place: str, wanted: Callable[[], Mapping[str, Sequence[str]]]) -> Snapsh
     return snapshot(facts, _target(facts["python"]), _asks(facts), place)
 
 
+def named(executable: str, wanted: Mapping[str, Sequence[str]] | None = None) -> Snapshot:
+    """The environment of an interpreter that is named by its path, its environment's directory, or a command.
+
+    A virtual environment is read by its files, so that neither its interpreter nor its ``.pth`` files run; any other
+    interpreter is asked. Raises :class:`~envdoctor.errors.TargetError` where there is none, or none that answers.
+    """
+    from envdoctor.targets.interpreter import find_interpreter
+
+    path = find_interpreter(executable)
+    place = at_hand.environment_of(path)
+    facts = None if place == path else read(place)
+    if facts is None:
+        from envdoctor.targets.local import examine_interpreter
+
+        return examine_interpreter(path, wanted)
+    return snapshot(facts, _target(facts["python"]), _asks(facts), place)
+
+
 def beside_lock(found: Snapshot, directory: str) -> Snapshot:
     """The snapshot of an environment that a lock file in a directory, if there is one, says the contents of."""
     ask = found.lookup
