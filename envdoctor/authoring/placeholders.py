@@ -46,10 +46,8 @@ def complain_of_placeholders(fields: Mapping[str, Node], values: Mapping[str, An
     """Refuse words in braces that nothing will fill."""
     known = _known(values)
     for key in ("title", "why", "remedies"):
-        for text, where in strings(fields[key].value, (key,)) if key in fields else ():
-            if where[-1] in _SAID and known.issuperset(words := unsaid(text)):
-                for word in words:
-                    _complain_of_unsaid(fields[key], where, word)
+        if key in fields:
+            _complain_of_unsaid(fields[key], key, known)
     for key in ("title", "why", "remedies", "symptoms"):
         for text, where in strings(fields[key].value, (key,)) if key in fields else ():
             for word in PLACEHOLDER.findall(text):
@@ -84,13 +82,17 @@ def _complain_of_placeholder(node: Node, where: Where, word: str, known: set[str
     node.book.complaints.append(Complaint(path=node.book.document.path, line=line, message=message))
 
 
-def _complain_of_unsaid(node: Node, where: Where, word: str) -> None:
-    line = line_of(node.book.lines, where)
-    message = (
-        f"without {{{word}}} this cannot be said, and not every reader's text or project tells it; "
-        f"put the clause in brackets, [... {{{word}}} ...], or with other words, [... {{{word}}} ...|...]"
-    )
-    node.book.complaints.append(Complaint(path=node.book.document.path, line=line, message=message))
+def _complain_of_unsaid(node: Node, key: str, known: set[str]) -> None:
+    """Refuse a text for readers that says nothing where one of its words is not known."""
+    for text, where in strings(node.value, (key,)):
+        for word in unsaid(text) if where[-1] in _SAID else ():
+            if word in known:
+                line = line_of(node.book.lines, where)
+                message = (
+                    f"without {{{word}}} this cannot be said, and not every reader's text or project tells it; put the "
+                    f"clause in brackets, [... {{{word}}} ...], or with other words, [... {{{word}}} ...|...]"
+                )
+                node.book.complaints.append(Complaint(path=node.book.document.path, line=line, message=message))
 
 
 def strings(value: Any, where: Where) -> Iterator[tuple[str, Where]]:

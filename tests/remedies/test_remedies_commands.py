@@ -9,37 +9,10 @@ import zipfile
 import pytest
 from conftest import environment, run
 from interpreters import each
+from remedies.actions import PATH, command, examined, remedy
 
-from envdoctor.model import Action, Distribution, Remedy, Snapshot, Unknown
-from envdoctor.remedies.commands import installer, joined, with_command
-
-PATH = "/opt/env/bin/python"
-
-
-def examined(packages=(), tool=None, **fields):
-    """A snapshot of an environment whose distributions ``tool`` installed."""
-    tools = tool if isinstance(tool, dict) else dict.fromkeys(packages, tool)
-    fields = {"target": {"kind": "python"}, "platform": {"system": "linux"}, **fields}
-    fields.setdefault("python", {"version": "3.11", "executable": PATH, "prefix": "/opt/env"})
-    return Snapshot(
-        packages={name: Distribution(name=name, version="1.0") for name in packages},
-        lookup=lambda kind, key: tools.get(key) if kind == "installer" else Unknown(reason="not recorded"),
-        **fields,
-    )
-
-
-def remedy(kind, requirement=(), package=(), **fields):
-    """A remedy as the engine makes it; several requirements, or packages, stand in a list."""
-    requirements, packages = ([some] if isinstance(some, str) else list(some) for some in (requirement, package))
-    data = {key: fields[key] for key in ("file", "key", "name", "to", "at") if key in fields}
-    verb = "install" if kind in {"upgrade", "downgrade", "pin"} else kind
-    action = Action(verb=verb, requirements=tuple(requirements), packages=tuple(packages), **data)
-    stated = {"requirement": " ".join(requirements) or None, "package": " ".join(packages) or None}
-    return Remedy(kind=kind, action=action, **stated, **fields)
-
-
-def command(kind, here, **fields):
-    return with_command(remedy(kind, **fields), here).command
+from envdoctor.model import Action, Distribution
+from envdoctor.remedies.commands import installer, with_command
 
 
 @pytest.fixture(autouse=True)
@@ -275,47 +248,6 @@ def test_a_path_that_cannot_be_typed_is_left_out():
     assert (
         command("upgrade", examined(["pip"], python=python), requirement="left==2") == "python -m pip install left==2"
     )
-
-
-# -- several at once ---
-
-
-def test_remedies_that_agree_become_one():
-    here = examined(["left", "right", "pip"], "pip")
-    some = [
-        remedy("upgrade", "left>=2", effect="slower"),
-        remedy("upgrade", ["Left[x] <4", "right"], effect="slower"),
-        remedy("upgrade", "left>=2"),
-    ]
-
-    made = joined(some, here)
-
-    assert made.command == f"{PATH} -m pip install 'left[x]>=2,<4' right"
-    assert (made.kind, made.requirement, made.effect) == ("upgrade", "left[x]>=2,<4 right", "slower")
-    assert made.action == Action(verb="install", requirements=("left[x]>=2,<4", "right"))
-    assert joined([remedy("pin", "left==1"), remedy("upgrade", "right>2")], here).kind == "install"
-    removal = joined([remedy("uninstall", package="left"), remedy("uninstall", package=["left", "right"])], here)
-    assert removal.command == f"{PATH} -m pip uninstall -y left right"
-
-
-@pytest.mark.parametrize(
-    "some",
-    [
-        [],
-        [remedy("upgrade", "left>=2"), remedy("downgrade", "left<2")],
-        [remedy("upgrade", "left>=2"), remedy("uninstall", package="right")],
-        [remedy("upgrade", "left>=2"), remedy("upgrade", "right>=2", at="build")],
-        [remedy("upgrade", "left>=2"), remedy("upgrade", "right>=2", safety="workaround")],
-        [remedy("upgrade", "left>=2"), remedy("upgrade", "python>=3.9")],
-        [remedy("upgrade", "left>=2"), remedy("upgrade", "brought>=2")],
-        [remedy("upgrade", "left>=2"), remedy("upgrade", "left @ https://example.org/left-1.0.zip")],
-        [remedy("upgrade", "left>=2"), remedy("upgrade", "-r x")],
-        [remedy("upgrade", "left>=2"), Remedy(kind="change", text="something else")],
-        [remedy("setenv", name="X", to="1"), remedy("setenv", name="X", to="2")],
-    ],
-)
-def test_remedies_that_do_not_agree_stay_apart(some):
-    assert joined(some, examined(["left", "brought", "pip"], {"left": "pip", "brought": "conda"})) is None
 
 
 # -- effects: the printed command, run literally ---

@@ -1,0 +1,51 @@
+"""Several remedies as one: one command where they agree, none where they do not."""
+
+import pytest
+from remedies.actions import PATH, examined, remedy
+
+from envdoctor.model import Action, Remedy
+from envdoctor.remedies.commands import joined
+
+
+@pytest.fixture(autouse=True)
+def _nothing_active(monkeypatch):
+    monkeypatch.delenv("VIRTUAL_ENV", raising=False)
+    monkeypatch.delenv("CONDA_PREFIX", raising=False)
+
+
+def test_remedies_that_agree_become_one():
+    here = examined(["left", "right", "pip"], "pip")
+    some = [
+        remedy("upgrade", "left>=2", effect="slower"),
+        remedy("upgrade", ["Left[x] <4", "right"], effect="slower"),
+        remedy("upgrade", "left>=2"),
+    ]
+
+    made = joined(some, here)
+
+    assert made.command == f"{PATH} -m pip install 'left[x]>=2,<4' right"
+    assert (made.kind, made.requirement, made.effect) == ("upgrade", "left[x]>=2,<4 right", "slower")
+    assert made.action == Action(verb="install", requirements=("left[x]>=2,<4", "right"))
+    assert joined([remedy("pin", "left==1"), remedy("upgrade", "right>2")], here).kind == "install"
+    removal = joined([remedy("uninstall", package="left"), remedy("uninstall", package=["left", "right"])], here)
+    assert removal.command == f"{PATH} -m pip uninstall -y left right"
+
+
+@pytest.mark.parametrize(
+    "some",
+    [
+        [],
+        [remedy("upgrade", "left>=2"), remedy("downgrade", "left<2")],
+        [remedy("upgrade", "left>=2"), remedy("uninstall", package="right")],
+        [remedy("upgrade", "left>=2"), remedy("upgrade", "right>=2", at="build")],
+        [remedy("upgrade", "left>=2"), remedy("upgrade", "right>=2", safety="workaround")],
+        [remedy("upgrade", "left>=2"), remedy("upgrade", "python>=3.9")],
+        [remedy("upgrade", "left>=2"), remedy("upgrade", "brought>=2")],
+        [remedy("upgrade", "left>=2"), remedy("upgrade", "left @ https://example.org/left-1.0.zip")],
+        [remedy("upgrade", "left>=2"), remedy("upgrade", "-r x")],
+        [remedy("upgrade", "left>=2"), Remedy(kind="change", text="something else")],
+        [remedy("setenv", name="X", to="1"), remedy("setenv", name="X", to="2")],
+    ],
+)
+def test_remedies_that_do_not_agree_stay_apart(some):
+    assert joined(some, examined(["left", "brought", "pip"], {"left": "pip", "brought": "conda"})) is None
