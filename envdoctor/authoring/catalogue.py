@@ -116,7 +116,7 @@ def _remedy(remedy: Mapping[str, Any]) -> str:
         said = "set " + _code(f"{name}={remedy.get('to')}")
         said += f" in {_code(remedy['file'])}" if remedy.get("file") else " in the environment"
     else:
-        said = f"{remedy['kind']} {_code(_said(what).replace('&lt;', '<'))}"
+        said = f"{remedy['kind']} {_code(_said(what.replace('{requirement}', 'NAME')).replace('&lt;', '<'))}"
     tags = [remedy["safety"]] if remedy["safety"] == "workaround" else []
     tags += ["for the build environment only"] if remedy["at"] == "build" else []
     return said + (f" ({', '.join(tags)})" if tags else "")
