@@ -190,7 +190,7 @@ class _Case:
         if self.texts["consumers"] and not self.pointed and holds(self.compiled["when"], snapshot, trace):
             confirmed = None
             said = "none of the distributions that this rule lists is affected; another one, or your own code, may be"
-        elif not _is_where_it_failed(self.error_text, snapshot):
+        elif not _is_where_it_failed(self.error_text, snapshot, self.texts["consumers"]):
             confirmed = None
             said = "this environment lacks packages that the traceback runs through, so that it rules nothing out"
         evidence = [*trace.evidence(), Evidence(fact="environment", value=said, source=snapshot.source)]
@@ -263,14 +263,16 @@ def _with(found: Finding, symptom: symptoms.Match, *, confirmed: bool | None) ->
     return changed
 
 
-def _is_where_it_failed(error_text: Any, snapshot: Snapshot) -> bool:
+def _is_where_it_failed(error_text: Any, snapshot: Snapshot, lines: Mapping[str, Any]) -> bool:
     """Whether the packages that a traceback runs through are installed in an environment, as far as it tells.
 
-    One that does not tell what can be imported shows it by a distribution of the same name as one of them.
+    One that does not tell what can be imported shows it by a distribution of the same name as one of them, or by a
+    consumer, of which ``lines`` tell the import name.
     """
     frames = [frame for failure in error_text.failures for frame in failure.frames]
     names = {frame.package for frame in frames if getattr(frame, "installed", False) and frame.package}
-    missing = [name for name in names if normalise(name) not in snapshot.packages]
+    imported = {line["module"].partition(".")[0] for name, line in lines.items() if name in snapshot.packages}
+    missing = [name for name in names - imported if normalise(name) not in snapshot.packages]
     answers = [snapshot.lookup("importable", name) for name in missing]
     told = [answer for answer in answers if not isinstance(answer, Unknown)]
     return all(told) and (len(missing) < len(names) or bool(told) or not names)

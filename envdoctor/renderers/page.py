@@ -1,4 +1,4 @@
-"""Lines of text with a label in the gutter, wrapped for a page. Only colour, and letters beyond ASCII, import rich."""
+"""Lines of text with a label in the gutter, wrapped for a page. Only colour imports rich."""
 
 from __future__ import annotations
 
@@ -82,9 +82,9 @@ def cells(text: str) -> int:
     """The columns of a terminal that a text takes."""
     if text.isascii():
         return len(text)
-    from rich.cells import cell_len
+    from unicodedata import combining, east_asian_width
 
-    return cell_len(text)
+    return sum(0 if combining(char) else 1 + (east_asian_width(char) in "WF") for char in text)
 
 
 def _plain(parts: Sequence[Part]) -> str:

@@ -295,7 +295,7 @@ def test_an_environment_is_found_in_every_spelling(project, newest, spelling):
     file, _, line = evidence["source"].partition(":")
     assert file == "train.py"
     shown = (folder / file).read_text(encoding="utf-8").splitlines()[int(line) - 1]
-    assert evidence["value"] in shown
+    assert evidence["value"] in shown.replace('"CartPole-v1"', "'...'"), "literals of the source are not shown"
     assert f"In train.py, line {line}, write a function" in findings[RULE]["remedies"][0]["text"]
 
 

@@ -59,7 +59,7 @@ def venv(make_environment):
     return folder, site
 
 
-FORMS = [("check", "-f", "text"), ("check", "-f", "json"), ("check", "-f", "markdown"), ("report",)]
+FORMS = [("check", "--all"), ("check", "-f", "json"), ("check", "-f", "markdown"), ("report",)]
 
 
 def test_there_are_enough_of_them():
