@@ -304,7 +304,7 @@ def test_pytest_runs_them_where_a_proof_needs_it():
 
 BROKEN = f"""\
 id: requirement-gone
-title: "{{distribution}} requires {{requirement}}"
+title: "{{distribution}} requires [{{requirement}}|something]"
 severity: error
 impact: crash
 when: {{installed: missing}}
@@ -353,7 +353,7 @@ def test_an_environment_is_brought_into_its_state_and_nobody_else_sees_it(tmp_pa
         .replace("import left", "import right; right.new()")
         .replace("ModuleNotFoundError, message: \"No module named 'right'\"", "AttributeError, message: \"has no attribute 'new'\"")
         .replace('install: "{requirement}"', "reinstall: right")
-        .replace('"{distribution} requires {requirement}"', "broken")
+        .replace('"{distribution} requires [{requirement}|something]"', "broken")
     )  # fmt: skip
     done = lab("verify", "--jobs", "1")
     assert done.stdout == "proven    requirement-gone  (3 of 3 trials agree)\n", done.stdout + done.stderr
