@@ -41,6 +41,7 @@ def run(words: Sequence[str]) -> int:
     )
     parser.add_argument("file", nargs="?", default="-", help="the text; - or nothing reads stdin")
     parser.add_argument("--no-target", action="store_true", help="go by the text alone")
+    parser.add_argument("--no-rules", action="store_true", help="ask no rule: only what follows from the text itself")
     add_output(parser)
     add_target(parser)
     add_project(parser)
@@ -54,7 +55,7 @@ def run(words: Sequence[str]) -> int:
     if not text.strip():
         raise UsageError("there is no text to explain: give a file, or pipe a traceback or log into envdoctor explain")
     target = None if options.no_target else examine(options)
-    report = doctor.explain(text, target, options.rules, candidates=options.candidates)
+    report = doctor.explain(text, target, options.rules, candidates=options.candidates, ruled=not options.no_rules)
     show(report, options.format, options.output)
     return int(bool(report.findings))
 
