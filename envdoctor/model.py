@@ -180,7 +180,8 @@ class Finding(Record):
     distribution that trips over the cause where the rule lists several. ``matched`` is what ``explain`` recognised
     in the text, and ``confirmed`` whether the environment agrees: ``True``, ``False``, or ``None`` for unknown.
     ``proof`` says whether a machine has run the rule's proof: ``proven``, ``unproven``, ``stale`` or ``refuted``;
-    ``status`` is that of the rule: ``stable``, ``reported`` (cited, not proven) or ``candidate``.
+    ``status`` is that of the rule: ``stable``, ``reported`` (cited, not proven) or ``candidate``; or ``derived``, where
+    there is no rule and ``explain`` concluded it from the text and the environment.
     """
 
     rule: str

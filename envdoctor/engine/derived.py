@@ -5,7 +5,6 @@ Derived findings have the status ``derived``, are warnings at most, and nobody h
 
 from __future__ import annotations
 
-import builtins
 import re
 from typing import TYPE_CHECKING, Any
 
@@ -31,8 +30,6 @@ _OFFERED = {
     "submodule": "it is a module of its own",
     "no-module": "the installed release has no such module",
 }
-#: Types whose name says nothing of who made them.
-_TYPES = {*dir(builtins), "NoneType", "function", "method", "module", "generator", "coroutine", "mappingproxy"}
 
 
 def modules(clues: Sequence[Clue], error_text: Any) -> list[str]:
@@ -68,7 +65,7 @@ def _asked(clue: Clue, names: Names, snapshot: Snapshot) -> Iterator[tuple[str, 
     if place is not None and {"owner", "function"} & said.keys():
         yield "imports", (place.distribution, place.module)
     owner = said.get("owner", "").rpartition(".")[2]
-    if owner and owner not in _TYPES and who.consumer:
+    if owner and who.consumer:
         around = [one.distribution for one in who.seen if one.distribution]
         yield "classes", (owner, tuple(dict.fromkeys([*around, *_required_by(who.consumer, snapshot)])))
     for party in (who.consumer, who.provider):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any
 
 from envdoctor.engine.derived_words import WORDS
@@ -22,6 +23,12 @@ _SAY_THEMSELVES = frozenset({"announced", "stated"})
 _MISSING = frozenset({"missing-name", "missing-attribute", "missing-module"})
 #: How much of a text one line of a finding quotes, and how many unmet requirements it lists.
 MOST_SAID, _MOST_UNMET = 160, 3
+
+
+_DRIVE = re.compile(r"/|[A-Za-z]:[\\/]")
+_LIBRARY = re.compile(
+    r"(?i)(?:site|dist)-packages|[\\/]lib(?:64|32)?[\\/](?:pypy|python)|[\\/]python[\d.]*[\\/]lib[\\/]|conda\d?[\\/]lib"
+)
 
 
 class Case:
@@ -93,9 +100,18 @@ class Case:
             return family if self.who.provider else "signature/unknown"
         if family not in _MISSING:
             return family
+        if self._hidden():
+            return "shadowed"
         if self.who.python or self.names.standard(self._module()):
             return f"missing/python{self._moved()}"
         return f"missing{self._variant()}"
+
+    def _hidden(self) -> bool:
+        """Whether the text says that the module was found in a file of the user's own, though another one brings it."""
+        path, module = self.said.get("path", ""), self._module()
+        if not _DRIVE.match(path) or _LIBRARY.search(path):
+            return False
+        return self.names.standard(module) or self.names.distribution(module) in self.snapshot.packages
 
     def _variant(self) -> str:
         """How it comes that a distribution does not have what was asked for."""
@@ -132,6 +148,8 @@ class Case:
         return {
             "asker": self._asker(),
             "asked": asked,
+            "consumer": who.consumer or "the program",
+            "provider": who.provider or "what it uses",
             "thing": self._thing(),
             "said": short(said.get("said") or self.clue.said),
             "python": ".".join(self.python.split(".")[:2]),

@@ -20,7 +20,10 @@ def remedies(case: Case) -> list[Remedy]:
     """The remedies of a case, in the order of its words, each once."""
     fields = case.fields()
     offered = (remedy for cure in case.words.cures for remedy in _SPECIAL.get(cure, _stated)(case, cure, fields))
-    return list({(one.kind, one.requirement, one.package, one.text): one for one in offered}.values())
+    made: dict[tuple[str | None, ...], Remedy] = {}
+    for one in offered:
+        made.setdefault((one.requirement, one.package, None if one.requirement else one.text), one)
+    return list(made.values())
 
 
 def _stated(case: Case, cure: str, fields: Mapping[str, str]) -> Iterator[Remedy]:

@@ -1,8 +1,9 @@
 """What a derived finding says and which cures follow, by family and by who is concerned: a table. Pure.
 
 A key is a family, or ``family/variant``, of which the exact one counts before the family. The words in braces:
-``asker`` (who asked), ``asked`` (who should have it), ``thing`` (what is missing), ``said`` (of the text), ``python``
-(the version), ``since`` (a version of Python), ``object``, ``library``, ``requirement``, ``name``.
+``asker`` (who asked) and ``asked`` (who should have it) with their versions, ``consumer`` and ``provider`` without,
+``thing`` (what is missing), ``said`` (of the text), ``python`` (the version), ``since`` (a version of Python), ``object``,
+``library``, ``requirement``, ``name``.
 """
 
 # ruff: noqa: E501 - a sentence is one row
@@ -39,7 +40,7 @@ WORDS: Mapping[str, Words] = {
     "missing/own": Words(
         "derived-missing-name", "crash", "{asked} has no {thing}, which {asker} asks for",
         "No installed distribution asks for it: the frames end in your own code, which was written for another release "
-        "of {asked}.", ("packages", "source"), ("change-code", "required", "pin-asked", "upgrade-asked"),
+        "of {provider}.", ("packages", "source"), ("change-code", "required", "pin-asked", "upgrade-asked"),
     ),
     "missing/there": Words(
         "derived-not-found-though-there", "crash", "{thing} is in {asked} as installed, but {asker} did not find it",
@@ -55,12 +56,12 @@ WORDS: Mapping[str, Words] = {
     ),
     "missing/python-removed": Words(
         "derived-removed-from-python", "crash", "Python {since} removed {thing}, which {asker} asks for",
-        "The standard library of Python {python} no longer holds it: this release of {asker} was written for an "
+        "The standard library of Python {python} no longer holds it: this release of {consumer} was written for an "
         "older Python.", ("packages", "python"), _PYTHON,
     ),
     "missing/python-added": Words(
         "derived-not-yet-in-python", "crash", "{thing} came with Python {since}: {asker} asks Python {python} for it",
-        "This release of {asker} was written for a newer Python.", ("packages", "python"),
+        "This release of {consumer} was written for a newer Python.", ("packages", "python"),
         ("older-asker", "stand-in", "newer-python"),
     ),
     "missing/python": Words(
@@ -70,7 +71,7 @@ WORDS: Mapping[str, Words] = {
     ),
     "missing/absent": Words(
         "derived-not-installed", "crash", "{thing} is not installed, and {asker} asks for it",
-        "No distribution of the environment provides it. Its import name suggests {asked}.", _MISSING,
+        "No distribution of the environment provides it. Its import name suggests {provider}.", _MISSING,
         ("required", "install-asked", "upgrade-asker"),
     ),
     "missing/inside": Words(
@@ -81,7 +82,7 @@ WORDS: Mapping[str, Words] = {
     ),
     "missing/loading": Words(
         "derived-saved-elsewhere", "crash", "a saved file refers to {thing}, which {asked} does not have",
-        "The frames read a saved file. It was written with another release of {asked}, where the name was there.",
+        "The frames read a saved file. It was written with another release of {provider}, where the name was there.",
         ("packages", "artifact"), ("required", "upgrade-asked", "pin-asked"),
     ),
     "missing/unknown": Words(
@@ -91,7 +92,7 @@ WORDS: Mapping[str, Words] = {
     ),
     "signature": Words(
         "derived-signature", "crash", "{asker} calls {thing} of {asked} with arguments that it does not take",
-        "Its parameters differ from those that {asker} was written for: they changed between releases of {asked}.",
+        "Its parameters differ from those that {asker} was written for: they changed between releases of {provider}.",
         _MISSING, _PAIR,
     ),
     "signature/unknown": Words(
@@ -115,13 +116,13 @@ WORDS: Mapping[str, Words] = {
         ("require-it", "upgrade-asker", "pin-asked"),
     ),
     "abi": Words(
-        "derived-binary-interface", "crash", "{asker} was compiled for another release of {asked}",
+        "derived-binary-interface", "crash", "{asker} was compiled for another release of {provider} than {asked}",
         "Compiled extensions hold to the binary interface of the release that they were compiled against.",
         _MISSING, ("upgrade-asker", "pin-asked", "reinstall-asker", "upgrade-asked"),
     ),
     "symbol": Words(
         "derived-binary-interface", "crash", "a shared library of {asker} asks for the symbol {thing}, which {asked} does not have",
-        "The extension was built for another release of {asked}, or another build of it.", ("packages", "library"),
+        "The extension was built for another release of {provider}, or another build of it.", ("packages", "library"),
         ("upgrade-asker", "pin-asked", "reinstall-asker", "upgrade-asked"),
     ),
     "libc": Words(
@@ -131,7 +132,7 @@ WORDS: Mapping[str, Words] = {
     ),
     "library": Words(
         "derived-system-library", "crash", "{asker} needs the shared library {library}, which could not be loaded",
-        "The library belongs to the system, or to another distribution, and no wheel of {asker} brings it.",
+        "The library belongs to the system, or to another distribution, and no wheel of {consumer} brings it.",
         ("packages", "system", "library", "module"), ("install-library", "reinstall-asker"),
     ),
     "architecture": Words(
@@ -181,10 +182,14 @@ WORDS: Mapping[str, Words] = {
         "derived-syntax", "crash", "{asker} is not written in the grammar of Python {python}",
         "An installed file that does not compile was written for another version: for Python 2, for one in which "
         "a later keyword was still a name, or for a newer one.", ("packages", "python", "source"),
-        ("upgrade-asker", "older-asker", "older-python"),
+        ("upgrade-asker", "older-asker"),
+    ),
+    "python2": Words(
+        "derived-python-2", "crash", "{asker} was written for Python 2: {said}",
+        "Python 3 has no such name, and never had.", ("packages", "python", "source"), ("upgrade-asker",),
     ),
     "shadowed": Words(
-        "derived-shadowed", "crash", "a file of yours hides the module {thing}: {said}",
+        "derived-shadowed", "crash", "a file of yours hides the module that {asker} asks for: {said}",
         "Python imports from the directory of the program first.", ("module", "source", "packages"), ("look-for-shadow",),
     ),
     "circular": Words(
@@ -193,11 +198,11 @@ WORDS: Mapping[str, Words] = {
         ("module", "source", "packages", "python"), ("look-for-shadow", "upgrade-asker"),
     ),
     "requires-python": Words(
-        "derived-no-release-fits", "install-failure", "this release of {asked} does not support Python {python}",
+        "derived-no-release-fits", "install-failure", "this release of {provider} does not support Python {python}",
         "Its metadata says which versions it supports.", ("packages", "python"), ("other-release-asked", "fitting-python"),
     ),
     "no-wheel": Words(
-        "derived-no-release-fits", "install-failure", "no release of {asked} that was asked for fits this Python and machine",
+        "derived-no-release-fits", "install-failure", "no release of {provider} that was asked for fits this Python and machine",
         "The index has no file for this version of Python, platform and C library, or the version or name does not "
         "exist there.", ("packages", "python", "platform", "system", "marker", "tags"),
         ("other-release-asked", "older-python"),
@@ -246,7 +251,7 @@ CURES: Mapping[str, tuple[str, str, str, str]] = {
     "upgrade-asker": ("upgrade", "asker", "above", "if a newer release of {name} no longer needs this"),
     "older-asker": ("downgrade", "asker", "below", "if an older release of {name} does not need this yet"),
     "pin-asked": ("pin", "asked", "below-major", "without what newer releases of {name} bring"),
-    "upgrade-asked": ("upgrade", "asked", "above", "if it came with a newer release of {name}"),
+    "upgrade-asked": ("upgrade", "asked", "above", "if a newer release of {name} has what is asked for"),
     "install-asked": ("install", "asked", "", "if {name} is what is meant by this import name"),
     "other-release-asked": ("install", "asked", "", "another release may fit: without a version, the newest that does is taken"),
     "reinstall-asked": ("reinstall", "asked", "", "if its files are damaged or mixed"),
@@ -267,8 +272,8 @@ CURES: Mapping[str, tuple[str, str, str, str]] = {
     "main-guard": ("change", "", "", "start processes below `if __name__ == '__main__':` only"),
     "spawn": ("change", "", "", "choose the start method spawn where the parent has threads or uses a device: multiprocessing.set_start_method('spawn')"),
     "raise-limit": ("change", "", "", "raise the limit (`ulimit -n`, the container's memory or its --shm-size), or use fewer workers"),
-    "other-build": ("change", "", "", "install the build of {asker} that is made for this device and driver"),
-    "off-screen": ("change", "", "", "use the build without windows or the off-screen mode of {asker}, or start a virtual display"),
+    "other-build": ("change", "", "", "install the build of {consumer} that is made for this device and driver"),
+    "off-screen": ("change", "", "", "use the build without windows or the off-screen mode of {consumer}, or start a virtual display"),
     "save-again": ("change", "", "", "write the file again with the installed releases, or read it with those that wrote it"),
     "filter-warning": ("change", "", "", "take the warning out of what is raised: an `ignore` line in filterwarnings"),
 }  # fmt: skip

@@ -10,6 +10,7 @@ asked for, ``path`` where it was looked for, ``distribution``, ``consumer``, ``r
 
 from __future__ import annotations
 
+import builtins
 import re
 from collections import Counter
 from typing import TYPE_CHECKING, Any
@@ -39,6 +40,9 @@ FAMILIES: Sequence[tuple[str, str, str]] = (
     ("shadowed", "", rf"cannot import name '(?P<name>\w+)' from '(?P<module>{_DOTTED})' \(consider renaming '(?P<path>[^']+)'"),
     ("circular", "", rf"partially initialized module '(?P<module>{_DOTTED})' has no attribute '(?P<name>\w+)'(?! \(most likely due to a circular import\) \()"),
     ("circular", "", rf"cannot import name '(?P<name>\w+)' from partially initialized module '(?P<module>{_DOTTED})'(?:.{{0,80}}? \((?P<path>[^()\n]+)\)$)?"),
+    ("python2", "", r"'(?:dict|dict_keys|dict_values|dict_items|map|filter|zip|range|generator)' object (?:has no attribute '(?:iteritems|iterkeys|itervalues|has_key|next|sort)'|is not subscriptable|does not support indexing)"),
+    ("python2", "NameError", r"name '(?:unicode|xrange|raw_input|basestring|long|unichr|reduce|execfile|cmp)' is not defined"),
+    ("python2", "", r"No module named '?(?:urllib2|ConfigParser|Queue|StringIO|cStringIO|cPickle|__builtin__|Tkinter|httplib|urlparse|HTMLParser|cookielib|SocketServer|BaseHTTPServer|copy_reg|exceptions|sets|md5)'?$"),
     ("missing-name", "", rf"cannot import name '?(?P<name>\w+)'? from '(?P<module>{_DOTTED})'(?: \((?P<path>[^()\n]+)\))?"),
     ("missing-name", "ImportError", r"cannot import name '?(?P<name>\w+)'?$"),
     ("missing-name", "", rf"module '?(?P<module>{_DOTTED})'? has no attribute '?(?P<name>\w+)'?"),
@@ -47,7 +51,7 @@ FAMILIES: Sequence[tuple[str, str, str]] = (
     ("missing-attribute", "", rf"'(?P<owner>{_DOTTED})' object is not (?:callable|subscriptable|iterable)"),
     ("missing-module", "", rf"No module named '?(?P<module>{_DOTTED})'?"),
     ("missing-module", "", rf"[Mm]issing optional dependency '(?P<module>{_DOTTED})'"),
-    ("signature", "TypeError", rf"(?P<function>{_DOTTED}|[\w.<>]+)\(\) (?:got an unexpected keyword argument|got multiple values for (?:keyword )?argument|got some positional-only arguments passed as keyword arguments:) '(?P<name>\w+)"),
+    ("signature", "TypeError", rf"(?P<function>{_DOTTED}|[\w.<>]+)\(\) (?:got an unexpected keyword argument|got multiple values for (?:keyword )?argument|got some positional-only arguments passed as keyword arguments:) '(?P<name>\w+)'?"),
     ("signature", "TypeError", rf"(?P<function>{_DOTTED}|[\w.<>]+)\(\) (?:takes|missing) (?:from |at most |at least |exactly )?(?:\d+|no)\b.{{0,60}}?arguments?(?:: '(?P<name>\w+))?"),
     ("signature", "TypeError", rf"(?:'(?P<name>\w+)' is an invalid keyword argument for|unexpected keyword argument '?(?P<named>\w+)'?)(?: (?P<function>{_DOTTED}))?"),
     ("signature", "TypeError", rf"Can't instantiate abstract class (?P<owner>{_DOTTED}) with"),
@@ -136,6 +140,10 @@ _SCENE = re.compile(
 )
 
 
+#: Types whose name says nothing of who made them.
+BUILT_IN = frozenset(dir(builtins)) | {"NoneType", "function", "method", "module", "coroutine", "mappingproxy"}
+
+
 class Clue(Record):
     """What one message of a text says: its family, the groups of the expression, and the failure that it is of.
 
@@ -190,7 +198,7 @@ def _of_failure(failure: Any, number: int, count: int, built: str | None) -> Ite
         if raises and exception and raises != exception:
             continue
         found = _compiled(expression).search(message)
-        if found:
+        if found and found.groupdict().get("owner") not in BUILT_IN:
             groups = {name: value for name, value in found.groupdict().items() if value}
             weight = _weight(family, failure) + late
             yield Clue(family=family, said=found.group(), groups=groups, failure=failure, built=built, weight=weight)

@@ -180,7 +180,7 @@ def _asked(clue: Clue, names: Names, around: Sequence[Place], seen: Mapping[str,
     given = said.get("requirement") or (said.get("distribution") if clue.family not in _OF_ASKER else None)
     module = said.get("module") or _module_of(said, around, seen)
     found: str | None = None
-    python = clue.family in {"descriptor", "syntax"}
+    python = clue.family in {"descriptor", "syntax", "python2"}
     if python:
         pass
     elif given:

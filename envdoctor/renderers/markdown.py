@@ -114,19 +114,22 @@ def _rows(report: Report) -> Iterator[tuple[str, list[Any]]]:
 
 def _headline(report: Report) -> str:
     if layout.explains(report):
-        return f"Explained by {layout.standing(report)}" if report.findings else "No rule explains the text"
+        return f"Explained by {layout.standing(report)}" if layout.known(report) else "No rule explains the text"
     return layout.tally(report.findings).capitalize() if report.findings else "Nothing known to be wrong"
 
 
 def _findings(page: _Page, report: Report) -> Iterator[str]:
-    for finding in layout.ordered(report):
+    for heading, finding in layout.headed(report):
+        if heading:
+            yield heading
+            yield ""
         yield from _finding(page, finding, report)
     for finding in report.ruled_out:
         yield f"**ruled out**: {page.words(finding.title)} ({page.code(finding.rule)})"
         yield ""
         yield from _evidence(page, finding, "because")
         yield ""
-    if not report.findings:
+    if not layout.known(report):
         for label, text in layout.understood(report):
             yield f"- {label}: {page.code(text)}"
         if report.understood:

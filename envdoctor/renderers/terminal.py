@@ -32,13 +32,16 @@ def render(report: Report, *, width: int | None = None, color: bool | None = Non
     if not report.findings and not layout.explains(report):
         return line.verdict(report, color, unicode) + "\n"
     page = _Page(_columns(width), unicode=unicode)
-    for finding in layout.ordered(report):
+    for heading, finding in layout.headed(report):
+        if heading:
+            page.put((heading, "bold"))
+            page.put()
         _finding(page, finding, report)
     for finding in report.ruled_out:
         _ruled_out(page, finding, report)
     if report.findings:
         _summary(page, report)
-    else:
+    if not layout.known(report):
         _understood(page, report)
     for number, reason in enumerate(line.reasons(report)):
         page.prose(("" if number else "unknown", "dim"), (reason, "dim"))
@@ -189,7 +192,8 @@ def _ruled_out(page: _Page, finding: Finding, report: Report) -> None:
 
 
 def _understood(page: _Page, report: Report) -> None:
-    page.put((f"None of {line.count(report.rules, 'rule')} explains this.", "bold"))
+    if report.rules:
+        page.put((f"None of {line.count(report.rules, 'rule')} explains this.", "bold"))
     rows = layout.understood(report)
     for label, text in rows:
         page.prose(_label(label), (text, ""))
