@@ -68,7 +68,8 @@ def _asked(clue: Clue, names: Names, snapshot: Snapshot) -> Iterator[tuple[str, 
     if owner and who.consumer:
         around = [one.distribution for one in who.seen if one.distribution]
         yield "classes", (owner, tuple(dict.fromkeys([*around, *_required_by(who.consumer, snapshot)])))
-    for party in (who.consumer, who.provider):
+    beside = _required_by(who.consumer, snapshot) if who.consumer and not who.provider else []
+    for party in (who.consumer, who.provider, *beside):
         if party:
             yield "trackers", party
 

@@ -29,7 +29,7 @@ MOST_LOG = 200_000
 
 _DOTTED = r"[A-Za-z_][\w.]{0,200}"
 _NAME = r"[A-Za-z0-9](?:[\w.-]{0,80}[A-Za-z0-9])?"
-_VERSION = r"\d[\w.!+]{0,60}"
+_VERSION = r"\d(?:[\w.!+]{0,60}\w)?"
 _SPEC = rf"(?: ?(?:[<>=!~]=?=?) ?{_VERSION}(?:\.\*)?,?){{1,6}}"
 _FILE = r"(?:[A-Za-z]:)?[^\s:'\"()]{1,400}?"
 _SHARED = r"(?:[\w.+-]{1,100}\.so(?:\.[\d.]+)?|[\w.+-]{1,100}\.(?:dylib|dll))"
@@ -194,8 +194,8 @@ def _of_failure(failure: Any, number: int, count: int, built: str | None) -> Ite
     if failure.chained == "ignored":
         return
     late = (number + 1) / count / 2
-    for family, raises, expression in (*FAMILIES, *LINES):
-        if raises and exception and raises != exception:
+    for family, raises, expression in _IN_ORDER:
+        if raises and raises != exception:
             continue
         found = _compiled(expression).search(message)
         if found and found.groupdict().get("owner") not in BUILT_IN:
@@ -247,6 +247,9 @@ def _of_lines(text: str, built: str | None) -> Iterator[Clue]:
                 break
 
 
+_LOOSE = frozenset({"stated", "announced"})
+#: All families, those whose expressions many messages meet at the end.
+_IN_ORDER = tuple(sorted((*FAMILIES, *LINES), key=lambda row: row[0] in _LOOSE))
 _expressions: dict[str, re.Pattern[str]] = {}
 
 

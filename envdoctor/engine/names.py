@@ -54,14 +54,16 @@ class Names:
         """
         if not module or self.standard(module):
             return None
-        for name in _prefixes(module):
-            if self._provided.get(name):
-                return self._provided[name][0]
         if self._imports.get(module, "") is None:
             return None
-        told = self._told(module)
-        found = self.present(told) if told else None
-        return found or self._similar(module) or told or normalise(module.partition(".")[0])
+        for name in _prefixes(module):
+            owners = self._provided.get(name, ())
+            told = self._told(name)
+            if len(owners) == 1 or (owners and _bare(owners[0]) == _bare(name)):
+                return owners[0]  # of several, only one that is called so
+            if told:
+                return self.present(told) or self._similar(module) or told
+        return self._similar(module) or normalise(module.partition(".")[0])
 
     def present(self, name: str) -> str | None:
         """The name under which a distribution, or another of its family, is installed."""
@@ -94,13 +96,10 @@ class Names:
         owner = max(owners or inner)[1] if owners or inner else None
         return (self.present(owner) or owner) if owner else None
 
-    def _told(self, module: str) -> str | None:
-        for name in _prefixes(module):
-            head, _, last = name.rpartition(".")
-            told = self._imports.get(name) or (self._imports.get(f"{head}.*") or "").replace("*", normalise(last))
-            if told:
-                return told
-        return None
+    def _told(self, name: str) -> str | None:
+        """What the vocabulary says of exactly this dotted name."""
+        head, _, last = name.rpartition(".")
+        return self._imports.get(name) or (self._imports.get(f"{head}.*") or "").replace("*", normalise(last)) or None
 
     def _similar(self, module: str) -> str | None:
         """The one installed distribution whose name is that of the module, but for what stands around it."""

@@ -31,14 +31,13 @@ def together(
     its symptoms are not in the text. A rule that is about nothing in the frames, in the message or installed comes
     last; where the message only says that something cannot be pickled, being installed is not enough.
     """
-    shown = _shown(error_text, names)
+    shown = _shown(error_text, names) | {name for one in derived for name in one.packages}
     generic = any(one.rule == _NOT_PICKLABLE for one in derived)
     near = shown if generic else shown | {*names.installed}
     close = [one for one in recognised if one.confirmed or not one.packages or near & {*one.packages}]
     remote = [one for one in recognised if one not in close]
     news = [one for one in derived if not _said(one, close)]
-    concerned = shown | {name for one in derived for name in one.packages}
-    beside = _beside(holding, concerned, {(one.rule, one.consumer) for one in recognised})
+    beside = _beside(holding, shown, {(one.rule, one.consumer) for one in recognised})
     pairs = [
         one for one in beside if any(len(each.packages) > 1 and {*each.packages} <= {*one.packages} for each in derived)
     ]

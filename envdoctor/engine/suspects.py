@@ -25,6 +25,10 @@ _OWN = frozenset(
 )
 #: Families whose `distribution` is the one that asked, as the one that was being built.
 _OF_ASKER = frozenset({"setup", "build"})
+#: Families whose `path` is a file of the one that asked.
+_OF_FILE = frozenset({"symbol", "libc", "library", "architecture"})
+#: Families whose message is about an import.
+_IMPORTS = frozenset({"missing-module", "missing-name"})
 #: Frames of these only carry a call on.
 _CARRIERS = frozenset(
     {"importlib", "runpy", "threading", "contextlib", "functools", "_bootstrap", "_bootstrap_external"}
@@ -151,7 +155,8 @@ def parties(clue: Clue, names: Names, seen: Mapping[str, Any], *, complete: bool
         asked, others = others[0], others[1:]
     others += [name for name in names.rivals(clue.groups.get("module") or "") if name not in {asked, *others}]
     sure = {name for name in (consumer, asked, *others) if name in names.installed}
-    rest = [name for name in names.installed if name not in sure] if complete and len(sure) <= 1 else []
+    open_ended = complete and len(sure) <= 1 and not (own is not None and asked)
+    rest = [name for name in names.installed if name not in sure] if open_ended else []
     return Parties(
         consumer=consumer,
         provider=asked,
@@ -185,7 +190,7 @@ def _asked(clue: Clue, names: Names, around: Sequence[Place], seen: Mapping[str,
         pass
     elif given:
         name = re.match(r"[\w.-]+", given)
-        found = (names.known(name[0]) or normalise(name[0])) if name else None
+        found = _meant(name[0], clue, names) if name else None
     elif module:
         found, python = names.distribution(module), names.standard(module)
     elif "symbol" in said:
@@ -198,6 +203,23 @@ def _asked(clue: Clue, names: Names, around: Sequence[Place], seen: Mapping[str,
         owner = seen.get("classes", {}).get(owner) or names.classes.get(owner)
         found = names.present(owner) or owner if owner else None
     return found, python
+
+
+def _meant(word: str, clue: Clue, names: Names) -> str | None:
+    """The distribution that a word means; a sentence that anybody may write must name one that is known."""
+    return names.known(word) or (None if clue.family in {"stated", "announced"} else normalise(word))
+
+
+def _imported_itself(around: Sequence[Place], asked: str) -> bool:
+    """Whether the innermost frame is an import in the distribution that should have the name.
+
+    A function that answers for missing names, or an exception that is raised by hand, speaks for whoever called it.
+    """
+    place = next((one for one in around if not one.standard), None)
+    if place is None or place.distribution != asked:
+        return False
+    frame = place.frame
+    return "getattr" not in (frame.function or "") and not (frame.code or "").startswith("raise")
 
 
 def _of_object(text: str, names: Names) -> str | None:
@@ -236,13 +258,14 @@ def _asking(clue: Clue, names: Names, around: Sequence[Place], asked: str | None
     """The distribution, or the frame of own code, that asked; and whether nobody but the asked one did."""
     said = clue.groups
     given = said.get("consumer") or (said.get("distribution") if clue.family in _OF_ASKER else None)
-    if given:
-        return names.known(given) or normalise(given), None, False
-    if said.get("path") and clue.family in {"symbol", "libc", "library", "architecture"}:
-        owner = of_path(said["path"], names)
-        if owner:
-            return owner, None, False
+    meant = _meant(given, clue, names) if given else None
+    if said.get("path") and clue.family in _OF_FILE:
+        meant = meant or of_path(said["path"], names)
+    if meant:
+        return meant, None, False
     inside = False
+    if clue.family in _IMPORTS and asked and _imported_itself(around, asked):
+        return asked, None, True
     for place in around:
         if place.distribution and place.distribution == asked:
             inside = True
@@ -250,10 +273,9 @@ def _asking(clue: Clue, names: Names, around: Sequence[Place], asked: str | None
             return place.distribution, None, False
         elif place.own:
             return None, place.frame, False
-    module = said.get("module")
-    if clue.family == "descriptor" and module:
-        return names.distribution(module), None, False
-    return (asked, None, True) if inside else (None, None, False)
+    module = said.get("module") if clue.family == "descriptor" else None
+    found = asked if inside else names.distribution(module) if module else None
+    return found, None, inside
 
 
 def _beside(around: Iterable[Place], consumer: str | None) -> tuple[str | None, bool]:
@@ -267,7 +289,9 @@ def _beside(around: Iterable[Place], consumer: str | None) -> tuple[str | None, 
 
 
 _QUOTED = re.compile(
-    r"[`'\"](?P<quoted>[A-Za-z][\w-]*)[.`'\"]|\b(?P<dotted>[A-Za-z_]\w*)\.[A-Za-z_]"
+    r"`(?P<ticked>[A-Za-z][\w-]*)[.`]|\b(?P<dotted>[A-Za-z_]\w*)\.[A-Za-z_]"
+    r"|['\"](?P<quoted>[A-Za-z][\w-]*)['\"] "
+    r"(?:package|module|library|distribution|extension|plugin|version|is|was|requires|needs)"
     r"|\b(?P<versioned>[A-Za-z][\w-]+)(?:==| v?| version )\d+[.\d]*"
 )
 
