@@ -83,6 +83,9 @@ class Case:
     def dotted(self) -> Iterator[str]:
         """The dotted name that is missing, and all that it is below."""
         module, name = self._module(), self.said.get("name", "")
+        method = self.names.method(self.said.get("owner", ""), name)
+        if method:
+            yield method
         if module and name:
             yield f"{module}.{name}"
         while module:
@@ -117,7 +120,8 @@ class Case:
         """How it comes that a distribution does not have what was asked for."""
         who, installed = self.who, self.snapshot.packages
         verdict = self.offer[0] if self.offer else ""
-        absent = bool(self.snapshot.complete and installed and who.provider not in installed)
+        whole = "." not in self._module() or (self.snapshot.complete and installed)
+        absent = bool(whole) and who.provider not in installed
         variants = (
             ("/unknown", not who.provider),
             ("/inside", who.inside),

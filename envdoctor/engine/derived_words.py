@@ -116,7 +116,7 @@ WORDS: Mapping[str, Words] = {
         ("require-it", "upgrade-asker", "pin-asked"),
     ),
     "abi": Words(
-        "derived-binary-interface", "crash", "{asker} was compiled for another release of {provider} than {asked}",
+        "derived-binary-interface", "crash", "{asker} was compiled for another release of {provider}",
         "Compiled extensions hold to the binary interface of the release that they were compiled against.",
         _MISSING, ("upgrade-asker", "pin-asked", "reinstall-asker", "upgrade-asked"),
     ),
@@ -183,6 +183,11 @@ WORDS: Mapping[str, Words] = {
         "An installed file that does not compile was written for another version: for Python 2, for one in which "
         "a later keyword was still a name, or for a newer one.", ("packages", "python", "source"),
         ("upgrade-asker", "older-asker"),
+    ),
+    "newer-python": Words(
+        "derived-not-yet-in-python", "crash", "{asker} was written for a newer Python: {said}",
+        "Built-in types and the grammar of types grew with Python 3.9, 3.10 and later.", ("packages", "python", "source"),
+        ("older-asker", "newer-python"),
     ),
     "python2": Words(
         "derived-python-2", "crash", "{asker} was written for Python 2: {said}",

@@ -43,6 +43,9 @@ FAMILIES: Sequence[tuple[str, str, str]] = (
     ("python2", "", r"'(?:dict|dict_keys|dict_values|dict_items|map|filter|zip|range|generator)' object (?:has no attribute '(?:iteritems|iterkeys|itervalues|has_key|next|sort)'|is not subscriptable|does not support indexing)"),
     ("python2", "NameError", r"name '(?:unicode|xrange|raw_input|basestring|long|unichr|reduce|execfile|cmp)' is not defined"),
     ("python2", "", r"No module named '?(?:urllib2|ConfigParser|Queue|StringIO|cStringIO|cPickle|__builtin__|Tkinter|httplib|urlparse|HTMLParser|cookielib|SocketServer|BaseHTTPServer|copy_reg|exceptions|sets|md5)'?$"),
+    ("newer-python", "TypeError", r"'(?:type|ABCMeta|builtin_function_or_method|_GenericAlias)' object is not subscriptable|unsupported operand type\(s\) for \|: '(?:type|ABCMeta|_GenericAlias|NoneType|_UnionGenericAlias)' and|dataclass\(\) got an unexpected keyword argument '(?:slots|kw_only|match_args|weakref_slot)'|zip\(\) takes no keyword arguments|unsupported operand type\(s\) for \|=?: 'dict' and 'dict'"),
+    ("newer-python", "AttributeError", r"'str' object has no attribute 'remove(?:pre|suf)fix'|'int' object has no attribute 'bit_count'"),
+    ("descriptor", "RuntimeError", r"There is no current event loop in thread|no running event loop"),
     ("missing-name", "", rf"cannot import name '?(?P<name>\w+)'? from '(?P<module>{_DOTTED})'(?: \((?P<path>[^()\n]+)\))?"),
     ("missing-name", "ImportError", r"cannot import name '?(?P<name>\w+)'?$"),
     ("missing-name", "", rf"module '?(?P<module>{_DOTTED})'? has no attribute '?(?P<name>\w+)'?"),
@@ -80,6 +83,7 @@ FAMILIES: Sequence[tuple[str, str, str]] = (
     ("unmet", "", rf"\((?P<distribution>{_NAME}) (?P<version>{_VERSION}) \([^)]*\), Requirement\.parse\('(?P<requirement>[^']+)'\)(?:, \{{'?(?P<consumer>[\w.-]+))?"),
     ("unmet", "", rf"The '(?P<requirement>[^'\n]+)' distribution was not found and is required by (?P<consumer>{_NAME})"),
     ("unmet", "", rf"(?P<requirement>{_NAME}{_SPEC}) is required .{{0,120}}?but found (?P<distribution>{_NAME})==(?P<version>{_VERSION})"),
+    ("unmet", "", rf"(?P<consumer>{_NAME}) requires version '?(?P<version>{_VERSION})'? or (?:newer|higher|greater|later) of '?(?P<distribution>{_NAME})'?"),
     ("unmet", "", rf"No package metadata was found for (?P<distribution>{_NAME})"),
     ("unmet", "PackageNotFoundError", rf"^(?P<distribution>{_NAME})$"),
     ("start-method", "", r"(?i:in forked subprocess|bootstrapping phase|freeze_support|'?(?:spawn|forkserver)'? start method|when fork\(\) was called|context has already been set|multi-?threaded, use of fork\(\))"),
@@ -96,7 +100,8 @@ FAMILIES: Sequence[tuple[str, str, str]] = (
 #: Families whose message is a line of an installer's, a compiler's or a build tool's log.
 LINES: Sequence[tuple[str, str, str]] = (
     ("unmet", "", rf"(?P<consumer>{_NAME}) {_VERSION} (?:requires|has requirement|depends on) (?P<requirement>{_NAME}[^,\n;]{{0,100}}?)(?:; .{{0,80}}?)?, (?:but you(?:'ll)? have (?P<distribution>{_NAME}) (?P<version>{_VERSION})|which is not installed)"),
-    ("unmet", "", rf"[Bb]ecause (?P<consumer>{_NAME})(?:==| )?{_VERSION} depends on (?P<requirement>{_NAME}[<>=!~][^\s,]{{0,80}})"),
+    ("unmet", "", rf"(?P<consumer>{_NAME})(?:==| )\(?{_VERSION}\)? depends on (?P<requirement>{_NAME}(?:{_SPEC})?)"),
+    ("unmet", "", rf"[Bb]ecause (?P<consumer>{_NAME}) depends on (?P<requirement>{_NAME}(?:{_SPEC})?)"),
     ("requires-python", "", rf"Package '(?P<distribution>{_NAME})' requires a different Python: (?P<version>{_VERSION}) not in '(?P<python>[^'\n]+)'"),
     ("requires-python", "", rf"[Tt]he requested .{{0,60}}Python .{{0,80}} (?P<distribution>{_NAME})(?:==\S+)? depends on Python(?P<python>[<>=!~][^\s,]{{0,60}})"),
     ("no-wheel", "", rf"(?P<distribution>{_NAME}?)-{_VERSION}(?:-[\w.]+){{3,4}}\.whl is not a supported wheel on this platform"),

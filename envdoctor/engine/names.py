@@ -76,6 +76,11 @@ class Names:
                 return self.present(one) or one
         return next(iter(self._provided.get(name, ())), None)
 
+    def method(self, owner: str, name: str) -> str | None:
+        """The full name of a method or attribute that a class of the standard library lost or gained."""
+        ending = f".{owner.rpartition('.')[2]}.{name}"
+        return next((full for full in (*self.removed, *self.added) if owner and full.endswith(ending)), None)
+
     def rivals(self, module: str) -> list[str]:
         """The installed distributions that bring the same import name, where they are several."""
         top = module.partition(".")[0]

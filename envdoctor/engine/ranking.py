@@ -28,8 +28,9 @@ def together(
     """All findings of a text, best first.
 
     Rules that know the text come first, then what was derived, then what holds of the distributions concerned though
-    its symptoms are not in the text. A rule that is about nothing in the frames, in the message or installed comes
-    last; where the message only says that something cannot be pickled, being installed is not enough.
+    its symptoms are not in the text, unless a rule is confirmed. A rule that is about nothing in the frames, in the
+    message or installed comes last; where the message only says that something cannot be pickled, being installed is
+    not enough.
     """
     shown = _shown(error_text, names) | {name for one in derived for name in one.packages}
     generic = any(one.rule == _NOT_PICKLABLE for one in derived)
@@ -37,7 +38,8 @@ def together(
     close = [one for one in recognised if one.confirmed or not one.packages or near & {*one.packages}]
     remote = [one for one in recognised if one not in close]
     news = [one for one in derived if not _said(one, close)]
-    beside = _beside(holding, shown, {(one.rule, one.consumer) for one in recognised})
+    sure = any(one.confirmed for one in close)
+    beside = [] if sure else _beside(holding, shown, {(one.rule, one.consumer) for one in recognised})
     pairs = [
         one for one in beside if any(len(each.packages) > 1 and {*each.packages} <= {*one.packages} for each in derived)
     ]

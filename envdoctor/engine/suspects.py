@@ -25,6 +25,8 @@ _OWN = frozenset(
 )
 #: Families whose `distribution` is the one that asked, as the one that was being built.
 _OF_ASKER = frozenset({"setup", "build"})
+#: Families whose message is of Python itself.
+_OF_PYTHON = frozenset({"descriptor", "syntax", "python2", "newer-python"})
 #: Families whose `path` is a file of the one that asked.
 _OF_FILE = frozenset({"symbol", "libc", "library", "architecture"})
 #: Families whose message is about an import.
@@ -185,7 +187,7 @@ def _asked(clue: Clue, names: Names, around: Sequence[Place], seen: Mapping[str,
     given = said.get("requirement") or (said.get("distribution") if clue.family not in _OF_ASKER else None)
     module = said.get("module") or _module_of(said, around, seen)
     found: str | None = None
-    python = clue.family in {"descriptor", "syntax", "python2"}
+    python = clue.family in _OF_PYTHON
     if python:
         pass
     elif given:
@@ -198,6 +200,8 @@ def _asked(clue: Clue, names: Names, around: Sequence[Place], seen: Mapping[str,
         found, python = (None if owner in {"python", "system"} else owner), owner == "python"
     elif "object" in said:
         found = _of_object(said["object"], names)
+    elif names.method(said.get("owner", ""), said.get("name", "")):
+        python = True
     elif "owner" in said:
         owner = said["owner"].rpartition(".")[2]
         owner = seen.get("classes", {}).get(owner) or names.classes.get(owner)
