@@ -57,7 +57,7 @@ def run(words: Sequence[str]) -> int:
     target = None if options.no_target else examine(options)
     report = doctor.explain(text, target, options.rules, candidates=options.candidates, ruled=not options.no_rules)
     show(report, options.format, options.output)
-    return int(bool(report.findings))
+    return int(any(one.status != "derived" or one.severity != "info" for one in report.findings))
 
 
 def read_text(path: str) -> str:

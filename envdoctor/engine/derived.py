@@ -1,6 +1,7 @@
 """A diagnosis without a rule: what a text says, who its frames name, and what the environment has of both. Pure.
 
-Derived findings have the status ``derived``, are warnings at most, and nobody has proven them.
+Derived findings have the status ``derived``, are warnings at most, and nobody has proven them. Those that only tell
+where something happened are information.
 """
 
 from __future__ import annotations
@@ -8,7 +9,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
-from envdoctor.engine.derived_case import Case, filled, short
+from envdoctor.engine.derived_case import VAGUE, Case, filled, short
 from envdoctor.engine.derived_cures import remedies
 from envdoctor.engine.installed import Requirements
 from envdoctor.engine.requirements import parse
@@ -109,7 +110,7 @@ def _finding(case: Case, trackers: Mapping[str, str]) -> Finding:
     links = [_search(case, trackers[name]) for name in case.packages() if name in trackers]
     return Finding(
         rule=words.rule,
-        severity="warning",
+        severity="info" if words.rule in VAGUE else "warning",
         impact=words.impact,
         title=filled(words.title, fields),
         why=why,

@@ -99,8 +99,8 @@ class Case:
 
     def _key(self) -> str:
         family = self.clue.family
-        if family == "signature":
-            return family if self.who.provider else "signature/unknown"
+        if family in {"signature", "frames"} and not self.who.provider:
+            return f"{family}/unknown"
         if family not in _MISSING:
             return family
         if self._hidden():

@@ -235,7 +235,7 @@ WORDS: Mapping[str, Words] = {
     "warning": Words(
         "derived-warning", "crash", "a warning in {asker} was raised as an error: {said}",
         "Warnings become errors where `-W error` or a test runner's `filterwarnings` says so. {also}",
-        ("packages", "config", "python"), ("upgrade-asker", "pin-asked", "filter-warning"),
+        ("packages", "config", "python"), ("upgrade-caller", "pin-raiser", "filter-warning"),
     ),
     "crash": Words(
         "derived-crash", "crash", "the process was ended by a signal in {asker}: {said}",
@@ -243,10 +243,15 @@ WORDS: Mapping[str, Words] = {
         "copies of a library, or too little memory.", ("packages", "system", "platform"),
         ("reinstall-asker", "upgrade-asker"),
     ),
+    "frames/unknown": Words(
+        "derived-raised-in", "crash", "the failure was raised in {asker}: {said}",
+        "No family of messages knows it, and no other distribution is in sight: it may as well be of how {consumer} was called.",
+        ("packages", "source"), (),
+    ),
     "frames": Words(
         "derived-raised-in", "crash", "the failure was raised in {asker}: {said}",
         "No family of messages knows it. The innermost frames are of what is named here. {also}",
-        ("packages", "source"), ("upgrade-asker", "pin-asked"),
+        ("packages", "source"), ("upgrade-caller", "pin-raiser", "upgrade-asker"),
     ),
 }  # fmt: skip
 
@@ -257,6 +262,8 @@ CURES: Mapping[str, tuple[str, str, str, str]] = {
     "older-asker": ("downgrade", "asker", "below", "if an older release of {name} does not need this yet"),
     "pin-asked": ("pin", "asked", "below-major", "without what newer releases of {name} bring"),
     "upgrade-asked": ("upgrade", "asked", "above", "if a newer release of {name} has what is asked for"),
+    "upgrade-caller": ("upgrade", "asked", "above", "if a newer release of {name} calls it as it is now"),
+    "pin-raiser": ("pin", "asker", "below-major", "without what newer releases of {name} bring"),
     "install-asked": ("install", "asked", "", "if {name} is what is meant by this import name"),
     "other-release-asked": ("install", "asked", "", "another release may fit: without a version, the newest that does is taken"),
     "reinstall-asked": ("reinstall", "asked", "", "if its files are damaged or mixed"),

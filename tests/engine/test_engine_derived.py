@@ -153,6 +153,22 @@ def test_words_that_anybody_may_write_name_nobody(text):
     assert derived(text) == []
 
 
+def test_where_nothing_is_known_the_place_is_information_and_no_cure_is_guessed():
+    (alone,) = derived(
+        traceback("rightmod.core", error="ValueError: x"),
+        snapshot({"right-pad": "1", "a": "1", "b": "1", "c": "1", "d": "1"}),
+    )
+    (pair,) = derived(
+        traceback("rightmod.core", "left.deep", error="ValueError: x"), snapshot({"right-pad": "1.3", "left": "2.0"})
+    )
+
+    assert (alone.rule, alone.severity, list(alone.remedies)) == ("derived-raised-in", "info", [])
+    assert (list(pair.packages), remedies(pair)) == (
+        ["left", "right-pad"],
+        ["upgrade right-pad>1.3", "pin left<2", "upgrade left>2.0"],
+    )
+
+
 # -- which cures ---
 
 

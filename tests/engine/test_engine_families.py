@@ -48,6 +48,14 @@ MESSAGES = {
     "error in left setup command: use_2to3 is invalid.": ("setup", {"distribution": "left", "said": "use_2to3 is invalid."}),
     "left/_c.c:12:10: fatal error: longintrepr.h: No such file or directory": ("compile", {"header": "longintrepr.h"}),
     "RuntimeError: Cannot re-initialize CUDA in forked subprocess. Use the 'spawn' start method": ("start-method", {}),
+    "TypeError: 'type' object is not subscriptable": ("newer-python", {}),
+    "AttributeError: 'dict' object has no attribute 'iteritems'": ("python2", {}),
+    "ImportError: cannot import name 'a' from partially initialized module 'left' (most likely due to a circular import) (/home/me/left.py)":
+        ("circular", {"name": "a", "module": "left", "path": "/home/me/left.py"}),
+    "AttributeError: module 'random' has no attribute 'x' (consider renaming '/home/me/random.py' since it has the same name as ...)":
+        ("shadowed", {"module": "random", "name": "x", "path": "/home/me/random.py"}),
+    "ImportError: Right requires version '2.0.1' or newer of 'left' (version '1.2.0' currently installed).":
+        ("unmet", {"consumer": "Right", "version": "2.0.1", "distribution": "left"}),
     "OSError: [Errno 24] Too many open files": ("resources", {}),
 }  # fmt: skip
 
@@ -97,6 +105,14 @@ right.errors.LoadError: the plugin could not be loaded
 """
 
     assert clues(read(text))[0].groups == {"module": "cgi"}
+
+
+def test_each_side_of_a_conflict_that_a_resolver_reports_is_a_clue():
+    log = "The conflict is caused by:\n    right 1.0 depends on left<2\n    other 2.0 depends on left>=2\n"
+
+    found = [dict(clue.groups) for clue in clues(read(log)) if clue.family == "unmet"]
+
+    assert found == [{"consumer": "other", "requirement": "left>=2"}, {"consumer": "right", "requirement": "left<2"}]
 
 
 LOGS = {
