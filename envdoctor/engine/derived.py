@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
     from envdoctor.engine.families import Clue
     from envdoctor.engine.names import Names
+    from envdoctor.engine.suspects import Parties
     from envdoctor.model import Snapshot
 
 STATUS = "derived"
@@ -62,17 +63,24 @@ def _asked(clue: Clue, names: Names, snapshot: Snapshot) -> Iterator[tuple[str, 
         yield "offers", (who.provider, module, name)
         if name and not who.seen:
             yield "askers", (module, name, tuple(_requiring(who.provider, snapshot)))
-    place = next((one for one in who.seen if one.distribution), None)
-    if place is not None and {"owner", "function"} & said.keys():
-        yield "imports", (place.distribution, place.module)
-    owner = said.get("owner", "").rpartition(".")[2]
-    if owner and who.consumer:
-        around = [one.distribution for one in who.seen if one.distribution]
-        yield "classes", (owner, tuple(dict.fromkeys([*around, *_required_by(who.consumer, snapshot)])))
-    beside = _required_by(who.consumer, snapshot) if who.consumer and not who.provider else []
-    for party in (who.consumer, who.provider, *beside):
+    for party in (who.consumer, who.provider):
         if party:
             yield "trackers", party
+    if who.consumer and {"owner", "function"} & said.keys():
+        yield from _asked_of_types(who, said, snapshot)
+
+
+def _asked_of_types(who: Parties, said: Mapping[str, str], snapshot: Snapshot) -> Iterator[tuple[str, Any]]:
+    """Where the class or function comes from that a message names without its module."""
+    around = [place for place in who.seen if place.distribution]
+    required = _required_by(who.consumer or "", snapshot)
+    for place in around[:1]:
+        yield "imports", (place.distribution, place.module)
+    owner = said.get("owner", "").rpartition(".")[2]
+    if owner:
+        yield "classes", (owner, tuple(dict.fromkeys([*(place.distribution for place in around), *required])))
+    if not who.provider:
+        yield from (("trackers", name) for name in required)
 
 
 def _required_by(name: str, snapshot: Snapshot) -> list[str]:
@@ -136,6 +144,19 @@ def _evidence(case: Case) -> Iterator[Evidence]:
     snapshot = case.snapshot
     yield Evidence(fact="text", value=short(case.clue.said), source="the text")
     yield from _frames(case)
+    yield from _releases(case)
+    if case.offer and case.offer[0] in _OFFERED:
+        verdict, file = case.offer
+        yield Evidence(fact=f"offers.{case.said['module']}", value=_OFFERED[verdict], source=file)
+    for owner, line, required in case.unmet():
+        there = case.release(required) if required in snapshot.packages else "not installed"
+        value = f"{case.release(owner.name)} → {line.partition(';')[0].strip()} (there is: {there})"
+        yield Evidence(fact=f"requirements.{owner.name}", value=value, source=owner.path or snapshot.source)
+
+
+def _releases(case: Case) -> Iterator[Evidence]:
+    """Which release of each party is installed, and which Python."""
+    snapshot = case.snapshot
     for name in case.packages():
         have = snapshot.packages.get(name)
         if have is not None:
@@ -145,13 +166,6 @@ def _evidence(case: Case) -> Iterator[Evidence]:
             yield Evidence(fact=f"packages.{name}", value="not installed", source=snapshot.source)
     if case.python and "python" in _facts(case):
         yield Evidence(fact="python", value=case.python, source=snapshot.source)
-    if case.offer and case.offer[0] in _OFFERED:
-        verdict, file = case.offer
-        yield Evidence(fact=f"offers.{case.said['module']}", value=_OFFERED[verdict], source=file)
-    for owner, line, required in case.unmet():
-        have_it = case.release(required) if required in snapshot.packages else "not installed"
-        value = f"{case.release(owner.name)} → {line.partition(';')[0].strip()} (there is: {have_it})"
-        yield Evidence(fact=f"requirements.{owner.name}", value=value, source=owner.path or snapshot.source)
 
 
 def _frames(case: Case) -> Iterator[Evidence]:

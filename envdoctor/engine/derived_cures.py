@@ -42,11 +42,16 @@ def _stated(case: Case, cure: str, fields: Mapping[str, str]) -> Iterator[Remedy
         if name in case.snapshot.packages:
             yield _remedy(kind, package=name, effect=effect)
     elif party == "python":
-        limit = case.since or ".".join(case.python.split(".")[:2])
-        if limit:
-            yield _remedy(kind, requirement=f"python{'<' if bound == 'below' else '>='}{limit}", effect=effect)
+        yield from _other_python(case, kind, bound, effect)
     else:
         yield from _moved(kind, name, _limit(bound, case.version(name)), effect, bound)
+
+
+def _other_python(case: Case, kind: str, bound: str, effect: str) -> Iterator[Remedy]:
+    """The side of the version at which it changed, else of the one that is used."""
+    limit = case.since or ".".join(case.python.split(".")[:2])
+    if limit:
+        yield _remedy(kind, requirement=f"python{'<' if bound == 'below' else '>='}{limit}", effect=effect)
 
 
 def _moved(kind: str, name: str, limit: str | None, effect: str, bound: str) -> Iterator[Remedy]:

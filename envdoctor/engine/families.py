@@ -204,8 +204,7 @@ def _of_failure(failure: Any, number: int, count: int, built: str | None) -> Ite
             continue
         found = _compiled(expression).search(message)
         if found and found.groupdict().get("owner") not in BUILT_IN:
-            groups = {name: value for name, value in found.groupdict().items() if value}
-            weight = _weight(family, failure) + late
+            weight, groups = _weight(family, failure) + late, _groups(found)
             yield Clue(family=family, said=found.group(), groups=groups, failure=failure, built=built, weight=weight)
             return
     kind = _by_name(failure, exception)
@@ -237,19 +236,26 @@ def _weight(family: str, failure: Any) -> float:
 
 def _of_lines(text: str, built: str | None) -> Iterator[Clue]:
     """What single lines say that are no failure of their own, the last of each family first."""
-    rows = [*LINES, *(row for row in FAMILIES if row[0] in _ANYWHERE and not row[1])]
+    rows = [(family, expression) for family, raises, expression in _IN_ORDER if _in_line(family, raises)]
+    lines = [line for line in (line[:MOST_LINE] for line in text.split("\n")) if _TELLING.search(line)]
     seen: Counter[str] = Counter()
-    for line in reversed(
-        [line[:MOST_LINE] for line in text.split("\n") if _TELLING.search(line[:MOST_LINE])][-MOST_LINES:]
-    ):
-        for family, _raises, expression in rows:
-            match = _compiled(expression).search(line) if seen[family] < MOST_ALIKE else None
-            if match:
-                groups = {name: value for name, value in match.groupdict().items() if value}
-                weight = _TELLS.get(family, 1.0) - 0.1 * seen[family] - (0.3 if family in _ANYWHERE else 0)
-                seen[family] += 1
-                yield Clue(family=family, said=match.group().strip(), groups=groups, built=built, weight=weight)
-                break
+    for line in reversed(lines[-MOST_LINES:]):
+        left = [row for row in rows if seen[row[0]] < MOST_ALIKE]
+        found = next(((family, match) for family, form in left if (match := _compiled(form).search(line))), None)
+        if found:
+            family, match = found
+            weight = _TELLS.get(family, 1.0) - 0.1 * seen[family] - 0.3 * (family in _ANYWHERE)
+            seen[family] += 1
+            yield Clue(family=family, said=match.group().strip(), groups=_groups(match), built=built, weight=weight)
+
+
+def _groups(match: re.Match[str]) -> dict[str, str]:
+    return {name: value for name, value in match.groupdict().items() if value}
+
+
+def _in_line(family: str, raises: str) -> bool:
+    """Whether a family may be in a line that is no failure of its own."""
+    return not raises and (family in _ANYWHERE or any(family == row[0] for row in LINES))
 
 
 _LOOSE = frozenset({"stated", "announced"})

@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from envdoctor.engine.derived_case import VAGUE
-from envdoctor.engine.suspects import named_in, places
+from envdoctor.engine.places import places
+from envdoctor.engine.suspects import named_in
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Sequence
+    from collections.abc import Callable, Collection, Iterable, Sequence
 
     from envdoctor.engine.names import Names
     from envdoctor.model import Finding
@@ -35,18 +36,25 @@ def together(
     shown = _shown(error_text, names) | {name for one in derived for name in one.packages}
     generic = any(one.rule == _NOT_PICKLABLE for one in derived)
     near = shown if generic else shown | {*names.installed}
-    close = [one for one in recognised if one.confirmed or not one.packages or near & {*one.packages}]
-    remote = [one for one in recognised if one not in close]
-    news = [one for one in derived if not _said(one, close)]
-    sure = any(one.confirmed for one in close)
-    beside = [] if sure else _beside(holding, shown, {(one.rule, one.consumer) for one in recognised})
-    pairs = [
-        one for one in beside if any(len(each.packages) > 1 and {*each.packages} <= {*one.packages} for each in derived)
-    ]
-    telling = [one for one in news if one.rule not in VAGUE]
-    vague = [one for one in news if one.rule in VAGUE]
-    rest = [one for one in beside if one not in pairs]
+    close, remote = _parted(recognised, lambda one: bool(one.confirmed or not one.packages or near & {*one.packages}))
+    known = {(one.rule, one.consumer) for one in recognised}
+    beside = [] if _confirmed(close) else _beside(holding, shown, known)
+    pairs, rest = _parted(beside, lambda one: any(_pair(each, one) for each in derived))
+    vague, telling = _parted([one for one in derived if not _said(one, close)], lambda one: one.rule in VAGUE)
     return [*close, *pairs, *telling, *rest, *vague, *remote]
+
+
+def _parted(findings: Iterable[Finding], fits: Callable[[Finding], bool]) -> tuple[list[Finding], list[Finding]]:
+    """The findings that fit, and the others."""
+    parts: tuple[list[Finding], list[Finding]] = ([], [])
+    for finding in findings:
+        parts[not fits(finding)].append(finding)
+    return parts
+
+
+def _pair(derived: Finding, holding: Finding) -> bool:
+    """Whether what holds in the environment is about all of the several distributions that were derived."""
+    return len(derived.packages) > 1 and {*derived.packages} <= {*holding.packages}
 
 
 def _shown(error_text: Any, names: Names) -> set[str]:
@@ -56,9 +64,13 @@ def _shown(error_text: Any, names: Names) -> set[str]:
     return {name for name in found if name} | {*error_text.versions}
 
 
+def _confirmed(findings: Iterable[Finding]) -> list[Finding]:
+    return [one for one in findings if one.confirmed]
+
+
 def _said(finding: Finding, close: Sequence[Finding]) -> bool:
     """Whether rules that know the text already name all that was derived, or one that holds leaves no need of it."""
-    confirmed = [one for one in close if one.confirmed]
+    confirmed = _confirmed(close)
     if finding.rule in VAGUE and confirmed:
         return True
     return bool(finding.packages) and any({*finding.packages} <= {*one.packages} for one in confirmed or close[:1])

@@ -110,18 +110,19 @@ def offer(distributions: Sequence[Distribution], module: str, name: str) -> tupl
     places = list(dict.fromkeys(one.location for one in distributions if one.location))
     if not places or not _IDENTIFIER.fullmatch(module) or not re.fullmatch(r"\w*", name):
         return None
-    for place in places:
-        base = os.path.join(place, *module.split("."))
-        file = _file_of(base)
-        if name and (_file_of(os.path.join(base, name)) or os.path.isdir(os.path.join(base, name))):
-            file_of_name = _file_of(os.path.join(base, name)) or os.path.join(base, name)
-            mentioned = file is not None and _mentions(file, name)
-            return ("there" if mentioned else "submodule"), file_of_name
-        if file:
-            return _in_file(file, name)
-        if os.path.isdir(base):
-            return None
-    return "no-module", os.path.join(places[0], *module.split("."))
+    bases = [os.path.join(place, *module.split(".")) for place in places]
+    base = next((base for base in bases if _file_of(base) or os.path.isdir(base)), None)
+    return _offered(base, name) if base else ("no-module", bases[0])
+
+
+def _offered(base: str, name: str) -> tuple[str, str] | None:
+    """What the module at a path without an ending has of a name, or of itself where the name is empty."""
+    file = _file_of(base)
+    inner = os.path.join(base, name)
+    if name and (_file_of(inner) or os.path.isdir(inner)):
+        verdict = "there" if file and _mentions(file, name) else "submodule"
+        return verdict, _file_of(inner) or inner
+    return _in_file(file, name) if file else None
 
 
 def _file_of(base: str) -> str | None:
@@ -261,15 +262,14 @@ def tracker(distribution: Distribution) -> str | None:
     header = read_header(metadata_file(distribution.path)) if distribution.path else None
     if not header:
         return None
-    links = [entry.partition(",")[::2] for entry in fields(header, "Project-URL")]
-    links.append(("home", field(header, "Home-page") or ""))
-    stated = [(label.strip().lower(), link.strip().rstrip("/")) for label, link in links]
-    for _label, link in stated:
-        forge = re.match(
-            r"https://(?:www\.)?(?P<host>github\.com|gitlab\.com)/(?P<owner>[\w.-]+)/(?P<name>[\w.-]+)", link
-        )
-        if forge:
-            name = forge["name"].removesuffix(".git")
-            middle = "/-" if forge["host"].startswith("gitlab") else ""
-            return f"https://{forge['host']}/{forge['owner']}/{name}{middle}/issues"
-    return next((link for label, link in stated if "track" in label or "issue" in label or "bug" in label), None)
+    links = [*fields(header, "Project-URL"), f"home, {field(header, 'Home-page') or ''}"]
+    forge = next(filter(None, map(_FORGE.search, links)), None)
+    if forge:
+        middle = "/-" if forge["host"].startswith("gitlab") else ""
+        return f"https://{forge['host']}/{forge['path'].removesuffix('.git')}{middle}/issues"
+    stated = next(filter(None, map(_STATED.match, links)), None)
+    return stated["link"] if stated else None
+
+
+_STATED = re.compile(r"(?i)[^,]*(?:track|issue|bug)[^,]*,\s*(?P<link>https?://\S+)$")
+_FORGE = re.compile(r",\s*https://(?:www\.)?(?P<host>github\.com|gitlab\.com)/(?P<path>[\w.-]+/[\w.-]+)")
