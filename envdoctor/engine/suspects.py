@@ -31,7 +31,7 @@ _CARRIERS = frozenset(
     {"importlib", "runpy", "threading", "contextlib", "functools", "_bootstrap", "_bootstrap_external"}
 )
 _LOADS = re.compile(
-    r"\b(?:load|loads|unpickle|load_checkpoint|restore|from_pretrained|load_state|read_pickle)\w*\(|Unpickler|find_class"
+    r"\b(?:load|loads|unpickle|load_checkpoint|restore|load_state|read_pickle)\w*\(|Unpickler|find_class"
 )
 _QUOTED = re.compile(
     r"`(?P<ticked>[A-Za-z][\w-]*)[.`]|\b(?P<dotted>[A-Za-z_]\w*)\.[A-Za-z_]"
@@ -71,13 +71,12 @@ def parties(clue: Clue, names: Names, seen: Mapping[str, Any], *, complete: bool
     asked, python = _asked(clue, names, around, seen)
     consumer, own, inside = _asking(clue, names, around, asked)
     askers = seen.get("askers", {}).get((clue.groups.get("module"), clue.groups.get("name")), [])
-    if consumer is None and own is None:
-        consumer = clue.built or next(iter(askers), None)
+    consumer = consumer or (_supposed(clue, askers) if own is None else None)
     if asked is None and not python:
         asked, python = _beside(around, consumer)
     named = _without([*_raiser(clue, names), *askers, *named_in(_message(clue), names)], consumer)
     asked = asked or next(iter(named), None)
-    others = _without([*named, *names.rivals(clue.groups.get("module", ""))], consumer, asked)[:MOST_OTHERS]
+    others = _without(named + names.rivals(clue.groups.get("module", "")), consumer, asked)[:MOST_OTHERS]
     settled = not complete or (own is not None and asked is not None)
     return Parties(
         consumer=consumer,
@@ -90,6 +89,11 @@ def parties(clue: Clue, names: Names, seen: Mapping[str, Any], *, complete: bool
         others=others,
         left=() if settled else _left(names, {consumer, asked, *others}),
     )
+
+
+def _supposed(clue: Clue, askers: Sequence[str]) -> str | None:
+    """Who asked, where no frame shows it: what was being built, or the first whose files ask for the name."""
+    return clue.built or next(iter(askers), None)
 
 
 def _without(names: Iterable[str], *known: str | None) -> list[str]:
@@ -134,8 +138,9 @@ def _asked(clue: Clue, names: Names, around: Sequence[Place], seen: Mapping[str,
     module = said.get("module") or _module_of(said, around, seen)
     if module:
         return names.distribution(module), names.standard(module)
-    if "symbol" in said:
-        owner = names.symbol(said["symbol"])
+    symbol = said.get("symbol") or said.get("undeclared")
+    if symbol:
+        owner = names.symbol(symbol)
         return (None if owner in {"python", "system"} else owner), owner == "python"
     return _of_type(said, names, seen), False
 

@@ -119,6 +119,15 @@ def test_symbols_are_told_by_their_namespace_inside_others_too():
     assert names().symbol("unknown") is None
 
 
+def test_a_header_of_python_that_changed_is_told_from_one_of_the_system():
+    log = "  Building wheel for left (setup.py): started\n{}\n  ERROR: Failed building wheel for left\n"
+
+    (python, *_) = derived(log.format("left/_c.c:3:5: error: 'PyLongObject' has no member named 'ob_digit'"))
+    (system, *_) = derived(log.format("left/_c.c:3:5: fatal error: ffi.h: No such file or directory"))
+
+    assert [(one.rule, list(one.packages)) for one in (python, system)] == [("derived-build-failed", ["left"])] * 2
+
+
 def test_the_tool_that_speaks_is_concerned_though_it_does_not_name_itself():
     (finding,) = derived(
         "error in left setup command: use_2to3 is invalid.\n", snapshot({"left": "1", "builder": "58.0"})
