@@ -77,7 +77,7 @@ def parties(clue: Clue, names: Names, seen: Mapping[str, Any], *, complete: bool
     named = _without([*_raiser(clue, names), *askers, *named_in(_message(clue), names)], consumer)
     asked = asked or next(iter(named), None)
     others = _without(named + names.rivals(clue.groups.get("module", "")), consumer, asked)[:MOST_OTHERS]
-    settled = not complete or (own is not None and asked is not None)
+    settled = not complete or None not in (own, asked)
     return Parties(
         consumer=consumer,
         provider=asked,
