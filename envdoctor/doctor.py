@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from envdoctor.engine.index import Index
+    from envdoctor.engine.names import Names
     from envdoctor.model import Finding, Group, Ignore, Remedy, Snapshot
     from envdoctor.probes.error_text import ErrorText
 
@@ -150,17 +151,47 @@ def prescribed(report: Report) -> Report:
 
 
 def explain(
-    text: str | ErrorText, snapshot: Snapshot | None, rules: Sequence[str] = (), *, candidates: bool = False
+    text: str | ErrorText,
+    snapshot: Snapshot | None,
+    rules: Sequence[str] = (),
+    *,
+    candidates: bool = False,
+    ruled: bool = True,
 ) -> Report:
-    """The rules whose symptoms a traceback or log shows, ranked, held against the environment where there is one."""
+    """The rules whose symptoms a traceback or log shows, ranked, held against the environment where there is one.
+
+    Behind them comes what follows from the text itself, which nobody has proven. Without ``ruled``, no rule is asked.
+    """
     from envdoctor.engine.explain import explain as explain_failures
+    from envdoctor.engine.explain import told
+    from envdoctor.engine.ranking import together
     from envdoctor.probes.error_text import read
 
-    error_text = read(text) if isinstance(text, str) else text
-    report = explain_failures(error_text, snapshot, rule_bases(rules, candidates=candidates))
-    each = [group for finding in report.findings for group in groups([finding], report.snapshot)]
-    explained: Report = report.replace(groups=each)
+    said = read(text) if isinstance(text, str) else text
+    indexes = rule_bases(rules, candidates=candidates) if ruled else []
+    report = explain_failures(said, snapshot, indexes)
+    derived, names = derive(said, told(said) if snapshot is None else snapshot)
+    holding = engine.diagnose(snapshot, indexes)[0] if snapshot is not None and ruled else []
+    found = together(report.findings, derived, holding, said, names)
+    each = [group for finding in found for group in groups([finding], report.snapshot)]
+    explained: Report = report.replace(findings=found, groups=each)
     return explained
+
+
+def derive(said: ErrorText, snapshot: Snapshot) -> tuple[list[Finding], Names]:
+    """What follows from an error text without any rule, and what its import names are of."""
+    from envdoctor.authoring import rulebase
+    from envdoctor.authoring.syntax import load_vocabulary
+    from envdoctor.engine import derived, families
+    from envdoctor.engine.names import Names
+    from envdoctor.probes import providers
+
+    clues = families.clues(said)
+    owners = providers.provided(snapshot.packages, derived.modules(clues, said))
+    vocabulary = load_vocabulary(rulebase.vocabulary(rulebase.checkout()))
+    names = Names(vocabulary, snapshot.packages, owners, providers.standard_library())
+    seen = providers.answers(snapshot.packages, derived.questions(clues, names, snapshot))
+    return derived.derive(clues, names, snapshot, seen), names
 
 
 def rule_bases(directories: Sequence[str] = (), *, candidates: bool = False) -> list[Index]:

@@ -218,9 +218,10 @@ class Finding(Record):
     distribution that trips over the cause where the rule lists several. ``matched`` is what ``explain`` recognised
     in the text, and ``confirmed`` whether the environment agrees: ``True``, ``False``, or ``None`` for unknown.
     ``proof`` says whether a machine has run the rule's proof: ``proven``, ``unproven``, ``stale`` or ``refuted``;
-    ``status`` is that of the rule: ``stable``, ``reported`` (cited, not proven) or ``candidate``. ``several`` is the
-    title of more than one finding, with ``{count}`` in it, where the rule has one. ``environment`` is the prefix it was
-    found in, where a target has several.
+    ``status`` is that of the rule: ``stable``, ``reported`` (cited, not proven) or ``candidate``; or ``derived``, where
+    there is no rule and ``explain`` concluded it from the text and the environment. ``several`` is the title of more
+    than one finding, with ``{count}`` in it, where the rule has one. ``environment`` is the prefix it was found in,
+    where a target has several.
     """
 
     rule: str

@@ -315,6 +315,11 @@ _SHAPES: dict[str, type] = {
     "calls": dict,
     "start_methods": dict,
     "distributions": dict,
+    "imports": dict,
+    "classes": dict,
+    "symbols": dict,
+    "voices": dict,
+    "standard_library": dict,
 }
 
 

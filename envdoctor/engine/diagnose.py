@@ -171,7 +171,7 @@ def remedies(texts: Mapping[str, Any], names: Mapping[str, str], snapshot: Snaps
             for key in ("requirements", "packages")
         }
         if "kin" in texts:
-            from envdoctor.engine.families import fitted
+            from envdoctor.engine.kin import fitted
 
             several = fitted(several, texts["kin"], snapshot.packages)
             values.update((key[:-1], " ".join(named)) for key, named in several.items() if named)

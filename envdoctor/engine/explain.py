@@ -38,13 +38,13 @@ def explain(error_text: Any, snapshot: Snapshot | None, indexes: Sequence[Index]
     rules = {texts["id"]: (texts, compiled) for index in indexes for texts, compiled in _rules(index)}
     slow: list[str] = []
     shown = _by_rule(symptoms.rank(stated(texts for texts, _ in rules.values()), error_text, slow))
-    told, place = _told(error_text), place_of(error_text)
+    stated_there, place = told(error_text), place_of(error_text)
     findings: list[tuple[tuple[Any, ...], Finding]] = []
     ruled_out: list[Finding] = []
     for rule, seen in shown.items():
         texts, compiled = rules[rule]
         case = _Case(texts, compiled, seen, error_text, place)
-        contradicted = _contradicts(compiled, told)
+        contradicted = _contradicts(compiled, stated_there)
         for score, found in case.findings(snapshot):
             doubtful = contradicted or any(one.fact == "environment" for one in found.evidence)
             order = (found.confirmed is not True, doubtful, -score, found.rule, found.consumer or "")
@@ -63,7 +63,7 @@ def explain(error_text: Any, snapshot: Snapshot | None, indexes: Sequence[Index]
     )
 
 
-def _told(error_text: Any) -> Snapshot:
+def told(error_text: Any) -> Snapshot:
     """What the text itself says of an environment: some versions, never all of them."""
     return Snapshot(
         target={"kind": "text"},

@@ -1,58 +1,271 @@
-"""Requirements for what is installed: the member of a family that a rule's name stands for, with its companions."""
+"""What error texts say of themselves: families of messages, each with what is missing and of which kind. Pure.
+
+A family is a row of :data:`FAMILIES` or, for what stands in a line of any log, of :data:`LINES`. The groups of its
+expression name what the message says: ``module`` and ``name`` (or ``owner``, a class, or ``function``) of what is
+asked for, ``path`` where it was looked for, ``distribution``, ``consumer``, ``requirement``, ``version``, ``library``
+(a file of the system's), ``symbol``, ``object`` (what cannot be pickled), ``python`` and ``wheel``.
+"""
+
+# ruff: noqa: E501 - an expression is one row
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import builtins
+import re
+from collections import Counter
+from typing import TYPE_CHECKING, Any
 
-from envdoctor.engine.requirements import canonical, normalise, parts
+from envdoctor.model import Record
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
+
+#: Characters of a message that are looked at, and how many clues are kept of one text.
+MOST_MESSAGE, MOST_CLUES = 4_000, 24
+#: Characters of a line, lines, and lines of one family that are looked at outside any failure.
+MOST_LINE, MOST_LINES, MOST_ALIKE = 500, 200, 3
+#: Characters at the end of a log in which the name of what is being built is looked for.
+MOST_LOG = 200_000
+
+_DOTTED = r"[A-Za-z_][\w.]{0,200}"
+_NAME = r"[A-Za-z0-9](?:[\w.-]{0,80}[A-Za-z0-9])?"
+_VERSION = r"\d(?:[\w.!+]{0,60}\w)?"
+_SPEC = rf"(?: ?(?:[<>=!~]=?=?) ?{_VERSION}(?:\.\*)?,?){{1,6}}"
+_FILE = r"(?:[A-Za-z]:)?[^\s:'\"()]{1,400}?"
+_SHARED = r"(?:[\w.+-]{1,100}\.so(?:\.[\d.]+)?|[\w.+-]{1,100}\.(?:dylib|dll))"
+
+#: Name of the family, a name that the exception must have (any where empty), and the expression for the message.
+FAMILIES: Sequence[tuple[str, str, str]] = (
+    ("shadowed", "", rf"module '(?P<module>{_DOTTED})' has no attribute '(?P<name>\w+)' \(consider renaming '(?P<path>[^']+)'"),
+    ("shadowed", "", rf"cannot import name '(?P<name>\w+)' from '(?P<module>{_DOTTED})' \(consider renaming '(?P<path>[^']+)'"),
+    ("circular", "", rf"partially initialized module '(?P<module>{_DOTTED})' has no attribute '(?P<name>\w+)'(?! \(most likely due to a circular import\) \()"),
+    ("circular", "", rf"cannot import name '(?P<name>\w+)' from partially initialized module '(?P<module>{_DOTTED})'(?:.{{0,80}}? \((?P<path>[^()\n]+)\)$)?"),
+    ("python2", "", r"'(?:dict|dict_keys|dict_values|dict_items|map|filter|zip|range|generator)' object (?:has no attribute '(?:iteritems|iterkeys|itervalues|has_key|next|sort)'|is not subscriptable|does not support indexing)"),
+    ("python2", "NameError", r"name '(?:unicode|xrange|raw_input|basestring|long|unichr|reduce|execfile|cmp)' is not defined"),
+    ("python2", "", r"No module named '?(?:urllib2|ConfigParser|Queue|StringIO|cStringIO|cPickle|__builtin__|Tkinter|httplib|urlparse|HTMLParser|cookielib|SocketServer|BaseHTTPServer|copy_reg|exceptions|sets|md5)'?$"),
+    ("newer-python", "TypeError", r"'(?:type|ABCMeta|builtin_function_or_method|_GenericAlias)' object is not subscriptable|unsupported operand type\(s\) for \|: '(?:type|ABCMeta|_GenericAlias|NoneType|_UnionGenericAlias)' and|dataclass\(\) got an unexpected keyword argument '(?:slots|kw_only|match_args|weakref_slot)'|zip\(\) takes no keyword arguments|unsupported operand type\(s\) for \|=?: 'dict' and 'dict'"),
+    ("newer-python", "AttributeError", r"'str' object has no attribute 'remove(?:pre|suf)fix'|'int' object has no attribute 'bit_count'"),
+    ("descriptor", "RuntimeError", r"There is no current event loop in thread|no running event loop"),
+    ("missing-name", "", rf"cannot import name '?(?P<name>\w+)'? from '(?P<module>{_DOTTED})'(?: \((?P<path>[^()\n]+)\))?"),
+    ("missing-name", "ImportError", r"cannot import name '?(?P<name>\w+)'?$"),
+    ("missing-name", "", rf"module '?(?P<module>{_DOTTED})'? has no attribute '?(?P<name>\w+)'?"),
+    ("missing-attribute", "", rf"type object '(?P<owner>{_DOTTED})' has no attribute '?(?P<name>\w+)'?"),
+    ("missing-attribute", "", rf"'(?P<owner>{_DOTTED})' object has no attribute '?(?P<name>\w+)'?"),
+    ("missing-attribute", "", rf"'(?P<owner>{_DOTTED})' object is not (?:callable|subscriptable|iterable)"),
+    ("missing-module", "", rf"No module named '?(?P<module>{_DOTTED})'?"),
+    ("missing-module", "", rf"[Mm]issing optional dependency '(?P<module>{_DOTTED})'"),
+    ("signature", "TypeError", rf"(?P<function>{_DOTTED}|[\w.<>]+)\(\) (?:got an unexpected keyword argument|got multiple values for (?:keyword )?argument|got some positional-only arguments passed as keyword arguments:) '(?P<name>\w+)'?"),
+    ("signature", "TypeError", rf"(?P<function>{_DOTTED}|[\w.<>]+)\(\) (?:takes|missing) (?:from |at most |at least |exactly )?(?:\d+|no)\b.{{0,60}}?arguments?(?:: '(?P<name>\w+))?"),
+    ("signature", "TypeError", rf"(?:'(?P<name>\w+)' is an invalid keyword argument for|unexpected keyword argument '?(?P<named>\w+)'?)(?: (?P<function>{_DOTTED}))?"),
+    ("signature", "TypeError", rf"Can't instantiate abstract class (?P<owner>{_DOTTED}) with"),
+    ("descriptor", "TypeError", r"(?:duplicate base class|metaclass conflict|descriptor '\w+' (?:for|requires)|an integer is required \(got type bytes\)|code\(\) (?:argument|takes|missing))|ForwardRef\._evaluate\(\)"),
+    ("descriptor", "ValueError", rf"mutable default <class '(?P<module>{_DOTTED})'> for field \w+ is not allowed"),
+    ("abi", "", rf"(?P<module>{_DOTTED}?)\.\w+ size changed, may indicate binary incompatibility"),
+    ("abi", "", rf"module that was compiled using (?P<distribution>{_NAME}) [\w.]+ cannot be run in"),
+    ("abi", "", rf"module compiled against A[PB]I version \S+ but this version of (?P<distribution>{_NAME}) is"),
+    ("abi", "", rf"(?P<module>{_DOTTED}) failed to import(?: \(auto-generated|$)"),
+    ("abi", "AttributeError", r"(?P<symbol>_ARRAY_API) not found"),
+    ("symbol", "", rf"(?:(?P<path>{_FILE}): )?undefined symbol: (?P<symbol>\w+)"),
+    ("symbol", "", r"(?:\((?P<path>[^\s(),]{1,400}), 0x[0-9a-fA-F]+\): )?[Ss]ymbol not found(?: in flat namespace)?:? \(?'?(?P<symbol>\w+)'?"),
+    ("symbol", "", r"(?P<path>\S{1,400}): symbol (?P<symbol>\w+) version \S+ not defined"),
+    ("symbol", "", r"operator (?P<module>\w+)::(?P<name>\w+) does not exist"),
+    ("libc", "", r"version `(?P<symbol>[A-Z]+_[\d.]+)' not found \(required by (?P<path>[^)\n]+)\)"),
+    ("library", "", rf"(?P<library>{_SHARED}): (?:cannot open shared object file|file too short|invalid ELF header|wrong ELF class)"),
+    ("library", "", rf"(?P<library>{_SHARED}): cannot allocate memory in static TLS block"),
+    ("library", "", rf"Library not loaded: \S*?(?P<library>{_SHARED})(?:\s+Referenced from: (?:<[\w-]+> )?(?P<path>\S+))?"),
+    ("library", "", r"Could not find (?:module|library) '(?P<library>[^'\n]{1,200})'"),
+    ("library", "", rf"DLL load failed(?: while importing (?P<module>{_DOTTED}))?"),
+    ("architecture", "", r"(?P<path>[^\s',]{1,400}?)'?,? \(?.{0,120}incompatible architecture \(have '?(?P<have>[\w,]+)'?, need '?(?P<need>[\w,]+)'?"),
+    ("pickle", "", r"(?i:cannot|can't) pickle (?P<object>(?:local object |<(?:function|class) |'?)[^\n]{1,160}?)(?: objects?\b.*)?$"),
+    ("pickle", "", r"(?P<object>[\w.]+)(?: objects?)? (?:cannot|can not|can't) be pickled"),
+    ("saved", "", rf"Can't get attribute '(?P<name>[\w.]+)' on <module '(?P<module>{_DOTTED})'"),
+    ("saved", "", r"(?:unsupported pickle protocol: \d|invalid load key, '|Weights only load failed|ran out of input|node array from the pickle has an incompatible dtype)"),
+    ("unmet", "", rf"\((?P<distribution>{_NAME}) (?P<version>{_VERSION}) \([^)]*\), Requirement\.parse\('(?P<requirement>[^']+)'\)(?:, \{{'?(?P<consumer>[\w.-]+))?"),
+    ("unmet", "", rf"The '(?P<requirement>[^'\n]+)' distribution was not found and is required by (?P<consumer>{_NAME})"),
+    ("unmet", "", rf"(?P<requirement>{_NAME}{_SPEC}) is required .{{0,120}}?but found (?P<distribution>{_NAME})==(?P<version>{_VERSION})"),
+    ("unmet", "", rf"(?P<consumer>{_NAME}) requires version '?(?P<version>{_VERSION})'? or (?:newer|higher|greater|later) of '?(?P<distribution>{_NAME})'?"),
+    ("unmet", "", rf"No package metadata was found for (?P<distribution>{_NAME})"),
+    ("unmet", "PackageNotFoundError", rf"^(?P<distribution>{_NAME})$"),
+    ("start-method", "", r"(?i:in forked subprocess|bootstrapping phase|freeze_support|'?(?:spawn|forkserver)'? start method|when fork\(\) was called|context has already been set|multi-?threaded, use of fork\(\))"),
+    ("resources", "", r"(?i:too many open files|received \d+ items of ancdata|no space left on device|cannot allocate memory|insufficient shared memory|unable to (?:mmap|open shared memory)|out of (?:shared )?memory|/dev/shm)"),
+    ("device", "", r"(?:no kernel image is available|CUDA (?:driver|error|capability|initialization)|sm_\d+ is not compatible|NVIDIA driver|libcuda|cuDNN|HIP error|ROCm|CUBLAS_STATUS|not compiled with CUDA)"),
+    ("display", "", r"(?i:glad ?LoadGL|\bEGL\b|\bGLX\b|OpenGL|\$DISPLAY|no display|connect to display|\bxcb\b|Qt platform plugin|X server|GLEW|not implemented\. Rebuild the library)"),
+    ("stated", "", rf"(?P<consumer>[A-Za-z][\w-]+)(?: {_VERSION})? (?:needs|requires|only supports?|depends on) (?:at least |the )?(?P<distribution>[A-Za-z][\w.-]+?)(?: version)?(?: ?[<>=!~]=?| at least)? ?v?\d"),
+    ("stated", "", r"(?:[Rr]equires?|needs?|upgrade|install(?:ed)?|is incompatible with|not compatible with) (?:at least |a newer |to )?`?(?P<distribution>[A-Za-z][\w.-]+?)`?(?: to)?(?: at least)?(?: version)? ?(?:[<>=!~]=?)? ?v?(?P<version>\d[\w.]*)"),
+    ("stated", "", r"(?P<consumer>[A-Za-z][\w.-]+) (?:needs|requires) (?:the )?[`'\"]?(?P<distribution>[A-Za-z][\w.-]+)[`'\"]?(?= (?:package|library|module|when|to be installed)|[.,]|$)"),
+    ("announced", "", r"`?'?(?P<module>[A-Za-z_]\w*)\.(?P<name>[A-Za-z_][\w.]*)(?:\(\))?'?`? (?:module |function |class |attribute )?(?:was|is|has been|have been|were) (?:now |a )?(?:removed|moved|renamed|deprecated|replaced|no longer|expired|separate)"),
+    ("announced", "", rf"pip install (?:-U |--upgrade )?[\"'`]?(?P<requirement>{_NAME}(?:\[[\w,]+\])?(?:{_SPEC})?)"),
+)  # fmt: skip
+
+#: Families whose message is a line of an installer's, a compiler's or a build tool's log.
+LINES: Sequence[tuple[str, str, str]] = (
+    ("unmet", "", rf"(?P<consumer>{_NAME}) {_VERSION} (?:requires|has requirement|depends on) (?P<requirement>{_NAME}[^,\n;]{{0,100}}?)(?:; .{{0,80}}?)?, (?:but you(?:'ll)? have (?P<distribution>{_NAME}) (?P<version>{_VERSION})|which is not installed)"),
+    ("unmet", "", rf"(?P<consumer>{_NAME})(?:==| )\(?{_VERSION}\)? depends on (?P<requirement>{_NAME}(?:{_SPEC})?)"),
+    ("unmet", "", rf"[Bb]ecause (?P<consumer>{_NAME}) depends on (?P<requirement>{_NAME}(?:{_SPEC})?)"),
+    ("requires-python", "", rf"Package '(?P<distribution>{_NAME})' requires a different Python: (?P<version>{_VERSION}) not in '(?P<python>[^'\n]+)'"),
+    ("requires-python", "", rf"[Tt]he requested .{{0,60}}Python .{{0,80}} (?P<distribution>{_NAME})(?:==\S+)? depends on Python(?P<python>[<>=!~][^\s,]{{0,60}})"),
+    ("no-wheel", "", rf"(?P<distribution>{_NAME}?)-{_VERSION}(?:-[\w.]+){{3,4}}\.whl is not a supported wheel on this platform"),
+    ("no-wheel", "", rf"(?:Could not find a version that satisfies the requirement|No matching distribution found for) (?P<requirement>{_NAME}[^\s(]{{0,80}})"),
+    ("no-wheel", "", rf"`?(?P<distribution>{_NAME})(?:==\S+)?`? (?:has no (?:usable )?wheels|.{{0,80}}no wheels with a matching)"),
+    ("setup", "", rf"error in (?P<distribution>{_NAME}) setup command: (?P<said>.{{1,200}})"),
+    ("compile", "", r"fatal error: '?(?P<header>[\w./+-]+\.h(?:pp)?)'?(?: file not found|: No such file)"),
+    ("compile", "", r"['`\u2018](?P<symbol>\w+)['\u2019][^\n]{0,80} has no member named"),
+    ("compile", "", r"(?:use of undeclared identifier|[\u2018'`]?(?P<undeclared>_?Py\w+)[\u2019']? (?:undeclared|was not declared)|unknown type name|implicit declaration of function) ?[\u2018'`]?(?P<symbol>\w*)"),
+    ("compiler", "", r"(?P<said>Microsoft Visual C\+\+ [\d.]+ (?:or greater )?is required|Unable to find vcvarsall\.bat|(?:command|program) '[\w/.-]*(?:gcc|g\+\+|cc|clang|cl\.exe|nvcc)[\w.-]*' failed: No such file|can't find Rust compiler|cargo.{0,80}not (?:found|installed)|CMake must be installed|No CMAKE_C(?:XX)?_COMPILER|unable to execute '\S+': No such file)"),
+    ("build", "", rf"[Ff]ailed building (?:editable )?wheel for (?P<distribution>{_NAME})"),
+    ("build", "", rf"[Ff]ailed to build `?(?P<distribution>{_NAME})(?:==(?P<version>{_VERSION}))?`?\s*$"),
+    ("build", "", rf"[Ff]ailed to build installable wheels for some .{{0,40}}\((?P<distribution>{_NAME})"),
+    ("build", "", rf"[Ii]gnoring version (?P<version>{_VERSION}) of (?P<distribution>{_NAME}) since it has invalid metadata"),
+    ("build", "", r"(?P<said>metadata-generation-failed|legacy-install-failure|Getting requirements to build wheel did not run successfully|python setup\.py \w+ did not run successfully|Command errored out with exit status)"),
+)  # fmt: skip
+
+#: Families that a line may show which no exception stands before, and the words of which such a line has one.
+_ANYWHERE = frozenset({"abi", "libc", "unmet", "start-method", "device", "resources", "shadowed"})
+_TELLING = re.compile(
+    r"requires |requirement|depends on|different Python|wheel|No matching|setup command|fatal error|no member|undeclared"
+    r"|unknown type|implicit decl|Visual C|vcvarsall|[Ff]ailed|cargo|Rust|CMake|CMAKE|unable to execute|invalid metadata"
+    r"|did not run|errored out|compiled using|required by|start method|bootstrapping|CUDA|sm_|open files|ancdata"
+    r"|shared memory|but found|consider renaming|size changed|failed to import"
+)
+#: Where a log says which distribution is being built, the last and the most telling at the end.
+_BUILT = tuple(
+    re.compile(form, re.MULTILINE)
+    for form in (
+        rf"^\s{{0,20}}Collecting (?P<name>{_NAME})",
+        rf"^\s{{0,20}}Downloading (?:\S{{1,200}}/)?(?P<name>{_NAME}?)-\d[\w.]*\.(?:tar\.gz|zip|tar\.bz2)",
+        r"[/\\]pip-(?:install|req-build|wheel)-\w+[/\\](?P<name>[\w.-]+?)(?:_[0-9a-f]{32})?[/\\]",
+        rf"(?:Building wheel for|Running setup\.py (?:install|bdist_wheel) for) (?P<name>{_NAME})",
+        rf"Failed (?:building (?:editable )?wheel for|to build) `?(?P<name>{_NAME}?)(?:==\S+)?`?\s*$",
+        rf"error in (?P<name>{_NAME}) setup command",
+    )
+)
+_SCENE = re.compile(
+    r"pip-build-env|[/\\]overlay[/\\]|builds-v\d|pip-(?:install|req-build|wheel)-|[Ff]ailed (?:to build|building)|egg_info"
+    r"|setup command|wheel\b.{0,40}(?:error|did not run)|exited-with-error|metadata-generation-failed"
+)
 
 
-def fitted(
-    stated: Mapping[str, Sequence[str]], kin: Mapping[str, Mapping[str, Sequence[str]]], installed: Iterable[str]
-) -> dict[str, list[str]]:
-    """The ``requirements`` and ``packages`` of a remedy as they are for what is installed.
+#: Types whose name says nothing of who made them.
+BUILT_IN = frozenset(dir(builtins)) | {"NoneType", "function", "method", "module", "coroutine", "mappingproxy"}
 
-    ``kin`` has ``families``, the members by the name that stands for them all, and ``companions``, the distributions
-    whose minor release must be that of a family.
+
+class Clue(Record):
+    """What one message of a text says: its family, the groups of the expression, and the failure that it is of.
+
+    ``failure`` is ``None`` for a line of a log. ``built`` names the distribution that was being built, where the
+    text shows a build. ``weight`` says how near the message is to what failed in the end.
     """
-    present = set(installed)
-    families = kin["families"]
 
-    def member(name: str) -> str:
-        found = [one for one in families.get(normalise(name), ()) if one in present]
-        return name if normalise(name) in present or not found else found[0]
+    family: str
+    said: str
+    groups: Mapping[str, str] = {}
+    failure: Any = None
+    built: str | None = None
+    weight: float = 1.0
 
-    requirements: list[str] = []
-    companions: list[str] = []
-    for text in stated["requirements"]:
-        found = parts(text)
-        if found is None:
-            requirements.append(text)
+
+def clues(error_text: Any) -> list[Clue]:
+    """What the messages of a text say, the most telling first."""
+    built = building(error_text.text)
+    failures = list(error_text.failures)
+    found = [
+        clue for number, failure in enumerate(failures) for clue in _of_failure(failure, number, len(failures), built)
+    ]
+    found += _of_lines(error_text.text, built)
+    found.sort(key=lambda clue: -clue.weight)
+    return found[:MOST_CLUES]
+
+
+def building(text: str) -> str | None:
+    """The distribution that was being built when something failed, as the log of an installer names it."""
+    if not (
+        _SCENE.search(text)
+        or re.search(
+            r"(?i)\bfailed building wheel|failed to build|setup command|egg_info|wheel\b.{0,40}(?:error|did not run)|exited-with-error",
+            text,
+        )
+    ):
+        return None
+    name: str | None = None
+    for form in _BUILT:
+        names = [match["name"] for match in form.finditer(text[-200_000:])]
+        name = names[-1] if names else name
+    return name
+
+
+def _of_failure(failure: Any, number: int, count: int, built: str | None) -> Iterator[Clue]:
+    message = failure.message[:MOST_MESSAGE]
+    exception = (failure.exception or "").rpartition(".")[2]
+    if failure.chained == "ignored":
+        return
+    late = (number + 1) / count / 2
+    for family, raises, expression in _IN_ORDER:
+        if raises and raises != exception:
             continue
-        requirements.append(canonical((member(found[0]), *found[1:])))
-        if not found[3]:
-            beside = present.intersection(kin["companions"].get(normalise(found[0]), ()))
-            companions += [name + ",".join(_minor(found[2])) for name in sorted(beside)]
-    named = {normalise(found[0]) for found in map(parts, requirements) if found}
-    requirements += [text for text in companions if (parts(text) or ("",))[0] not in named]
-    return {"requirements": requirements, "packages": list(map(member, stated["packages"]))}
+        found = _compiled(expression).search(message)
+        if found and found.groupdict().get("owner") not in BUILT_IN:
+            weight, groups = _weight(family, failure) + late, _groups(found)
+            yield Clue(family=family, said=found.group(), groups=groups, failure=failure, built=built, weight=weight)
+            return
+    kind = _by_name(failure, exception)
+    if kind:
+        said = f"{exception}: {message.partition(chr(10))[0]}" if exception else message
+        yield Clue(family=kind, said=said[:300], failure=failure, built=built, weight=_weight(kind, failure) + late)
 
 
-def _minor(specifier: str) -> Iterator[str]:
-    """The clauses that a companion's release has to meet, which has the same minor number and a patch of its own."""
-    for clause in filter(None, specifier.split(",")):
-        version = clause.lstrip("<>=!~")
-        operator = clause[: len(clause) - len(version)]
-        major, dot, rest = version.partition(".")
-        minor, _, patch = rest.partition(".")
-        if not dot or not (major + minor).isdigit():
-            yield clause
-        elif operator == "==" or (operator == "~=" and patch):
-            yield f"=={major}.{minor}.*"
-        elif operator == "<=" or (operator == "<" and patch.strip("0.")):
-            yield f"<{major}.{int(minor) + 1}"
-        elif operator != "!=":
-            yield f"{'>=' if operator == '>' else operator}{major}.{minor}"
+def _by_name(failure: Any, exception: str) -> str | None:
+    """The family of a failure whose message is of none: by what was raised, and where."""
+    if exception in {"SyntaxError", "TabError", "IndentationError"}:
+        return "syntax" if failure.frames else None
+    if exception.endswith("Warning"):
+        return "warning" if failure.frames else None
+    if failure.exit_signal:
+        return "crash"
+    return "frames" if exception else None
+
+
+#: How much each family tells; a message that is of none tells where it was raised.
+_TELLS = {"frames": 0.2, "crash": 0.3, "warning": 0.1, "stated": 0.5, "announced": 0.6, "build": 0.4, "compiler": 0.7}
+
+
+def _weight(family: str, failure: Any) -> float:
+    """A wrapper that only says what another exception said before it tells less than that one."""
+    base = _TELLS.get(family, 1.0)
+    return base - 0.3 if failure.exception is None and not failure.frames else base
+
+
+def _of_lines(text: str, built: str | None) -> Iterator[Clue]:
+    """What single lines say that are no failure of their own, the last of each family first."""
+    rows = [(family, expression) for family, raises, expression in _IN_ORDER if _in_line(family, raises)]
+    lines = [line for line in (line[:MOST_LINE] for line in text.split("\n")) if _TELLING.search(line)]
+    seen: Counter[str] = Counter()
+    for line in reversed(lines[-MOST_LINES:]):
+        left = [row for row in rows if seen[row[0]] < MOST_ALIKE]
+        found = next(((family, match) for family, form in left if (match := _compiled(form).search(line))), None)
+        if found:
+            family, match = found
+            weight = _TELLS.get(family, 1.0) - 0.1 * seen[family] - 0.3 * (family in _ANYWHERE)
+            seen[family] += 1
+            yield Clue(family=family, said=match.group().strip(), groups=_groups(match), built=built, weight=weight)
+
+
+def _groups(match: re.Match[str]) -> dict[str, str]:
+    return {name: value for name, value in match.groupdict().items() if value}
+
+
+def _in_line(family: str, raises: str) -> bool:
+    """Whether a family may be in a line that is no failure of its own."""
+    return not raises and (family in _ANYWHERE or any(family == row[0] for row in LINES))
+
+
+_LOOSE = frozenset({"stated", "announced"})
+#: All families, those whose expressions many messages meet at the end.
+_IN_ORDER = tuple(sorted((*FAMILIES, *LINES), key=lambda row: row[0] in _LOOSE))
+_expressions: dict[str, re.Pattern[str]] = {}
+
+
+def _compiled(expression: str) -> re.Pattern[str]:
+    found = _expressions.get(expression)
+    if found is None:
+        found = _expressions[expression] = re.compile(expression, re.MULTILINE)
+    return found

@@ -15,6 +15,29 @@ if TYPE_CHECKING:
 _FLAGS = {"present", "absent", "missing", "set", "unset", "installed", "not installed", "not set"}
 
 
+#: What is written above findings that no rule made, and above rules that come after those.
+DERIVED = "Derived from the text, proven by nobody:"
+BEHIND = "Rules that fit less well:"
+
+
+def derived(finding: Finding) -> bool:
+    """Whether there is no rule behind a finding."""
+    return finding.status == "derived"
+
+
+def known(report: Report) -> bool:
+    """Whether some rule has a finding."""
+    return not all(map(derived, report.findings))
+
+
+def headed(report: Report) -> list[tuple[str, Group]]:
+    """The groups in their order, each with the heading that begins at it, or with an empty text."""
+    made = groups(report)
+    kinds = [derived(group.findings[0]) for group in made]
+    begins = [kind != before for kind, before in zip(kinds, [False, *kinds])]
+    return [((DERIVED if kind else BEHIND) if begin else "", group) for group, kind, begin in zip(made, kinds, begins)]
+
+
 def credit(finding: Finding) -> str:
     """What a finding's rule may claim: whether it is proven and, where it is not stable, its status."""
     return finding.proof if finding.status == "stable" else f"{finding.status}, {finding.proof}"
@@ -40,6 +63,8 @@ _FACTS = {
     "requires_python": "{value}",
     "tags": "{value}",
     "text": "{value}",
+    "frames": "{value}",
+    "offers": "{value}",
     "environment": "{value}",
     "configuration": "{value}",
 }
@@ -122,10 +147,12 @@ def tally(findings: Sequence[Finding]) -> str:
 
 def standing(report: Report) -> str:
     """``1 confirmed, 2 not confirmed, 1 ruled out``: how the rules that explain a text stand to the environment."""
-    confirmed = sum(finding.confirmed is True for finding in report.findings)
+    ruled = [finding for finding in report.findings if not derived(finding)]
+    confirmed = sum(finding.confirmed is True for finding in ruled)
     numbers = {
         "confirmed": confirmed,
-        "not confirmed": len(report.findings) - confirmed,
+        "not confirmed": len(ruled) - confirmed,
+        "derived": len(report.findings) - len(ruled),
         "ruled out": len(report.ruled_out),
     }
     return ", ".join(f"{number} {noun}" for noun, number in numbers.items() if number) or "no explanation"
@@ -133,6 +160,8 @@ def standing(report: Report) -> str:
 
 def confirmation(finding: Finding, report: Report) -> str:
     """What the environment says to a rule that the text suggests."""
+    if derived(finding):
+        return "derived: no rule knows this"
     if finding.confirmed:
         return "confirmed by the environment"
     if not examined(report):

@@ -151,31 +151,33 @@ def _rows(report: Report) -> Iterator[tuple[str, list[Any]]]:
 
 def _headline(report: Report) -> str:
     if layout.explains(report):
-        return f"Explained by {layout.standing(report)}" if report.findings else "No rule explains the text"
+        return f"Explained by {layout.standing(report)}" if layout.known(report) else "No rule explains the text"
     return layout.tally(report.findings).capitalize() if report.findings else line.healthy(report.snapshot).capitalize()
 
 
 def _findings(page: _Page, report: Report) -> Iterator[str]:
-    groups, shown, outside = layout.groups(report), 0, len(report.ruled_out)
-    for block in page.fitting((list(_group(page, group, report)) for group in groups), _OF_FINDINGS):
+    groups, shown, outside = layout.headed(report), 0, len(report.ruled_out)
+    for block in page.fitting((list(_group(page, *one, report)) for one in groups), _OF_FINDINGS):
         yield from block
         shown += 1
     for block in page.fitting((list(_ruled_out(page, finding)) for finding in report.ruled_out), _OF_A_LIST):
         yield from block
         outside -= 1
-    left = [finding for group in groups[shown:] for finding in group.findings]
+    left = [finding for _, group in groups[shown:] for finding in group.findings]
     if left or outside:
         said = [layout.tally(left)] * bool(left) + [f"{outside:,} ruled out"] * bool(outside)
         yield from page.taking([f"Left out here: {' and '.join(said)}.", ""])
     if report.ignored:
         yield from page.taking([f"{line.ignored(report).capitalize()}.", ""])
-    if not report.findings:
+    if not layout.known(report):
         rows = [f"- {label}: {page.code(text)}" for label, text in layout.understood(report)]
         yield from page.taking([*rows, *([""] if report.understood else [])])
 
 
-def _group(page: _Page, group: Group, report: Report) -> Iterator[str]:
+def _group(page: _Page, heading: str, group: Group, report: Report) -> Iterator[str]:
     finding = group.findings[0]
+    if heading:
+        yield from (heading, "")
     yield f"**{finding.severity}**: {page.words(group.title)}"
     yield ""
     for matched in finding.matched[:_ROWS]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 import sys
+from itertools import starmap
 
 from envdoctor.renderers import layout, line
 from envdoctor.renderers.page import Page
@@ -59,7 +60,7 @@ def render(
         page.put()
     blocks = _blocks(page.width, report, lines)
     left = len(blocks) - _fit(page, blocks, None if lines is None else lines - end.height - _END)
-    if not report.findings:
+    if not layout.known(report):
         _understood(page, report)
     if left or page.cut or end.cut:
         page.prose(("left out", "dim"), (_left_out(report, left), "dim"))
@@ -76,13 +77,22 @@ def _columns(width: int | None) -> int:
 
 
 def _blocks(width: int, report: Report, lines: int | None) -> list[Block]:
-    def of_group(group: Group) -> Block:
-        return lambda most: _group(Page(width), group, report, most, lines)
+    def of_group(heading: str, group: Group) -> Block:
+        return lambda most: _group(_begun(width, heading), group, report, most, lines)
 
     def of_ruled_out(finding: Finding) -> Block:
         return lambda most: _ruled_out(Page(width), finding, report, most)
 
-    return [*map(of_group, layout.groups(report)), *map(of_ruled_out, report.ruled_out)]
+    return [*starmap(of_group, layout.headed(report)), *map(of_ruled_out, report.ruled_out)]
+
+
+def _begun(width: int, heading: str) -> Page:
+    """A page with a heading, or an empty one."""
+    page = Page(width)
+    if heading:
+        page.put((heading, "bold"))
+        page.put()
+    return page
 
 
 def _fit(page: Page, blocks: Sequence[Block], lines: int | None) -> int:
@@ -195,7 +205,8 @@ def _ruled_out(page: Page, finding: Finding, report: Report, most: int | None) -
 
 
 def _understood(page: Page, report: Report) -> None:
-    page.put((f"None of {line.count(report.rules, 'rule')} explains this.", "bold"))
+    if report.rules:
+        page.put((f"None of {line.count(report.rules, 'rule')} explains this.", "bold"))
     rows = layout.understood(report)
     for label, text in rows:
         page.prose(_label(label), (text, ""))

@@ -49,7 +49,9 @@ def explained(rules, text, snapshot=None):
     place = snapshot or NOWHERE
     return Report(
         snapshot=place,
-        findings=[one.replace(remedies=doctor.commanded(one.remedies, place)) for one in found if one.confirmed is not False],
+        findings=[
+            one.replace(remedies=doctor.commanded(one.remedies, place)) for one in found if one.confirmed is not False
+        ],
         ruled_out=[one for one in found if one.confirmed is False],
         understood={"exception": "ValueError"},
     )

@@ -1,51 +1,134 @@
-"""What is installed is what is moved: members of families, and companions of the same minor release."""
+"""Messages as Python 3.6 to 3.14, installers, compilers and loaders word them -> what they say."""
 
 import pytest
 
-from envdoctor.engine.families import fitted
+from envdoctor.engine.families import building, clues
+from envdoctor.probes.error_text import read
 
-KIN = {"families": {"left": ["left-cpu", "left-gpu"]}, "companions": {"left": ["left-extra"]}}
+MESSAGES = {
+    "ImportError: cannot import name 'pad'": ("missing-name", {"name": "pad"}),
+    "ImportError: cannot import name 'pad' from 'left.core' (unknown location)":
+        ("missing-name", {"name": "pad", "module": "left.core", "path": "unknown location"}),
+    "AttributeError: module 'left' has no attribute 'pad'. Did you mean: 'pod'?": ("missing-name", {"name": "pad", "module": "left"}),
+    "AttributeError: 'Frame' object has no attribute 'append'": ("missing-attribute", {"owner": "Frame", "name": "append"}),
+    "AttributeError: type object 'Frame' has no attribute 'append'": ("missing-attribute", {"owner": "Frame", "name": "append"}),
+    "ModuleNotFoundError: No module named 'left.core'; 'left' is not a package": ("missing-module", {"module": "left.core"}),
+    "ImportError: No module named left.core": ("missing-module", {"module": "left.core"}),
+    "TypeError: check() got an unexpected keyword argument 'force'": ("signature", {"function": "check", "name": "force"}),
+    "TypeError: Frame.check() got an unexpected keyword argument 'force'. Did you mean 'forced'?":
+        ("signature", {"function": "Frame.check", "name": "force"}),
+    "TypeError: __init__() takes 2 positional arguments but 3 were given": ("signature", {"function": "__init__"}),
+    "TypeError: Frame.make() missing 1 required positional argument: 'ctx'": ("signature", {"function": "Frame.make", "name": "ctx"}),
+    "ValueError: numpy.dtype size changed, may indicate binary incompatibility. Expected 96 from C header": ("abi", {"module": "numpy"}),
+    "RuntimeError: module compiled against ABI version 0x1000009 but this version of numpy is 0x2000000": ("abi", {"distribution": "numpy"}),
+    "ImportError: /x/site-packages/left/_c.so: undefined symbol: _ZN4left3padEv":
+        ("symbol", {"path": "/x/site-packages/left/_c.so", "symbol": "_ZN4left3padEv"}),
+    "ImportError: dlopen(/x/left.so, 0x0002): symbol not found in flat namespace '_pad'": ("symbol", {"path": "/x/left.so", "symbol": "_pad"}),
+    "ImportError: /lib/libc.so.6: version `GLIBC_2.34' not found (required by /x/left.so)": ("libc", {"symbol": "GLIBC_2.34", "path": "/x/left.so"}),
+    "ImportError: libGL.so.1: cannot open shared object file: No such file or directory": ("library", {"library": "libGL.so.1"}),
+    "ImportError: DLL load failed while importing _core: The specified module could not be found.": ("library", {"module": "_core"}),
+    "TypeError: cannot pickle '_thread.lock' object": ("pickle", {"object": "'_thread.lock'"}),
+    "TypeError: can't pickle _thread.RLock objects": ("pickle", {"object": "_thread.RLock"}),
+    "AttributeError: Can't pickle local object 'main.<locals>.<lambda>'": ("pickle", {"object": "local object 'main.<locals>.<lambda>'"}),
+    "AttributeError: Can't get attribute 'Net' on <module '__main__' from 'train.py'>": ("saved", {"name": "Net", "module": "__main__"}),
+    "pkg_resources.VersionConflict: (left 2.0 (/x/site-packages), Requirement.parse('left<2'))":
+        ("unmet", {"distribution": "left", "version": "2.0", "requirement": "left<2"}),
+    "pkg_resources.ContextualVersionConflict: (left 2.0 (/x), Requirement.parse('left<2'), {'right'})":
+        ("unmet", {"distribution": "left", "version": "2.0", "requirement": "left<2", "consumer": "right"}),
+    "pkg_resources.DistributionNotFound: The 'left>=1' distribution was not found and is required by right":
+        ("unmet", {"requirement": "left>=1", "consumer": "right"}),
+    "ImportError: left>=1.0,<2 is required for a normal functioning of this module, but found left==2.1.":
+        ("unmet", {"requirement": "left>=1.0,<2", "distribution": "left", "version": "2.1"}),
+    "ERROR: right 1.3 requires left<2, but you have left 2.0 which is incompatible.":
+        ("unmet", {"consumer": "right", "requirement": "left<2", "distribution": "left", "version": "2.0"}),
+    "ERROR: No matching distribution found for left==9": ("no-wheel", {"requirement": "left==9"}),
+    "ERROR: left_pad-1.0-cp38-cp38-win_amd64.whl is not a supported wheel on this platform.": ("no-wheel", {"distribution": "left_pad"}),
+    "ERROR: Package 'left' requires a different Python: 3.12.1 not in '<3.12,>=3.8'":
+        ("requires-python", {"distribution": "left", "version": "3.12.1", "python": "<3.12,>=3.8"}),
+    "error in left setup command: use_2to3 is invalid.": ("setup", {"distribution": "left", "said": "use_2to3 is invalid."}),
+    "left/_c.c:12:10: fatal error: longintrepr.h: No such file or directory": ("compile", {"header": "longintrepr.h"}),
+    "RuntimeError: Cannot re-initialize CUDA in forked subprocess. Use the 'spawn' start method": ("start-method", {}),
+    "TypeError: 'type' object is not subscriptable": ("newer-python", {}),
+    "AttributeError: 'dict' object has no attribute 'iteritems'": ("python2", {}),
+    "ImportError: cannot import name 'a' from partially initialized module 'left' (most likely due to a circular import) (/home/me/left.py)":
+        ("circular", {"name": "a", "module": "left", "path": "/home/me/left.py"}),
+    "AttributeError: module 'random' has no attribute 'x' (consider renaming '/home/me/random.py' since it has the same name as ...)":
+        ("shadowed", {"module": "random", "name": "x", "path": "/home/me/random.py"}),
+    "ImportError: Right requires version '2.0.1' or newer of 'left' (version '1.2.0' currently installed).":
+        ("unmet", {"consumer": "Right", "version": "2.0.1", "distribution": "left"}),
+    "OSError: [Errno 24] Too many open files": ("resources", {}),
+}  # fmt: skip
 
 
-def test_the_installed_member_is_named():
-    stated = {"requirements": ["Left[x] (>=2)", "other"], "packages": ["left", "other"]}
+@pytest.mark.parametrize("message", MESSAGES)
+def test_the_family_of_a_message_and_what_it_names(message):
+    family, groups = MESSAGES[message]
 
-    found = fitted(stated, KIN, ["left-gpu", "other"])
+    first = clues(read(message))[0]
 
-    assert found == {"requirements": ["left-gpu[x]>=2", "other"], "packages": ["left-gpu", "other"]}
-    assert fitted(stated, KIN, ["left", "left-gpu"])["packages"] == ["left", "other"]
-    assert fitted(stated, KIN, [])["packages"] == ["left", "other"]
-    assert fitted({**stated, "requirements": ["-r x"]}, KIN, [])["requirements"] == ["-r x"], "refused later"
+    assert (first.family, dict(first.groups)) == (family, groups)
 
 
 @pytest.mark.parametrize(
-    ("wanted", "companion"),
+    "message",
     [
-        (">=2.16.1", ">=2.16"),
-        (">2.15", ">=2.15"),
-        ("<2.16", "<2.16"),
-        ("<2.16.0", "<2.16"),
-        ("<2.16.2", "<2.17"),
-        ("<=2.15.1", "<2.16"),
-        ("==2.15.1", "==2.15.*"),
-        ("==2.15.*", "==2.15.*"),
-        ("~=2.15.1", "==2.15.*"),
-        ("~=2.15", "~=2.15"),
-        (">=2.15,!=2.15.3,<3", ">=2.15,<3"),
-        ("", ""),
+        "AttributeError: 'NoneType' object has no attribute 'shape'",
+        "AttributeError: 'list' object has no attribute 'items'",
+        "KeyError: 'left'",
     ],
 )
-def test_a_companion_gets_the_same_minor_release(wanted, companion):
-    stated = {"requirements": ["left" + wanted], "packages": []}
-
-    assert fitted(stated, KIN, ["left-cpu", "left-extra"])["requirements"] == [
-        "left-cpu" + wanted,
-        "left-extra" + companion,
-    ]
-    assert fitted(stated, KIN, ["left-cpu"])["requirements"] == ["left-cpu" + wanted]
+def test_what_every_program_can_say_is_of_no_family(message):
+    assert {clue.family for clue in clues(read(message))} <= {"frames"}
 
 
-def test_a_companion_that_the_rule_names_itself_is_left_as_it_is():
-    stated = {"requirements": ["left>=2", "left-extra>=2.1"], "packages": []}
+def test_the_failure_that_ended_it_counts_more_than_what_came_before():
+    text = (
+        "ImportError: cannot import name 'a' from 'left'\n\nlater\nImportError: cannot import name 'b' from 'right'\n"
+    )
 
-    assert fitted(stated, KIN, ["left", "left-extra"])["requirements"] == ["left>=2", "left-extra>=2.1"]
+    assert [clue.groups["name"] for clue in clues(read(text))] == ["b", "a"]
+
+
+def test_a_wrapper_does_not_hide_the_error_that_it_wraps():
+    text = """\
+Traceback (most recent call last):
+  File "/x/site-packages/left/a.py", line 1, in <module>
+    import cgi
+ModuleNotFoundError: No module named 'cgi'
+
+The above exception was the direct cause of the following exception:
+
+Traceback (most recent call last):
+  File "/x/site-packages/right/b.py", line 2, in load
+    raise LoadError
+right.errors.LoadError: the plugin could not be loaded
+"""
+
+    assert clues(read(text))[0].groups == {"module": "cgi"}
+
+
+def test_each_side_of_a_conflict_that_a_resolver_reports_is_a_clue():
+    log = "The conflict is caused by:\n    right 1.0 depends on left<2\n    other 2.0 depends on left>=2\n"
+
+    found = [dict(clue.groups) for clue in clues(read(log)) if clue.family == "unmet"]
+
+    assert found == [{"consumer": "other", "requirement": "left>=2"}, {"consumer": "right", "requirement": "left<2"}]
+
+
+LOGS = {
+    "Collecting left-pad==1.0\n  Downloading left-pad-1.0.tar.gz (3 kB)\n  error: subprocess-exited-with-error\n": "left-pad",
+    "  ERROR: Failed building wheel for left-pad\n": "left-pad",
+    "  x Failed to build `left-pad==1.0`\n": "left-pad",
+    '  File "/tmp/pip-install-a1b2/left-pad_0123456789abcdef0123456789abcdef/setup.py", line 3\nerror: egg_info\n': "left-pad",
+    "Collecting left-pad\nSuccessfully installed left-pad-1.0\nKeyError: 1\n": None,
+}
+
+
+@pytest.mark.parametrize("log", LOGS)
+def test_what_was_being_built_is_named_only_where_something_was_built(log):
+    assert building(log) == LOGS[log]
+
+
+@pytest.mark.parametrize("line", ["a." * 250, "requires a" * 50, "Failed to build " + "a-" * 240, "'" * 499])
+def test_hostile_lines_take_bounded_time(line):
+    assert len(clues(read(f"ImportError: cannot import name {line}\n" + f"{line} requires \n" * 20_000))) < 30

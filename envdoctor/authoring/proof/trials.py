@@ -18,7 +18,7 @@ from envdoctor.authoring.cells import snapshot_of
 from envdoctor.authoring.compile import compile_rule
 from envdoctor.engine.diagnose import INSTALLS, fill
 from envdoctor.engine.evaluate import matches
-from envdoctor.engine.families import fitted
+from envdoctor.engine.kin import fitted
 from envdoctor.model import Action, Record
 
 if TYPE_CHECKING:

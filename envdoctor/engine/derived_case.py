@@ -1,0 +1,199 @@
+"""One clue of a text with who is concerned by it, and the words for both. Pure."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+from envdoctor.engine.derived_words import WORDS
+from envdoctor.engine.suspects import parties
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from envdoctor.engine.families import Clue
+    from envdoctor.engine.installed import Requirements
+    from envdoctor.engine.names import Names
+    from envdoctor.model import Distribution, Snapshot
+
+#: Families that tell where something happened and not what is wrong, and the rules of their findings.
+VAGUE_FAMILIES = frozenset({"frames", "warning", "crash"})
+VAGUE = frozenset(WORDS[family].rule for family in VAGUE_FAMILIES)
+_SAY_THEMSELVES = frozenset({"announced", "stated"})
+_MISSING = frozenset({"missing-name", "missing-attribute", "missing-module"})
+#: How much of a text one line of a finding quotes, and how many unmet requirements it lists.
+MOST_SAID, _MOST_UNMET = 160, 3
+
+
+_DRIVE = re.compile(r"/|[A-Za-z]:[\\/]")
+_LIBRARY = re.compile(
+    r"(?i)(?:site|dist)-packages|[\\/]lib(?:64|32)?[\\/](?:pypy|python)|[\\/]python[\d.]*[\\/]lib[\\/]|conda\d?[\\/]lib"
+)
+
+
+class Case:
+    """One clue, who is concerned by it, and the row of words that fits.
+
+    ``seen`` is what was found in files, see :func:`envdoctor.engine.derived.derive`.
+    """
+
+    def __init__(
+        self, clue: Clue, names: Names, snapshot: Snapshot, seen: Mapping[str, Any], requirements: Requirements
+    ) -> None:
+        self.clue = clue
+        self.said = clue.groups
+        self.names = names
+        self.snapshot = snapshot
+        self.who = parties(clue, names, seen, complete=snapshot.complete)
+        self.offer: tuple[str, str] | None = seen.get("offers", {}).get((self._module(), self.said.get("name", "")))
+        self.python = str(snapshot.python.get("version") or "")
+        self.since = ""
+        self._requirements = requirements
+        self.words = WORDS[self._key()]
+
+    def tells(self) -> bool:
+        """Whether there is anything to say: a distribution, the interpreter, or a family that needs neither."""
+        if self.packages():
+            return True
+        if self.clue.family in {*VAGUE_FAMILIES, *_SAY_THEMSELVES}:
+            return False
+        return self.who.python or self.clue.family not in {*_MISSING, "signature"}
+
+    def packages(self) -> list[str]:
+        """The distributions concerned: who asked, who was asked, what else the message names, and what is left."""
+        who = self.who
+        return list(dict.fromkeys(name for name in (who.consumer, who.provider, *who.others, *who.left) if name))
+
+    def version(self, name: str) -> str:
+        """The installed version of a distribution; empty where it is not known."""
+        have = self.snapshot.packages.get(name)
+        return (have.version if have else None) or ""
+
+    def release(self, name: str) -> str:
+        """A distribution with its version, where that is known."""
+        return f"{name} {self.version(name)}".strip()
+
+    def unmet(self) -> list[tuple[Distribution, str, str]]:
+        """What the metadata of those concerned requires and the environment does not have: owner, line and name."""
+        concerned = set(self.packages())
+        found = self._requirements.unmet() if concerned and self.snapshot.packages else []
+        ours = [(owner, line, name) for owner, _, line, name in found if {owner.name, name} & concerned]
+        return ours[:_MOST_UNMET]
+
+    def dotted(self) -> Iterator[str]:
+        """The dotted name that is missing, and all that it is below."""
+        module, name = self._module(), self.said.get("name", "")
+        method = self.names.method(self.said.get("owner", ""), name)
+        if method:
+            yield method
+        if module and name:
+            yield f"{module}.{name}"
+        while module:
+            yield module
+            module = module.rpartition(".")[0]
+
+    def _module(self) -> str:
+        return self.said.get("module", "")
+
+    # -- which words -------------------------------------------------------------------------------------------------
+
+    def _key(self) -> str:
+        family = self.clue.family
+        if family in {"signature", "frames"} and not self.who.provider:
+            return f"{family}/unknown"
+        if family not in _MISSING:
+            return family
+        if self._hidden():
+            return "shadowed"
+        if self.who.python or self.names.standard(self._module()):
+            return f"missing/python{self._moved()}"
+        return f"missing{self._variant()}"
+
+    def _hidden(self) -> bool:
+        """Whether the text says that the module was found in a file of the user's own, though another one brings it."""
+        path, module = self.said.get("path", ""), self._module()
+        if not _DRIVE.match(path) or _LIBRARY.search(path):
+            return False
+        return self.names.standard(module) or self.names.distribution(module) in self.snapshot.packages
+
+    def _variant(self) -> str:
+        """How it comes that a distribution does not have what was asked for."""
+        who, installed = self.who, self.snapshot.packages
+        verdict = self.offer[0] if self.offer else ""
+        whole = "." not in self._module() or (self.snapshot.complete and installed)
+        absent = bool(whole) and who.provider not in installed
+        variants = (
+            ("/unknown", not who.provider),
+            ("/inside", who.inside),
+            ("/loading", who.loading and self.clue.family == "missing-module"),
+            ("/absent", absent and self.clue.family == "missing-module"),
+            ("/submodule", verdict == "submodule"),
+            ("/there", verdict == "there"),
+            ("/own", who.own is not None),
+        )
+        return next((variant for variant, fits in variants if fits), "")
+
+    def _moved(self) -> str:
+        """Whether the standard library has it no longer, or not yet, as far as the vocabulary knows."""
+        for name in self.dotted():
+            for moved, table in (("-removed", self.names.removed), ("-added", self.names.added)):
+                if name in table:
+                    self.since = table[name]
+                    return moved
+        return ""
+
+    # -- in words ----------------------------------------------------------------------------------------------------
+
+    def fields(self) -> dict[str, str]:
+        """What stands for the words in braces."""
+        who, said = self.who, self.said
+        asked = self.release(who.provider) if who.provider else "Python" if who.python else "what is installed"
+        named = [self.release(name) for name in (who.provider, *who.others) if name]
+        return {
+            "asker": self._asker(),
+            "asked": asked,
+            "consumer": who.consumer or "the program",
+            "provider": who.provider or "what it uses",
+            "thing": self._thing(),
+            "said": short(said.get("said") or self.clue.said),
+            "python": ".".join(self.python.split(".")[:2]),
+            "since": self.since,
+            "object": f"`{short(said.get('object', '').strip(chr(39)))}`",
+            "library": said.get("library") or "that the text names",
+            "requirement": said.get("requirement") or said.get("distribution") or "",
+            "also": f"Concerned besides: {', '.join(named)}." if named else "",
+        }
+
+    def _asker(self) -> str:
+        who = self.who
+        if who.consumer:
+            return self.release(who.consumer)
+        if who.own is not None:
+            line = f", line {who.own.line}" if who.own.line else ""
+            return f"your own code ({who.own.file}{line})"
+        return "the program"
+
+    def _thing(self) -> str:
+        said = self.said
+        name = said.get("name") or said.get("named") or ""
+        if "function" in said and self.clue.family == "signature":
+            return f"`{said['function']}()`"
+        if "symbol" in said:
+            return f"`{said['symbol']}`"
+        owner = said.get("owner") or said.get("module")
+        if owner:
+            return f"`{owner}.{name}`" if name else f"`{owner}`"
+        return f"`{name}`" if name else "what is asked for"
+
+
+def filled(text: str, fields: Mapping[str, str]) -> str:
+    """A text with its words in braces replaced; where one is empty, without the gap that it leaves."""
+    for name, value in fields.items():
+        text = text.replace("{" + name + "}", value)
+    return " ".join(text.split()).replace(" ,", ",").replace(" .", ".")
+
+
+def short(text: str, most: int = MOST_SAID) -> str:
+    """A text on one line, cut where it is long."""
+    text = " ".join(text.split())
+    return text if len(text) <= most else f"{text[: most - 3]}..."

@@ -1,0 +1,291 @@
+"""What a derived finding says and which cures follow, by family and by who is concerned: a table. Pure.
+
+A key is a family, or ``family/variant``, of which the exact one counts before the family. The words in braces:
+``asker`` (who asked) and ``asked`` (who should have it) with their versions, ``consumer`` and ``provider`` without,
+``thing`` (what is missing), ``said`` (of the text), ``python`` (the version), ``since`` (a version of Python), ``object``,
+``library``, ``requirement``, ``name``.
+"""
+
+# ruff: noqa: E501 - a sentence is one row
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+
+class Words(NamedTuple):
+    """One row: the rule's id, the impact, title and reason with braces, the kinds of fact, and the cures."""
+
+    rule: str
+    impact: str
+    title: str
+    why: str
+    facts: Sequence[str]
+    cures: Sequence[str]
+
+
+_PAIR = ("required", "upgrade-asker", "pin-asked", "upgrade-asked")
+_PYTHON = ("upgrade-asker", "stand-in", "older-python")
+_MISSING = ("packages",)
+
+WORDS: Mapping[str, Words] = {
+    "missing": Words(
+        "derived-missing-name", "crash", "{asked} has no {thing}, which {asker} asks for",
+        "The text names what is missing, and the frames name who asked. Either {asked} removed it and {asker} is too "
+        "old for it, or it came later than {asked}.", _MISSING, _PAIR,
+    ),
+    "missing/own": Words(
+        "derived-missing-name", "crash", "{asked} has no {thing}, which {asker} asks for",
+        "No installed distribution asks for it: the frames end in your own code, which was written for another release "
+        "of {provider}.", ("packages", "source"), ("change-code", "required", "pin-asked", "upgrade-asked"),
+    ),
+    "missing/there": Words(
+        "derived-not-found-though-there", "crash", "{thing} is in {asked} as installed, but {asker} did not find it",
+        "The file of the installed release contains the name. So another file of that name was imported first, the "
+        "import is circular, or the text is from another environment.", ("packages", "module", "source"),
+        ("look-for-shadow", "reinstall-asked"),
+    ),
+    "missing/submodule": Words(
+        "derived-submodule-not-imported", "crash", "{asker} uses {thing}, a module that nobody has imported",
+        "{thing} is a module of {asked}, and a module is an attribute of its package only once something has imported "
+        "it. Older releases imported it themselves.", ("packages", "source"),
+        ("import-it", "upgrade-asker", "pin-asked"),
+    ),
+    "missing/python-removed": Words(
+        "derived-removed-from-python", "crash", "Python {since} removed {thing}, which {asker} asks for",
+        "The standard library of Python {python} no longer holds it: this release of {consumer} was written for an "
+        "older Python.", ("packages", "python"), _PYTHON,
+    ),
+    "missing/python-added": Words(
+        "derived-not-yet-in-python", "crash", "{thing} came with Python {since}: {asker} asks Python {python} for it",
+        "This release of {consumer} was written for a newer Python.", ("packages", "python"),
+        ("older-asker", "stand-in", "newer-python"),
+    ),
+    "missing/python": Words(
+        "derived-missing-in-python", "crash", "the standard library of Python {python} has no {thing}, which {asker} asks for",
+        "The standard library changes with every minor version of Python, and {asker} was written for another one.",
+        ("packages", "python", "module"), ("upgrade-asker", "older-python"),
+    ),
+    "missing/absent": Words(
+        "derived-not-installed", "crash", "{thing} is not installed, and {asker} asks for it",
+        "No distribution of the environment provides it. Its import name suggests {provider}.", _MISSING,
+        ("required", "install-asked", "upgrade-asker"),
+    ),
+    "missing/inside": Words(
+        "derived-broken-inside", "crash", "{asked} does not find its own {thing}",
+        "Nobody but {asked} itself asked for it. So this release does not work on Python {python}, files of several "
+        "releases are mixed, or its installation is incomplete.", ("packages", "python", "module"),
+        ("upgrade-asked", "reinstall-asked", "older-python"),
+    ),
+    "missing/loading": Words(
+        "derived-saved-elsewhere", "crash", "a saved file refers to {thing}, which {asked} does not have",
+        "The frames read a saved file. It was written with another release of {provider}, where the name was there.",
+        ("packages", "artifact"), ("required", "upgrade-asked", "pin-asked"),
+    ),
+    "missing/unknown": Words(
+        "derived-missing-name", "crash", "{asker} asks for {thing}, which is not there",
+        "The text does not say whose it is. It may be of a distribution that {asker} uses, in another release than the "
+        "one that {asker} was written for.", ("packages", "source", "python"), ("upgrade-asker", "older-asker"),
+    ),
+    "signature": Words(
+        "derived-signature", "crash", "{asker} calls {thing} of {asked} with arguments that it does not take",
+        "Its parameters differ from those that {asker} was written for: they changed between releases of {provider}.",
+        _MISSING, _PAIR,
+    ),
+    "signature/unknown": Words(
+        "derived-signature", "crash", "{asker} calls {thing} with arguments that it does not take",
+        "The text does not say whose function it is: one of a distribution that {asker} uses, in another release than "
+        "the one that {asker} was written for.", ("packages", "source"), ("upgrade-asker", "older-asker"),
+    ),
+    "unmet": Words(
+        "derived-unmet-requirement", "crash", "{asker} requires {requirement}, which is not met",
+        "The text says so itself: the requirement stands in the metadata or in the code of {asker}.",
+        ("packages", "installed"), ("require-it", "upgrade-asker"),
+    ),
+    "stated": Words(
+        "derived-stated-by-text", "crash", "{asker} and {asked} do not go together, as the text says: {said}",
+        "The failing code checks a version itself and says what it wants.", ("packages", "system"),
+        ("upgrade-asked", "upgrade-asker", "pin-asked"),
+    ),
+    "announced": Words(
+        "derived-announced-change", "crash", "{asked} changed what {asker} relies on, as the text says: {said}",
+        "The message announces what was removed, moved or split off.", ("packages", "source"),
+        ("require-it", "upgrade-asker", "pin-asked"),
+    ),
+    "abi": Words(
+        "derived-binary-interface", "crash", "{asker} was compiled for another release of {provider}",
+        "Compiled extensions hold to the binary interface of the release that they were compiled against.",
+        _MISSING, ("upgrade-asker", "pin-asked", "reinstall-asker", "upgrade-asked"),
+    ),
+    "symbol": Words(
+        "derived-binary-interface", "crash", "a shared library of {asker} asks for the symbol {thing}, which {asked} does not have",
+        "The extension was built for another release of {provider}, or another build of it.", ("packages", "library"),
+        ("upgrade-asker", "pin-asked", "reinstall-asker", "upgrade-asked"),
+    ),
+    "libc": Words(
+        "derived-system-too-old", "crash", "{asker} was built for {thing}, which is newer than the C libraries of this machine",
+        "The dynamic loader found an older library than the one that the wheel was linked against.",
+        ("packages", "system", "library"), ("older-asker", "newer-system"),
+    ),
+    "library": Words(
+        "derived-system-library", "crash", "{asker} needs the shared library {library}, which could not be loaded",
+        "The library belongs to the system, or to another distribution, and no wheel of {consumer} brings it.",
+        ("packages", "system", "library", "module"), ("install-library", "reinstall-asker"),
+    ),
+    "architecture": Words(
+        "derived-architecture", "crash", "{asker} was built for another processor than this interpreter",
+        "The wheel and the interpreter are of different architectures.", ("packages", "platform", "tags", "system"),
+        ("reinstall-asker",),
+    ),
+    "pickle": Words(
+        "derived-not-picklable", "crash", "{object} cannot be pickled, which {asker} needs to send or to save it",
+        "What goes to another process or into a file must be pickled: a lambda, a local function, a lock, a handle or "
+        "an open file cannot be. With the start methods spawn and forkserver (the default on Windows and macOS, and "
+        "on Linux from Python 3.14 on) this concerns whatever a process is started with.",
+        ("start_method", "source", "packages", "platform", "python"), ("top-level", "fork"),
+    ),
+    "start-method": Words(
+        "derived-start-method", "crash", "{asker} starts processes in a way that does not go together with what runs: {said}",
+        "How a child process is started (fork, spawn, forkserver) decides what it inherits: threads, devices and open "
+        "handles do not survive a fork, and a module that starts processes must not do so when it is imported.",
+        ("start_method", "source", "packages", "platform"), ("main-guard", "spawn"),
+    ),
+    "resources": Words(
+        "derived-resources", "crash", "the machine or its limits ran out of something that {asker} needs: {said}",
+        "Open files, shared memory and memory are limited for each process and for each container.",
+        ("system", "packages", "env"), ("raise-limit",),
+    ),
+    "device": Words(
+        "derived-device", "crash", "the build of {asker} and the device or its driver do not fit: {said}",
+        "Wheels are built for certain devices and drivers, and others of the same release for others.",
+        ("system", "packages", "env", "platform"), ("other-build", "upgrade-asker"),
+    ),
+    "display": Words(
+        "derived-display", "crash", "{asker} needs a display or a graphics library that is not there: {said}",
+        "On a machine without a screen, a build without windows or an off-screen mode is needed.",
+        ("system", "env", "config", "packages"), ("off-screen",),
+    ),
+    "saved": Words(
+        "derived-saved-elsewhere", "crash", "a saved file does not fit {asked}: {said}",
+        "It was written by another release, or where other names were defined.", ("artifact", "packages", "source"),
+        ("save-again", "pin-asked", "upgrade-asked"),
+    ),
+    "descriptor": Words(
+        "derived-python-internals", "crash", "{asker} relies on something that Python {python} does differently",
+        "The message is of Python's own machinery (classes, code objects, annotations), which changes with its minor "
+        "versions.", ("packages", "python"), ("upgrade-asker", "older-python"),
+    ),
+    "syntax": Words(
+        "derived-syntax", "crash", "{asker} is not written in the grammar of Python {python}",
+        "An installed file that does not compile was written for another version: for Python 2, for one in which "
+        "a later keyword was still a name, or for a newer one.", ("packages", "python", "source"),
+        ("upgrade-asker", "older-asker"),
+    ),
+    "newer-python": Words(
+        "derived-not-yet-in-python", "crash", "{asker} was written for a newer Python: {said}",
+        "Built-in types and the grammar of types grew with Python 3.9, 3.10 and later.", ("packages", "python", "source"),
+        ("older-asker", "newer-python"),
+    ),
+    "python2": Words(
+        "derived-python-2", "crash", "{asker} was written for Python 2: {said}",
+        "Python 3 has no such name, and never had.", ("packages", "python", "source"), ("upgrade-asker",),
+    ),
+    "shadowed": Words(
+        "derived-shadowed", "crash", "a file of yours hides the module that {asker} asks for: {said}",
+        "Python imports from the directory of the program first.", ("module", "source", "packages"), ("look-for-shadow",),
+    ),
+    "circular": Words(
+        "derived-shadowed", "crash", "{thing} was used before its import had ended",
+        "Two modules import each other, or a file of yours has the name of a module and is imported in its place.",
+        ("module", "source", "packages", "python"), ("look-for-shadow", "upgrade-asker"),
+    ),
+    "requires-python": Words(
+        "derived-no-release-fits", "install-failure", "this release of {provider} does not support Python {python}",
+        "Its metadata says which versions it supports.", ("packages", "python"), ("other-release-asked", "fitting-python"),
+    ),
+    "no-wheel": Words(
+        "derived-no-release-fits", "install-failure", "no release of {provider} that was asked for fits this Python and machine",
+        "The index has no file for this version of Python, platform and C library, or the version or name does not "
+        "exist there.", ("packages", "python", "platform", "system", "marker", "tags"),
+        ("other-release-asked", "older-python"),
+    ),
+    "build": Words(
+        "derived-build-failed", "install-failure", "{asker} could not be built from source on Python {python}",
+        "There was no wheel that fits, so that the installer built it. {also}", ("packages", "python", "system", "platform"),
+        ("newer-wheel", "pin-tool", "older-python"),
+    ),
+    "setup": Words(
+        "derived-build-failed", "install-failure", "the setup of {asker} is not valid for the installed {asked}: {said}",
+        "Newer build tools no longer take what old setup files contain.", ("packages", "python", "config"),
+        ("newer-wheel", "pin-tool"),
+    ),
+    "compile": Words(
+        "derived-build-failed", "install-failure", "{asker} could not be compiled: {said}",
+        "What the source asks for is not in the headers that it was compiled with: those of Python {python}, of a "
+        "dependency or of the system.", ("packages", "python", "system"), ("newer-wheel", "older-python", "install-headers"),
+    ),
+    "compiler": Words(
+        "derived-no-compiler", "install-failure", "{asker} could not be compiled, as the machine lacks a tool: {said}",
+        "There was no wheel that fits, so that the installer built it from source.",
+        ("packages", "python", "system", "platform"), ("newer-wheel", "older-python", "install-compiler"),
+    ),
+    "warning": Words(
+        "derived-warning", "crash", "a warning in {asker} was raised as an error: {said}",
+        "Warnings become errors where `-W error` or a test runner's `filterwarnings` says so. {also}",
+        ("packages", "config", "python"), ("upgrade-caller", "pin-raiser", "filter-warning"),
+    ),
+    "crash": Words(
+        "derived-crash", "crash", "the process was ended by a signal in {asker}: {said}",
+        "Compiled code failed, or the machine ended the process: another processor than the wheel was built for, two "
+        "copies of a library, or too little memory.", ("packages", "system", "platform"),
+        ("reinstall-asker", "upgrade-asker"),
+    ),
+    "frames/unknown": Words(
+        "derived-raised-in", "crash", "the failure was raised in {asker}: {said}",
+        "No family of messages knows it, and no other distribution is in sight: it may as well be of how {consumer} was called.",
+        ("packages", "source"), (),
+    ),
+    "frames": Words(
+        "derived-raised-in", "crash", "the failure was raised in {asker}: {said}",
+        "No family of messages knows it. The innermost frames are of what is named here. {also}",
+        ("packages", "source"), ("upgrade-caller", "pin-raiser", "upgrade-asker"),
+    ),
+}  # fmt: skip
+
+#: Each cure: the kind of remedy, the party that it acts on, a bound for its version, and what it costs or depends on
+#: (for ``change``, what to do).
+CURES: Mapping[str, tuple[str, str, str, str]] = {
+    "upgrade-asker": ("upgrade", "asker", "above", "if a newer release of {name} no longer needs this"),
+    "older-asker": ("downgrade", "asker", "below", "if an older release of {name} does not need this yet"),
+    "pin-asked": ("pin", "asked", "below-major", "without what newer releases of {name} bring"),
+    "upgrade-asked": ("upgrade", "asked", "above", "if a newer release of {name} has what is asked for"),
+    "upgrade-caller": ("upgrade", "asked", "above", "if a newer release of {name} calls it as it is now"),
+    "pin-raiser": ("pin", "asker", "below-major", "without what newer releases of {name} bring"),
+    "install-asked": ("install", "asked", "", "if {name} is what is meant by this import name"),
+    "other-release-asked": ("install", "asked", "", "another release may fit: without a version, the newest that does is taken"),
+    "reinstall-asked": ("reinstall", "asked", "", "if its files are damaged or mixed"),
+    "reinstall-asker": ("reinstall", "asker", "", "if it was built for something else than what is installed"),
+    "newer-wheel": ("upgrade", "asker", "above", "if a newer release of {name} has a wheel, or builds"),
+    "pin-tool": ("pin", "asked", "tool", "for the build alone"),
+    "older-python": ("downgrade", "python", "below", "in a new environment"),
+    "newer-python": ("upgrade", "python", "above", "in a new environment"),
+    "change-code": ("change", "", "", "in your code, replace {thing} by what this release of {asked} offers"),
+    "import-it": ("change", "", "", "import {thing} where it is used"),
+    "look-for-shadow": ("change", "", "", "look at the `__file__` of the module that was imported: rename a file or directory of yours that has its name; of two modules that import each other, import one inside the function that uses it"),
+    "newer-system": ("change", "", "", "use a newer distribution of the operating system, or its image"),
+    "install-library": ("change", "", "", "install the package of the operating system that contains {library}"),
+    "install-headers": ("change", "", "", "install the development package of the operating system that contains the header"),
+    "install-compiler": ("change", "", "", "install the compiler or tool that the text names"),
+    "top-level": ("change", "", "", "define what is sent at the top of a module, and create locks, handles and clients in the worker"),
+    "fork": ("change", "", "", "where the platform has it, ask for the start method fork: multiprocessing.set_start_method('fork')"),
+    "main-guard": ("change", "", "", "start processes below `if __name__ == '__main__':` only"),
+    "spawn": ("change", "", "", "choose the start method spawn where the parent has threads or uses a device: multiprocessing.set_start_method('spawn')"),
+    "raise-limit": ("change", "", "", "raise the limit (`ulimit -n`, the container's memory or its --shm-size), or use fewer workers"),
+    "other-build": ("change", "", "", "install the build of {consumer} that is made for this device and driver"),
+    "off-screen": ("change", "", "", "use the build without windows or the off-screen mode of {consumer}, or start a virtual display"),
+    "save-again": ("change", "", "", "write the file again with the installed releases, or read it with those that wrote it"),
+    "filter-warning": ("change", "", "", "take the warning out of what is raised: an `ignore` line in filterwarnings"),
+}  # fmt: skip

@@ -1,0 +1,141 @@
+"""Import names -> the distributions they are of, by what is installed, else by the vocabulary. Pure."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+from envdoctor.engine.requirements import normalise
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterator, Mapping, Sequence
+
+#: Words this short are too common to be taken for a part of a distribution's name.
+_SHORT = 4
+
+
+class Names:
+    """What import names, classes and symbols are of.
+
+    ``vocabulary`` has ``imports``, ``families``, ``classes``, ``symbols`` and ``standard_library``; ``installed`` are
+    normalised names; ``provided`` maps an import name to the distributions whose files it is among; ``standard`` are
+    the top-level names of the standard library.
+    """
+
+    def __init__(
+        self,
+        vocabulary: Mapping[str, Any],
+        installed: Collection[str] = (),
+        provided: Mapping[str, Sequence[str]] | None = None,
+        standard: Collection[str] = (),
+    ) -> None:
+        self._imports: Mapping[str, str | None] = vocabulary.get("imports", {})
+        self._members: Mapping[str, Sequence[str]] = vocabulary.get("families", {})
+        self.classes: Mapping[str, str] = vocabulary.get("classes", {})
+        self.symbols: Mapping[str, str] = vocabulary.get("symbols", {})
+        self.voices: Mapping[str, str] = vocabulary.get("voices", {})
+        library = vocabulary.get("standard_library", {})
+        self.stands_in: Mapping[str, str] = library.get("stands_in", {})
+        self.removed = {name: version for version, names in library.get("removed", {}).items() for name in names}
+        self.added = {name: version for version, names in library.get("added", {}).items() for name in names}
+        self.installed = installed
+        self._provided = provided or {}
+        known = [*self.removed, *self.added]
+        self._standard = {*standard, *(name for name in known if "." not in name)}
+
+    def standard(self, module: str) -> bool:
+        """Whether a module is, or was, of the standard library, and no installed distribution brings it."""
+        return module.partition(".")[0] in self._standard and not self._provided.get(module.partition(".")[0])
+
+    def distribution(self, module: str) -> str | None:
+        """The distribution that an import name is of: an installed one, else the one that the vocabulary knows.
+
+        Otherwise the name itself in the form of a distribution's; ``None`` for the standard library's.
+        """
+        if not module or self.standard(module):
+            return None
+        if self._imports.get(module, "") is None:
+            return None
+        for name in _prefixes(module):
+            owners = self._provided.get(name, ())
+            told = self._told(name)
+            if len(owners) == 1 or (owners and _bare(owners[0]) == _bare(name)):
+                return owners[0]  # of several, only one that is called so
+            if told:
+                return self.present(told) or self._similar(module) or told
+        return self._similar(module) or normalise(module.partition(".")[0])
+
+    def present(self, name: str) -> str | None:
+        """The name under which a distribution, or another of its family, is installed."""
+        return next((one for one in (name, *self._members.get(name, ())) if one in self.installed), None)
+
+    def known(self, name: str) -> str | None:
+        """The distribution that a word means, where it is installed or in the vocabulary: by either of its names."""
+        for one in (normalise(name), self._imports.get(name)):
+            if one and (self.present(one) or one in self._members or one in self._imports.values()):
+                return self.present(one) or one
+        return next(iter(self._provided.get(name, ())), None)
+
+    def method(self, owner: str, name: str) -> str | None:
+        """The full name of a method or attribute that a class of the standard library lost or gained."""
+        ending = f".{owner.rpartition('.')[2]}.{name}"
+        return next((full for full in (*self.removed, *self.added) if owner and full.endswith(ending)), None)
+
+    def rivals(self, module: str) -> list[str]:
+        """The installed distributions that bring the same import name, where they are several."""
+        top = module.partition(".")[0]
+        told = self._imports.get(top) or ""
+        named = [name for name in (normalise(top), told, *self._members.get(told, ())) if name in self.installed]
+        found = list(dict.fromkeys(self._provided.get(top) or named))
+        return found if len(found) > 1 and self.distribution(module) in found else []
+
+    def speaker(self, text: str) -> str | None:
+        """The tool whose words a text has."""
+        return next((name for form, name in self.voices.items() if re.search(form, text)), None)
+
+    def symbol(self, name: str) -> str | None:
+        """Whose symbol this is: a distribution, ``python`` or ``system``."""
+        name = name[1:] if name.startswith("__Z") else name
+        owners = [(len(start), owner) for start, owner in self.symbols.items() if name.startswith(start)]
+        inner = [(len(part), owner) for part, owner in self.symbols.items() if _nested(part) in name]
+        owner = max(owners or inner)[1] if owners or inner else None
+        return (self.present(owner) or owner) if owner else None
+
+    def _told(self, name: str) -> str | None:
+        """What the vocabulary says of exactly this dotted name."""
+        head, _, last = name.rpartition(".")
+        return self._imports.get(name) or (self._imports.get(f"{head}.*") or "").replace("*", normalise(last)) or None
+
+    def _similar(self, module: str) -> str | None:
+        """The one installed distribution whose name is that of the module, but for what stands around it."""
+        for name in _prefixes(module):
+            if normalise(name) in self.installed:
+                return normalise(name)
+        top = _bare(module.partition(".")[0])
+        if self._provided:
+            return None  # what is not among the files of any distribution is of none that is installed
+        same = [name for name in self.installed if _bare(name) == top]
+        around = [name for name in self.installed if len(top) >= _SHORT and _overlap(_bare(name), top)]
+        return next((found[0] for found in (same, around) if len(set(found)) == 1), None)
+
+
+def _prefixes(module: str) -> Iterator[str]:
+    """A dotted name and all that it is below, the longest first."""
+    while module:
+        yield module
+        module = module.rpartition(".")[0]
+
+
+def _nested(symbol: str) -> str:
+    """A mangled namespace as it is written inside another symbol; never found where it is none."""
+    found = re.match(r"_ZNK?(\d\w+)", symbol)
+    return f"N{found[1]}" if found else "\n"
+
+
+def _overlap(name: str, module: str) -> bool:
+    """Whether one of the two begins or ends with the other, and the shorter is a telling word."""
+    return name.startswith(module) or name.endswith(module) or (len(name) >= _SHORT and module.startswith(name))
+
+
+def _bare(name: str) -> str:
+    return re.sub(r"[-_.]", "", name).lower()

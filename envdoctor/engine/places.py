@@ -1,0 +1,88 @@
+"""Whose code the frames of a failure, and the files that a message names, are. Pure."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+from envdoctor.engine.requirements import normalise
+from envdoctor.model import Record
+
+if TYPE_CHECKING:
+    from envdoctor.engine.names import Names
+
+#: Directories of people's own programs, which a shortened path does not tell from a distribution's.
+_OWN = frozenset(
+    (  # noqa: SIM905 - words
+        "app apps bin code core examples lib main model models notebooks project python scripts source src test tests "
+        "tmp tools train user users utilities utils workspace home root mnt data opt content kaggle"
+    ).split()
+)
+_IN_SITE = re.compile(r"(?:site|dist)-packages[/\\]+(?P<part>[\w.-]+)(?:[/\\]+(?P<next>\w+))?")
+#: How paths begin that somebody shortened; the last two may be a user's own as well.
+_ELIDED = (".../", "…/", "...\\", "…\\", "../", "~/")
+_ENDING = re.compile(r"\.libs$|\.(?:cpython|abi3|so|pyd|cp\d).*$")
+
+
+class Place(Record):
+    """Whose code a frame is in: a distribution's, the standard library's, or (neither) the user's own."""
+
+    frame: Any
+    module: str = ""
+    distribution: str | None = None
+    standard: bool = False
+
+    @property
+    def own(self) -> bool:
+        """Whether it is neither of a distribution nor Python's own."""
+        return self.distribution is None and not self.standard
+
+
+def places(failure: Any, names: Names) -> list[Place]:
+    """Whose code each frame of a failure is in, the innermost first."""
+    frames = reversed(failure.frames) if failure is not None else ()
+    return [_place(frame, names) for frame in frames if frame.standard_library or not frame.file.startswith("<")]
+
+
+def _place(frame: Any, names: Names) -> Place:
+    module = frame.module or ""
+    if frame.installed:
+        name = names.distribution(module)
+        return Place(frame=frame, module=module, distribution=name, standard=name is None)
+    if names.standard(module) and not frame.standard_library:
+        backport = next((one for one in (module, names.stands_in.get(module)) if one in names.installed), None)
+        if backport:
+            return Place(frame=frame, module=module, distribution=backport)
+    if frame.standard_library or (names.standard(module) and _shortened(frame.file, module)):
+        return Place(frame=frame, module=module, standard=True)
+    return Place(frame=frame, module=module, distribution=_guessed(frame, module, names))
+
+
+def _guessed(frame: Any, module: str, names: Names) -> str | None:
+    """The distribution of a frame whose path does not show it, as of those that somebody shortened."""
+    top = module.partition(".")[0]
+    if not module or not _shortened(frame.file, module):
+        return None
+    name = names.distribution(module)
+    if names.known(top) or name in names.installed:
+        return name
+    inside = "." in module or "__init__" in frame.file
+    return name if inside and frame.file.startswith(_ELIDED[:4]) and top.lower() not in _OWN else None
+
+
+def _shortened(path: str, module: str) -> bool:
+    """Whether a path may be one of a library that somebody shortened, rather than a file of the user's own."""
+    return path.startswith(_ELIDED) or ("." in module and not path.startswith(("/", "~")) and path[1:2] != ":")
+
+
+def of_path(path: str, names: Names) -> str | None:
+    """The distribution that a file, such as a shared library, is in, by the name of its directory or its own."""
+    found = _IN_SITE.search(path)
+    if found:
+        below = found["next"] and "." not in found["part"]
+        return names.distribution(f"{found['part']}.{found['next']}" if below else _ENDING.sub("", found["part"]))
+    parts = [_ENDING.sub("", part) for part in re.split(r"[/\\]", path)]
+    known = next((name for part in parts if part and (name := names.known(part))), None)
+    if known or not path.startswith(_ELIDED[:4]):
+        return known
+    return normalise(parts[1]) if re.fullmatch(r"[A-Za-z_]\w*", parts[1]) and len(parts) > 2 else None  # noqa: PLR2004

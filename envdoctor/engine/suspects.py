@@ -1,0 +1,244 @@
+"""From what a message says and its frames to who asked, who was asked, and who else is concerned. Pure."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+from envdoctor.engine.places import of_path, places
+from envdoctor.engine.requirements import normalise
+from envdoctor.model import Record
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from envdoctor.engine.families import Clue
+    from envdoctor.engine.names import Names
+    from envdoctor.engine.places import Place
+
+#: How many further distributions a finding names, and how many may be left for elimination to tell anything.
+MOST_OTHERS, MOST_LEFT = 2, 3
+#: Families whose `distribution` is the one that asked, as the one that was being built.
+_OF_ASKER = frozenset({"setup", "build"})
+#: Families whose message is of Python itself.
+_OF_PYTHON = frozenset({"descriptor", "syntax", "python2", "newer-python"})
+#: Families whose `path` is a file of the one that asked.
+_OF_FILE = frozenset({"symbol", "libc", "library", "architecture"})
+#: Families whose message is about an import.
+_IMPORTS = frozenset({"missing-module", "missing-name"})
+#: Frames of these only carry a call on.
+_CARRIERS = frozenset(
+    {"importlib", "runpy", "threading", "contextlib", "functools", "_bootstrap", "_bootstrap_external"}
+)
+_LOADS = re.compile(
+    r"\b(?:load|loads|unpickle|load_checkpoint|restore|load_state|read_pickle)\w*\(|Unpickler|find_class"
+)
+_QUOTED = re.compile(
+    r"`(?P<ticked>[A-Za-z][\w-]*)[.`]|\b(?P<dotted>[A-Za-z_]\w*)\.[A-Za-z_]"
+    r"|['\"](?P<quoted>[A-Za-z][\w-]*)['\"] "
+    r"(?:package|module|library|distribution|extension|plugin|version|is|was|requires|needs)"
+    r"|\b(?P<versioned>[A-Za-z][\w-]+)(?:==| v?| version )\d+[.\d]*"
+)
+
+
+class Parties(Record):
+    """Who asked (``consumer``), who was asked (``provider``), and what else the failure shows.
+
+    ``python`` says that the provider is the interpreter or its standard library; ``own`` is the frame of the user's
+    own code that asked; ``inside`` says that a distribution asked itself; ``loading`` that a saved file was read;
+    ``others`` are further distributions that the message names, or that bring the same module; ``left`` those that
+    remain where an environment of few holds nothing else.
+    """
+
+    consumer: str | None = None
+    provider: str | None = None
+    python: bool = False
+    own: Any = None
+    inside: bool = False
+    loading: bool = False
+    seen: Sequence[Place] = ()
+    others: Sequence[str] = ()
+    left: Sequence[str] = ()
+
+
+def parties(clue: Clue, names: Names, seen: Mapping[str, Any], *, complete: bool = False) -> Parties:
+    """Who is concerned by a clue.
+
+    ``seen`` has what was found in files: ``imports`` by module, ``classes``, ``askers``. ``complete`` says that
+    nothing is installed but what ``names`` has as installed.
+    """
+    around = places(clue.failure, names)
+    asked, python = _asked(clue, names, around, seen)
+    consumer, own, inside = _asking(clue, names, around, asked)
+    askers = seen.get("askers", {}).get((clue.groups.get("module"), clue.groups.get("name")), [])
+    consumer = consumer or (_supposed(clue, askers) if own is None else None)
+    if asked is None and not python:
+        asked, python = _beside(around, consumer)
+    named = _without([*_raiser(clue, names), *askers, *named_in(_message(clue), names)], consumer)
+    asked = asked or next(iter(named), None)
+    others = _without(named + names.rivals(clue.groups.get("module", "")), consumer, asked)[:MOST_OTHERS]
+    settled = not complete or None not in (own, asked)
+    return Parties(
+        consumer=consumer,
+        provider=asked,
+        python=python,
+        own=own,
+        inside=inside or consumer == (asked or ""),
+        loading=_LOADS.search("\n".join(place.frame.code or "" for place in around)) is not None,
+        seen=around,
+        others=others,
+        left=() if settled else _left(names, {consumer, asked, *others}),
+    )
+
+
+def _supposed(clue: Clue, askers: Sequence[str]) -> str | None:
+    """Who asked, where no frame shows it: what was being built, or the first whose files ask for the name."""
+    return clue.built or next(iter(askers), None)
+
+
+def _without(names: Iterable[str], *known: str | None) -> list[str]:
+    """The names in their order, each once, but for those that are known already."""
+    return [name for name in dict.fromkeys(names) if name not in known]
+
+
+def _message(clue: Clue) -> str:
+    """The exception with its message, or the line that said it."""
+    if clue.failure is None:
+        return clue.said
+    return f"{clue.failure.exception or ''}: {clue.failure.message[:2000]}"
+
+
+def _left(names: Names, sure: Iterable[str | None]) -> list[str]:
+    """What else is installed, where at most one is sure and so few are left that the other side is among them."""
+    installed = set(names.installed)
+    rest = [name for name in names.installed if name not in sure]
+    return rest if len(installed & {*sure}) <= 1 and len(rest) <= MOST_LEFT else []
+
+
+def _raiser(clue: Clue, names: Names) -> list[str]:
+    """Whose exception it is, or whose words."""
+    exception = (clue.failure.exception or "") if clue.failure is not None else ""
+    module = exception.rpartition(".")[0]
+    name = names.distribution(module) if module and module[0] != "_" else names.speaker(_message(clue))
+    return [name] if name else []
+
+
+# -- who was asked --------------------------------------------------------------------------------------------------
+
+
+def _asked(clue: Clue, names: Names, around: Sequence[Place], seen: Mapping[str, Any]) -> tuple[str | None, bool]:
+    """The distribution that should have what is missing, and whether it is the interpreter instead."""
+    said = clue.groups
+    if clue.family in _OF_PYTHON or names.method(said.get("owner", ""), said.get("name", "")):
+        return None, True
+    given = said.get("requirement") or ("" if clue.family in _OF_ASKER else said.get("distribution", ""))
+    word = re.match(r"[\w.-]+", given)
+    if word:
+        return _meant(word[0], clue, names), False
+    module = said.get("module") or _module_of(said, around, seen)
+    if module:
+        return names.distribution(module), names.standard(module)
+    symbol = said.get("symbol") or said.get("undeclared")
+    if symbol:
+        owner = names.symbol(symbol)
+        return (None if owner in {"python", "system"} else owner), owner == "python"
+    return _of_type(said, names, seen), False
+
+
+def _meant(word: str, clue: Clue, names: Names) -> str | None:
+    """The distribution that a word means; a sentence that anybody may write must name one that is known."""
+    return names.known(word) or (None if clue.family in {"stated", "announced"} else normalise(word))
+
+
+def _of_type(said: Mapping[str, str], names: Names, seen: Mapping[str, Any]) -> str | None:
+    """The distribution of a class without a module, or of the object that could not be pickled."""
+    if "object" in said:
+        return _of_object(said["object"], names)
+    owner = said.get("owner", "").rpartition(".")[2]
+    name = seen.get("classes", {}).get(owner) or names.classes.get(owner)
+    return names.present(name) or name if name else None
+
+
+def _of_object(text: str, names: Names) -> str | None:
+    """The distribution of what could not be pickled, by the dotted name of its type or its bare name."""
+    word = re.search(r"(?:class |function )?'?([A-Za-z_][\w.]*)", text)
+    name = word[1] if word else ""
+    module = name.rpartition(".")[0]
+    if not module:
+        return names.known(name)
+    return None if module.startswith(("_", "builtins")) or "<locals>" in text else names.distribution(module)
+
+
+def _module_of(said: Mapping[str, str], around: Sequence[Place], seen: Mapping[str, Any]) -> str | None:
+    """The module that a class, a function or a name in the failing line was imported from, as the file tells."""
+    owner, function = said.get("owner", ""), said.get("function", "")
+    if "." in owner:
+        return owner.rpartition(".")[0]
+    place = next((one for one in around if not one.standard), None)
+    imported: Mapping[str, str] = seen.get("imports", {}).get(place.module, {}) if place is not None else {}
+    if place is None or not imported:
+        return None
+    last = re.escape(function.rpartition(".")[2])
+    called = re.search(rf"\b(\w+)(?:\.\w+)*\.{last}\(", place.frame.code or "") if function else None
+    words = (owner, function.partition(".")[0], called[1] if called else "")
+    return next((imported[word] for word in words if word in imported), None)
+
+
+# -- who asked --------------------------------------------------------------------------------------------------------
+
+
+def _asking(clue: Clue, names: Names, around: Sequence[Place], asked: str | None) -> tuple[str | None, Any, bool]:
+    """The distribution, or the frame of own code, that asked; and whether nobody but the asked one did."""
+    said = _stated(clue, names)
+    if said:
+        return said, None, False
+    if clue.family in _IMPORTS and _imported_itself(around, asked):
+        return asked, None, True
+    outside = next((one for one in around if not one.standard and (one.own or one.distribution != asked)), None)
+    if outside is not None:
+        return outside.distribution, outside.frame if outside.own else None, False
+    inside = any(place.distribution for place in around)
+    return (asked if inside else _described(clue, names)), None, inside
+
+
+def _stated(clue: Clue, names: Names) -> str | None:
+    """Who asked, where the message itself says so: by name, or by one of its files."""
+    said = clue.groups
+    given = said.get("consumer") or (said.get("distribution") if clue.family in _OF_ASKER else None)
+    found = _meant(given, clue, names) if given else None
+    return found or (of_path(said["path"], names) if "path" in said and clue.family in _OF_FILE else None)
+
+
+def _described(clue: Clue, names: Names) -> str | None:
+    """Whose class a message of Python's own machinery describes."""
+    module = clue.groups.get("module") if clue.family == "descriptor" else None
+    return names.distribution(module) if module else None
+
+
+def _imported_itself(around: Sequence[Place], asked: str | None) -> bool:
+    """Whether the innermost frame is an import in the distribution that should have the name.
+
+    A function that answers for missing names, or an exception that is raised by hand, speaks for whoever called it.
+    """
+    place = next((one for one in around if not one.standard), None)
+    if place is None or asked is None or place.distribution != asked:
+        return False
+    frame = place.frame
+    return "getattr" not in (frame.function or "") and not (frame.code or "").startswith("raise")
+
+
+def _beside(around: Iterable[Place], consumer: str | None) -> tuple[str | None, bool]:
+    """Without a name in the message: the next distribution in the frames, or the library of Python beside it."""
+    beside_library = False
+    for place in around:
+        if place.distribution and place.distribution != consumer:
+            return place.distribution, False
+        beside_library |= place.standard and place.module.partition(".")[0] not in _CARRIERS
+    return None, beside_library
+
+
+def named_in(message: str, names: Names) -> list[str]:
+    """The distributions that a message names: in quotes, in a dotted name, or with a version."""
+    words = [match[match.lastgroup or 0] for match in _QUOTED.finditer(message[:2000])]
+    found = [names.known(word) for word in words if not names.standard(word)]
+    return list(dict.fromkeys(name for name in found if name))

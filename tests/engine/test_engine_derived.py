@@ -1,0 +1,328 @@
+"""Texts, environments and words of a vocabulary -> findings without a rule, and their place among those of rules."""
+
+import pytest
+from engine.rule_bases import base, rule, snapshot
+from engine.test_engine_explain import traceback
+
+from envdoctor.engine.derived import derive, modules, questions
+from envdoctor.engine.diagnose import diagnose
+from envdoctor.engine.explain import explain, told
+from envdoctor.engine.families import clues
+from envdoctor.engine.names import Names
+from envdoctor.engine.ranking import together
+from envdoctor.probes.error_text import read
+
+WORDS = {
+    "imports": {"rightmod": "right-pad", "lib": None, "ns.cloud.*": "ns-cloud-*"},
+    "families": {"left": ["left-cpu"]},
+    "classes": {"Frame": "left"},
+    "symbols": {"_ZN4left": "left", "Py": "python", "GLIBC": "system"},
+    "voices": {r"error in [\w.-]+ setup command": "builder"},
+    "standard_library": {"removed": {"3.12": ["distutils"]}, "added": {"3.11": ["tomllib"]}, "stands_in": {"distutils": "stand-in"}},
+}  # fmt: skip
+STANDARD = ("pickle", "multiprocessing", "importlib", "ssl")
+
+
+def names(here=None, provided=None):
+    return Names(WORDS, here.packages if here else (), provided, STANDARD)
+
+
+def derived(text, here=None, seen=None):
+    said = read(text)
+    return derive(clues(said), names(here), here or told(said), seen or {})
+
+
+def answered(text):
+    """The traceback with a function for missing names as its innermost frame."""
+    head, _, tail = text.rpartition("in <module>")
+    return f"{head}in __getattr__{tail}"
+
+
+def remedies(finding):
+    return [f"{one.kind} {one.requirement or one.package}" for one in finding.remedies if one.kind != "change"]
+
+
+# -- who is concerned ---
+
+
+def test_a_text_alone_names_both_sides_and_no_version():
+    (finding,) = derived(traceback("rightmod.core"))
+
+    assert list(finding.packages) == ["right-pad", "left"]
+    assert (finding.status, finding.severity, finding.proof, finding.confirmed) == (
+        "derived",
+        "warning",
+        "unproven",
+        None,
+    )
+    assert remedies(finding) == []
+    assert [one.text for one in finding.remedies] == ["use a newer release of right-pad", "use a newer release of left"]
+
+
+def test_the_innermost_frame_outside_the_provider_asked():
+    (finding,) = derived(answered(traceback("stranger.app", "rightmod.core", "left.lazy", "left")))
+
+    assert list(finding.packages) == ["right-pad", "left"]
+
+
+def test_a_distribution_that_lacks_its_own_part_is_named_alone():
+    text = traceback("left.a", "left.b", error="ModuleNotFoundError: No module named 'left.c'")
+
+    (finding,) = derived(text, snapshot({"left": "2.0", "a": "1", "b": "1", "c": "1", "d": "1"}))
+
+    assert (finding.rule, list(finding.packages)) == ("derived-broken-inside", ["left"])
+
+
+def test_another_distribution_of_the_family_stands_for_the_name():
+    (finding,) = derived(traceback("rightmod.core"), snapshot({"left-cpu": "2.0", "right-pad": "1.3"}))
+
+    assert list(finding.packages) == ["right-pad", "left-cpu"]
+
+
+def test_namespaces_and_spellings_lead_to_the_distribution():
+    known = names(snapshot({"py-thing": "1", "web-py": "1", "flask-cors": "1"}))
+
+    assert known.distribution("ns.cloud.big_store.client") == "ns-cloud-big-store"
+    assert known.distribution("flask_cors.core") == "flask-cors"
+    assert known.distribution("thing") == "py-thing"
+    assert known.distribution("nowhere_to_be.seen") == "nowhere-to-be"
+    assert known.distribution("lib") is None
+    assert known.distribution("ssl") is None
+
+
+def test_the_files_of_the_environment_know_better_than_the_vocabulary():
+    known = Names(WORDS, ["fork-of-right", "right-pad"], {"rightmod": ["fork-of-right"]}, STANDARD)
+
+    assert known.distribution("rightmod.core") == "fork-of-right"
+    assert known.distribution("thing") == "thing"
+
+
+def test_a_namespace_that_several_share_is_nobodys():
+    known = Names(WORDS, ["ns-a", "ns-b"], {"ns": ["ns-a", "ns-b"], "ns.a": ["ns-a"], "ns.cloud": ["ns-b"]}, STANDARD)
+
+    assert known.distribution("ns.a.core") == "ns-a"
+    assert known.distribution("ns.cloud.storage") == "ns-cloud-storage"
+    assert known.distribution("ns.other") == "ns"
+
+
+def test_of_rivals_for_one_name_the_one_that_the_vocabulary_knows_counts_and_both_are_told():
+    known = Names(WORDS, ["right-pad", "right-fork"], {"rightmod": ["right-fork", "right-pad"]}, STANDARD)
+
+    assert known.distribution("rightmod.core") == "right-pad"
+    assert known.rivals("rightmod.core") == ["right-fork", "right-pad"]
+
+
+def test_symbols_are_told_by_their_namespace_inside_others_too():
+    assert names().symbol("_ZN4left3padEv") == "left"
+    assert names().symbol("__ZN8elsewhere6castEN4left5ThingE") == "left"
+    assert names().symbol("PyLong_AsInt") == "python"
+    assert names().symbol("unknown") is None
+
+
+def test_a_header_of_python_that_changed_is_told_from_one_of_the_system():
+    log = "  Building wheel for left (setup.py): started\n{}\n  ERROR: Failed building wheel for left\n"
+
+    (python, *_) = derived(log.format("left/_c.c:3:5: error: 'PyLongObject' has no member named 'ob_digit'"))
+    (system, *_) = derived(log.format("left/_c.c:3:5: fatal error: ffi.h: No such file or directory"))
+
+    assert [(one.rule, list(one.packages)) for one in (python, system)] == [("derived-build-failed", ["left"])] * 2
+
+
+def test_the_tool_that_speaks_is_concerned_though_it_does_not_name_itself():
+    (finding,) = derived(
+        "error in left setup command: use_2to3 is invalid.\n", snapshot({"left": "1", "builder": "58.0"})
+    )
+
+    assert list(finding.packages) == ["left", "builder"]
+
+
+def test_an_exception_of_a_distribution_names_it():
+    text = traceback("rightmod.core", error="left.errors.VersionError: 5.0")
+
+    (finding,) = derived(text)
+
+    assert list(finding.packages) == ["right-pad", "left"]
+
+
+def test_in_an_environment_of_few_the_other_side_is_told_by_elimination():
+    text = "ImportError: cannot import name 'pad' from 'left'"
+
+    (few,) = derived(text, snapshot({"left": "2.0", "other": "1"}))
+    (many,) = derived(text, snapshot({"left": "2.0", **{f"other{n}": "1" for n in range(9)}}))
+    (open_ended,) = derived(text, snapshot({"left": "2.0", "other": "1"}, complete=False))
+
+    assert [list(one.packages) for one in (few, many, open_ended)] == [["left", "other"], ["left"], ["left"]]
+    assert "only other 1 can be the other side" in few.why
+
+
+@pytest.mark.parametrize(
+    "text", ["ValueError: stranger requires care", "KeyError: 'left'", "the build requires 3 things", "a b c", "Killed"]
+)
+def test_words_that_anybody_may_write_name_nobody(text):
+    assert derived(text) == []
+
+
+def test_where_nothing_is_known_the_place_is_information_and_no_cure_is_guessed():
+    (alone,) = derived(
+        traceback("rightmod.core", error="ValueError: x"),
+        snapshot({"right-pad": "1", "a": "1", "b": "1", "c": "1", "d": "1"}),
+    )
+    (pair,) = derived(
+        traceback("rightmod.core", "left.deep", error="ValueError: x"), snapshot({"right-pad": "1.3", "left": "2.0"})
+    )
+
+    assert (alone.rule, alone.severity, list(alone.remedies)) == ("derived-raised-in", "info", [])
+    assert (list(pair.packages), remedies(pair)) == (
+        ["left", "right-pad"],
+        ["upgrade right-pad>1.3", "pin left<2", "upgrade left>2.0"],
+    )
+
+
+# -- which cures ---
+
+
+@pytest.mark.parametrize(
+    ("version", "below"), [("2.1.3", "<2"), ("0.21.3", "<0.21"), ("0.0.7", "<0.0.7"), ("2024.5", "<2024")]
+)
+def test_the_pin_is_below_the_leading_number(version, below):
+    (finding,) = derived(traceback("rightmod.core"), snapshot({"left": version, "right-pad": "1.3"}))
+
+    assert remedies(finding) == ["upgrade right-pad>1.3", f"pin left{below}", f"upgrade left>{version}"]
+
+
+def test_what_metadata_asks_for_comes_first_and_is_evidence():
+    lookups = {("requirements", "right-pad"): ["left<2"], ("requirements", "left"): []}
+    here = snapshot({"left": "2.0", "right-pad": "1.3"}, lookups=lookups)
+
+    (finding,) = derived(traceback("rightmod.core"), here)
+
+    assert remedies(finding)[0] == "install left<2"
+    assert [one.value for one in finding.evidence if one.fact == "requirements.right-pad"] == [
+        "right-pad 1.3 → left<2 (there is: left 2.0)"
+    ]
+
+
+def test_what_python_removed_is_cured_by_a_newer_release_a_stand_in_or_an_older_python():
+    text = traceback("rightmod.core", error="ModuleNotFoundError: No module named 'distutils'", python="3.12")
+
+    (finding,) = derived(text, snapshot({"right-pad": "1.3"}, python="3.12.1"))
+
+    assert finding.rule == "derived-removed-from-python"
+    assert remedies(finding) == ["upgrade right-pad>1.3", "install stand-in", "downgrade python<3.12"]
+    assert "python" in finding.facts
+
+
+def test_what_python_does_not_have_yet_is_cured_the_other_way_round():
+    text = traceback("rightmod.core", error="ModuleNotFoundError: No module named 'tomllib'", python="3.9")
+
+    (finding,) = derived(text, snapshot({"right-pad": "1.3"}, python="3.9.1"))
+
+    assert remedies(finding) == ["downgrade right-pad<1.3", "upgrade python>=3.11"]
+
+
+def test_what_files_say_decides_between_gone_there_and_submodule():
+    here = snapshot({"left": "2.0", "right-pad": "1.3"})
+
+    def rule_of(verdict):
+        (finding,) = derived(traceback("rightmod.core"), here, {"offers": {("left", "pad"): (verdict, "/x/left.py")}})
+        assert [one.source for one in finding.evidence if one.fact == "offers.left"] == ["/x/left.py"]
+        return finding.rule
+
+    assert [rule_of(verdict) for verdict in ("gone", "there", "submodule")] == [
+        "derived-missing-name", "derived-not-found-though-there", "derived-submodule-not-imported",
+    ]  # fmt: skip
+
+
+def test_a_saved_file_is_told_by_the_call_that_read_it():
+    text = traceback("rightmod.core", error="ModuleNotFoundError: No module named 'left._core'").replace(
+        "import it", "pickle.load(file)"
+    )
+
+    (finding,) = derived(text, snapshot({"left": "1.0", "right-pad": "1.3"}))
+
+    assert (finding.rule, "artifact" in finding.facts) == ("derived-saved-elsewhere", True)
+
+
+def test_the_search_line_holds_names_and_nothing_else_of_the_text():
+    text = traceback(
+        "rightmod.core", error="ImportError: cannot import name 'pad' from 'left' (/home/ada/secret/left.py)"
+    )
+    seen = {"trackers": {"left": "https://github.com/o/left/issues", "right-pad": "https://tracker.example.org"}}
+
+    (finding,) = derived(text, snapshot({"left": "2.0", "right-pad": "1.3"}), seen)
+
+    assert list(finding.references) == [
+        "https://tracker.example.org", "https://github.com/o/left/issues?q=ImportError+left+pad",
+    ]  # fmt: skip
+
+
+def test_files_are_asked_only_about_what_matters():
+    said = read(answered(traceback("rightmod.core", "left.lazy")))
+    here = snapshot({"left": "2.0", "right-pad": "1.3"})
+
+    asked = questions(clues(said), names(here), here)
+
+    assert asked["offers"] == [("left", "left", "pad")]
+    assert asked["askers"] == []
+    assert asked["trackers"] == ["right-pad", "left"]
+    assert {"rightmod.core", "left.lazy", "left"} <= {*modules(clues(said), said)}
+
+
+# -- among the findings of rules ---
+
+LOCK = "TypeError: cannot pickle '_thread.lock' object"
+
+
+def ranked(text, here, *rules, holding=()):
+    said = read(text)
+    known = names(here)
+    report = explain(said, here, [base(*rules)])
+    found = derive(clues(said), known, here or told(said), {})
+    return [one.rule for one in together(report.findings, found, holding, said, known)]
+
+
+def about(name, package, message):
+    return rule(name, symptoms=[{"message": message}], when={"packages": {package: ">=1"}})
+
+
+def test_a_rule_about_nothing_in_sight_comes_after_what_was_derived():
+    far = about("far-away", "elsewhere", "cannot pickle '_thread.lock' object")
+
+    assert ranked(LOCK, None, far) == ["derived-not-picklable", "far-away"]
+
+
+def test_a_rule_whose_package_is_in_a_frame_or_in_the_message_stays_first():
+    near = about("near-by", "right-pad", "cannot pickle")
+    far = about("far-away", "elsewhere", "cannot pickle '_thread.lock' object")
+
+    assert ranked(traceback("rightmod.core", error=LOCK), None, near, far)[0] == "near-by"
+    assert ranked(traceback("rightmod.core", error=LOCK), None, near, far)[-1] == "far-away"
+
+
+def test_being_installed_is_enough_unless_the_message_is_everybodys():
+    other = about("other", "elsewhere", "no attribute 'gone'")
+    generic = about("generic", "elsewhere", "cannot pickle")
+    here = snapshot({"elsewhere": "1", "left": "2.0", **{f"more{n}": "1" for n in range(9)}}, complete=False)
+
+    assert ranked("AttributeError: module 'left' has no attribute 'gone'", here, other)[0] == "other"
+    assert ranked(LOCK, here.replace(packages={}), generic)[-1] == "generic"
+
+
+def test_nothing_is_derived_beside_a_rule_that_names_the_same():
+    known = about("known", "left", "cannot import name 'pad'")
+
+    assert ranked("ImportError: cannot import name 'pad' from 'left'", None, known) == ["known"]
+
+
+def test_what_holds_in_the_environment_and_touches_the_frames_is_shown_with_what_it_is():
+    here = snapshot({"left": "2.0", "right-pad": "1.3"})
+    one = rule("holds", when={"packages": {"left": ">=2", "right-pad": "<2"}})
+    other = rule("elsewhere", when={"packages": {"stranger": ">=2"}})
+    said = read(traceback("rightmod.core", error="RuntimeError: something else"))
+    known = names(here)
+    holding, _ = diagnose(here, [base(one, other)])
+    found = together([], derive(clues(said), known, here, {}), holding, said, known)
+
+    assert [finding.rule for finding in found] == ["holds", "derived-raised-in"]
+    assert found[0].confirmed is True
+    assert "its own symptoms are not in the text" in found[0].matched[0]
