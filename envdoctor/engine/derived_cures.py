@@ -141,6 +141,8 @@ _SPECIAL: Mapping[str, Callable[[Case, str, Mapping[str, str]], Iterator[Remedy]
 
 def _remedy(kind: str, at: str = "run", **fields: Any) -> Remedy:
     """A remedy that nobody has tried, so that it is never called safe."""
-    named = {f"{key}s": (fields[key],) for key in ("requirement", "package") if kind != "change" and fields.get(key)}
+    named: dict[str, Any] = {
+        f"{key}s": (fields[key],) for key in ("requirement", "package") if kind != "change" and fields.get(key)
+    }
     action = Action(verb=INSTALLS.get(kind, kind), at=at, **named)
     return Remedy(kind=kind, at=at, action=action, safety="manual" if kind == "change" else "workaround", **fields)

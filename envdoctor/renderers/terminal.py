@@ -162,11 +162,12 @@ def _matched(page: Page, finding: Finding, report: Report) -> None:
 def _found(page: Page, group: Group, report: Report, most: int | None) -> None:
     """The evidence: what and where; the place below where it does not fit beside."""
     rows, left = layout.rows(group, report, most)
-    wide = min(max((len(what) for what, _ in rows), default=0), page.width // 3) + 2
+    wide = min(max((len(what) for what, _ in rows), default=0), page.width // 3)
     for number, (what, place) in enumerate(rows):
         label = _label("" if number else "found")
-        if page.fits(what.ljust(wide) + place):
-            page.row(label, (what.ljust(wide), ""), (place, "dim"))
+        beside = what.ljust(wide) + "  "
+        if page.fits(beside + place):
+            page.row(label, (beside, ""), (place, "dim"))
         else:
             page.prose(label, (what, ""))
             page.row(_label(""), (f"  {place}", "dim"))
