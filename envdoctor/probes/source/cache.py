@@ -14,7 +14,7 @@ import sys
 
 from envdoctor import dotted
 from envdoctor.probes import cache
-from envdoctor.probes.source import several
+from envdoctor.probes import several
 from envdoctor.probes.source.uses import NotReadError, details, exports, facts
 
 TYPE_CHECKING = False
