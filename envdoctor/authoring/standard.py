@@ -28,6 +28,8 @@ VERSIONS = tuple(f"3.{minor}" for minor in range(6, 15))
 #: typeshed no longer tells of versions before this one.
 STUBBED_SINCE = (3, 9)
 SYSTEMS = ("linux", "darwin", "win32")
+#: Stubs of what is no part of the library.
+OTHERS = {"typing_extensions", "_typeshed"}
 
 Library = dict[str, Any]
 
@@ -69,7 +71,8 @@ class Stubs:
             for name in files:
                 stem, ending = os.path.splitext(name)
                 dotted = package if stem == "__init__" else f"{package}.{stem}".lstrip(".")
-                if ending == ".pyi" and dotted and self._lives(dotted, version):
+                known = ending == ".pyi" and dotted and dotted.partition(".")[0] not in OTHERS
+                if known and self._lives(dotted, version):
                     yield dotted, os.path.join(place, name)
 
     def _lives(self, dotted: str, version: tuple[int, ...]) -> bool:
@@ -135,8 +138,7 @@ def changes(libraries: Mapping[str, Library], stubs: Stubs) -> dict[str, Any]:
     signatures: dict[str, dict[str, dict[str, int]]] = {}
     for at, version in enumerate(VERSIONS):
         _add(libraries[version], 1 << at, modules, names, signatures)
-        if _numbers(version) >= STUBBED_SINCE:
-            _add_stubs(stubs, _numbers(version), 1 << at, modules, names)
+        _add_stubs(stubs, _numbers(version), 1 << at, modules, names)
     return {
         "versions": VERSIONS,
         "modules": {
@@ -168,7 +170,7 @@ def _add_stubs(stubs: Stubs, version: tuple[int, ...], bit: int, modules: dict[s
             modules[module] = modules.get(module, 0) | bit
             names.setdefault(module, {}).setdefault("*", [0, 0])[1] |= bit
             continue
-        for name in stubs.names(path, version):
+        for name in stubs.names(path, version) if version >= STUBBED_SINCE else ():
             entry = names[module].setdefault(name, [0, 0])
             if not entry[0] & bit:
                 entry[1] |= bit

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 #: Where an expression holds nothing that is of interest.
 _LEAVES = (ast.Constant, ast.Name)
 _ASKING = {"hasattr", "getattr"}
+#: What may be given ``globals()`` without changing it.
+_READING = {"eval", "exec", "len", "dict", "sorted", "list"}
 _BEHIND_NAME = 2
 _STORING = 3
 
@@ -68,6 +70,8 @@ class Expressions:
         while type(inner) is ast.Attribute:
             attributes.append(inner.attr)
             inner = inner.value
+        if attributes[-1] == "version_info":
+            self._reader.hints.add("version_info")
         if type(inner) is ast.Name:
             self.use(inner.id, tuple(reversed(attributes)), node.lineno)
         else:
@@ -88,6 +92,9 @@ class Expressions:
         root, path = found
         if not path and root in _ASKING | {"setattr"}:
             self._asked(root, node)
+        if root not in _READING:
+            for one in node.args:
+                self._reader.given_away(one)
         self.use(root, path, node.lineno, signatures.of_call(node))
 
     def _asked(self, function: str, node: ast.Call) -> None:

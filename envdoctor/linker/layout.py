@@ -45,6 +45,7 @@ class Layout:
         self.locations: dict[str, None] = {}
         self.names: dict[str, list[str]] = {}
         self.metadata: dict[str, str] = {}
+        self.others: dict[str, list[str]] = {}
         self._listed: list[tuple[str, str, list[str]]] = []
         for one in distributions:
             if one.location is None or one.path is None:
@@ -63,6 +64,7 @@ class Layout:
         """Fill in the modules; a second distribution's file of the same name is the one that is there."""
         for owner, location, files in self._listed:
             own = self.names.setdefault(owner, [])
+            self.others[owner] = [os.path.join(location, file) for file in files if _is_binary(file)]
             for file in files:
                 found = _module(file)
                 if found is not None:
@@ -103,7 +105,7 @@ class Layout:
         """Path files, which may add directories or loaders that are not known."""
         for place in self.locations:
             for name in sorted(os.listdir(place)):
-                if name.endswith((".egg-link", ".pth")) and name != "distutils-precedence.pth":
+                if name.endswith((".egg-link", ".pth")):
                     yield os.path.join(place, name)
 
 
@@ -138,6 +140,12 @@ def _files(one: Distribution) -> tuple[list[str], str] | None:
 def _without_source_folder(one: Distribution, lines: list[str]) -> list[str]:
     """Of the files that went into a source distribution, those that stand in the location."""
     return [line for line in lines if line.endswith(".py") and os.path.exists(os.path.join(one.location or "", line))]
+
+
+def _is_binary(file: str) -> bool:
+    """Whether a file that is no module may name what a module binds: a shared library, a table."""
+    name = file.rpartition("/")[2]
+    return name.endswith((".dll", ".dylib", ".json", ".yaml", ".pyi", ".txt")) and ".dist-info" not in file or ".so" in name
 
 
 def _module(file: str) -> tuple[str, str] | None:

@@ -136,7 +136,7 @@ class Search:
             return
         if severity == "silent":
             return
-        if last in hints:
+        if last in hints or (answer.why == "standard" and flags & LATER and "version_info" in hints):
             severity = "info"
         elif answer.weak and severity == "error":
             severity = "warning"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from typing import TYPE_CHECKING, Any
 
 from envdoctor.linker.layout import is_aside
@@ -184,7 +185,7 @@ def starting(layout: Layout) -> list[str]:
             continue
         for line in lines:
             if line.startswith("import "):
-                words = line.replace(";", " ").replace(",", " ").split()
+                words = re.findall(r"[A-Za-z_]\w*", line)
                 found += [layout.modules[word].path for word in words if word in layout.modules]
     return found
 

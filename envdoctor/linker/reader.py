@@ -89,6 +89,16 @@ class Reader:
         else:
             self._value(self.top, name, 0)
 
+    def given_away(self, node: ast.expr) -> None:
+        """Take note of ``globals()``, ``vars()`` or ``locals()`` where somebody gets them who may add names."""
+        if not (isinstance(node, ast.Call) and isinstance(node.func, ast.Name)) or node.args:
+            return
+        name = node.func.id
+        if name == "globals" or (name in {"vars", "locals"} and self.scope.kind == "module"):
+            self.dynamic.add("it gives globals() away")
+        elif name in {"vars", "locals"} and self.scope.kind == "class":
+            self.scope.record[2] = True
+
     def reference(self, module: str, path: str, line: int, flags: int, call: Any = None) -> None:
         """Keep what the module takes of another."""
         use = Use("", (), line, self.flags | flags, self.attempt, self.handler, call)

@@ -191,10 +191,12 @@ class Resolver:
         return self._not_bound(summary, module, name, depth)
 
     def _of_standard(self, module: str, name: str) -> Answer:
+        inner = f"{module}.{name}"
+        if self._standard.has(inner):
+            return Answer(True, value=("module", inner))
         if self._standard.offers(module, name) is False and not {(module, name), (module, "*")} & self.set_from_outside:
             return Answer(False, "standard", module, name)
-        inner = f"{module}.{name}"
-        return Answer(True, value=("module", inner) if self._standard.has(inner) else ("standard", module, name))
+        return Answer(True, value=("standard", module, name))
 
     def _of_native(self, module: str, name: str, inner: str) -> Answer:
         if self._layout.has(inner):
@@ -288,7 +290,7 @@ class Resolver:
         unknown = bool(is_open)
         for base in bases:
             found = self._inherited(base, module, name, depth + 1)
-            if found not in {"none", "unknown"}:
+            if not isinstance(found, str):
                 return found
             unknown = unknown or found == "unknown"
         return "unknown" if unknown else "none"

@@ -45,7 +45,7 @@ class Standard:
     def offers(self, module: str, path: str) -> bool | None:
         """Whether a module has a name, or a class an attribute; ``None`` where the data does not tell."""
         entry = self._changes(module).get(path)
-        if entry is None or not self.known:
+        if entry is None or not self.known or path.rpartition(".")[2][:2] == "__":
             return None
         yes, maybe = entry
         return True if yes & self._bit else None if maybe & self._bit else False

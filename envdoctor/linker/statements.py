@@ -222,6 +222,7 @@ def _match(reader: Reader, node: Any) -> None:
 
 def _assign(reader: Reader, node: ast.Assign) -> None:
     reader.walk(node.value)
+    reader.given_away(node.value)
     for target in node.targets:
         _assign_to(reader, target, node.value)
 

@@ -39,6 +39,7 @@ class Words:
         key = (owner, word)
         if key not in self._owners:
             modules = self._layout.modules
-            paths = (modules[name].path for name in self._layout.names.get(owner, ()))
+            paths = [modules[name].path for name in self._layout.names.get(owner, ())]
+            paths += self._layout.others.get(owner, ())
             self._owners[key] = any(self.in_file(path, word) is not False for path in paths)
         return self._owners[key]
