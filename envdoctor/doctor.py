@@ -8,7 +8,7 @@ from envdoctor.targets import project as beside
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
     from typing import Any
 
     from envdoctor.engine.index import Index
@@ -76,6 +76,13 @@ def prescribe(finding: Finding, snapshot: Snapshot) -> Finding:
     remedies = [with_command(remedy, snapshot) for remedy in finding.remedies]
     prescribed: Finding = finding.replace(remedies=remedies)
     return prescribed
+
+
+def link(report: Report, tell: Callable[[str], None]) -> Report:
+    """The report with what installed distributions miss of each other and of Python; ``tell`` is called on the way."""
+    from envdoctor.linker.link import add_to
+
+    return add_to(report, tell)
 
 
 def explain(text: str, snapshot: Snapshot | None, rules: Sequence[str] = (), *, candidates: bool = False) -> Report:

@@ -37,7 +37,19 @@ def run(words: Sequence[str]) -> int:
         help="the least severity that makes the exit status 1 (default: error); "
         "with warning, envdoctor does all that pip check does",
     )
+    parser.add_argument(
+        "--link",
+        action="store_true",
+        help="also look for names and modules that installed distributions take of each other, or of Python, and that "
+        "are not there; nothing is executed",
+    )
     options = parser.parse_args(words)
     report = doctor.check(examine(options), options.rules, candidates=options.candidates)
+    if options.link:
+        from envdoctor.commands.progress import Talk
+
+        talk = Talk()
+        report = doctor.link(report, talk.say)
+        talk.clear()
     show(report, options.format, options.output)
     return status(report, options.fail_on)

@@ -52,7 +52,7 @@ def holds(test: ast.expr, target: Target, known: Mapping[str, bool]) -> bool | N
         return None
 
 
-def _value(node: ast.expr, target: Target, known: Mapping[str, bool]) -> Any:
+def _value(node: ast.expr, target: Target, known: Mapping[str, bool]) -> Any:  # noqa: PLR0911 - one for each form
     if isinstance(node, ast.Constant):
         return node.value
     if isinstance(node, ast.Tuple):
@@ -115,10 +115,15 @@ def _compare(node: ast.Compare, target: Target, known: Mapping[str, bool]) -> bo
     left = _value(node.left, target, known)
     right = _value(node.comparators[0], target, known)
     for one, other in ((left, right), (right, left)):
-        if isinstance(one, tuple) and _SOME_MICRO in one and isinstance(other, tuple) and other[:_EXACT] == one[:_EXACT]:
-            if len(other) > _EXACT:
-                raise _Undecided
+        if isinstance(one, tuple) and _SOME_MICRO in one and isinstance(other, tuple) and len(other) > _EXACT:
+            _decided(one, other)
     return _COMPARISONS[type(node.ops[0])](left, right)
+
+
+def _decided(version: tuple[Any, ...], other: tuple[Any, ...]) -> None:
+    """Raise where two versions differ at most in the release, which is not known."""
+    if other[:_EXACT] == version[:_EXACT]:
+        raise _Undecided
 
 
 def _of_call(node: ast.Call, target: Target, known: Mapping[str, bool]) -> Any:

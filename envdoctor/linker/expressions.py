@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from envdoctor.linker import signatures
 from envdoctor.linker.conditions import holds
@@ -11,10 +11,10 @@ from envdoctor.linker.scopes import Use
 from envdoctor.linker.summary import CATCHES_ALL, CONDITIONAL, LATER
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from envdoctor.linker.reader import Reader
 
-#: Where an expression holds nothing that is of interest.
-_LEAVES = (ast.Constant, ast.Name)
 _ASKING = {"hasattr", "getattr"}
 #: What may be given ``globals()`` without changing it.
 _READING = {"eval", "exec", "len", "dict", "sorted", "list"}
@@ -44,25 +44,17 @@ class Expressions:
         stack = [first]
         while stack:
             node = stack.pop()
-            kind = type(node)
-            if kind is ast.Constant or node is None:  # a dictionary has no key where another is spread
+            if node is None or type(node) is ast.Constant:  # a dictionary has no key where another is spread
                 continue
-            if kind is ast.Name:
-                if not isinstance(node.ctx, ast.Load):  # type: ignore[attr-defined]
-                    self._reader.scope.shadowed.add(node.id)  # type: ignore[attr-defined]
-            elif kind is ast.Attribute:
-                self._attribute(node, stack)  # type: ignore[arg-type]
-            elif kind is ast.Call:
-                self._call(node, stack)  # type: ignore[arg-type]
-            elif kind in _SPECIAL:
-                _SPECIAL[kind](self, node)
+            special = _SPECIAL.get(type(node))
+            if special is None:
+                _children(node, stack)
             else:
-                for name in node._fields:
-                    value = getattr(node, name)
-                    if type(value) is list:
-                        stack.extend(value)
-                    elif isinstance(value, ast.AST):
-                        stack.append(value)
+                special(self, node, stack)
+
+    def _name(self, node: ast.Name, stack: list[ast.AST]) -> None:
+        if not isinstance(node.ctx, ast.Load):
+            self._reader.scope.shadowed.add(node.id)
 
     def _attribute(self, node: ast.Attribute, stack: list[ast.AST]) -> None:
         attributes = []
@@ -107,14 +99,14 @@ class Expressions:
         elif len(node.args) == _STORING:
             self._reader.stored(node.args[0], constant)
 
-    def _choice(self, node: ast.IfExp) -> None:
+    def _choice(self, node: ast.IfExp, stack: list[ast.AST]) -> None:
         self.walk(node.test)
         decided = holds(node.test, self._reader.target, self._reader.known)
         for branch, alive in ((node.body, decided is not False), (node.orelse, decided is not True)):
             if alive:
                 self._with(branch, CONDITIONAL if decided is None else 0)
 
-    def _junction(self, node: ast.BoolOp) -> None:
+    def _junction(self, node: ast.BoolOp, stack: list[ast.AST]) -> None:
         stop = isinstance(node.op, ast.Or)
         flags = 0
         for value in node.values:
@@ -125,24 +117,24 @@ class Expressions:
             if decided is None:
                 flags = CONDITIONAL
 
-    def _function(self, node: ast.Lambda) -> None:
+    def _function(self, node: ast.Lambda, stack: list[ast.AST]) -> None:
         for default in (*node.args.defaults, *node.args.kw_defaults):
             self.walk(default)
         given = (*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs, node.args.vararg, node.args.kwarg)
         self._reader.scope.shadowed.update(one.arg for one in given if one is not None)
         self._with(node.body, LATER)
 
-    def _comparison(self, node: ast.Compare) -> None:
+    def _comparison(self, node: ast.Compare, stack: list[ast.AST]) -> None:
         if isinstance(node.left, ast.Constant) and isinstance(node.left.value, str):
             self._reader.hints.add(node.left.value)
         for one in (node.left, *node.comparators):
             self.walk(one)
 
-    def _named(self, node: ast.NamedExpr) -> None:
+    def _named(self, node: ast.NamedExpr, stack: list[ast.AST]) -> None:
         self._reader.bind_name(node.target.id)
         self.walk(node.value)
 
-    def _comprehension(self, node: ast.GeneratorExp) -> None:
+    def _comprehension(self, node: ast.GeneratorExp, stack: list[ast.AST]) -> None:
         filtered = any(one.ifs for one in node.generators)
         for one in node.generators:
             self.walk(one.iter)
@@ -160,8 +152,21 @@ class Expressions:
         self._reader.flags = before
 
 
-_SPECIAL = {
-    ast.IfExp: Expressions._choice,  # noqa: SLF001 - the table of this very class
+def _children(node: ast.AST, stack: list[ast.AST]) -> None:
+    for name in node._fields:
+        value = getattr(node, name)
+        if type(value) is list:
+            stack.extend(value)
+        elif isinstance(value, ast.AST):
+            stack.append(value)
+
+
+# the table of this very class
+_SPECIAL: dict[type[ast.AST], Callable[[Expressions, Any, list[ast.AST]], None]] = {
+    ast.Name: Expressions._name,  # noqa: SLF001
+    ast.Attribute: Expressions._attribute,  # noqa: SLF001
+    ast.Call: Expressions._call,  # noqa: SLF001
+    ast.IfExp: Expressions._choice,  # noqa: SLF001
     ast.BoolOp: Expressions._junction,  # noqa: SLF001
     ast.Lambda: Expressions._function,  # noqa: SLF001
     ast.Compare: Expressions._comparison,  # noqa: SLF001

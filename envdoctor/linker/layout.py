@@ -15,9 +15,23 @@ _NATIVE = (".so", ".pyd")
 #: What a RECORD may hold at most, in bytes; the longest seen is 3 MB.
 _LIMIT = 64 << 20
 #: Folders whose modules nobody imports who uses the distribution.
-_ASIDE = frozenset(("tests", "test", "testing", "_tests", "benchmarks", "benchmark", "examples", "example", "docs", "doc",
-                    "conftest", "setup", "samples", "demo", "demos", "_vendor", "vendor", "_vendored", "tools", "scripts",
-                    "experimental", "_testing", "__main__", "templates", "migrations", "alembic"))  # fmt: skip
+_ASIDE = {
+    *(
+        "tests",
+        "test",
+        "testing",
+        "_tests",
+        "_testing",
+        "benchmarks",
+        "benchmark",
+        "examples",
+        "example",
+        "docs",
+        "doc",
+    ),
+    *("conftest", "setup", "samples", "demo", "demos", "_vendor", "vendor", "_vendored", "tools", "scripts"),
+    *("experimental", "__main__", "templates", "migrations", "alembic"),
+}
 
 
 class Module(NamedTuple):
@@ -31,8 +45,8 @@ class Module(NamedTuple):
 class Layout:
     """The modules of installed distributions, by dotted name.
 
-    ``keys`` identify a distribution's files, ``tops`` its top-level modules; ``blind`` are distributions whose files are
-    not listed; ``namespaces`` are folders without a file of their own.
+    ``keys`` identify a distribution's files, ``tops`` its top-level modules; ``blind`` are distributions whose files
+    are not listed; ``namespaces`` are folders without a file of their own.
     """
 
     def __init__(self, distributions: Iterable[Distribution]) -> None:
@@ -117,7 +131,7 @@ def is_aside(name: str) -> bool:
 
 
 def _files(one: Distribution) -> tuple[list[str], str] | None:
-    """The files of a distribution relative to its location, and what identifies them; ``None`` where nothing lists them."""
+    """The files of a distribution relative to its location, and what identifies them; ``None`` where none is listed."""
     folder = one.path or ""
     for name, csv in (("RECORD", True), ("installed-files.txt", False), ("SOURCES.txt", False)):
         try:
@@ -145,7 +159,9 @@ def _without_source_folder(one: Distribution, lines: list[str]) -> list[str]:
 def _is_binary(file: str) -> bool:
     """Whether a file that is no module may name what a module binds: a shared library, a table."""
     name = file.rpartition("/")[2]
-    return name.endswith((".dll", ".dylib", ".json", ".yaml", ".pyi", ".txt")) and ".dist-info" not in file or ".so" in name
+    return (
+        name.endswith((".dll", ".dylib", ".json", ".yaml", ".pyi", ".txt")) and ".dist-info" not in file
+    ) or ".so" in name
 
 
 def _module(file: str) -> tuple[str, str] | None:

@@ -6,6 +6,7 @@ from collections import Counter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from envdoctor.linker import signatures
+from envdoctor.linker.reach import ENTRY, SUBMODULE
 from envdoctor.linker.summary import (
     CATCHES_ATTRIBUTE,
     CATCHES_IMPORT,
@@ -17,7 +18,6 @@ from envdoctor.linker.summary import (
     IMPORTS,
     LATER,
 )
-from envdoctor.linker.reach import ENTRY, SUBMODULE
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -35,8 +35,8 @@ class Missing(NamedTuple):
     """A reference that finds nothing.
 
     ``consumer`` is the distribution that asks in ``file`` at ``line`` for ``asked``; ``provider`` the one that should
-    have it, empty for Python. ``kind`` is the kind of mistake and ``detail`` its words; ``severity`` and ``way`` say how
-    sure it is and on which way it is reached. ``module`` and ``name`` are where the search ended.
+    have it, empty for Python. ``kind`` is the kind of mistake and ``detail`` its words; ``severity`` and ``way`` say
+    how sure it is and on which way it is reached. ``module`` and ``name`` are where the search ended.
     """
 
     consumer: str

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 #: From this version on annotations are not evaluated when a function is defined.
 _LAZY_ANNOTATIONS = (3, 14)
 
+
 class Reader:
     """Reads the statements of one module for a target. ``keep(module, path)`` says which references matter."""
 
@@ -84,6 +85,7 @@ class Reader:
             self.own(name, "it sets attributes of itself in sys.modules")
 
     def own(self, name: str | None, reason: str) -> None:
+        """Take note of a name that the module gives itself; ``None`` for any name, with the reason."""
         if name is None:
             self.dynamic.add(reason)
         else:

@@ -17,7 +17,13 @@ if TYPE_CHECKING:
 #: Imports that lead from module to module more often than this lead nowhere.
 _DEEPEST = 30
 #: Bases of the standard library that add nothing that others ask for.
-_EMPTY_BASES = {"typing.Generic", "typing.Protocol", "abc.ABC", "typing_extensions.Protocol", "typing_extensions.Generic"}
+_EMPTY_BASES = {
+    "typing.Generic",
+    "typing.Protocol",
+    "abc.ABC",
+    "typing_extensions.Protocol",
+    "typing_extensions.Generic",
+}
 
 
 class Answer(NamedTuple):
@@ -25,8 +31,8 @@ class Answer(NamedTuple):
 
     ``verdict`` is ``None`` for unknown. ``why`` is the kind of reason: for no, ``name``, ``attribute``, ``module``,
     ``absent`` (nothing installed has the module), ``standard`` (this version of Python has it no more, or not yet) or
-    ``gone`` (a module-level ``__getattr__`` refuses it). ``module`` and ``path`` are where the search ended, ``weak`` says
-    that the answer rests on a word that is written nowhere. ``value`` is what a yes leads to.
+    ``gone`` (a module-level ``__getattr__`` refuses it). ``module`` and ``path`` are where the search ended, ``weak``
+    says that the answer rests on a word that is written nowhere. ``value`` is what a yes leads to.
     """
 
     verdict: bool | None
@@ -35,6 +41,21 @@ class Answer(NamedTuple):
     path: str = ""
     value: Any = None
     weak: bool = False
+
+
+def yes(value: Any = None) -> Answer:
+    """The answer that something is there."""
+    return Answer(verdict=True, value=value)
+
+
+def no(why: str, module: str, path: str = "", *, weak: bool = False) -> Answer:
+    """The answer that something is not there."""
+    return Answer(verdict=False, why=why, module=module, path=path, weak=weak)
+
+
+def unknown(why: str) -> Answer:
+    """The answer that cannot be given, with the reason."""
+    return Answer(verdict=None, why=why)
 
 
 class Resolver:
@@ -71,32 +92,32 @@ class Resolver:
 
     # --- modules ----------------------------------------------------------------------------------------------------
 
-    def module(self, name: str) -> Answer:
+    def module(self, name: str) -> Answer:  # noqa: PLR0911 - one for each reason
         """Whether a module can be imported, as far as its own file goes."""
         top = name.partition(".")[0]
         if self._standard.has(name):
-            return Answer(True, value=("module", name))
+            return yes(("module", name))
         if self._layout.has(name):
-            return Answer(True, value=("module", name))
+            return yes(("module", name))
         if self._standard.has(name) is False and not self._layout.has(top):
             return self._missing_standard(name)
         if self._standard.has(top):
-            return Answer(None, "standard module without a file")
+            return unknown("standard module without a file")
         if self._is_provided(name):
-            return Answer(None, "put into sys.modules or loaded by a loader")
+            return unknown("put into sys.modules or loaded by a loader")
         if self._layout.on_disk(name):
-            return Answer(None, "files that no distribution lists")
+            return unknown("files that no distribution lists")
         if not self._layout.has(top):
-            return Answer(False, "absent", name)
+            return no("absent", name)
         return self._missing_submodule(name)
 
     def _missing_standard(self, name: str) -> Answer:
         top = name.partition(".")[0]
         if not self._standard.known or any(self.words.in_file(path, top) for path in self.starting):
-            return Answer(None, "added when Python starts")
+            return unknown("added when Python starts")
         if self._is_provided(name) or self._layout.on_disk(top):
-            return Answer(None, "put into sys.modules or loaded by a loader")
-        return Answer(False, "standard", name)
+            return unknown("put into sys.modules or loaded by a loader")
+        return no("standard", name)
 
     def _is_provided(self, name: str) -> bool:
         if name in self.provided or name.partition(".")[0] in self.provided:
@@ -115,16 +136,16 @@ class Resolver:
             parent = parent.rpartition(".")[0]
         module = self._layout.modules.get(parent)
         if module is None:
-            return Answer(False, "absent", name)
+            return no("absent", name)
         if module.kind == "native":
-            return Answer(None, "native module")
+            return unknown("native module")
         summary = self.take_note(parent)
         if summary.get("path") or summary.get("error"):
-            return Answer(None, "a package whose modules may stand elsewhere")
+            return unknown("a package whose modules may stand elsewhere")
         rest = name[len(parent) + 1 :].partition(".")[0]
         if rest in summary.get("names", {}) or self.attribute(parent, rest).verdict is not False:
-            return Answer(None, "an attribute that may be a module")
-        return Answer(False, "module", parent, rest)
+            return unknown("an attribute that may be a module")
+        return no("module", parent, rest)
 
     # --- names ------------------------------------------------------------------------------------------------------
 
@@ -136,7 +157,7 @@ class Resolver:
         return self._walk(found.value, path.split("."), 0)
 
     def _walk(self, value: Any, steps: list[str], depth: int) -> Answer:
-        answer = Answer(True, value=value)
+        answer = yes(value)
         weak = False
         for step in steps:
             answer = self._step(answer.value, step, depth)
@@ -147,30 +168,30 @@ class Resolver:
 
     def _step(self, value: Any, step: str, depth: int) -> Answer:
         if depth > _DEEPEST:
-            return Answer(None, "imports that lead in a circle")
+            return unknown("imports that lead in a circle")
         kind = value[0]
         if step == INSTANCE:
-            return Answer(True, value=("instance", *value[1:]) if kind == "class" else None)
+            return yes(("instance", *value[1:]) if kind == "class" else None)
         if kind == "module":
             return self.attribute(value[1], step, depth)
         if kind == "standard":
             path = f"{value[2]}.{step}"
             told = self._standard.offers(value[1], path)
-            return Answer(False, "standard", value[1], path) if told is False else Answer(True)
+            return no("standard", value[1], path) if told is False else yes()
         if kind in {"class", "instance"}:
             return self._member(value, step, depth)
-        return Answer(True)
+        return yes()
 
     def attribute(self, module: str, name: str, depth: int = 0) -> Answer:
         """Whether a module has a name, and what that is."""
         key = (module, name)
         answer = self._known.get(key)
         if answer is None:
-            self._known[key] = Answer(None, "imports that lead in a circle")
+            self._known[key] = unknown("imports that lead in a circle")
             answer = self._known[key] = self._attribute(module, name, depth)
         return answer
 
-    def _attribute(self, module: str, name: str, depth: int) -> Answer:
+    def _attribute(self, module: str, name: str, depth: int) -> Answer:  # noqa: PLR0911 - one for each reason
         inner = f"{module}.{name}"
         if self._standard.has(module):
             return self._of_standard(module, name)
@@ -179,88 +200,88 @@ class Resolver:
             return self._of_native(module, name, inner)
         summary = self.take_note(module)
         if "error" in summary:
-            return Answer(None, "source that could not be read")
+            return unknown("source that could not be read")
         if name in summary.get("names", {}):
             return self._value(summary["names"][name], module, depth)
         if self._layout.has(inner):
-            return Answer(True, value=("module", inner))
+            return yes(("module", inner))
         if inner in self.provided or {(module, name), (module, "*")} & self.set_from_outside:
-            return Answer(None, "set from outside")
+            return unknown("set from outside")
         if name[:2] == "__":
-            return Answer(None, "a special name")
+            return unknown("a special name")
         return self._not_bound(summary, module, name, depth)
 
     def _of_standard(self, module: str, name: str) -> Answer:
         inner = f"{module}.{name}"
         if self._standard.has(inner):
-            return Answer(True, value=("module", inner))
+            return yes(("module", inner))
         if self._standard.offers(module, name) is False and not {(module, name), (module, "*")} & self.set_from_outside:
-            return Answer(False, "standard", module, name)
-        return Answer(True, value=("standard", module, name))
+            return no("standard", module, name)
+        return yes(("standard", module, name))
 
     def _of_native(self, module: str, name: str, inner: str) -> Answer:
         if self._layout.has(inner):
-            return Answer(True, value=("module", inner))
+            return yes(("module", inner))
         if module in self._layout.namespaces:
-            return Answer(None, "namespace package")
+            return unknown("namespace package")
         if name[:2] == "__" or self.words.in_file(self._layout.modules[module].path, name) is not False:
-            return Answer(None, "native module")
-        return Answer(False, "name", module, name, weak=True)
+            return unknown("native module")
+        return no("name", module, name, weak=True)
 
-    def _not_bound(self, summary: Summary, module: str, name: str, depth: int) -> Answer:
+    def _not_bound(self, summary: Summary, module: str, name: str, depth: int) -> Answer:  # noqa: PLR0911 - one for each reason
         answers = summary.get("getattr", {})
         if name in answers.get("no", ()):
-            return Answer(False, "gone", module, name)
+            return no("gone", module, name)
         if name in answers.get("yes", ()):
-            return Answer(True)
+            return yes()
         weak = False
         for star in summary.get("stars", ()):
             found = self._by_star(star, name, depth + 1)
             if found.verdict is not False:
                 return found
             weak = weak or found.weak
-        if answers.get("rest") == "unknown":
+        if answers.get("rest") == "unknown" or (not answers and "__getattr__" in summary.get("names", {})):
             return self._unless_written_nowhere(module, name, "a module-level __getattr__")
         if summary.get("dynamic"):
             return self._unless_written_nowhere(module, name, summary["dynamic"][0])
         if summary.get("path"):
-            return Answer(None, "a package whose modules may stand elsewhere")
-        return Answer(False, "name", module, name, weak=weak)
+            return unknown("a package whose modules may stand elsewhere")
+        return no("name", module, name, weak=weak)
 
     def _unless_written_nowhere(self, module: str, name: str, reason: str) -> Answer:
         if self.words.anywhere(self._layout.modules[module].owner, name):
-            return Answer(None, reason)
-        return Answer(False, "name", module, name, weak=True)
+            return unknown(reason)
+        return no("name", module, name, weak=True)
 
     def _by_star(self, star: str, name: str, depth: int) -> Answer:
         """Whether ``from STAR import *`` brings a name."""
         if self._standard.has(star):
-            return Answer(None, "names of the standard library taken with a star")
+            return unknown("names of the standard library taken with a star")
         if depth > _DEEPEST or not self._layout.has(star):
-            return Answer(None, "names of a missing module taken with a star")
+            return unknown("names of a missing module taken with a star")
         if name[:1] == "_" and self._layout.modules[star].kind == "native":
-            return Answer(False, "name", star, name)
+            return no("name", star, name)
         place = self._layout.modules.get(star)
         if place is not None and place.kind != "native":
             exported = self.take_note(star).get("all")
             if exported is not None and name not in exported:
-                return Answer(False, "name", star, name)
+                return no("name", star, name)
             if "all" not in self.take_note(star) and name[:1] == "_":
-                return Answer(False, "name", star, name)
+                return no("name", star, name)
         return self.attribute(star, name, depth)
 
     def _value(self, value: Any, module: str, depth: int) -> Answer:
         """What a module's name is bound to."""
         if not value:
-            return Answer(True)
+            return yes()
         if value[0] == "c":
-            return Answer(True, value=("class", module, value[1]))
+            return yes(("class", module, value[1]))
         if value[0] == "f":
-            return Answer(True, value=("function", module, value[1]))
+            return yes(("function", module, value[1]))
         found = self.module(value[1])
         if found.verdict is True and value[2]:
             found = self._walk(found.value, value[2].split("."), depth + 1)
-        return found if found.verdict is True else Answer(True)  # what the import itself misses is told there
+        return found if found.verdict is True else yes()  # what the import itself misses is told there
 
     # --- classes ----------------------------------------------------------------------------------------------------
 
@@ -269,17 +290,17 @@ class Resolver:
         kind, module, number = value
         method = self.method(module, number, name, depth)
         if method == "unknown":
-            return Answer(None, "a class that cannot be told wholly")
+            return unknown("a class that cannot be told wholly")
         if method == "none":
-            return Answer(False, "attribute", module, f"{self.class_name(module, number)}.{name}")
-        return Answer(True, value=("method", *method) if method and kind == "instance" else None)
+            return no("attribute", module, f"{self.class_name(module, number)}.{name}")
+        return yes(("method", *method) if method and kind == "instance" else None)
 
     def method(self, module: str, number: int, name: str, depth: int = 0) -> Any:
         """The module and class that define a method, with its signature; ``None`` for another attribute.
 
         ``"none"`` where the class has no such attribute, ``"unknown"`` where that cannot be told.
         """
-        if depth > _DEEPEST or name[:2] == "__" and name != "__init__":
+        if depth > _DEEPEST or (name[:2] == "__" and name != "__init__"):
             return "unknown"
         bases, names, is_open, methods, _ = self.take_note(module)["classes"][number]
         own = self.class_name(module, number)
@@ -287,13 +308,13 @@ class Resolver:
             return "unknown"
         if name in names:
             return (module, number, methods.get(name))
-        unknown = bool(is_open)
+        in_doubt = bool(is_open)
         for base in bases:
             found = self._inherited(base, module, name, depth + 1)
             if not isinstance(found, str):
                 return found
-            unknown = unknown or found == "unknown"
-        return "unknown" if unknown else "none"
+            in_doubt = in_doubt or found == "unknown"
+        return "unknown" if in_doubt else "none"
 
     def _inherited(self, base: Any, module: str, name: str, depth: int) -> Any:
         if base is None:

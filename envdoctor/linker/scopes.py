@@ -26,9 +26,9 @@ class Use(NamedTuple):
 class Scope:
     """One module, class or function while it is read.
 
-    ``bound`` counts what binds a name here, imports apart; ``imports`` has the modules and paths that a name is imported
-    from; ``types`` names what makes the value of a name: the root and path of a class. ``record`` is what is kept of the
-    class that is being read, here or around.
+    ``bound`` counts what binds a name here, imports apart; ``imports`` has the modules and paths that a name is
+    imported from; ``types`` names what makes the value of a name: the root and path of a class. ``record`` is what is
+    kept of the class that is being read, here or around.
     """
 
     def __init__(self, kind: str, parent: Scope | None = None) -> None:

@@ -9,8 +9,10 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 #: Decorators that leave a signature as it is written.
-_KEEPING = {"staticmethod", "classmethod", "abstractmethod", "final", "override", "lru_cache", "cache", "asynccontextmanager",
-            "contextmanager", "no_type_check", "coroutine"}  # fmt: skip
+_KEEPING = {
+    *("staticmethod", "classmethod", "abstractmethod", "final", "override", "lru_cache", "cache", "coroutine"),
+    *("contextmanager", "asynccontextmanager", "no_type_check"),
+}
 
 
 def of_function(node: ast.FunctionDef | ast.AsyncFunctionDef) -> list[Any] | None:

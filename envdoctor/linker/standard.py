@@ -88,12 +88,10 @@ class Standard:
             return self.matters(inner, ".".join(steps[1:]), call) or not self.has(inner)
         return call is not None and path in self._signatures(module)
 
-    def span(self, module: str, path: str = "") -> str:
-        """In which versions a module or name is there, in words: ``up to 3.10``, ``from 3.12 on``."""
+    def span(self, module: str, path: str = "") -> tuple[str, str] | None:
+        """The first and the last version that has a module or name; the last is empty where the newest has it."""
         mask = self._changes(module).get(path, (0, 0))[0] if path else self._modules[module][0]
         there = [".".join(map(str, version)) for at, version in enumerate(self._versions) if mask >> at & 1]
         if not there:
-            return "in no version"
-        if mask >> (len(self._versions) - 1) & 1:
-            return f"from Python {there[0]} on"
-        return f"up to Python {there[-1]}"
+            return None
+        return there[0], "" if mask >> (len(self._versions) - 1) & 1 else there[-1]

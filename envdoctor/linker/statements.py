@@ -1,4 +1,4 @@
-"""What each kind of statement means to a reader. A function here returns true where the statements behind it are dead."""
+"""What each kind of statement means to a reader. A function returns true where the statements behind it are dead."""
 
 from __future__ import annotations
 
@@ -286,7 +286,9 @@ def _assign_name(reader: Reader, name: str, value: ast.expr | None) -> None:
 
 def _top_level(reader: Reader, name: str, value: ast.expr) -> None:
     """What a name of the module means beyond being there."""
-    decided = holds(value, reader.target, reader.known) if isinstance(value, (ast.Compare, ast.BoolOp, ast.Call)) else None
+    decided = (
+        holds(value, reader.target, reader.known) if isinstance(value, (ast.Compare, ast.BoolOp, ast.Call)) else None
+    )
     if decided is not None:
         reader.known[name] = decided
     if name == "__all__":
@@ -323,7 +325,11 @@ def _assign_entry(reader: Reader, target: ast.Subscript) -> None:
     """``globals()[...] = ``, ``sys.modules[...] = `` and ``vars()[...] = ``."""
     whole = target.value
     key = target.slice.value if isinstance(target.slice, ast.Constant) else None
-    if isinstance(whole, ast.Call) and isinstance(whole.func, ast.Name) and whole.func.id in {"globals", "vars", "locals"}:
+    if (
+        isinstance(whole, ast.Call)
+        and isinstance(whole.func, ast.Name)
+        and whole.func.id in {"globals", "vars", "locals"}
+    ):
         _dynamic_names(reader, key)
     elif chain(whole) == ("sys", ("modules",)):
         if isinstance(target.slice, ast.Name) and target.slice.id == "__name__":
@@ -367,7 +373,9 @@ def _method(reader: Reader, call: ast.Call, function: ast.Attribute) -> None:
         reader.stored(owner.value, None)
     elif name in _LISTING and isinstance(owner, ast.Name) and owner.id == "__all__" and call.args:
         given = call.args[-1]
-        names = tables.strings(given, reader.tables) if name == "extend" else tables.strings(ast.List([given], ast.Load()))
+        names = (
+            tables.strings(given, reader.tables) if name == "extend" else tables.strings(ast.List([given], ast.Load()))
+        )
         _export(reader, names)
     elif name in _LISTING and isinstance(owner, ast.Name) and owner.id == "__path__":
         reader.elsewhere = True

@@ -5,7 +5,7 @@ A summary is a mapping with these keys, each left out where it is empty:
 ``names``      what the module binds: ``name -> value``, a value being one of those below
 ``stars``      modules whose names it takes with ``import *``
 ``all``        the names of ``__all__``, or ``None`` where it is not a plain list
-``getattr``    what a module-level ``__getattr__`` answers: ``{"yes": [...], "no": [...], "rest": "raises" | "unknown"}``
+``getattr``    what a module-level ``__getattr__`` answers: ``{"yes": [..], "no": [..], "rest": "raises" | "unknown"}``
 ``dynamic``    reasons for which names may appear that are written nowhere
 ``path``       true where its submodules may stand elsewhere
 ``loader``     true where it adds to ``sys.meta_path``

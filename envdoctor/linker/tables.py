@@ -11,12 +11,16 @@ if TYPE_CHECKING:
 _PAIR = 2
 
 
-def strings(node: ast.expr | None, tables: Mapping[str, Any] = {}) -> list[str] | None:
+def strings(node: ast.expr | None, tables: Mapping[str, Any] = {}) -> list[str] | None:  # noqa: PLR0911 - one for each form
     """The strings in a literal list, tuple, set or the keys of a dictionary, or of a table with this name."""
     if isinstance(node, ast.Name):
         table = tables.get(node.id)
         return None if table is None else list(table)
-    if isinstance(node, ast.Call) and len(node.args) == 1 and _called(node) in {"sorted", "list", "set", "tuple", "frozenset"}:
+    if (
+        isinstance(node, ast.Call)
+        and len(node.args) == 1
+        and _called(node) in {"sorted", "list", "set", "tuple", "frozenset"}
+    ):
         return strings(node.args[0], tables)
     if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "keys":
         return strings(node.func.value, tables)
@@ -75,28 +79,32 @@ def defined_getattr(node: ast.FunctionDef, tables: Mapping[str, Any]) -> dict[st
 
 
 def _follow(body: Sequence[ast.stmt], name: str, tables: Mapping[str, Any], answers: dict[str, Any]) -> None:
+    """Take statements in order until one may answer for any name."""
     for node in body:
-        if isinstance(node, ast.If):
-            keys, reverse = _matched(node.test, name, tables)
-            if keys is None:
-                if any(isinstance(one, ast.Return) for one in ast.walk(node)):
-                    return
-                continue
-            if reverse:
-                if _raises(node.body):
-                    answers["yes"] += keys
-                    answers["rest"] = "raises"
-                return
-            answers["no" if _raises(node.body) else "yes"] += keys
-            if node.orelse:
-                _follow(node.orelse, name, tables, answers)
-                if answers["rest"] == "raises":
-                    return
-        elif isinstance(node, ast.Raise):
+        if isinstance(node, ast.Raise):
             answers["rest"] = "raises"
             return
+        keys, reverse = _matched(node.test, name, tables) if isinstance(node, ast.If) else (None, False)
+        if isinstance(node, ast.If) and keys is not None:
+            if _branch(node, keys, answers, reverse=reverse):
+                return
+            if node.orelse:
+                _follow(node.orelse, name, tables, answers)
         elif any(isinstance(one, ast.Return) for one in ast.walk(node)):
             return
+        if answers["rest"] == "raises":
+            return
+
+
+def _branch(node: ast.If, keys: Sequence[str], answers: dict[str, Any], *, reverse: bool) -> bool:
+    """Take note of what one comparison of the name decides; whether all names are decided then."""
+    if reverse:
+        if _raises(node.body):
+            answers["yes"] += keys
+            answers["rest"] = "raises"
+        return True
+    answers["no" if _raises(node.body) else "yes"] += keys
+    return False
 
 
 def _raises(body: Sequence[ast.stmt]) -> bool:
@@ -113,8 +121,6 @@ def _matched(test: ast.expr, name: str, tables: Mapping[str, Any]) -> tuple[list
     if not (isinstance(test, ast.Compare) and isinstance(test.left, ast.Name) and test.left.id == name):
         return None, False
     operation, other = test.ops[0], test.comparators[0]
-    if isinstance(operation, (ast.Eq, ast.NotEq)):
-        keys = _constants([other])
-    else:
-        keys = strings(other, tables)
+    single = isinstance(operation, (ast.Eq, ast.NotEq))
+    keys = _constants([other]) if single else strings(other, tables)
     return keys, isinstance(operation, (ast.NotEq, ast.NotIn))
