@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import operator
+import re
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
@@ -33,6 +34,10 @@ _MEANT = {"TYPE_CHECKING": False, "PY2": False, "PY3": True, "MYPY": False}
 #: The release of a target's Python is not known: it lies between any two.
 _SOME_MICRO = 5.5
 _EXACT = 2
+_VERSION_WORDS = re.compile(
+    r"version|vers\b|has_|have_|hasattr|avail|compat|legacy|installed|support|module|import|platform|windows|py\d|v\d|_\d",
+    re.IGNORECASE,
+)
 
 
 def holds(test: ast.expr, target: Target, known: Mapping[str, bool]) -> bool | None:
@@ -50,6 +55,15 @@ def holds(test: ast.expr, target: Target, known: Mapping[str, bool]) -> bool | N
         return bool(_value(test, target, known))
     except (_Undecided, TypeError, ValueError, IndexError):
         return None
+
+
+def is_about_versions(test: ast.expr) -> bool:
+    """Whether a condition seems to ask what is installed, and not what a program works on."""
+    for node in ast.walk(test):
+        name = node.id if isinstance(node, ast.Name) else node.attr if isinstance(node, ast.Attribute) else ""
+        if name and (name.isupper() or _VERSION_WORDS.search(name)):
+            return True
+    return False
 
 
 def _value(node: ast.expr, target: Target, known: Mapping[str, bool]) -> Any:  # noqa: PLR0911 - one for each form

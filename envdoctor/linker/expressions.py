@@ -31,6 +31,11 @@ def chain(node: ast.expr) -> tuple[str, tuple[str, ...]] | None:
     return (node.id, tuple(reversed(attributes))) if isinstance(node, ast.Name) else None
 
 
+def last(node: ast.expr) -> str | None:
+    """The last word of a dotted name."""
+    return getattr(node, "attr", None) or getattr(node, "id", None)
+
+
 class Expressions:
     """Walks expressions for a reader, which knows the scope and what is caught around them."""
 
@@ -104,7 +109,7 @@ class Expressions:
         decided = holds(node.test, self._reader.target, self._reader.known)
         for branch, alive in ((node.body, decided is not False), (node.orelse, decided is not True)):
             if alive:
-                self._with(branch, CONDITIONAL if decided is None else 0)
+                self._with(branch, self._reader.conditional(node.test) if decided is None else 0)
 
     def _junction(self, node: ast.BoolOp, stack: list[ast.AST]) -> None:
         stop = isinstance(node.op, ast.Or)
@@ -115,7 +120,7 @@ class Expressions:
             if decided is stop:
                 return
             if decided is None:
-                flags = CONDITIONAL
+                flags |= self._reader.conditional(value)
 
     def _function(self, node: ast.Lambda, stack: list[ast.AST]) -> None:
         for default in (*node.args.defaults, *node.args.kw_defaults):

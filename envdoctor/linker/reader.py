@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import ast
 import contextlib
+import json
 import warnings
 from typing import TYPE_CHECKING, Any
 
+from envdoctor.linker.conditions import is_about_versions
 from envdoctor.linker.expressions import Expressions, chain
 from envdoctor.linker.scopes import Scope, Use
 from envdoctor.linker.statements import read_all
-from envdoctor.linker.summary import IMPORTS, Summary
+from envdoctor.linker.summary import CONDITIONAL, IMPORTS, Summary
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -148,6 +150,10 @@ class Reader:
         """Read statements in order; whether the end is surely not reached."""
         return read_all(self, statements)
 
+    def conditional(self, test: ast.expr) -> int:
+        """The flags behind an undecided condition: in a function, only one that asks what is installed counts."""
+        return CONDITIONAL if self.scope.kind != "function" or is_about_versions(test) else 0
+
     def within(self, statements: Sequence[ast.stmt], flags: int) -> bool:
         """Read statements that are reached under further circumstances."""
         before = self.flags
@@ -158,8 +164,15 @@ class Reader:
 
     def summary(self) -> Summary:
         """All that was found."""
-        found: Summary = {
+        definitions: Summary = {
             "names": self.names,
+            "classes": [[[*map(self._base, bases)], sorted(names), *rest] for bases, names, *rest in self.classes],
+            "functions": self.functions,
+        }
+        if "__all__" in self.names:
+            definitions["all"] = self.exported
+        found: Summary = {
+            "definitions": json.dumps(definitions, separators=(",", ":")),
             "stars": self.stars,
             "dynamic": sorted(self.dynamic),
             "getattr": self.answers,
@@ -168,14 +181,9 @@ class Reader:
             "stores": sorted(self.stores),
             "provides": sorted(self.provided),
             "hints": sorted(self.hints),
-            "classes": [[[*map(self._base, bases)], sorted(names), *rest] for bases, names, *rest in self.classes],
-            "functions": self.functions,
             "refs": list(self.refs.values()),
         }
-        kept = {key: value for key, value in found.items() if value}
-        if "__all__" in self.names:
-            kept["all"] = self.exported
-        return kept
+        return {key: value for key, value in found.items() if value}
 
 
 def read(source: bytes, reader: Reader) -> Summary:

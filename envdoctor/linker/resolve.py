@@ -143,7 +143,10 @@ class Resolver:
         if summary.get("path") or summary.get("error"):
             return unknown("a package whose modules may stand elsewhere")
         rest = name[len(parent) + 1 :].partition(".")[0]
-        if rest in summary.get("names", {}) or self.attribute(parent, rest).verdict is not False:
+        if (
+            rest in self._store.definitions(parent).get("names", {})
+            or self.attribute(parent, rest).verdict is not False
+        ):
             return unknown("an attribute that may be a module")
         return no("module", parent, rest)
 
@@ -201,8 +204,9 @@ class Resolver:
         summary = self.take_note(module)
         if "error" in summary:
             return unknown("source that could not be read")
-        if name in summary.get("names", {}):
-            return self._value(summary["names"][name], module, depth)
+        names = self._store.definitions(module).get("names", {})
+        if name in names:
+            return self._value(names[name], module, depth)
         if self._layout.has(inner):
             return yes(("module", inner))
         if inner in self.provided or {(module, name), (module, "*")} & self.set_from_outside:
@@ -240,7 +244,9 @@ class Resolver:
             if found.verdict is not False:
                 return found
             weak = weak or found.weak
-        if answers.get("rest") == "unknown" or (not answers and "__getattr__" in summary.get("names", {})):
+        if answers.get("rest") == "unknown" or (
+            not answers and "__getattr__" in self._store.definitions(module).get("names", {})
+        ):
             return self._unless_written_nowhere(module, name, "a module-level __getattr__")
         if summary.get("dynamic"):
             return self._unless_written_nowhere(module, name, summary["dynamic"][0])
@@ -263,10 +269,11 @@ class Resolver:
             return no("name", star, name)
         place = self._layout.modules.get(star)
         if place is not None and place.kind != "native":
-            exported = self.take_note(star).get("all")
+            told = self._store.definitions(star)
+            exported = told.get("all")
             if exported is not None and name not in exported:
                 return no("name", star, name)
-            if "all" not in self.take_note(star) and name[:1] == "_":
+            if "all" not in told and name[:1] == "_":
                 return no("name", star, name)
         return self.attribute(star, name, depth)
 
@@ -302,7 +309,7 @@ class Resolver:
         """
         if depth > _DEEPEST or (name[:2] == "__" and name != "__init__"):
             return "unknown"
-        bases, names, is_open, methods, _ = self.take_note(module)["classes"][number]
+        bases, names, is_open, methods, _ = self._store.definitions(module)["classes"][number]
         own = self.class_name(module, number)
         if {(module, f"{own}.{name}"), (module, f"{own}.*")} & self.set_from_outside:
             return "unknown"
@@ -333,7 +340,7 @@ class Resolver:
 
     def class_name(self, module: str, number: int) -> str:
         """The name of a class by its number."""
-        names = self.take_note(module).get("names", {})
+        names = self._store.definitions(module).get("names", {})
         return next((name for name, value in names.items() if value == ["c", number]), "a class")
 
     # --- calls ------------------------------------------------------------------------------------------------------
@@ -343,7 +350,7 @@ class Resolver:
         if not value:
             return None
         if value[0] == "function":
-            told = self.take_note(value[1])["functions"][value[2]]
+            told = self._store.definitions(value[1])["functions"][value[2]]
             return None if told is None else (told, False)
         if value[0] == "method":
             return None if value[3] is None else (value[3], True)
@@ -352,11 +359,11 @@ class Resolver:
         return None
 
     def _constructor(self, module: str, number: int) -> tuple[list[Any], bool] | None:
-        record = self.take_note(module)["classes"][number]
+        record = self._store.definitions(module)["classes"][number]
         if record[2] or record[4]:
             return None
         found = self.method(module, number, "__init__")
         if not isinstance(found, tuple) or found[2] is None:
             return None
-        made = self.take_note(found[0])["classes"][found[1]]
+        made = self._store.definitions(found[0])["classes"][found[1]]
         return None if made[2] or made[4] or "__new__" in record[1] else (found[2], True)

@@ -26,6 +26,20 @@ LONGEST = 4 << 20
 #: Entries and bytes on disk; the oldest go first.
 MOST_ENTRIES, MOST_BYTES = 4000, 256 << 20
 _MOST_OF_ONE = 64 << 20
+#: The files that decide what a summary contains.
+_MAKERS = (
+    *(
+        "assignments.py",
+        "conditions.py",
+        "expressions.py",
+        "reader.py",
+        "scopes.py",
+        "signatures.py",
+        "standard.py",
+        "standard.dat",
+    ),
+    *("statements.py", "store.py", "summary.py", "tables.py"),
+)
 
 
 class Store:
@@ -36,6 +50,7 @@ class Store:
         self._target = target
         self._keep = keep
         self._held: dict[str, dict[str, Summary]] = {}
+        self._unpacked: dict[str, Summary] = {}
         self._changed: set[str] = set()
         self.read = 0
 
@@ -48,6 +63,13 @@ class Store:
             self._changed.add(module.owner)
             self.read += 1
         return held[name]
+
+    def definitions(self, name: str) -> Summary:
+        """What a module binds and defines, which is only unpacked for those that somebody asks."""
+        found = self._unpacked.get(name)
+        if found is None:
+            found = self._unpacked[name] = json.loads(self.get(name).get("definitions", "{}"))
+        return found
 
     def prepare(self, names: Iterable[str]) -> None:
         """Read several modules on every core."""
@@ -131,9 +153,8 @@ def directory() -> str:
 def version() -> str:
     """A digest of what a summary depends on besides the source: this code, its data, and the Python that parses."""
     digest = hashlib.blake2b(repr(sys.version_info[:2]).encode(), digest_size=8)
-    for file in sorted(resources.files("envdoctor.linker").iterdir(), key=lambda one: one.name):
-        if file.name.endswith((".py", ".dat")):
-            digest.update(file.read_bytes())
+    for name in _MAKERS:
+        digest.update(resources.files("envdoctor.linker").joinpath(name).read_bytes())
     return digest.hexdigest()
 
 

@@ -2,9 +2,7 @@
 
 A summary is a mapping with these keys, each left out where it is empty:
 
-``names``      what the module binds: ``name -> value``, a value being one of those below
 ``stars``      modules whose names it takes with ``import *``
-``all``        the names of ``__all__``, or ``None`` where it is not a plain list
 ``getattr``    what a module-level ``__getattr__`` answers: ``{"yes": [..], "no": [..], "rest": "raises" | "unknown"}``
 ``dynamic``    reasons for which names may appear that are written nowhere
 ``path``       true where its submodules may stand elsewhere
@@ -12,10 +10,13 @@ A summary is a mapping with these keys, each left out where it is empty:
 ``stores``     ``[module, path]`` of attributes that it sets on others; ``*`` for any
 ``provides``   modules that it puts into ``sys.modules``
 ``hints``      names that it asks for with ``hasattr`` or ``getattr``
-``classes``    ``[bases, attributes, open, method -> signature, signature of the constructor or None]``
-``functions``  signatures
 ``refs``       what it takes of others: ``[module, path, line, flags, try, handler, call]``
 ``error``      ``[kind, line, reason]`` where it could not be read
+``definitions``  a JSON text of its own, unpacked where somebody asks:
+    ``names``      what the module binds: ``name -> value``, a value being one of those below
+    ``all``        the names of ``__all__``, or ``None`` where it is not a plain list
+    ``classes``    ``[bases, attributes, open, method -> signature, decorated]``
+    ``functions``  signatures
 
 A value is ``0`` (something), ``["i", module, path]`` (imported; an empty module is this one), ``["c", number]`` (a
 class), or ``["f", number]`` (a function). A path is dotted; the step ``()`` stands for an instance of a class.
