@@ -22,6 +22,7 @@ _ARGUMENTS = {"unknown": "with the argument {detail}", "many": "with more than {
               "missing": "without the argument {detail}"}  # fmt: skip
 _WHY = {
     "name": "{module} of {provider} was read, and nothing in it binds {name}.",
+    "broken": "{module} of {provider} imports {detail}, which no installed distribution has.",
     "attribute": "The class and its bases were read in {module} of {provider}, and none of them has {name}.",
     "module": "{provider} has no module {name} in {module}.",
     "gone": "The module-level __getattr__ of {module} refuses {name}: {provider} has removed it.",
@@ -65,7 +66,7 @@ def findings(missing: Iterable[Missing], environment: Environment) -> list[Findi
 def _cause(one: Missing) -> tuple[str, ...]:
     if one.kind == "syntax":
         return ("syntax", one.consumer, one.file)
-    if one.kind in _ARGUMENTS:
+    if one.kind in _ARGUMENTS or one.kind == "broken":
         return (one.kind, one.provider, one.asked, one.detail)
     return ("name", one.provider, one.module, one.name)
 
@@ -98,6 +99,8 @@ def _title(first: Missing, consumers: Sequence[str], environment: Environment) -
         how = _ARGUMENTS[first.kind].format(detail=first.detail)
         verb = "call" if more else "calls"
         return f"{who} {verb} {first.asked}() {how}, which {environment.named(first.provider)} does not accept"
+    if first.kind == "broken":
+        return f"{who} {verb} {first.asked}, which cannot be imported: {first.detail} is not installed"
     return f"{who} {verb} {first.asked}, which {environment.named(first.provider)} does not have"
 
 

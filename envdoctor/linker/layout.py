@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import os
 from typing import TYPE_CHECKING, NamedTuple
@@ -147,8 +148,21 @@ def _files(one: Distribution) -> tuple[list[str], str] | None:
         else:
             base = os.path.basename(folder)
             files = [os.path.normpath(os.path.join(base, line)) for line in lines]
-        return files, hashlib.blake2b(data, digest_size=16).hexdigest()
+        return files, _digest(one, data, files)
     return None
+
+
+def _digest(one: Distribution, data: bytes, files: list[str]) -> str:
+    """What identifies the contents of files: the hashes in a RECORD, else when each was written and how long it is."""
+    digest = hashlib.blake2b(data, digest_size=16)
+    if b",sha" not in data:
+        for file in files:
+            if file.endswith(".py"):
+                path = os.path.join(one.location or "", file)
+                with contextlib.suppress(OSError):
+                    status = os.stat(path)
+                    digest.update(f"{path} {status.st_mtime_ns} {status.st_size}\n".encode("utf-8", "backslashreplace"))
+    return digest.hexdigest()
 
 
 def _without_source_folder(one: Distribution, lines: list[str]) -> list[str]:

@@ -95,16 +95,31 @@ class Search:
             self.unknown[answer.why] += 1
         elif answer.verdict is False:
             yield from self._not_there(name, ref, flags, ways, hints, answer)
+        elif flags & IMPORTS:
+            yield from self._broken(name, ref, flags, ways)
         elif call is not None:
             misfit = self._misfit(answer, module, path, call)
             severity, way = _severity(ways, flags, CATCHES_TYPE)
             if misfit is not None and severity != "silent":
                 severity = "info" if severity == "info" else "warning"
-                place, kind, owner = self._layout.modules[name], *misfit[:1], self._owner(module, answer.value)
+                place, kind, owner = self._layout.modules[name], misfit[0], self._owner(module, answer.value)
                 asked = f"{module}.{path}".replace(".()", "()")
                 yield Missing(
                     place.owner, place.path, line, asked, owner, kind, severity, way, module, path, misfit[1]
                 )  # fmt: skip
+
+    def _broken(self, name: str, ref: list[Any], flags: int, ways: list[int]) -> Iterator[Missing]:
+        """A submodule of another distribution that cannot be imported, because nothing has what it imports itself."""
+        inner = f"{ref[0]}.{ref[1]}"
+        wanted = inner if flags & FROM and inner in self._layout.modules else ref[0]
+        top = wanted.partition(".")[0]
+        found = None if wanted == top or self._resolver.broken(top) else self._resolver.broken(wanted)
+        severity, way = _severity(ways, flags, CATCHES_MODULE)
+        if found is not None and found.why == "absent" and severity != "silent":
+            place, owner = self._layout.modules[name], self._layout.modules[wanted].owner
+            yield Missing(
+                place.owner, place.path, ref[2], wanted, owner, "broken", severity, way, wanted, "", found.module
+            )  # fmt: skip
 
     def _owner(self, module: str, value: Any) -> str:
         """The distribution that a value belongs to; empty for Python."""

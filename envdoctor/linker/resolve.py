@@ -5,7 +5,7 @@ from __future__ import annotations
 import builtins
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from envdoctor.linker.summary import INSTANCE
+from envdoctor.linker.summary import FROM, IMPORTS, INSTANCE
 from envdoctor.linker.words import Words
 
 if TYPE_CHECKING:
@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
 #: Imports that lead from module to module more often than this lead nowhere.
 _DEEPEST = 30
+#: So far a module that cannot be imported is followed.
+_DEEPEST_BREAK = 3
 #: Bases of the standard library that add nothing that others ask for.
 _EMPTY_BASES = {
     "typing.Generic",
@@ -67,6 +69,7 @@ class Resolver:
         self._standard = standard
         self._known: dict[tuple[str, str], Answer] = {}
         self._seen: set[str] = set()
+        self._broken: dict[str, Answer | None] = {}
         self.words = Words(layout)
         self.set_from_outside: set[tuple[str, str]] = set()
         self.provided: set[str] = set()
@@ -110,6 +113,24 @@ class Resolver:
         if not self._layout.has(top):
             return no("absent", name)
         return self._missing_submodule(name)
+
+    def broken(self, name: str, depth: int = 0) -> Answer | None:
+        """What a module imports without a way out and nobody has, so that importing it fails; ``None`` for nothing."""
+        place = self._layout.modules.get(name)
+        if place is None or place.kind == "native" or self._standard.has(name) or depth > _DEEPEST_BREAK:
+            return None
+        if name not in self._broken:
+            self._broken[name] = None  # a module that imports itself
+            for ref in self.take_note(name).get("refs", ()):
+                if ref[3] & ~FROM == IMPORTS and not ref[5]:
+                    found = self.module(ref[0])
+                    if found.verdict is True:
+                        inner = self.broken(ref[0], depth + 1)
+                        found = found if inner is None else inner
+                    if found.verdict is False:
+                        self._broken[name] = found
+                        break
+        return self._broken[name]
 
     def _missing_standard(self, name: str) -> Answer:
         top = name.partition(".")[0]
