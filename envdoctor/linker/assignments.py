@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 
 _CHANGING = {"update", "setdefault"}
 _LISTING = {"append", "extend", "insert"}
+#: What may be given ``__name__`` without changing the module.
+_HARMLESS = {"getLogger", "get_logger", "print", "warn", "import_module", "__import__", "main"}
 
 
 def assign(reader: Reader, node: ast.Assign) -> None:
@@ -135,6 +137,7 @@ def _assign_attribute(reader: Reader, target: ast.Attribute) -> None:
     if root in {"self", "cls"} and len(path) == 1 and reader.scope.record:
         reader.scope.record[1].add(path[0])
     elif root not in {"self", "cls"}:
+        reader.sets.add(target.attr)
         reader.stored(target.value, target.attr)
     if found == ("sys", ("meta_path",)):
         reader.loader = True
@@ -173,12 +176,13 @@ def expression(reader: Reader, node: ast.Expr) -> None:
     call = node.value
     if not isinstance(call, ast.Call):
         return
-    if isinstance(call.func, ast.Name):
-        if call.func.id == "exec" and (reader.scope.kind == "module" or len(call.args) > 1):
-            reader.dynamic.add("it executes text")
-        return
+    if last(call.func) == "exec" and (reader.scope.kind == "module" or len(call.args) > 1):
+        reader.dynamic.add("it executes text")
     if isinstance(call.func, ast.Attribute):
         _method(reader, call, call.func)
+    named = any(isinstance(one, ast.Name) and one.id == "__name__" for one in call.args)
+    if named and reader.scope.kind == "module" and last(call.func) not in _HARMLESS:
+        reader.dynamic.add("it gives its name to a function that may fill it")
 
 
 def _method(reader: Reader, call: ast.Call, function: ast.Attribute) -> None:

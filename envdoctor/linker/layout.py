@@ -13,6 +13,8 @@ if TYPE_CHECKING:
     from envdoctor.model import Distribution
 
 _NATIVE = (".so", ".pyd")
+#: Which of several files of one name is looked at: a package hides a module, and source tells more than a binary.
+_RANK = {"native": 0, "py": 1, "package": 2}
 #: What a RECORD may hold at most, in bytes; the longest seen is 3 MB.
 _LIMIT = 64 << 20
 #: Folders whose modules nobody imports who uses the distribution.
@@ -84,7 +86,7 @@ class Layout:
                 found = _module(file)
                 if found is not None:
                     name, kind = found
-                    if kind == "native" and name in self.modules:
+                    if name in self.modules and _RANK[kind] < _RANK[self.modules[name].kind]:
                         continue
                     self.modules[name] = Module(os.path.join(location, file), owner, kind)
                     own.append(name)

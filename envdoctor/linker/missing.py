@@ -70,6 +70,10 @@ class Search:
             summary = self._resolver.take_note(name)
             if summary.get("error", ("",))[0] == "syntax":
                 yield from self._syntax(name, summary["error"], ways, sure=host >= target >= _STABLE_GRAMMAR)
+            broken = self._resolver.broken(name)
+            if broken is not None and broken.why == "absent":
+                self.unknown["modules that import what is not installed, and cannot be used"] += 1
+                continue
             hints = set(summary.get("hints", ()))
             for ref in summary.get("refs", ()):
                 other = self._layout.modules.get(ref[0])
@@ -88,8 +92,12 @@ class Search:
             yield Missing(place.owner, place.path, error[1], name, "", "syntax", severity, way, name, "", error[2])
 
     def _one(self, name: str, ref: list[Any], flags: int, ways: list[int], hints: set[str]) -> Iterator[Missing]:
-        module, path, line, *_, call = ref
+        module, path, line, *_, own, call = ref
         self.asked += 1
+        if not flags & IMPORTS:
+            taken = self._resolver.offers(module, ".".join(path.split(".")[:own]))
+            if taken.verdict is False:  # told where it is imported
+                return
         answer = self._resolver.offers(module, path)
         if answer.verdict is None:
             self.unknown[answer.why] += 1
@@ -99,6 +107,8 @@ class Search:
             yield from self._broken(name, ref, flags, ways)
         elif call is not None:
             misfit = self._misfit(answer, module, path, call)
+            if misfit and answer.value[0] == "standard" and "version_info" in hints:
+                return
             severity, way = _severity(ways, flags, CATCHES_TYPE)
             if misfit is not None and severity != "silent":
                 severity = "info" if severity == "info" else "warning"

@@ -43,6 +43,7 @@ class Reach:
         seen: set[str] = set()
         self._read(roots, seen)
         self._read(further := self._further(seen), seen)
+        self._resolver.forget()
         for name in roots:
             self._spread(name, roots[name])
         for name in further:
@@ -100,7 +101,12 @@ class Reach:
             wave = further
 
     def _is_followed(self, ref: list[Any], name: str) -> bool:
-        return not ref[3] & LATER and not (ref[5] and self._fails(name, ref[5]) is False)
+        """Whether an import happens on import; of a ``try``, the handler only where a module is missing."""
+        if ref[3] & LATER:
+            return False
+        body = self._resolver.take_note(name).get("refs", ()) if ref[5] > 0 else ()
+        tried = [one[0] for one in body if one[4] == ref[5]]
+        return not tried or any(not self._resolver.module(one).verdict for one in tried)
 
     def _targets(self, ref: list[Any]) -> Iterator[str]:
         """The modules that an import statement executes."""
@@ -141,13 +147,16 @@ class Reach:
         return True
 
     def flags(self, name: str, ref: list[Any]) -> int | None:
-        """The flags of a reference; ``None`` where it stands in a handler whose ``try`` succeeds."""
-        if not ref[5]:
-            return int(ref[3])
-        failing = self._fails(name, ref[5])
-        if failing is False:
-            return None
-        return int(ref[3]) | (CONDITIONAL if failing is None else 0)
+        """The flags of a reference; ``None`` in a handler whose ``try`` succeeds, or in the ``else`` of one that fails."""
+        flags, handler = int(ref[3]), ref[5]
+        around = self._resolver.take_note(name).get("around", {}) if handler else {}
+        while handler:
+            failing = self._fails(name, abs(handler))
+            if failing is (handler < 0):
+                return None
+            flags |= CONDITIONAL if failing is None else 0
+            handler = around.get(str(abs(handler)), 0)
+        return flags
 
     def _fails(self, name: str, attempt: int) -> bool | None:
         """Whether what a ``try`` takes of others is surely missing."""

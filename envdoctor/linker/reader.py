@@ -37,6 +37,8 @@ class Reader:
         self.walk = self.expressions.walk
         self.scope = self.top = Scope("module")
         self.flags = self.attempt = self.handler = self.attempts = 0
+        self.around: dict[int, int] = {}
+        self.sets: set[str] = set()
         self.known: dict[str, bool] = {}
         self.hints: set[str] = set()
         self.names: dict[str, Any] = {}
@@ -106,20 +108,20 @@ class Reader:
     def reference(self, module: str, path: str, line: int, flags: int, call: Any = None) -> None:
         """Keep what the module takes of another."""
         use = Use("", (), line, self.flags | flags, self.attempt, self.handler, call)
-        self._keep(use, module, path)
+        self._keep(use, module, path, 0)
 
-    def _keep(self, use: Use, module: str, path: str) -> None:
+    def _keep(self, use: Use, module: str, path: str, own: int) -> None:
         if use.flags & IMPORTS or self.keep(module, path, use.call):
             key = (module, path, use.flags, use.attempt, use.handler, str(use.call))
-            self.refs.setdefault(key, [module, path, use.line, use.flags, use.attempt, use.handler, use.call])
+            self.refs.setdefault(key, [module, path, use.line, use.flags, use.attempt, use.handler, own, use.call])
 
     def close(self, scope: Scope) -> None:
         """Give the uses of a scope that ends to what they are of."""
-        for use, module, path in scope.settled():
+        for use, module, path, own in scope.settled():
             if use.store:
                 self.stores.add((module, path))
             elif path:
-                self._keep(use, module, path)
+                self._keep(use, module, path, own)
         if scope is self.top:
             self._own_stores(scope.pending)
 
@@ -181,6 +183,8 @@ class Reader:
             "stores": sorted(self.stores),
             "provides": sorted(self.provided),
             "hints": sorted(self.hints),
+            "sets": sorted(self.sets),
+            "around": self.around,
             "refs": list(self.refs.values()),
         }
         return {key: value for key, value in found.items() if value}

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 #: Imports that lead from module to module more often than this lead nowhere.
 _DEEPEST = 30
 #: So far a module that cannot be imported is followed.
-_DEEPEST_BREAK = 3
+_DEEPEST_BREAK = 12
 #: Bases of the standard library that add nothing that others ask for.
 _EMPTY_BASES = {
     "typing.Generic",
@@ -72,10 +72,16 @@ class Resolver:
         self._broken: dict[str, Answer | None] = {}
         self.words = Words(layout)
         self.set_from_outside: set[tuple[str, str]] = set()
+        self.set_somewhere: set[str] = set()
         self.provided: set[str] = set()
         self.providers: set[str] = set()
         self.loaders: set[str] = set()
         self.starting: list[str] = []
+
+    def forget(self) -> None:
+        """Forget what was answered while not everything was read."""
+        self._known.clear()
+        self._broken.clear()
 
     def take_note(self, name: str) -> Summary:
         """The summary of a module; what it sets on others counts from now on."""
@@ -87,6 +93,7 @@ class Resolver:
                 self.loaders.add(owner)
             for module, path in summary.get("stores", ()):
                 self.set_from_outside.add((module, path))
+            self.set_somewhere.update(summary.get("sets", ()))
             for provided in summary.get("provides", ()):
                 if provided == "*":
                     self.providers.add(owner)
@@ -319,6 +326,8 @@ class Resolver:
         method = self.method(module, number, name, depth)
         if method == "unknown":
             return unknown("a class that cannot be told wholly")
+        if method == "none" and kind == "instance" and name in self.set_somewhere:
+            return unknown("set from outside")
         if method == "none":
             return no("attribute", module, f"{self.class_name(module, number)}.{name}")
         return yes(("method", *method) if method and kind == "instance" else None)

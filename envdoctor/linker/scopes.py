@@ -46,8 +46,11 @@ class Scope:
         """Take note of a name that gets a value here."""
         self.bound[name] = self.bound.get(name, 0) + 1
 
-    def settled(self) -> Iterator[tuple[Use, str, str]]:
-        """Each pending use of an imported name with the module and path it is of; the others go to the parent."""
+    def settled(self) -> Iterator[tuple[Use, str, str, int]]:
+        """Each pending use of an imported name, with the module and path it is of, and how much the import gave.
+
+        The others go to the parent.
+        """
         for use in self.pending:
             root, path = use.root, use.path
             if self.bound.get(root) == 1 and root in self.types:
@@ -63,4 +66,5 @@ class Scope:
                     outside.pending.append(use._replace(root=root, path=path))
             elif len(set(origins)) == 1:
                 module, inner = origins[0]
-                yield use, module, ".".join((inner, *path) if inner else path)
+                steps = inner.split(".") if inner else []
+                yield use, module, ".".join((*steps, *path)), len(steps)

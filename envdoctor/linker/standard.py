@@ -44,7 +44,10 @@ class Standard:
 
     def offers(self, module: str, path: str) -> bool | None:
         """Whether a module has a name, or a class an attribute; ``None`` where the data does not tell."""
-        entry = self._changes(module).get(path)
+        changes = self._changes(module)
+        entry = changes.get(path)
+        if changes.get("*", (0, 0))[1] & self._bit:  # it could not be imported where it was asked
+            return None
         if entry is None or not self.known or path.rpartition(".")[2][:2] == "__":
             return None
         yes, maybe = entry

@@ -68,9 +68,6 @@ def _function(reader: Reader, node: ast.FunctionDef | ast.AsyncFunctionDef) -> N
     reader.attempt = reader.handler = 0
     for one in arguments:
         inner.bind(one.arg)
-        made = _annotated(one.annotation)
-        if made:
-            inner.types[one.arg] = made
     reader.body(node.body)
     reader.scope = outside
     reader.flags, reader.attempt, reader.handler = before
@@ -93,19 +90,6 @@ def _define(reader: Reader, node: ast.FunctionDef | ast.AsyncFunctionDef) -> Non
         reader.functions.append(signatures.of_function(node))
         value = ["f", len(reader.functions) - 1]
     reader.bind_name(node.name, value)
-
-
-def _annotated(annotation: ast.expr | None) -> tuple[str, tuple[str, ...]] | None:
-    """The class that an annotation names: ``a.B``, ``Optional[a.B]``, ``"a.B"``."""
-    if isinstance(annotation, ast.Constant) and isinstance(annotation.value, str):
-        try:
-            annotation = ast.parse(annotation.value, mode="eval").body
-        except SyntaxError:
-            return None
-    if isinstance(annotation, ast.Subscript):
-        name = getattr(annotation.value, "attr", None) or getattr(annotation.value, "id", "")
-        return _annotated(annotation.slice) if name == "Optional" else None
-    return chain(annotation) if isinstance(annotation, (ast.Name, ast.Attribute)) else None
 
 
 def _class(reader: Reader, node: ast.ClassDef) -> None:
@@ -153,6 +137,8 @@ def _try(reader: Reader, node: ast.Try) -> None:
             flags |= _handled(handler.type)
     reader.attempts += 1
     number, before = reader.attempts, (reader.attempt, reader.handler)
+    if reader.handler:
+        reader.around[number] = reader.handler
     reader.attempt = number
     reader.within(node.body, flags)
     reader.attempt = before[0]
@@ -162,7 +148,9 @@ def _try(reader: Reader, node: ast.Try) -> None:
         reader.handler = number
         reader.body(handler.body)
         reader.handler = before[1]
+    reader.handler = -number
     reader.body(node.orelse)
+    reader.handler = before[1]
     reader.body(node.finalbody)
 
 

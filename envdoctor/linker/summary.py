@@ -10,7 +10,9 @@ A summary is a mapping with these keys, each left out where it is empty:
 ``stores``     ``[module, path]`` of attributes that it sets on others; ``*`` for any
 ``provides``   modules that it puts into ``sys.modules``
 ``hints``      names that it asks for with ``hasattr`` or ``getattr``
-``refs``       what it takes of others: ``[module, path, line, flags, try, handler, call]``
+``refs``       what it takes of others: ``[module, path, line, flags, try, handler, own, call]``
+``sets``       names of attributes that it sets on what is not ``self``
+``around``     the handler in which a ``try`` stands
 ``error``      ``[kind, line, reason]`` where it could not be read
 ``definitions``  a JSON text of its own, unpacked where somebody asks:
     ``names``      what the module binds: ``name -> value``, a value being one of those below
@@ -19,8 +21,10 @@ A summary is a mapping with these keys, each left out where it is empty:
     ``functions``  signatures
 
 A value is ``0`` (something), ``["i", module, path]`` (imported; an empty module is this one), ``["c", number]`` (a
-class), or ``["f", number]`` (a function). A path is dotted; the step ``()`` stands for an instance of a class.
-A signature is ``[positional-only, names, defaults, *args, keyword-only, required of those, **kwargs]`` and a call
+class), or ``["f", number]`` (a function). A path is dotted; the step ``()`` stands for an instance of a class. ``try``
+and ``handler`` number the statement around a reference; a negative handler is its ``else``. ``own`` is how many steps of
+the path the import statement has taken already. A signature is
+``[positional-only, names, defaults, *args, keyword-only, required of those, **kwargs]`` and a call
 ``[positional, keywords, exact]``, where ``exact`` is false if stars hide further arguments.
 """
 
