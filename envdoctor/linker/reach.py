@@ -147,7 +147,7 @@ class Reach:
         return True
 
     def flags(self, name: str, ref: list[Any]) -> int | None:
-        """The flags of a reference; ``None`` in a handler whose ``try`` succeeds, or in the ``else`` of one that fails."""
+        """The flags of a reference; none in a handler whose ``try`` succeeds, or the ``else`` of one that fails."""
         flags, handler = int(ref[3]), ref[5]
         around = self._resolver.take_note(name).get("around", {}) if handler else {}
         while handler:

@@ -22,8 +22,8 @@ A summary is a mapping with these keys, each left out where it is empty:
 
 A value is ``0`` (something), ``["i", module, path]`` (imported; an empty module is this one), ``["c", number]`` (a
 class), or ``["f", number]`` (a function). A path is dotted; the step ``()`` stands for an instance of a class. ``try``
-and ``handler`` number the statement around a reference; a negative handler is its ``else``. ``own`` is how many steps of
-the path the import statement has taken already. A signature is
+and ``handler`` number the statement around a reference; a negative handler is its ``else``. ``own`` is how many steps
+of the path the import statement has taken already. A signature is
 ``[positional-only, names, defaults, *args, keyword-only, required of those, **kwargs]`` and a call
 ``[positional, keywords, exact]``, where ``exact`` is false if stars hide further arguments.
 """
