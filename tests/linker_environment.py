@@ -23,7 +23,7 @@ def write(folder, **distributions):
 
 def linked(folder, minor=(3, 12), system="linux"):
     """What the linker finds in a directory."""
-    return link(scan([str(folder)]).packages.values(), Target(minor, system), lambda doing: None)
+    return link(scan([str(folder)]).packages.values(), Target(minor, system), lambda _doing: None)
 
 
 def missing(folder, minor=(3, 12), system="linux"):

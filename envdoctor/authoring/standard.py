@@ -34,20 +34,32 @@ OTHERS = {"typing_extensions", "_typeshed"}
 Library = dict[str, Any]
 
 
-def ask(version: str) -> Library:
+def ask(version: str, names: Mapping[str, list[str]] | None = None) -> Library:
     """What the library of a Python has: ``module -> name -> [attributes, signature] | None``.
 
-    Raises :class:`~envdoctor.errors.EnvdoctorError` where that Python is not here.
+    With ``names``, which of these its modules have although they do not list them. Raises
+    :class:`~envdoctor.errors.EnvdoctorError` where that Python is not here.
     """
     known = pythons.find(version)
     if known is None:
         raise EnvdoctorError(f"no Python {version} was found: install it, or name it in {pythons.VARIABLE}")
     program = os.path.join(os.path.dirname(__file__), "standard_names.py")
+    words = [known[1], "-I", "-S", "-B", program, *(["names"] if names else [])]
     done = subprocess.run(  # noqa: S603 - an interpreter of this machine, asked about itself
-        [known[1], "-I", "-S", "-B", program], capture_output=True, check=True, stdin=subprocess.DEVNULL, cwd=os.sep
+        words, capture_output=True, check=True, input=json.dumps(names).encode(), cwd=os.sep
     )
     library: Library = json.loads(done.stdout)
     return library
+
+
+def unlisted(library: Library, others: Iterable[Library]) -> dict[str, list[str]]:
+    """Names that modules have in another version and do not list in this one."""
+    found: dict[str, set[str]] = {}
+    for other in others:
+        for module, names in other.items():
+            if library.get(module) and names:
+                found.setdefault(module, set()).update(names.keys() - library[module].keys())
+    return {module: sorted(names) for module, names in found.items() if names}
 
 
 class Stubs:
@@ -209,7 +221,11 @@ def main(words: list[str]) -> None:
     parser = argparse.ArgumentParser(description="Ask every Python for its standard library.")
     parser.add_argument("--write", metavar="FILE")
     options = parser.parse_args(words)
-    data = packed(changes({version: ask(version) for version in VERSIONS}, Stubs(typeshed())))
+    libraries = {version: ask(version) for version in VERSIONS}
+    for version, library in libraries.items():
+        for module, names in ask(version, unlisted(library, libraries.values())).items():
+            library[module].update(names)
+    data = packed(changes(libraries, Stubs(typeshed())))
     print(f"{len(data)} bytes")
     if options.write:
         with open(options.write, "wb") as file:

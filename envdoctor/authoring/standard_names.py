@@ -1,7 +1,8 @@
 """Runs inside a Python, 3.6 or later: the names that its standard library has, as JSON on standard output.
 
 For each module a mapping of its names to ``null``; of a class to its attributes, and of what can be called to its
-signature. A module that cannot be imported here has ``null`` itself.
+signature. A module that cannot be imported here has ``null`` itself. With an argument, standard input has names by
+module, and those are printed that a module answers for, which need not be listed.
 """
 
 import importlib
@@ -66,9 +67,20 @@ def described(thing):
     return None
 
 
-def main():
-    """Print what each module has."""
-    warnings.simplefilter("ignore")
+def answered(asked):
+    """Of the names that other versions have, those that a module answers for without listing them."""
+    found = {}
+    for module, names in asked.items():
+        try:
+            loaded = importlib.import_module(module)
+        except BaseException:  # noqa: BLE001, S112 - it needs another system, or a library that is not here
+            continue
+        found[module] = {name: None for name in names if hasattr(loaded, name)}
+    return found
+
+
+def listed():
+    """What each module lists."""
     folder = os.path.dirname(os.__file__)
     names = set(modules(folder)) | set(sys.builtin_module_names) - {"__main__"}
     compiled = os.path.join(folder, "lib-dynload")
@@ -82,7 +94,10 @@ def main():
             found[name] = None
             continue
         found[name] = {one: described(getattr(module, one, None)) for one in dir(module)}
-    os.write(1, json.dumps(found).encode("ascii"))
+    return found
 
 
-main()
+warnings.simplefilter("ignore")
+_ANSWER = json.dumps(answered(json.load(sys.stdin)) if sys.argv[1:] else listed()).encode("ascii")
+while _ANSWER:
+    _ANSWER = _ANSWER[os.write(1, _ANSWER) :]

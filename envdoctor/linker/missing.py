@@ -71,7 +71,7 @@ class Search:
             if summary.get("error", ("",))[0] == "syntax":
                 yield from self._syntax(name, summary["error"], ways, sure=host >= target >= _STABLE_GRAMMAR)
             broken = self._resolver.broken(name)
-            if broken is not None and broken.why == "absent":
+            if broken is not None and broken.why == "absent" and broken.path == place.owner:
                 self.unknown["modules that import what is not installed, and cannot be used"] += 1
                 continue
             hints = set(summary.get("hints", ()))
@@ -125,7 +125,12 @@ class Search:
         top = wanted.partition(".")[0]
         found = None if wanted == top or self._resolver.broken(top) else self._resolver.broken(wanted)
         severity, way = _severity(ways, flags, CATCHES_MODULE)
-        if found is not None and found.why == "absent" and severity != "silent":
+        if (
+            found is not None
+            and found.why == "absent"
+            and found.path != self._layout.modules[name].owner
+            and severity != "silent"
+        ):
             place, owner = self._layout.modules[name], self._layout.modules[wanted].owner
             yield Missing(
                 place.owner, place.path, ref[2], wanted, owner, "broken", severity, way, wanted, "", found.module

@@ -122,7 +122,10 @@ class Resolver:
         return self._missing_submodule(name)
 
     def broken(self, name: str, depth: int = 0) -> Answer | None:
-        """What a module imports without a way out and nobody has, so that importing it fails; ``None`` for nothing."""
+        """What a module imports without a way out and nobody has, so that importing it fails; ``None`` for nothing.
+
+        The path of an absent module is the distribution that asks for it.
+        """
         place = self._layout.modules.get(name)
         if place is None or place.kind == "native" or self._standard.has(name) or depth > _DEEPEST_BREAK:
             return None
@@ -134,6 +137,8 @@ class Resolver:
                     if found.verdict is True:
                         inner = self.broken(ref[0], depth + 1)
                         found = found if inner is None else inner
+                    elif found.why == "absent":
+                        found = found._replace(path=place.owner)
                     if found.verdict is False:
                         self._broken[name] = found
                         break

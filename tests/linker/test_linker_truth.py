@@ -69,8 +69,7 @@ PROVIDERS = {
         "def __getattr__(name):\n    if name == 'gone': return 1\n    raise AttributeError(name)", None
     ),
     "refuses the name": (
-        "_OLD = {'gone': 'use kept'}\ndef __getattr__(name):\n    if name in _OLD:\n        raise AttributeError(name)\n"
-        "    raise AttributeError(name)", "gone",
+        "_OLD = {'gone': 'no'}\ndef __getattr__(name):\n    if name in _OLD:\n        raise AttributeError\n    raise AttributeError", "gone",
     ),
     "answers for others": (
         "def __getattr__(name):\n    if name in ('x', 'y'):\n        return 1\n    raise AttributeError(name)", "name"
