@@ -24,10 +24,10 @@ import yaml
 
 sys.path.insert(0, tool.CHECKOUT)
 
-from envdoctor.authoring.proof import pythons  # noqa: E402 - from this checkout
-from envdoctor.linker.conditions import Target  # noqa: E402
-from envdoctor.linker.link import Linked, link  # noqa: E402
-from envdoctor.probes.distributions import scan  # noqa: E402
+from envdoctor.authoring.proof import pythons
+from envdoctor.linker.conditions import Target
+from envdoctor.linker.link import Linked, link
+from envdoctor.probes.distributions import scan
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -91,7 +91,7 @@ def incidents(folder: str, cases: str, without: Sequence[str]) -> list[dict[str,
     for path in sorted(glob.glob(os.path.join(cases, "*.yaml"))):
         with open(path, encoding="utf-8") as file:
             case = yaml.safe_load(file)
-        if case["category"] != "version":
+        if case["category"] != "version" or set(case["culprit"]) & set(without):
             continue
         row: dict[str, Any] = {"id": case["id"], "found": [], "false": 0}
         seen = {}
@@ -149,12 +149,15 @@ def page(rows: Sequence[Mapping[str, Any]], sound: Sequence[Mapping[str, Any]]) 
     """The page, from the figures alone."""
     hits = [row for row in rows if row["found"]]
     share = round(100 * len(hits) / len(rows)) if rows else 0
+    told = (
+        f"**Incidents** about versions whose broken and fixed environments could be built: {len(rows)}. Found by the linker "
+        f"alone, with no rule: **{len(hits)}** ({share} %). Counted are errors and warnings that name a culprit and that "
+        f"the fix removes. False errors on the fixed environments: **{sum(row['false'] for row in rows)}**."
+    )
     lines = [
         "# What the linker finds", "",
         "Written by `benchmarks/linker.py` from runs. Nothing here is typed by hand.", "",
-        f"**Incidents** about versions whose broken and fixed environments could be built: {len(rows)}. Found by the linker "
-        f"alone, with no rule: **{len(hits)}** ({share} %). Counted are errors and warnings that name a culprit and that "
-        f"the fix removes. False errors on the fixed environments: **{sum(row['false'] for row in rows)}**.", "",
+        told, "",
         "| incident | found |", "|---|---|",
         *(f"| {row['id']} | {'; '.join(row['found']) or 'no'} |" for row in rows), "",
         "**Healthy environments**, installed; each reported error was tried by importing its module.", "",

@@ -121,9 +121,9 @@ class Layout:
     def links(self) -> Iterator[str]:
         """Path files, which may add directories or loaders that are not known."""
         for place in self.locations:
-            for name in sorted(os.listdir(place)):
-                if name.endswith((".egg-link", ".pth")):
-                    yield os.path.join(place, name)
+            with contextlib.suppress(OSError):
+                names = sorted(os.listdir(place))
+                yield from (os.path.join(place, name) for name in names if name.endswith((".egg-link", ".pth")))
 
 
 def is_aside(name: str) -> bool:

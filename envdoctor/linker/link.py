@@ -6,6 +6,7 @@ import sys
 from typing import TYPE_CHECKING, NamedTuple
 
 from envdoctor.errors import TargetError
+from envdoctor.linker import remembered
 from envdoctor.linker.conditions import Target
 from envdoctor.linker.findings import Environment, absorbed, findings
 from envdoctor.linker.layout import Layout
@@ -32,8 +33,21 @@ class Linked(NamedTuple):
 
 
 def link(distributions: Iterable[Distribution], target: Target, tell: Callable[[str], None]) -> Linked:
-    """Resolve what distributions take of each other; ``tell`` is called with what is being done."""
+    """Resolve what distributions take of each other; ``tell`` is called with what is being done.
+
+    An environment that has not changed since it was looked at is not looked at again.
+    """
     layout = Layout(distributions)
+    file = remembered.path(layout, target)
+    told = remembered.recall(file)
+    if told is not None:
+        return Linked(**{**told, "missing": [Missing(*one) for one in told["missing"]]})
+    found = _resolved(layout, target, tell)
+    remembered.keep(file, found._asdict())
+    return found
+
+
+def _resolved(layout: Layout, target: Target, tell: Callable[[str], None]) -> Linked:
     layout.list_modules()
     standard = Standard(target.minor)
     store = Store(layout, target, standard.matters)

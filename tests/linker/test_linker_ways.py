@@ -73,9 +73,19 @@ def test_summaries_are_kept_beyond_the_environment_and_follow_the_files(tmp_path
     first = env.write(tmp_path / "one", a={"a.py": "from b import gone"}, b=B)
     assert len(env.missing(first)) == 1
     kept = os.listdir(store.directory())
-    assert sorted(name.partition("-")[0] for name in kept) == ["a", "b"]
+    assert sorted(name.partition("-")[0] for name in kept) == ["a", "b", "found"]
     env.write(tmp_path / "one", b={"b/__init__.py": "here = 1\ngone = 2\n"})
     assert env.missing(first) == []
+
+
+def test_an_environment_that_did_not_change_is_not_read_again(tmp_path, monkeypatch):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    folder = env.write(tmp_path / "one", a={"a.py": "from b import gone"}, b=B)
+    first = env.linked(folder)
+    monkeypatch.setattr(store.Store, "get", None)
+    assert env.linked(folder) == first
+    with pytest.raises(TypeError):
+        env.linked(folder, (3, 9))
 
 
 def test_a_damaged_cache_is_read_anew(tmp_path, monkeypatch):
