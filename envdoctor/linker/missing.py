@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from envdoctor.engine.requirements import parse
 from envdoctor.linker import signatures
 from envdoctor.linker.reach import ENTRY, SUBMODULE
 from envdoctor.linker.summary import (
@@ -18,6 +19,8 @@ from envdoctor.linker.summary import (
     IMPORTS,
     LATER,
 )
+from envdoctor.model import Distribution
+from envdoctor.probes.distributions import read_metadata
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -62,6 +65,7 @@ class Search:
         self._standard = standard
         self.unknown: Counter[str] = Counter()
         self.asked = 0
+        self._lacking: dict[str, bool] = {}
 
     def all(self, host: tuple[int, int], target: tuple[int, int]) -> Iterator[Missing]:
         """Every reference that finds nothing, most certain first within a module."""
@@ -71,7 +75,8 @@ class Search:
             if summary.get("error", ("",))[0] == "syntax":
                 yield from self._syntax(name, summary["error"], ways, sure=host >= target >= _STABLE_GRAMMAR)
             broken = self._resolver.broken(name)
-            if broken is not None and broken.why == "absent" and broken.path == place.owner:
+            alone = broken is not None and broken.why == "absent" and broken.path == place.owner
+            if alone and not self._lacks_requirements(place.owner):
                 self.unknown["modules that import what is not installed, and cannot be used"] += 1
                 continue
             hints = set(summary.get("hints", ()))
@@ -129,12 +134,22 @@ class Search:
             found is not None
             and found.why == "absent"
             and found.path != self._layout.modules[name].owner
+            and not self._lacks_requirements(found.path)
             and severity != "silent"
         ):
             place, owner = self._layout.modules[name], self._layout.modules[wanted].owner
             yield Missing(
                 place.owner, place.path, ref[2], wanted, owner, "broken", severity, way, wanted, "", found.module
             )  # fmt: skip
+
+    def _lacks_requirements(self, owner: str) -> bool:
+        """Whether something is not installed that a distribution requires, so that what it misses is no choice."""
+        if owner not in self._lacking:
+            read = read_metadata(Distribution(name=owner, version=None, path=self._layout.metadata[owner]))
+            parsed = [parse(line) for line in read.requires]
+            names = [one[0] for one in parsed if one is not None and one[2] is None]
+            self._lacking[owner] = any(name not in self._layout.versions for name in names)
+        return self._lacking[owner]
 
     def _owner(self, module: str, value: Any) -> str:
         """The distribution that a value belongs to; empty for Python."""
