@@ -23,6 +23,8 @@ _CARRIED = CATCHES_ALL | CONDITIONAL | LATER | ENTRY | SUBMODULE
 #: Source, in bytes, of a distribution's further submodules that are read although no import leads to them.
 MOST_FURTHER = 1_000_000
 _MOST_TEXT = 1 << 20
+#: So many modules take a while to read.
+LARGE_WAVE = 1000
 
 
 class Reach:
@@ -92,6 +94,8 @@ class Reach:
             wave = list(dict.fromkeys(wave))
             self._tell(f"reading {len(wave)} modules ({len(seen)} are read)")
             self._store.prepare(wave)
+            if len(wave) > LARGE_WAVE:
+                self._store.keep()  # who interrupts a long run does not begin anew
             seen.update(wave)
             further = []
             for name in wave:
