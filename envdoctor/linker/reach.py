@@ -20,8 +20,9 @@ if TYPE_CHECKING:
 ENTRY, SUBMODULE = 1024, 2048
 #: What travels along a way.
 _CARRIED = CATCHES_ALL | CONDITIONAL | LATER | ENTRY | SUBMODULE
-#: Source, in bytes, of a distribution's further submodules that are read although no import leads to them.
+#: Source, in bytes, of further submodules that are read although no import leads to them: of a distribution, of all.
 MOST_FURTHER = 1_000_000
+MOST_FURTHER_OF_ALL = 24_000_000
 _MOST_TEXT = 1 << 20
 #: So many modules take a while to read.
 LARGE_WAVE = 1000
@@ -72,11 +73,16 @@ class Reach:
 
     def _further(self, seen: set[str]) -> dict[str, int]:
         """Submodules that nothing imports, of the distributions where they are few."""
-        further = {}
+        further: dict[str, int] = {}
+        sizes = {}
         for owner, names in self._layout.names.items():
             left = [name for name in names if name not in seen and not is_aside(name) and self._is_python(name)]
             left = [name for name in left if not any(part.startswith("_") for part in name.split("."))]
-            if sum(_size(self._layout.modules[name].path) for name in left) <= MOST_FURTHER:
+            sizes[owner] = (sum(_size(self._layout.modules[name].path) for name in left), left)
+        total = 0
+        for owner, (size, left) in sorted(sizes.items(), key=lambda told: told[1][0]):
+            total += size
+            if size <= MOST_FURTHER and total <= MOST_FURTHER_OF_ALL:
                 further.update(dict.fromkeys(left, SUBMODULE))
             else:
                 self.skipped[owner] = len(left)
