@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import builtins
+from abc import ABCMeta
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from envdoctor.linker.summary import FROM, IMPORTS, INSTANCE
@@ -242,7 +243,7 @@ class Resolver:
             return self._value(names[name], module, depth)
         if self._layout.has(inner):
             return yes(("module", inner))
-        if inner in self.provided or {(module, name), (module, "*")} & self.set_from_outside:
+        if {inner, module} & self.provided or {(module, name), (module, "*")} & self.set_from_outside:
             return unknown("set from outside")
         if name[:2] == "__":
             return unknown("a special name")
@@ -283,6 +284,8 @@ class Resolver:
             return self._unless_written_nowhere(module, name, "a module-level __getattr__")
         if summary.get("dynamic"):
             return self._unless_written_nowhere(module, name, summary["dynamic"][0])
+        if self._layout.modules[module].owner in self.loaders:
+            return self._unless_written_nowhere(module, name, "put into sys.modules or loaded by a loader")
         if summary.get("path"):
             return unknown("a package whose modules may stand elsewhere")
         return no("name", module, name, weak=weak)
@@ -331,8 +334,8 @@ class Resolver:
         method = self.method(module, number, name, depth)
         if method == "unknown":
             return unknown("a class that cannot be told wholly")
-        if method == "none" and kind == "instance" and name in self.set_somewhere:
-            return unknown("set from outside")
+        if method == "none" and (name in self.set_somewhere if kind == "instance" else hasattr(ABCMeta, name)):
+            return unknown("set from outside, or of the class of classes")
         if method == "none":
             return no("attribute", module, f"{self.class_name(module, number)}.{name}")
         return yes(("method", *method) if method and kind == "instance" else None)
