@@ -262,7 +262,9 @@ class Resolver:
             return yes(("module", inner))
         if module in self._layout.namespaces:
             return unknown("namespace package")
-        if name[:2] == "__" or self.words.in_file(self._layout.modules[module].path, name) is not False:
+        path = self._layout.modules[module].path
+        parts = [part for part in name.split("_") if part]  # an enumeration puts names together
+        if name[:2] == "__" or all(self.words.in_file(path, part) is not False for part in parts):
             return unknown("native module")
         return no("name", module, name, weak=True)
 
