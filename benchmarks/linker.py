@@ -161,10 +161,10 @@ def page(rows: Sequence[Mapping[str, Any]], sound: Sequence[Mapping[str, Any]]) 
         "| incident | found |", "|---|---|",
         *(f"| {row['id']} | {'; '.join(row['found']) or 'no'} |" for row in rows), "",
         "**Healthy environments**, installed; each reported error was tried by importing its module.", "",
-        "| environment | distributions | modules | errors | of these confirmed | warnings | CPU s |", "|---|---|---|---|---|---|---|",
+        "| environment | distributions | modules | errors | of these confirmed | warnings |", "|---|---|---|---|---|---|",
         *(
             f"| {one['name']} | {one['distributions']} | {one['modules']} | {one['errors']} | {one['confirmed']} | "
-            f"{one['warnings']} | {one['cpu']:.0f} |"
+            f"{one['warnings']} |"
             for one in sound
         ),
     ]  # fmt: skip
