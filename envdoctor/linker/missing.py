@@ -25,9 +25,10 @@ from envdoctor.probes.distributions import read_metadata
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from envdoctor.linker.answers import Answer
     from envdoctor.linker.layout import Layout
     from envdoctor.linker.reach import Reach
-    from envdoctor.linker.resolve import Answer, Resolver
+    from envdoctor.linker.resolve import Resolver
     from envdoctor.linker.standard import Standard
 
 #: From this version on every module that it can parse is one that an older Python, back to this one, can parse too.
