@@ -8,7 +8,7 @@ from envdoctor.targets import project as beside
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
     from typing import Any
 
     from envdoctor.engine.index import Index
@@ -68,15 +68,27 @@ def diagnose(snapshot: Snapshot, rules: Sequence[str] = ()) -> list[Finding]:
 
 
 def check(
-    snapshot: Snapshot, rules: Sequence[str] = (), *, candidates: bool = False, ignore: Sequence[Ignore] = ()
+    snapshot: Snapshot,
+    rules: Sequence[str] = (),
+    *,
+    candidates: bool = False,
+    ignore: Sequence[Ignore] = (),
+    link: Callable[[str], None] | None = None,
 ) -> Report:
     """Diagnose a snapshot, and its siblings, and prescribe for each group of findings.
 
     :func:`prescribed` prescribes for each finding. Findings that ``ignore`` names are set apart, up to the day that it
-    states.
+    states. With ``link``, which is told what is being done, what installed distributions miss of each other and of
+    Python is found too; :class:`~envdoctor.errors.TargetError` is raised where the target has no installed files.
     """
     indexes = rule_bases(rules, candidates=candidates)
     parts = [_diagnosed(one, indexes) for one in (snapshot, *snapshot.siblings)]
+    if link is not None:
+        from envdoctor.linker.link import add_to
+
+        parts = [add_to(part, link) for part in parts]
+    if "environment" in snapshot.target:
+        parts = [_placed(part) for part in parts]
     if ignore:
         parts = _without_ignored(parts, ignore)
     parts = [part.replace(groups=groups(part.findings, part.snapshot)) if part.findings else part for part in parts]
@@ -85,11 +97,15 @@ def check(
 
 def _diagnosed(snapshot: Snapshot, indexes: Sequence[Index]) -> Report:
     findings, unknown = engine.diagnose(snapshot, indexes)
-    environment = snapshot.target.get("environment")
-    if environment is not None:
-        findings = [finding.replace(environment=environment) for finding in findings]
     rules = sum(index.rules for index in indexes)
     return Report(snapshot=snapshot, findings=findings, unknown=unknown, rules=rules)
+
+
+def _placed(part: Report) -> Report:
+    """The report with the environment in each of its findings."""
+    environment = part.snapshot.target.get("environment")
+    placed: Report = part.replace(findings=[one.replace(environment=environment) for one in part.findings])
+    return placed
 
 
 def _without_ignored(parts: Sequence[Report], ignore: Sequence[Ignore]) -> list[Report]:

@@ -19,6 +19,7 @@ from envdoctor.commands.output import show, status
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from typing import Any
 
 
 def run(words: Sequence[str]) -> int:
@@ -40,7 +41,21 @@ def run(words: Sequence[str]) -> int:
         help="the least severity that makes the exit status 1 (default: error); "
         "with warning, envdoctor does all that pip check does",
     )
+    parser.add_argument(
+        "--link",
+        action="store_true",
+        help="also look for names and modules that installed distributions take of each other, or of Python, and that "
+        "are not there; nothing is executed",
+    )
     options = parse(parser, words)
-    report = doctor.check(examine(options), options.rules, candidates=options.candidates, ignore=options.ignoring)
+    more: dict[str, Any] = {"candidates": options.candidates, "ignore": options.ignoring}
+    if options.link:
+        from envdoctor.commands.progress import Talk
+
+        talk = Talk()
+        report = doctor.check(examine(options), options.rules, link=talk.say, **more)
+        talk.clear()
+    else:
+        report = doctor.check(examine(options), options.rules, **more)
     show(report, options.format, options.output, everything=options.all)
     return status(report, options.fail_on)

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 _CLEAR = "\r\x1b[2K"
 _HOUR, _MINUTE = 3600, 60
+_PATIENCE = 1.0
 
 
 class Progress:
@@ -63,6 +64,27 @@ class Progress:
             failed = f"{self.failed} failed, " if self.failed else ""
             line = f"{self.done}/{self.total}  {failed}{self._left()}  {', '.join(self._running.values())}"
             print(_CLEAR + line[: shutil.get_terminal_size().columns - 1], end="", file=sys.stderr, flush=True)
+
+
+class Talk:
+    """Says on a terminal what is being done, once that has taken longer than :data:`_PATIENCE` seconds."""
+
+    def __init__(self) -> None:
+        self._live = sys.stderr is not None and sys.stderr.isatty()
+        self._start = time.monotonic()
+        self._said = False
+
+    def say(self, doing: str) -> None:
+        """Replace the line."""
+        if self._live and time.monotonic() - self._start > _PATIENCE:
+            line = f"envdoctor: {doing}"
+            print(_CLEAR + line[: shutil.get_terminal_size().columns - 1], end="", file=sys.stderr, flush=True)
+            self._said = True
+
+    def clear(self) -> None:
+        """Remove the line."""
+        if self._said:
+            print(_CLEAR, end="", file=sys.stderr, flush=True)
 
 
 def _named(trial: Trial) -> str:

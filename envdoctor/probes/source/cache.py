@@ -13,8 +13,7 @@ import os
 import sys
 
 from envdoctor import dotted
-from envdoctor.probes import cache
-from envdoctor.probes.source import several
+from envdoctor.probes import cache, several
 from envdoctor.probes.source.uses import NotReadError, details, exports, facts
 
 TYPE_CHECKING = False

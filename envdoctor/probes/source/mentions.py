@@ -7,7 +7,7 @@ import functools
 import json
 import re
 
-from envdoctor.probes.source import several
+from envdoctor.probes import several
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ import sys
 import pytest
 from conftest import run
 
-from envdoctor.probes.source import several
+from envdoctor.probes import several
 
 forks = pytest.mark.skipif(sys.platform != "linux", reason="work is shared out on Linux only")
 WEIGHTS = [several.WORTH_SHARING, *range(40)]
@@ -32,7 +32,7 @@ def test_little_work_stays_here():
 
 LOST = """
 import os
-from envdoctor.probes.source import several
+from envdoctor.probes import several
 
 several.os.sched_getaffinity = lambda _: {0, 1}  # also where there is one core
 here = os.getpid()
@@ -52,7 +52,7 @@ print(answer == {number: b"%d" % number for number in range(41)}, first)
 """
 WRONG = """
 import os
-from envdoctor.probes.source import several
+from envdoctor.probes import several
 
 def work(number):
     raise ZeroDivisionError
@@ -69,7 +69,7 @@ except ZeroDivisionError:
 
 ALONE = """
 import os, tempfile
-from envdoctor.probes.source import several
+from envdoctor.probes import several
 
 tempfile.tempdir = "/nowhere/at/all"
 answer = several.each([several.WORTH_SHARING, *range(40)], lambda number: b"%d" % os.getpid())

@@ -1,0 +1,5 @@
+"""What installed distributions take of each other and of the standard library, resolved without executing anything.
+
+``layout`` lists the modules of each distribution, ``reader`` summarises one, ``store`` keeps summaries beyond the
+environment, ``resolve`` answers what a module offers, ``reach`` follows imports, and ``findings`` says what is missing.
+"""

@@ -1,0 +1,37 @@
+"""Answers to what a module offers."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+
+class Answer(NamedTuple):
+    """What is known of a name.
+
+    ``verdict`` is ``None`` for unknown. ``why`` is the kind of reason: for no, ``name``, ``attribute``, ``module``,
+    ``absent`` (nothing installed has the module), ``standard`` (this version of Python has it no more, or not yet) or
+    ``gone`` (a module-level ``__getattr__`` refuses it). ``module`` and ``path`` are where the search ended, ``weak``
+    says that the answer rests on a word that is written nowhere. ``value`` is what a yes leads to.
+    """
+
+    verdict: bool | None
+    why: str = ""
+    module: str = ""
+    path: str = ""
+    value: Any = None
+    weak: bool = False
+
+
+def yes(value: Any = None) -> Answer:
+    """The answer that something is there."""
+    return Answer(verdict=True, value=value)
+
+
+def no(why: str, module: str, path: str = "", *, weak: bool = False) -> Answer:
+    """The answer that something is not there."""
+    return Answer(verdict=False, why=why, module=module, path=path, weak=weak)
+
+
+def unknown(why: str) -> Answer:
+    """The answer that cannot be given, with the reason."""
+    return Answer(verdict=None, why=why)

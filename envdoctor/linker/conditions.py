@@ -1,0 +1,152 @@
+"""Conditions that a target decides: its Python, its platform, ``TYPE_CHECKING``."""
+
+from __future__ import annotations
+
+import ast
+import operator
+import re
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+
+class Target(NamedTuple):
+    """For which Python and system source is read. ``system`` is that of ``sys.platform``."""
+
+    minor: tuple[int, int]
+    system: str = "linux"
+    implementation: str = "cpython"
+
+
+class _Undecided(Exception):  # noqa: N818 - it never leaves this file
+    """An expression that the target does not decide."""
+
+
+_COMPARISONS: dict[type[ast.cmpop], Callable[[Any, Any], bool]] = {
+    ast.Eq: operator.eq, ast.NotEq: operator.ne, ast.Lt: operator.lt, ast.LtE: operator.le,
+    ast.Gt: operator.gt, ast.GtE: operator.ge, ast.Is: operator.eq, ast.IsNot: operator.ne,
+    ast.In: lambda one, many: one in many, ast.NotIn: lambda one, many: one not in many,
+}  # fmt: skip
+#: What the parts of ``sys.version_info`` are called.
+_PARTS = {"major": 0, "minor": 1}
+_MEANT = {"TYPE_CHECKING": False, "PY2": False, "PY3": True, "MYPY": False}
+#: The release of a target's Python is not known: it lies between any two.
+_SOME_MICRO = 5.5
+_EXACT = 2
+_VERSION_WORDS = re.compile(
+    r"version|vers\b|has_|have_|hasattr|avail|compat|legacy|installed|support|module|import|platform|windows|py\d|v\d|_\d",
+    re.IGNORECASE,
+)
+
+
+def holds(test: ast.expr, target: Target, known: Mapping[str, bool]) -> bool | None:
+    """Whether a condition holds on a target, ``known`` giving names of the module; ``None`` where it does not say."""
+    if isinstance(test, ast.BoolOp):
+        parts = [holds(value, target, known) for value in test.values]
+        deciding = isinstance(test.op, ast.Or)
+        if deciding in parts:
+            return deciding
+        return None if None in parts else not deciding
+    if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
+        inner = holds(test.operand, target, known)
+        return None if inner is None else not inner
+    try:
+        return bool(_value(test, target, known))
+    except (_Undecided, TypeError, ValueError, IndexError):
+        return None
+
+
+def is_about_versions(test: ast.expr) -> bool:
+    """Whether a condition seems to ask what is installed, and not what a program works on."""
+    for node in ast.walk(test):
+        name = node.id if isinstance(node, ast.Name) else node.attr if isinstance(node, ast.Attribute) else ""
+        if name and (name.isupper() or _VERSION_WORDS.search(name)):
+            return True
+    return False
+
+
+def _value(node: ast.expr, target: Target, known: Mapping[str, bool]) -> Any:  # noqa: PLR0911 - one for each form
+    if isinstance(node, ast.Constant):
+        return node.value
+    if isinstance(node, ast.Tuple):
+        return tuple(_value(one, target, known) for one in node.elts)
+    if isinstance(node, ast.Name):
+        return _of_name(node.id, known)
+    if isinstance(node, ast.Attribute):
+        return _of_attribute(node, target)
+    if isinstance(node, ast.Subscript):
+        return _of_subscript(node, target, known)
+    if isinstance(node, ast.Compare) and len(node.ops) == 1:
+        return _compare(node, target, known)
+    if isinstance(node, ast.Call):
+        return _of_call(node, target, known)
+    raise _Undecided
+
+
+def _of_name(name: str, known: Mapping[str, bool]) -> bool:
+    if name in known:
+        return known[name]
+    if name in _MEANT:
+        return _MEANT[name]
+    raise _Undecided
+
+
+def _of_attribute(node: ast.Attribute, target: Target) -> Any:
+    if node.attr in _MEANT:
+        return _MEANT[node.attr]
+    dotted = ast.unparse(node)
+    if dotted == "sys.version_info":
+        return (*target.minor, _SOME_MICRO)
+    if dotted in {"sys.version_info.major", "sys.version_info.minor"}:
+        return target.minor[_PARTS[node.attr]]
+    told = {
+        "sys.platform": target.system,
+        "os.name": "nt" if target.system == "win32" else "posix",
+        "sys.implementation.name": target.implementation,
+        "sys.hexversion": (target.minor[0] << 24) + (target.minor[1] << 16) + 1,
+    }.get(dotted)
+    if told is None:
+        raise _Undecided
+    return told
+
+
+def _of_subscript(node: ast.Subscript, target: Target, known: Mapping[str, bool]) -> Any:
+    whole = _value(node.value, target, known)
+    if not isinstance(whole, tuple):
+        raise _Undecided
+    if not isinstance(node.slice, ast.Slice):
+        part = whole[_value(node.slice, target, known)]
+        if part == _SOME_MICRO:
+            raise _Undecided
+        return part
+    last = node.slice.upper
+    end = None if last is None else _value(last, target, known)
+    return whole[:end]
+
+
+def _compare(node: ast.Compare, target: Target, known: Mapping[str, bool]) -> bool:
+    left = _value(node.left, target, known)
+    right = _value(node.comparators[0], target, known)
+    for one, other in ((left, right), (right, left)):
+        if isinstance(one, tuple) and _SOME_MICRO in one and isinstance(other, tuple) and len(other) > _EXACT:
+            _decided(one, other)
+    return _COMPARISONS[type(node.ops[0])](left, right)
+
+
+def _decided(version: tuple[Any, ...], other: tuple[Any, ...]) -> None:
+    """Raise where two versions differ at most in the release, which is not known."""
+    if other[:_EXACT] == version[:_EXACT]:
+        raise _Undecided
+
+
+def _of_call(node: ast.Call, target: Target, known: Mapping[str, bool]) -> Any:
+    if isinstance(node.func, ast.Attribute) and node.func.attr == "startswith" and len(node.args) == 1:
+        whole = _value(node.func.value, target, known)
+        return isinstance(whole, str) and whole.startswith(_value(node.args[0], target, known))
+    dotted = ast.unparse(node.func)
+    if dotted == "platform.system":
+        return {"linux": "Linux", "darwin": "Darwin", "win32": "Windows"}.get(target.system, target.system)
+    if dotted == "platform.python_implementation":
+        return {"cpython": "CPython", "pypy": "PyPy"}.get(target.implementation, target.implementation)
+    raise _Undecided

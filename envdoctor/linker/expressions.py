@@ -1,0 +1,183 @@
+"""What an expression takes of names that stand elsewhere."""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING, Any
+
+from envdoctor.linker import signatures
+from envdoctor.linker.conditions import holds
+from envdoctor.linker.scopes import Use
+from envdoctor.linker.summary import CATCHES_ALL, CONDITIONAL, LATER
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from envdoctor.linker.reader import Reader
+
+_ASKING = {"hasattr", "getattr"}
+#: What may be given ``globals()`` without changing it.
+_READING = {"eval", "exec", "len", "dict", "sorted", "list"}
+_BEHIND_NAME = 2
+_STORING = 3
+
+
+def chain(node: ast.expr) -> tuple[str, tuple[str, ...]] | None:
+    """The name that a chain of attributes begins with, and the attributes; ``None`` where it begins with no name."""
+    attributes = []
+    while isinstance(node, ast.Attribute):
+        attributes.append(node.attr)
+        node = node.value
+    return (node.id, tuple(reversed(attributes))) if isinstance(node, ast.Name) else None
+
+
+def last(node: ast.expr) -> str | None:
+    """The last word of a dotted name."""
+    return getattr(node, "attr", None) or getattr(node, "id", None)
+
+
+class Expressions:
+    """Walks expressions for a reader, which knows the scope and what is caught around them."""
+
+    def __init__(self, reader: Reader) -> None:
+        self._reader = reader
+
+    def walk(self, first: ast.AST | None) -> None:
+        """Hand every use of a name with attributes, and every call, to the reader's scope."""
+        if first is None:
+            return
+        stack = [first]
+        while stack:
+            node = stack.pop()
+            if node is None or type(node) is ast.Constant:  # a dictionary has no key where another is spread
+                continue
+            special = _SPECIAL.get(type(node))
+            if special is None:
+                _children(node, stack)
+            else:
+                special(self, node, stack)
+
+    def _name(self, node: ast.Name, stack: list[ast.AST]) -> None:
+        if not isinstance(node.ctx, ast.Load):
+            self._reader.scope.shadowed.add(node.id)
+
+    def _attribute(self, node: ast.Attribute, stack: list[ast.AST]) -> None:
+        attributes = []
+        inner: ast.expr = node
+        while type(inner) is ast.Attribute:
+            attributes.append(inner.attr)
+            inner = inner.value
+        if attributes[-1] == "version_info":
+            self._reader.hints.add("version_info")
+        if type(inner) is ast.Name:
+            self.use(inner.id, tuple(reversed(attributes)), node.lineno)
+        else:
+            stack.append(inner)
+
+    def use(self, root: str, path: tuple[str, ...], line: int, call: object = None) -> None:
+        """Take note of one use."""
+        reader = self._reader
+        reader.scope.pending.append(Use(root, path, line, reader.flags, reader.attempt, reader.handler, call))
+
+    def _call(self, node: ast.Call, stack: list[ast.AST]) -> None:
+        stack.extend(node.args)
+        stack.extend(keyword.value for keyword in node.keywords)
+        found = chain(node.func)
+        if found is None:
+            stack.append(node.func)
+            return
+        root, path = found
+        if not path and root in _ASKING | {"setattr"}:
+            self._asked(root, node)
+        if root not in _READING:
+            for one in node.args:
+                self._reader.given_away(one)
+        self.use(root, path, node.lineno, signatures.of_call(node))
+
+    def _asked(self, function: str, node: ast.Call) -> None:
+        """A name that ``hasattr``, ``getattr`` or ``setattr`` is given."""
+        word = node.args[1] if len(node.args) >= _BEHIND_NAME else None
+        constant = word.value if isinstance(word, ast.Constant) and isinstance(word.value, str) else None
+        if function in _ASKING:
+            if constant is not None and not (function == "getattr" and len(node.args) == _BEHIND_NAME):
+                self._reader.hints.add(constant)
+        elif len(node.args) == _STORING:
+            self._reader.stored(node.args[0], constant)
+
+    def _choice(self, node: ast.IfExp, stack: list[ast.AST]) -> None:
+        self.walk(node.test)
+        decided = holds(node.test, self._reader.target, self._reader.known)
+        for branch, alive in ((node.body, decided is not False), (node.orelse, decided is not True)):
+            if alive:
+                self._with(branch, self._reader.conditional(node.test) if decided is None else 0)
+
+    def _junction(self, node: ast.BoolOp, stack: list[ast.AST]) -> None:
+        stop = isinstance(node.op, ast.Or)
+        flags = 0
+        for value in node.values:
+            self._with(value, flags)
+            decided = holds(value, self._reader.target, self._reader.known)
+            if decided is stop:
+                return
+            if decided is None:
+                flags |= self._reader.conditional(value)
+
+    def _function(self, node: ast.Lambda, stack: list[ast.AST]) -> None:
+        for default in (*node.args.defaults, *node.args.kw_defaults):
+            self.walk(default)
+        given = (*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs, node.args.vararg, node.args.kwarg)
+        self._reader.scope.shadowed.update(one.arg for one in given if one is not None)
+        self._with(node.body, LATER)
+
+    def _comparison(self, node: ast.Compare, stack: list[ast.AST]) -> None:
+        if isinstance(node.left, ast.Constant) and isinstance(node.left.value, str):
+            self._reader.hints.add(node.left.value)
+        for one in (node.left, *node.comparators):
+            self.walk(one)
+
+    def _named(self, node: ast.NamedExpr, stack: list[ast.AST]) -> None:
+        self._reader.bind_name(node.target.id)
+        self.walk(node.value)
+
+    def _comprehension(self, node: ast.GeneratorExp, stack: list[ast.AST]) -> None:
+        filtered = any(one.ifs for one in node.generators)
+        for one in node.generators:
+            self.walk(one.iter)
+            self.walk(one.target)
+            for test in one.ifs:
+                self.walk(test)
+        for name in ("elt", "key", "value"):
+            self._with(getattr(node, name, None), CONDITIONAL if filtered else 0)
+
+    def _with(self, node: ast.AST | None, flags: int) -> None:
+        """Walk what is only reached under further circumstances; nothing around a lambda catches what it raises."""
+        before = self._reader.flags
+        self._reader.flags = (before & ~CATCHES_ALL if flags == LATER else before) | flags
+        self.walk(node)
+        self._reader.flags = before
+
+
+def _children(node: ast.AST, stack: list[ast.AST]) -> None:
+    for name in node._fields:
+        value = getattr(node, name)
+        if type(value) is list:
+            stack.extend(value)
+        elif isinstance(value, ast.AST):
+            stack.append(value)
+
+
+# the table of this very class
+_SPECIAL: dict[type[ast.AST], Callable[[Expressions, Any, list[ast.AST]], None]] = {
+    ast.Name: Expressions._name,  # noqa: SLF001
+    ast.Attribute: Expressions._attribute,  # noqa: SLF001
+    ast.Call: Expressions._call,  # noqa: SLF001
+    ast.IfExp: Expressions._choice,  # noqa: SLF001
+    ast.BoolOp: Expressions._junction,  # noqa: SLF001
+    ast.Lambda: Expressions._function,  # noqa: SLF001
+    ast.Compare: Expressions._comparison,  # noqa: SLF001
+    ast.NamedExpr: Expressions._named,  # noqa: SLF001
+    ast.GeneratorExp: Expressions._comprehension,  # noqa: SLF001
+    ast.ListComp: Expressions._comprehension,  # noqa: SLF001
+    ast.SetComp: Expressions._comprehension,  # noqa: SLF001
+    ast.DictComp: Expressions._comprehension,  # noqa: SLF001
+}

@@ -1,0 +1,205 @@
+"""Missing references as findings: one for each cause, with everybody who trips over it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from envdoctor.linker.reach import ENTRY, SUBMODULE
+from envdoctor.linker.summary import LATER
+from envdoctor.model import SEVERITIES, Evidence, Finding, Remedy
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from envdoctor.linker.missing import Missing
+    from envdoctor.linker.standard import Standard
+
+#: So many places are shown of one cause.
+MOST_PLACES = 6
+_RULES = {"unknown": "linked-argument-unknown", "many": "linked-argument-unknown", "missing": "linked-argument-missing",
+          "syntax": "linked-syntax"}  # fmt: skip
+_ARGUMENTS = {"unknown": "with the argument {detail}", "many": "with more than {detail} arguments",
+              "missing": "without the argument {detail}"}  # fmt: skip
+_WHY = {
+    "name": "{module} of {provider} was read, and nothing in it binds {name}.",
+    "broken": "{module} of {provider} imports {detail}, which no installed distribution has.",
+    "attribute": "The class and its bases were read in {module} of {provider}, and none of them has {name}.",
+    "module": "{provider} has no module {name} in {module}.",
+    "gone": "The module-level __getattr__ of {module} refuses {name}: {provider} has removed it.",
+    "standard": "The standard library has {module}{dot}{name} {span}; this environment has Python {python}.",
+    "syntax": "Python {python} cannot parse this file ({detail}), so importing it raises SyntaxError.",
+    "unknown": "The signature of {module}.{name} in {provider} takes no argument {detail}.",
+    "many": "The signature of {module}.{name} in {provider} takes {detail} positional arguments.",
+    "missing": "The signature of {module}.{name} in {provider} requires the argument {detail}.",
+}
+
+
+class Environment:
+    """What findings say of the environment: versions of distributions, and its Python."""
+
+    def __init__(self, versions: Mapping[str, str | None], python: str, standard: Standard) -> None:
+        self._versions = versions
+        self.python = python
+        self.standard = standard
+
+    def named(self, distribution: str) -> str:
+        """A distribution with its version; Python for an empty name."""
+        if not distribution:
+            return f"Python {self.python}"
+        return f"{distribution} {self._versions.get(distribution) or ''}".rstrip()
+
+    def version(self, distribution: str) -> str:
+        """The version of a distribution."""
+        return self._versions.get(distribution) or "unknown"
+
+
+def findings(missing: Iterable[Missing], environment: Environment) -> list[Finding]:
+    """Errors and warnings by cause, the most severe first."""
+    causes: dict[tuple[str, ...], list[Missing]] = {}
+    for one in missing:
+        if one.severity != "info":
+            causes.setdefault(_cause(one), []).append(one)
+    made = [_finding(places, environment) for places in causes.values()]
+    return sorted(made, key=lambda one: (SEVERITIES.index(one.severity), one.title))
+
+
+def _cause(one: Missing) -> tuple[str, ...]:
+    if one.kind == "syntax":
+        return ("syntax", one.consumer, one.file)
+    if one.kind in _ARGUMENTS or one.kind == "broken":
+        return (one.kind, one.provider, one.asked, one.detail)
+    return ("name", one.provider, one.module, one.name)
+
+
+def _finding(places: Sequence[Missing], environment: Environment) -> Finding:
+    places = sorted(places, key=lambda one: (SEVERITIES.index(one.severity), one.consumer, one.file, one.line))
+    first = places[0]
+    consumers = list(dict.fromkeys(one.consumer for one in places))
+    return Finding(
+        rule=_RULES.get(first.kind, "linked-name-missing"),
+        severity=first.severity,
+        impact="crash",
+        title=_title(first, consumers, environment),
+        why=_why(first, environment),
+        packages=[*consumers, *([first.provider] if first.provider else [])],
+        facts=["source", "packages" if first.provider else "python"],
+        evidence=_evidence(places, environment),
+        remedies=_remedies(first, consumers, environment),
+        consumer=consumers[0],
+    )
+
+
+def _title(first: Missing, consumers: Sequence[str], environment: Environment) -> str:
+    more = len(consumers) - 1
+    who = environment.named(consumers[0]) + (f" and {more} more" if more else "")
+    verb = "take" if more else "takes"
+    if first.kind == "syntax":
+        return f"{who} has a module that Python {environment.python} cannot parse: {first.asked}"
+    if first.kind in _ARGUMENTS:
+        how = _ARGUMENTS[first.kind].format(detail=first.detail)
+        verb = "call" if more else "calls"
+        return f"{who} {verb} {first.asked}() {how}, which {environment.named(first.provider)} does not accept"
+    if first.kind == "broken":
+        return f"{who} {verb} {first.asked}, which cannot be imported: {first.detail} is not installed"
+    return f"{who} {verb} {first.asked}, which {environment.named(first.provider)} does not have"
+
+
+def _why(first: Missing, environment: Environment) -> str:
+    span = _span(environment.standard.span(first.module, first.name)) if first.kind == "standard" else ""
+    why = _WHY[first.kind].format(
+        module=first.module,
+        name=first.name,
+        dot="." if first.name else "",
+        provider=environment.named(first.provider),
+        python=environment.python,
+        detail=first.detail,
+        span=span,
+    )
+    return f"{why} {_when(first.way)}"
+
+
+def _span(ends: tuple[str, str] | None) -> str:
+    if ends is None:
+        return "in no version"
+    first, last = ends
+    return f"up to Python {last}" if last else f"from Python {first} on"
+
+
+def _when(way: int) -> str:
+    """On which way a reference is reached."""
+    if way & LATER:
+        return "It is taken when a function is called."
+    if way & SUBMODULE:
+        return "It is taken when this submodule is imported."
+    if way & ENTRY:
+        return "It is taken when a command or plugin starts."
+    return "It is taken by a plain import."
+
+
+def _evidence(places: Sequence[Missing], environment: Environment) -> list[Evidence]:
+    shown = [
+        Evidence(
+            fact=f"source.{one.consumer}",
+            value=f"{environment.named(one.consumer)} takes {one.asked}",
+            source=f"{one.file}:{one.line}",
+        )
+        for one in places[:MOST_PLACES]
+    ]
+    first = places[0]
+    if first.provider:
+        fact = Evidence(
+            fact=f"packages.{first.provider}",
+            value=environment.version(first.provider),
+            source=f"module {first.module}",
+        )
+    else:
+        fact = Evidence(fact="python.version", value=environment.python, source="the standard library by version")
+    return [*shown, fact]
+
+
+def _remedies(first: Missing, consumers: Sequence[str], environment: Environment) -> list[Remedy]:
+    """Both sides: a consumer that no longer asks, a provider that still has it."""
+    remedies = [
+        Remedy(
+            kind="change",
+            text=f"use a release of {', '.join(consumers)} that works with {environment.named(first.provider)}",
+            safety="manual",
+        )
+    ]
+    ends = environment.standard.span(first.module, first.name) if first.kind == "standard" else None
+    if ends is not None:
+        since, last = ends
+        numbers = [int(part) for part in last.split(".")] if last else []
+        wanted = f"python<{numbers[0]}.{numbers[1] + 1}" if numbers else f"python>={since}"
+        remedies.append(Remedy(kind="downgrade" if last else "upgrade", requirement=wanted, safety="workaround"))
+    elif first.provider:
+        remedies.append(
+            Remedy(kind="change", text=f"use a release of {first.provider} that still has it", safety="manual")
+        )
+    return remedies
+
+
+def absorbed(rules: Sequence[Finding], linked: Iterable[Finding]) -> list[Finding]:
+    """Findings of rules and of the linker, those of the same cause as one: the rule's, with the linker's evidence."""
+    kept = list(rules)
+    for one in linked:
+        at = next((at for at, rule in enumerate(kept) if _is_same(rule, one)), None)
+        if at is None:
+            kept.append(one)
+        else:
+            kept[at] = kept[at].replace(evidence=[*kept[at].evidence, *one.evidence])
+    order = sorted(range(len(kept)), key=lambda at: (SEVERITIES.index(kept[at].severity), at))
+    return [kept[at] for at in order]
+
+
+def _is_same(rule: Finding, linked: Finding) -> bool:
+    """Whether a rule is about what the linker found: the same two sides, or a side and the missing name."""
+    if rule.rule.startswith("linked-"):
+        return False
+    sides = set(linked.packages)
+    if len(sides) > 1 and sides <= set(rule.packages):
+        return True
+    name = linked.evidence[0].value.rpartition(" ")[2].rpartition(".")[2].rstrip("()")
+    text = f"{rule.title} {rule.why}"
+    common = sides & set(rule.packages)
+    return bool(common) and (name in text or (linked.facts[1] == "python" and "python" in rule.facts))

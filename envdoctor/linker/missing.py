@@ -1,0 +1,220 @@
+"""What modules ask for and do not get: one entry for each reference, with how sure it is."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from envdoctor.engine.requirements import parse
+from envdoctor.linker import signatures
+from envdoctor.linker.reach import ENTRY, SUBMODULE
+from envdoctor.linker.summary import (
+    CATCHES_ATTRIBUTE,
+    CATCHES_IMPORT,
+    CATCHES_MODULE,
+    CATCHES_SYNTAX,
+    CATCHES_TYPE,
+    CONDITIONAL,
+    FROM,
+    IMPORTS,
+    LATER,
+)
+from envdoctor.model import Distribution
+from envdoctor.probes.distributions import read_metadata
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from envdoctor.linker.answers import Answer
+    from envdoctor.linker.layout import Layout
+    from envdoctor.linker.reach import Reach
+    from envdoctor.linker.resolve import Resolver
+    from envdoctor.linker.standard import Standard
+
+#: From this version on every module that it can parse is one that an older Python, back to this one, can parse too.
+_STABLE_GRAMMAR = (3, 7)
+
+
+class Missing(NamedTuple):
+    """A reference that finds nothing.
+
+    ``consumer`` is the distribution that asks in ``file`` at ``line`` for ``asked``; ``provider`` the one that should
+    have it, empty for Python. ``kind`` is the kind of mistake and ``detail`` its words; ``severity`` and ``way`` say
+    how sure it is and on which way it is reached. ``module`` and ``name`` are where the search ended.
+    """
+
+    consumer: str
+    file: str
+    line: int
+    asked: str
+    provider: str
+    kind: str
+    severity: str
+    way: int
+    module: str
+    name: str
+    detail: str = ""
+
+
+class Search:
+    """Looks for what the reached modules miss, and counts by reason what could not be decided."""
+
+    def __init__(self, layout: Layout, resolver: Resolver, reach: Reach, standard: Standard) -> None:
+        self._layout = layout
+        self._resolver = resolver
+        self._reach = reach
+        self._standard = standard
+        self.unknown: Counter[str] = Counter()
+        self.asked = 0
+        self._lacking: dict[str, bool] = {}
+
+    def all(self, host: tuple[int, int], target: tuple[int, int]) -> Iterator[Missing]:
+        """Every reference that finds nothing, most certain first within a module."""
+        for name, ways in self._reach.ways.items():
+            place = self._layout.modules[name]
+            summary = self._resolver.take_note(name)
+            if summary.get("error", ("",))[0] == "syntax":
+                yield from self._syntax(name, summary["error"], ways, sure=host >= target >= _STABLE_GRAMMAR)
+            broken = self._resolver.broken(name)
+            alone = broken is not None and broken.why == "absent" and broken.path == place.owner
+            if alone and not self._lacks_requirements(place.owner):
+                self.unknown["modules that import what is not installed, and cannot be used"] += 1
+                continue
+            hints = set(summary.get("hints", ()))
+            for ref in summary.get("refs", ()):
+                other = self._layout.modules.get(ref[0])
+                if other is not None and other.owner == place.owner:
+                    continue
+                flags = self._reach.flags(name, ref)
+                if flags is not None:
+                    yield from self._one(name, ref, flags, ways, hints)
+
+    def _syntax(self, name: str, error: list[Any], ways: list[int], *, sure: bool) -> Iterator[Missing]:
+        place = self._layout.modules[name]
+        severity, way = _severity(ways, 0, CATCHES_SYNTAX)
+        if not sure:
+            self.unknown["source in a syntax that this Python cannot read"] += 1
+        elif severity != "silent":
+            yield Missing(place.owner, place.path, error[1], name, "", "syntax", severity, way, name, "", error[2])
+
+    def _one(self, name: str, ref: list[Any], flags: int, ways: list[int], hints: set[str]) -> Iterator[Missing]:
+        module, path, line, *_, own, call = ref
+        self.asked += 1
+        if not flags & IMPORTS:
+            taken = self._resolver.offers(module, ".".join(path.split(".")[:own]))
+            if taken.verdict is False:  # told where it is imported
+                return
+        answer = self._resolver.offers(module, path)
+        if answer.verdict is None:
+            self.unknown[answer.why] += 1
+        elif answer.verdict is False:
+            yield from self._not_there(name, ref, flags, ways, hints, answer)
+        elif flags & IMPORTS:
+            yield from self._broken(name, ref, flags, ways)
+        elif call is not None:
+            misfit = self._misfit(answer, module, path, call)
+            if misfit and answer.value[0] == "standard" and "version_info" in hints:
+                return
+            severity, way = _severity(ways, flags, CATCHES_TYPE)
+            if misfit is not None and severity != "silent":
+                severity = "info" if severity == "info" else "warning"
+                place, kind, owner = self._layout.modules[name], misfit[0], self._owner(module, answer.value)
+                asked = f"{module}.{path}".replace(".()", "()")
+                yield Missing(
+                    place.owner, place.path, line, asked, owner, kind, severity, way, module, path, misfit[1]
+                )  # fmt: skip
+
+    def _broken(self, name: str, ref: list[Any], flags: int, ways: list[int]) -> Iterator[Missing]:
+        """A submodule of another distribution that cannot be imported, because nothing has what it imports itself."""
+        inner = f"{ref[0]}.{ref[1]}"
+        wanted = inner if flags & FROM and inner in self._layout.modules else ref[0]
+        top = wanted.partition(".")[0]
+        found = None if wanted == top or self._resolver.broken(top) else self._resolver.broken(wanted)
+        severity, way = _severity(ways, flags, CATCHES_MODULE)
+        if (
+            found is not None
+            and found.why == "absent"
+            and found.path != self._layout.modules[name].owner
+            and not self._lacks_requirements(found.path)
+            and severity != "silent"
+        ):
+            place, owner = self._layout.modules[name], self._layout.modules[wanted].owner
+            yield Missing(
+                place.owner, place.path, ref[2], wanted, owner, "broken", severity, way, wanted, "", found.module
+            )  # fmt: skip
+
+    def _lacks_requirements(self, owner: str) -> bool:
+        """Whether something is not installed that a distribution requires, so that what it misses is no choice."""
+        if owner not in self._lacking:
+            read = read_metadata(Distribution(name=owner, version=None, path=self._layout.metadata[owner]))
+            parsed = [parse(line) for line in read.requires]
+            names = [one[0] for one in parsed if one is not None and one[2] is None]
+            self._lacking[owner] = any(name not in self._layout.versions for name in names)
+        return self._lacking[owner]
+
+    def _owner(self, module: str, value: Any) -> str:
+        """The distribution that a value belongs to; empty for Python."""
+        where = value[1] if value and value[0] in {"function", "method", "class"} else module
+        place = self._layout.modules.get(where)
+        return place.owner if place is not None else ""
+
+    def _misfit(self, answer: Answer, module: str, path: str, call: list[Any]) -> tuple[str, str] | None:
+        found = self._resolver.signature(answer.value)
+        if found is not None:
+            return signatures.misfit(found[0], call, bound=found[1])
+        if answer.value and answer.value[0] == "standard":
+            told = self._standard.signature(module, path)
+            misfit = None if told is None else signatures.misfit(told, call, bound=False)
+            others = (signatures.of_text(text) for text in self._standard.others(module, path))
+            if misfit and any(signatures.misfit(other, call, bound=False) is None for other in others):
+                return misfit
+        return None
+
+    def _not_there(
+        self, name: str, ref: list[Any], flags: int, ways: list[int], hints: set[str], answer: Answer
+    ) -> Iterator[Missing]:
+        module, path, line = ref[:3]
+        place = self._layout.modules[name]
+        severity, way = _severity(ways, flags, _raised(flags, answer))
+        last = answer.path.rpartition(".")[2]
+        if answer.why == "absent":
+            self.unknown["modules that nothing installed has: optional, as a rule"] += 1
+            return
+        if severity == "silent":
+            return
+        if last in hints or (answer.why == "standard" and flags & LATER and "version_info" in hints):
+            severity = "info"
+        elif answer.weak and severity == "error":
+            severity = "warning"
+        provider = "" if answer.why == "standard" else self._layout.modules[answer.module].owner
+        if provider == place.owner:
+            return
+        asked = ".".join(filter(None, (module, path))).replace(".()", "()")
+        yield Missing(
+            place.owner, place.path, line, asked, provider, answer.why, severity, way, answer.module, answer.path
+        )  # fmt: skip
+
+
+def _raised(flags: int, answer: Answer) -> int:
+    """What catches the exception that a missing name raises."""
+    if answer.why in {"module", "absent"} or not answer.path:
+        return CATCHES_MODULE
+    return CATCHES_IMPORT if flags & IMPORTS and flags & FROM else CATCHES_ATTRIBUTE
+
+
+def _severity(ways: list[int], flags: int, catching: int) -> tuple[str, int]:
+    """How sure it is that a reference with these flags fails somebody, on the plainest of the ways; and that way."""
+    best = ("silent", 0)
+    for one in ways:
+        way = one | flags
+        if way & catching:
+            severity = "silent"
+        elif way & CONDITIONAL:
+            severity = "info"
+        else:
+            severity = "warning" if way & (LATER | ENTRY | SUBMODULE) else "error"
+        best = min(best, (severity, way), key=lambda told: _ORDER[told[0]])
+    return best
+
+
+_ORDER = {"error": 0, "warning": 1, "info": 2, "silent": 3}

@@ -1,0 +1,216 @@
+"""Which modules are imported, from where, and what is caught or decided on the way."""
+
+from __future__ import annotations
+
+import os
+import re
+from typing import TYPE_CHECKING, Any
+
+from envdoctor.linker.layout import is_aside
+from envdoctor.linker.summary import CATCHES_ALL, CONDITIONAL, FROM, IMPORTS, LATER
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+
+    from envdoctor.linker.layout import Layout
+    from envdoctor.linker.resolve import Resolver
+    from envdoctor.linker.store import Store
+
+#: A way begins at an entry point, or at a submodule that its user imports.
+ENTRY, SUBMODULE = 1024, 2048
+#: What travels along a way.
+_CARRIED = CATCHES_ALL | CONDITIONAL | LATER | ENTRY | SUBMODULE
+#: Source, in bytes, of further submodules that are read although no import leads to them: of a distribution, of all.
+MOST_FURTHER = 1_000_000
+MOST_FURTHER_OF_ALL = 24_000_000
+_MOST_TEXT = 1 << 20
+#: So many modules take a while to read.
+LARGE_WAVE = 1000
+
+
+class Reach:
+    """The ways on which modules are reached; each is a set of flags, and only the plainest are kept."""
+
+    def __init__(self, layout: Layout, store: Store, resolver: Resolver, tell: Callable[[str], None]) -> None:
+        self._layout = layout
+        self._store = store
+        self._resolver = resolver
+        self._tell = tell
+        self.ways: dict[str, list[int]] = {}
+        self.skipped: dict[str, int] = {}
+        self._failing: dict[str, dict[int, bool | None]] = {}
+
+    def follow(self) -> None:
+        """Read what top-level imports, entry points and submodules reach, and find the ways."""
+        roots = self._roots()
+        seen: set[str] = set()
+        self._read(roots, seen)
+        self._read(further := self._further(seen), seen)
+        self._resolver.forget()
+        for name in roots:
+            self._spread(name, roots[name])
+        for name in further:
+            if name not in self.ways:
+                self._spread(name, SUBMODULE)
+
+    # --- where ways begin -------------------------------------------------------------------------------------------
+
+    def _roots(self) -> dict[str, int]:
+        """The shallowest modules of each distribution, and the modules of its entry points."""
+        roots: dict[str, int] = {}
+        for owner, names in self._layout.names.items():
+            tops = [name for name in names if not is_aside(name) and self._is_top(name)]
+            plain = [name for name in tops if not name.startswith("_")]
+            roots.update(dict.fromkeys(plain, 0))
+            for name in entry_points(self._layout.metadata[owner]):
+                if name in self._layout.modules:
+                    roots.setdefault(name, ENTRY)
+        return roots
+
+    def _is_top(self, name: str) -> bool:
+        outer = name.rpartition(".")[0]
+        return not outer or (outer in self._layout.namespaces and outer not in self._layout.modules)
+
+    def _further(self, seen: set[str]) -> dict[str, int]:
+        """Submodules that nothing imports, of the distributions where they are few."""
+        further: dict[str, int] = {}
+        sizes = {}
+        for owner, names in self._layout.names.items():
+            left = [name for name in names if name not in seen and not is_aside(name) and self._is_python(name)]
+            left = [name for name in left if not any(part.startswith("_") for part in name.split("."))]
+            sizes[owner] = (sum(_size(self._layout.modules[name].path) for name in left), left)
+        total = 0
+        for owner, (size, left) in sorted(sizes.items(), key=lambda told: told[1][0]):
+            total += size
+            if size <= MOST_FURTHER and total <= MOST_FURTHER_OF_ALL:
+                further.update(dict.fromkeys(left, SUBMODULE))
+            else:
+                self.skipped[owner] = len(left)
+        return further
+
+    def _is_python(self, name: str) -> bool:
+        return self._layout.modules[name].kind != "native"
+
+    # --- reading ----------------------------------------------------------------------------------------------------
+
+    def _read(self, roots: Iterable[str], seen: set[str]) -> None:
+        """Read modules and what they import, wave by wave."""
+        wave = [one for name in roots for one in self._with_parents(name) if one not in seen]
+        while wave:
+            wave = list(dict.fromkeys(wave))
+            self._tell(f"reading {len(wave)} modules ({len(seen)} are read)")
+            self._store.prepare(wave)
+            if len(wave) > LARGE_WAVE:
+                self._store.keep()  # who interrupts a long run does not begin anew
+            seen.update(wave)
+            further = []
+            for name in wave:
+                for ref in self._resolver.take_note(name).get("refs", ()):
+                    if ref[3] & IMPORTS and self._is_followed(ref, name):
+                        further += [one for one in self._targets(ref) if one not in seen]
+            wave = further
+
+    def _is_followed(self, ref: list[Any], name: str) -> bool:
+        """Whether an import happens on import; of a ``try``, the handler only where a module is missing."""
+        if ref[3] & LATER:
+            return False
+        body = self._resolver.take_note(name).get("refs", ()) if ref[5] > 0 else ()
+        tried = [one[0] for one in body if one[4] == ref[5]]
+        return not tried or any(not self._resolver.module(one).verdict for one in tried)
+
+    def _targets(self, ref: list[Any]) -> Iterator[str]:
+        """The modules that an import statement executes."""
+        yield from self._with_parents(ref[0])
+        if ref[3] & FROM:
+            inner = f"{ref[0]}.{ref[1]}"
+            if inner in self._layout.modules:
+                yield inner
+
+    def _with_parents(self, name: str) -> Iterator[str]:
+        while name:
+            if name in self._layout.modules:
+                yield name
+            name = name.rpartition(".")[0]
+
+    # --- ways -------------------------------------------------------------------------------------------------------
+
+    def _spread(self, name: str, way: int) -> None:
+        stack = [(one, way) for one in self._with_parents(name)]
+        while stack:
+            name, way = stack.pop()
+            if not self._is_new(name, way):
+                continue
+            for ref in self._resolver.take_note(name).get("refs", ()):
+                if not ref[3] & IMPORTS:
+                    continue
+                flags = self.flags(name, ref)
+                if flags is not None:
+                    stack += [(one, way | flags & _CARRIED) for one in self._targets(ref) if self._is_python(one)]
+
+    def _is_new(self, name: str, way: int) -> bool:
+        """Add a way unless one that is as plain is known."""
+        known = self.ways.setdefault(name, [])
+        if any(one & way == one for one in known):
+            return False
+        known[:] = [one for one in known if one & way != way]
+        known.append(way)
+        return True
+
+    def flags(self, name: str, ref: list[Any]) -> int | None:
+        """The flags of a reference; none in a handler whose ``try`` succeeds, or the ``else`` of one that fails."""
+        flags, handler = int(ref[3]), ref[5]
+        around = self._resolver.take_note(name).get("around", {}) if handler else {}
+        while handler:
+            failing = self._fails(name, abs(handler))
+            if failing is (handler < 0):
+                return None
+            flags |= CONDITIONAL if failing is None else 0
+            handler = around.get(str(abs(handler)), 0)
+        return flags
+
+    def _fails(self, name: str, attempt: int) -> bool | None:
+        """Whether what a ``try`` takes of others is surely missing."""
+        held = self._failing.setdefault(name, {})
+        if attempt not in held:
+            held[attempt] = None  # a module that imports itself
+            verdicts = [
+                self._resolver.offers(ref[0], ref[1]).verdict
+                for ref in self._resolver.take_note(name).get("refs", ())
+                if ref[4] == attempt
+            ]
+            held[attempt] = True if False in verdicts else None if None in verdicts or not verdicts else False
+        return held[attempt]
+
+
+def entry_points(folder: str) -> list[str]:
+    """The modules that a distribution's entry points name."""
+    try:
+        with open(os.path.join(folder, "entry_points.txt"), encoding="utf-8", errors="replace") as file:
+            lines = file.read(_MOST_TEXT).splitlines()
+    except OSError:
+        return []
+    values = (line.partition("=")[2] for line in lines if "=" in line and not line.lstrip().startswith(("#", "[")))
+    return [value.partition("[")[0].partition(":")[0].strip() for value in values]
+
+
+def starting(layout: Layout) -> list[str]:
+    """The files of modules that path files import when Python starts."""
+    found = []
+    for path in layout.links():
+        try:
+            with open(path, encoding="utf-8", errors="replace") as file:
+                lines = file.read(_MOST_TEXT).splitlines()
+        except OSError:
+            continue
+        for line in lines:
+            if line.startswith("import "):
+                words = re.findall(r"[A-Za-z_]\w*", line)
+                found += [layout.modules[word].path for word in words if word in layout.modules]
+    return found
+
+
+def _size(path: str) -> int:
+    try:
+        return os.stat(path).st_size
+    except OSError:
+        return 0

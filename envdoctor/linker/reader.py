@@ -1,0 +1,207 @@
+"""One module's source, read once: what it binds, what it takes, and what makes it impossible to tell."""
+
+from __future__ import annotations
+
+import ast
+import contextlib
+import json
+import warnings
+from typing import TYPE_CHECKING, Any
+
+from envdoctor.linker.conditions import is_about_versions
+from envdoctor.linker.expressions import Expressions, chain
+from envdoctor.linker.scopes import Scope, Use
+from envdoctor.linker.statements import read_all
+from envdoctor.linker.summary import CONDITIONAL, IMPORTS, Summary
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+
+    from envdoctor.linker.conditions import Target
+
+#: From this version on annotations are not evaluated when a function is defined.
+_LAZY_ANNOTATIONS = (3, 14)
+
+
+class Reader:
+    """Reads the statements of one module for a target. ``keep(module, path)`` says which references matter."""
+
+    def __init__(
+        self, module: str, target: Target, keep: Callable[[str, str, object], bool], *, package: bool = False
+    ) -> None:
+        self.module = module
+        self.package = module if package else module.rpartition(".")[0]
+        self.target = target
+        self.keep = keep
+        self.expressions = Expressions(self)
+        self.walk = self.expressions.walk
+        self.scope = self.top = Scope("module")
+        self.flags = self.attempt = self.handler = self.attempts = 0
+        self.around: dict[int, int] = {}
+        self.sets: set[str] = set()
+        self.known: dict[str, bool] = {}
+        self.hints: set[str] = set()
+        self.names: dict[str, Any] = {}
+        self.stars: list[str] = []
+        self.tables: dict[str, dict[str, bool]] = {}
+        self.exported: list[str] | None = []
+        self.answers: dict[str, Any] = {}
+        self.dynamic: set[str] = set()
+        self.loader = self.elsewhere = False
+        self.provided: set[str] = set()
+        self.stores: set[tuple[str, str]] = set()
+        self.classes: list[list[Any]] = []
+        self.class_numbers: dict[str, int] = {}
+        self.functions: list[Any] = []
+        self.refs: dict[tuple[Any, ...], list[Any]] = {}
+        self.lazy_annotations = target.minor >= _LAZY_ANNOTATIONS
+
+    # --- names ------------------------------------------------------------------------------------------------------
+
+    def bind_name(self, name: str, value: Any = 0) -> None:
+        """Give a name a value in the scope at hand."""
+        scope = self.scope
+        if name in scope.outer:
+            scope = self.top
+        if not (self.handler and scope.imports.get(name)):  # a stand-in for an import that failed
+            scope.bind(name)
+        self._value(scope, name, value)
+
+    def _value(self, scope: Scope, name: str, value: Any) -> None:
+        if scope is self.top:
+            before = self.names.get(name, value)
+            self.names[name] = value if before == value else 0
+        elif scope.kind == "class":
+            scope.record[1].add(name)
+
+    def bind_import(self, name: str, module: str, path: str) -> None:
+        """Bind a name to a module, or to something that is imported from it."""
+        scope = self.top if name in self.scope.outer else self.scope
+        scope.imports.setdefault(name, []).append((module, path))
+        self._value(scope, name, ["i", module, path])
+
+    def stored(self, thing: ast.expr, name: str | None) -> None:
+        """Take note of an attribute that is set on something; ``None`` for any."""
+        found = chain(thing)
+        if found is not None:
+            self.scope.pending.append(Use(found[0], (*found[1], name or "*"), 0, self.flags, store=True))
+        elif isinstance(thing, ast.Subscript) and ast.unparse(thing) == "sys.modules[__name__]":
+            self.own(name, "it sets attributes of itself in sys.modules")
+
+    def own(self, name: str | None, reason: str) -> None:
+        """Take note of a name that the module gives itself; ``None`` for any name, with the reason."""
+        if name is None:
+            self.dynamic.add(reason)
+        else:
+            self._value(self.top, name, 0)
+
+    def given_away(self, node: ast.expr) -> None:
+        """Take note of ``globals()``, ``vars()`` or ``locals()`` where somebody gets them who may add names."""
+        if not (isinstance(node, ast.Call) and isinstance(node.func, ast.Name)) or node.args:
+            return
+        name = node.func.id
+        if name == "globals" or (name in {"vars", "locals"} and self.scope.kind == "module"):
+            self.dynamic.add("it gives globals() away")
+        elif name in {"vars", "locals"} and self.scope.kind == "class":
+            self.scope.record[2] = True
+
+    def reference(self, module: str, path: str, line: int, flags: int, call: Any = None) -> None:
+        """Keep what the module takes of another."""
+        use = Use("", (), line, self.flags | flags, self.attempt, self.handler, call)
+        self._keep(use, module, path, 0)
+
+    def _keep(self, use: Use, module: str, path: str, own: int) -> None:
+        if use.flags & IMPORTS or self.keep(module, path, use.call):
+            key = (module, path, use.flags, use.attempt, use.handler, str(use.call))
+            self.refs.setdefault(key, [module, path, use.line, use.flags, use.attempt, use.handler, own, use.call])
+
+    def close(self, scope: Scope) -> None:
+        """Give the uses of a scope that ends to what they are of."""
+        for use, module, path, own in scope.settled():
+            if use.store:
+                self.stores.add((module, path))
+            elif path:
+                self._keep(use, module, path, own)
+        if scope is self.top:
+            self._own_stores(scope.pending)
+
+    def _own_stores(self, uses: Iterable[Use]) -> None:
+        """What the module sets on its own classes."""
+        for use in uses:
+            number = self.class_numbers.get(use.root)
+            if use.store and number is not None and len(use.path) == 1:
+                if use.path[0] == "*":
+                    self.classes[number][2] = True
+                self.classes[number][1].add(use.path[0])
+
+    def _base(self, base: tuple[str, tuple[str, ...]] | None) -> Any:
+        """A base class as a value: a number of a class here, a module and path, ``None`` where it cannot be told."""
+        if base is None:
+            return None
+        root, path = base
+        if root in self.class_numbers and not path:
+            return self.class_numbers[root]
+        origins = self.top.imports.get(root, [])
+        if len(set(origins)) == 1 and root not in self.top.bound:
+            return [origins[0][0], ".".join(filter(None, (origins[0][1], *path)))]
+        return ["builtins", root] if root not in self.names and not path else None
+
+    # --- reading ----------------------------------------------------------------------------------------------------
+
+    def body(self, statements: Sequence[ast.stmt]) -> bool:
+        """Read statements in order; whether the end is surely not reached."""
+        return read_all(self, statements)
+
+    def conditional(self, test: ast.expr) -> int:
+        """The flags behind an undecided condition: in a function, only one that asks what is installed counts."""
+        return CONDITIONAL if self.scope.kind != "function" or is_about_versions(test) else 0
+
+    def within(self, statements: Sequence[ast.stmt], flags: int) -> bool:
+        """Read statements that are reached under further circumstances."""
+        before = self.flags
+        self.flags |= flags
+        ended = self.body(statements)
+        self.flags = before
+        return ended
+
+    def summary(self) -> Summary:
+        """All that was found."""
+        definitions: Summary = {
+            "names": self.names,
+            "classes": [[[*map(self._base, bases)], sorted(names), *rest] for bases, names, *rest in self.classes],
+            "functions": self.functions,
+        }
+        if "__all__" in self.names:
+            definitions["all"] = self.exported
+        found: Summary = {
+            "definitions": json.dumps(definitions, separators=(",", ":")),
+            "stars": self.stars,
+            "dynamic": sorted(self.dynamic),
+            "getattr": self.answers,
+            "path": self.elsewhere,
+            "loader": self.loader,
+            "stores": sorted(self.stores),
+            "provides": sorted(self.provided),
+            "hints": sorted(self.hints),
+            "sets": sorted(self.sets),
+            "around": self.around,
+            "refs": list(self.refs.values()),
+        }
+        return {key: value for key, value in found.items() if value}
+
+
+def read(source: bytes, reader: Reader) -> Summary:
+    """The summary of a module's source; one with an ``error`` where it cannot be parsed."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            tree = ast.parse(source)
+    except SyntaxError as error:
+        return {"error": ["syntax", error.lineno or 0, error.msg]}
+    except (ValueError, RecursionError, MemoryError) as error:
+        return {"error": ["unreadable", 0, str(error)]}
+    with contextlib.suppress(RecursionError):
+        reader.body(tree.body)
+        reader.close(reader.top)
+        return reader.summary()
+    return {"error": ["unreadable", 0, "it is nested too deeply"]}

@@ -1,0 +1,44 @@
+"""What was found in an environment that has not changed since."""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+import os
+import zlib
+from importlib import resources
+from typing import TYPE_CHECKING, Any
+
+from envdoctor.linker import store
+from envdoctor.probes import cache
+
+if TYPE_CHECKING:
+    from envdoctor.linker.conditions import Target
+    from envdoctor.linker.layout import Layout
+
+
+def path(layout: Layout, target: Target) -> str:
+    """The file for an environment: named after its releases, their files, where they stand, and this code."""
+    digest = hashlib.blake2b(repr(target).encode(), digest_size=16)
+    for file in sorted(resources.files("envdoctor.linker").iterdir(), key=lambda one: one.name):
+        if file.name.endswith((".py", ".dat")):
+            digest.update(file.read_bytes())
+    for owner in sorted(layout.versions):
+        digest.update(f"{owner} {layout.versions[owner]} {layout.keys.get(owner)}\n".encode())
+    for place in (*layout.locations, *layout.links()):
+        with contextlib.suppress(OSError):  # it was removed
+            status = os.stat(place)
+            digest.update(f"{place} {status.st_mtime_ns} {status.st_size}\n".encode("utf-8", "backslashreplace"))
+    return os.path.join(store.directory(), f"found-{digest.hexdigest()}.json.z")
+
+
+def recall(file: str) -> dict[str, Any] | None:
+    """What was kept of an environment; nothing where it is not there, damaged, or in another shape."""
+    told = store.load(file)
+    return told if told is not None and {"missing", "modules", "asked", "unknown"} == told.keys() else None
+
+
+def keep(file: str, found: dict[str, Any]) -> None:
+    """Keep what was found."""
+    cache.keep(file, zlib.compress(json.dumps(found, separators=(",", ":")).encode(), 1))

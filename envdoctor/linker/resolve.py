@@ -1,0 +1,378 @@
+"""Answers what a module offers: yes, no, or unknown, each with what it rests on."""
+
+from __future__ import annotations
+
+import builtins
+from abc import ABCMeta
+from typing import TYPE_CHECKING, Any
+
+from envdoctor.linker.answers import Answer, no, unknown, yes
+from envdoctor.linker.summary import FROM, IMPORTS, INSTANCE
+from envdoctor.linker.words import Words
+
+if TYPE_CHECKING:
+    from envdoctor.linker.layout import Layout
+    from envdoctor.linker.standard import Standard
+    from envdoctor.linker.store import Store
+    from envdoctor.linker.summary import Summary
+
+#: Imports that lead from module to module more often than this lead nowhere.
+_DEEPEST = 30
+#: So far a module that cannot be imported is followed.
+_DEEPEST_BREAK = 12
+#: Bases of the standard library that add nothing that others ask for.
+_EMPTY_BASES = {
+    "typing.Generic",
+    "typing.Protocol",
+    "abc.ABC",
+    "typing_extensions.Protocol",
+    "typing_extensions.Generic",
+}
+
+
+class Resolver:
+    """Resolves names in a layout; summaries are read where they are needed."""
+
+    def __init__(self, layout: Layout, store: Store, standard: Standard) -> None:
+        self._layout = layout
+        self._store = store
+        self._standard = standard
+        self._known: dict[tuple[str, str], Answer] = {}
+        self._seen: set[str] = set()
+        self._broken: dict[str, Answer | None] = {}
+        self.words = Words(layout)
+        self.set_from_outside: set[tuple[str, str]] = set()
+        self.set_somewhere: set[str] = set()
+        self.provided: set[str] = set()
+        self.providers: set[str] = set()
+        self.loaders: set[str] = set()
+        self.starting: list[str] = []
+
+    def forget(self) -> None:
+        """Forget what was answered while not everything was read."""
+        self._known.clear()
+        self._broken.clear()
+
+    def take_note(self, name: str) -> Summary:
+        """The summary of a module; what it sets on others counts from now on."""
+        summary = self._store.get(name)
+        if name not in self._seen:
+            self._seen.add(name)
+            owner = self._layout.modules[name].owner
+            if summary.get("loader"):
+                self.loaders.add(owner)
+            for module, path in summary.get("stores", ()):
+                self.set_from_outside.add((module, path))
+            self.set_somewhere.update(summary.get("sets", ()))
+            for provided in summary.get("provides", ()):
+                if provided == "*":
+                    self.providers.add(owner)
+                self.provided.add(provided)
+        return summary
+
+    # --- modules ----------------------------------------------------------------------------------------------------
+
+    def module(self, name: str) -> Answer:  # noqa: PLR0911 - one for each reason
+        """Whether a module can be imported, as far as its own file goes."""
+        top = name.partition(".")[0]
+        if self._standard.has(name):
+            return yes(("module", name))
+        if self._layout.has(name):
+            return yes(("module", name))
+        if self._standard.has(name) is False and not self._layout.has(top):
+            return self._missing_standard(name)
+        if self._standard.has(top):
+            return unknown("standard module without a file")
+        if self._is_provided(name):
+            return unknown("put into sys.modules or loaded by a loader")
+        if self._layout.on_disk(name):
+            return unknown("files that no distribution lists")
+        if not self._layout.has(top):
+            return no("absent", name)
+        return self._missing_submodule(name)
+
+    def broken(self, name: str, depth: int = 0) -> Answer | None:
+        """What a module imports without a way out and nobody has, so that importing it fails; ``None`` for nothing.
+
+        The path of an absent module is the distribution that asks for it.
+        """
+        place = self._layout.modules.get(name)
+        if place is None or place.kind == "native" or self._standard.has(name) or depth > _DEEPEST_BREAK:
+            return None
+        if name not in self._broken:
+            self._broken[name] = None  # a module that imports itself
+            for ref in self.take_note(name).get("refs", ()):
+                if ref[3] & ~FROM == IMPORTS and not ref[5]:
+                    found = self.module(ref[0])
+                    if found.verdict is True:
+                        inner = self.broken(ref[0], depth + 1)
+                        found = found if inner is None else inner
+                    elif found.why == "absent":
+                        found = found._replace(path=place.owner)
+                    if found.verdict is False:
+                        self._broken[name] = found
+                        break
+        return self._broken[name]
+
+    def _missing_standard(self, name: str) -> Answer:
+        top = name.partition(".")[0]
+        if not self._standard.known or any(self.words.in_file(path, top) for path in self.starting):
+            return unknown("added when Python starts")
+        if self._is_provided(name) or self._layout.on_disk(top):
+            return unknown("put into sys.modules or loaded by a loader")
+        return no("standard", name)
+
+    def _is_provided(self, name: str) -> bool:
+        if name in self.provided or name.partition(".")[0] in self.provided:
+            return True
+        parent = name
+        while parent:
+            module = self._layout.modules.get(parent)
+            if module is not None and module.owner in self.loaders | self.providers:
+                return True
+            parent = parent.rpartition(".")[0]
+        return False
+
+    def _missing_submodule(self, name: str) -> Answer:
+        parent = name.rpartition(".")[0]
+        while not self._layout.has(parent):
+            parent = parent.rpartition(".")[0]
+        module = self._layout.modules.get(parent)
+        if module is None:
+            return no("absent", name)
+        if module.kind == "native":
+            return unknown("native module")
+        summary = self.take_note(parent)
+        if summary.get("path") or summary.get("error"):
+            return unknown("a package whose modules may stand elsewhere")
+        rest = name[len(parent) + 1 :].partition(".")[0]
+        if (
+            rest in self._store.definitions(parent).get("names", {})
+            or self.attribute(parent, rest).verdict is not False
+        ):
+            return unknown("an attribute that may be a module")
+        return no("module", parent, rest)
+
+    # --- names ------------------------------------------------------------------------------------------------------
+
+    def offers(self, module: str, path: str) -> Answer:
+        """Whether a module has what a dotted path leads to; an empty path asks for the module."""
+        found = self.module(module)
+        if found.verdict is not True or not path:
+            return found
+        return self._walk(found.value, path.split("."), 0)
+
+    def _walk(self, value: Any, steps: list[str], depth: int) -> Answer:
+        answer = yes(value)
+        weak = False
+        for step in steps:
+            answer = self._step(answer.value, step, depth)
+            weak = weak or answer.weak
+            if answer.verdict is not True or answer.value is None:
+                break
+        return answer._replace(weak=True) if weak else answer
+
+    def _step(self, value: Any, step: str, depth: int) -> Answer:
+        if depth > _DEEPEST:
+            return unknown("imports that lead in a circle")
+        kind = value[0]
+        if step == INSTANCE:
+            return yes(("instance", *value[1:]) if kind == "class" else None)
+        if kind == "module":
+            return self.attribute(value[1], step, depth)
+        if kind == "standard":
+            path = f"{value[2]}.{step}"
+            told = self._standard.offers(value[1], path)
+            return no("standard", value[1], path) if told is False else yes()
+        if kind in {"class", "instance"}:
+            return self._member(value, step, depth)
+        return yes()
+
+    def attribute(self, module: str, name: str, depth: int = 0) -> Answer:
+        """Whether a module has a name, and what that is."""
+        key = (module, name)
+        answer = self._known.get(key)
+        if answer is None:
+            self._known[key] = unknown("imports that lead in a circle")
+            answer = self._known[key] = self._attribute(module, name, depth)
+        return answer
+
+    def _attribute(self, module: str, name: str, depth: int) -> Answer:  # noqa: PLR0911 - one for each reason
+        inner = f"{module}.{name}"
+        if self._standard.has(module):
+            return self._of_standard(module, name)
+        place = self._layout.modules.get(module)
+        if place is None or place.kind == "native":
+            return self._of_native(module, name, inner)
+        summary = self.take_note(module)
+        if "error" in summary:
+            return unknown("source that could not be read")
+        names = self._store.definitions(module).get("names", {})
+        if name in names:
+            return self._value(names[name], module, depth)
+        if self._layout.has(inner):
+            return yes(("module", inner))
+        if {inner, module} & self.provided or {(module, name), (module, "*")} & self.set_from_outside:
+            return unknown("set from outside")
+        if name[:2] == "__":
+            return unknown("a special name")
+        return self._not_bound(summary, module, name, depth)
+
+    def _of_standard(self, module: str, name: str) -> Answer:
+        inner = f"{module}.{name}"
+        if self._standard.has(inner):
+            return yes(("module", inner))
+        if self._standard.offers(module, name) is False and not {(module, name), (module, "*")} & self.set_from_outside:
+            return no("standard", module, name)
+        return yes(("standard", module, name))
+
+    def _of_native(self, module: str, name: str, inner: str) -> Answer:
+        if self._layout.has(inner):
+            return yes(("module", inner))
+        if module in self._layout.namespaces:
+            return unknown("namespace package")
+        path = self._layout.modules[module].path
+        parts = [part for part in name.split("_") if part]  # an enumeration puts names together
+        if name[:2] == "__" or all(self.words.in_file(path, part) is not False for part in parts):
+            return unknown("native module")
+        return no("name", module, name, weak=True)
+
+    def _not_bound(self, summary: Summary, module: str, name: str, depth: int) -> Answer:  # noqa: PLR0911 - one for each reason
+        answers = summary.get("getattr", {})
+        if name in answers.get("no", ()):
+            return no("gone", module, name)
+        if name in answers.get("yes", ()):
+            return yes()
+        weak = False
+        for star in summary.get("stars", ()):
+            found = self._by_star(star, name, depth + 1)
+            if found.verdict is not False:
+                return found
+            weak = weak or found.weak
+        if answers.get("rest") == "unknown" or (
+            not answers and "__getattr__" in self._store.definitions(module).get("names", {})
+        ):
+            return self._unless_written_nowhere(module, name, "a module-level __getattr__")
+        if summary.get("dynamic"):
+            return self._unless_written_nowhere(module, name, summary["dynamic"][0])
+        if self._layout.modules[module].owner in self.loaders:
+            return self._unless_written_nowhere(module, name, "put into sys.modules or loaded by a loader")
+        if summary.get("path"):
+            return unknown("a package whose modules may stand elsewhere")
+        return no("name", module, name, weak=weak)
+
+    def _unless_written_nowhere(self, module: str, name: str, reason: str) -> Answer:
+        if self.words.anywhere(self._layout.modules[module].owner, name):
+            return unknown(reason)
+        return no("name", module, name, weak=True)
+
+    def _by_star(self, star: str, name: str, depth: int) -> Answer:
+        """Whether ``from STAR import *`` brings a name."""
+        if self._standard.has(star):
+            return unknown("names of the standard library taken with a star")
+        if depth > _DEEPEST or not self._layout.has(star):
+            return unknown("names of a missing module taken with a star")
+        if name[:1] == "_" and self._layout.modules[star].kind == "native":
+            return no("name", star, name)
+        place = self._layout.modules.get(star)
+        if place is not None and place.kind != "native":
+            told = self._store.definitions(star)
+            exported = told.get("all")
+            if exported is not None and name not in exported:
+                return no("name", star, name)
+            if "all" not in told and name[:1] == "_":
+                return no("name", star, name)
+        return self.attribute(star, name, depth)
+
+    def _value(self, value: Any, module: str, depth: int) -> Answer:
+        """What a module's name is bound to."""
+        if not value:
+            return yes()
+        if value[0] == "c":
+            return yes(("class", module, value[1]))
+        if value[0] == "f":
+            return yes(("function", module, value[1]))
+        found = self.module(value[1])
+        if found.verdict is True and value[2]:
+            found = self._walk(found.value, value[2].split("."), depth + 1)
+        return found if found.verdict is True else yes()  # what the import itself misses is told there
+
+    # --- classes ----------------------------------------------------------------------------------------------------
+
+    def _member(self, value: Any, name: str, depth: int) -> Answer:
+        """Whether a class, or an instance of it, has an attribute."""
+        kind, module, number = value
+        method = self.method(module, number, name, depth)
+        if method == "unknown":
+            return unknown("a class that cannot be told wholly")
+        if method == "none" and (name in self.set_somewhere if kind == "instance" else hasattr(ABCMeta, name)):
+            return unknown("set from outside, or of the class of classes")
+        if method == "none":
+            return no("attribute", module, f"{self.class_name(module, number)}.{name}")
+        return yes(("method", *method) if method and kind == "instance" else None)
+
+    def method(self, module: str, number: int, name: str, depth: int = 0) -> Any:
+        """The module and class that define a method, with its signature; ``None`` for another attribute.
+
+        ``"none"`` where the class has no such attribute, ``"unknown"`` where that cannot be told.
+        """
+        if depth > _DEEPEST or (name[:2] == "__" and name != "__init__"):
+            return "unknown"
+        bases, names, is_open, methods, _ = self._store.definitions(module)["classes"][number]
+        own = self.class_name(module, number)
+        if {(module, f"{own}.{name}"), (module, f"{own}.*")} & self.set_from_outside:
+            return "unknown"
+        if name in names:
+            return (module, number, methods.get(name))
+        in_doubt = bool(is_open)
+        for base in bases:
+            found = self._inherited(base, module, name, depth + 1)
+            if not isinstance(found, str):
+                return found
+            in_doubt = in_doubt or found == "unknown"
+        return "unknown" if in_doubt else "none"
+
+    def _inherited(self, base: Any, module: str, name: str, depth: int) -> Any:
+        if base is None:
+            return "unknown"
+        if isinstance(base, int):
+            return self.method(module, base, name, depth)
+        if base[0] == "builtins":
+            builtin = getattr(builtins, base[1], None)
+            return "unknown" if builtin is None or (hasattr(builtin, name) and builtin is not object) else "none"
+        if ".".join(base) in _EMPTY_BASES:
+            return "none"
+        found = self.offers(base[0], base[1])
+        if found.verdict is True and found.value and found.value[0] == "class":
+            return self.method(found.value[1], found.value[2], name, depth)
+        return "unknown"
+
+    def class_name(self, module: str, number: int) -> str:
+        """The name of a class by its number."""
+        names = self._store.definitions(module).get("names", {})
+        return next((name for name, value in names.items() if value == ["c", number]), "a class")
+
+    # --- calls ------------------------------------------------------------------------------------------------------
+
+    def signature(self, value: Any) -> tuple[list[Any], bool] | None:
+        """The signature of what a path led to, and whether Python fills in the first parameter."""
+        if not value:
+            return None
+        if value[0] == "function":
+            told = self._store.definitions(value[1])["functions"][value[2]]
+            return None if told is None else (told, False)
+        if value[0] == "method":
+            return None if value[3] is None else (value[3], True)
+        if value[0] == "class":
+            return self._constructor(value[1], value[2])
+        return None
+
+    def _constructor(self, module: str, number: int) -> tuple[list[Any], bool] | None:
+        record = self._store.definitions(module)["classes"][number]
+        if record[2] or record[4]:
+            return None
+        found = self.method(module, number, "__init__")
+        if not isinstance(found, tuple) or found[2] is None:
+            return None
+        made = self._store.definitions(found[0])["classes"][found[1]]
+        return None if made[2] or made[4] or "__new__" in record[1] else (found[2], True)

@@ -1,0 +1,90 @@
+"""Signatures of functions as they are written, and whether a call fits one."""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+#: Decorators that leave a signature as it is written.
+_KEEPING = {
+    *("staticmethod", "classmethod", "abstractmethod", "final", "override", "lru_cache", "cache", "coroutine"),
+    *("contextmanager", "asynccontextmanager", "no_type_check"),
+}
+
+
+def of_function(node: ast.FunctionDef | ast.AsyncFunctionDef) -> list[Any] | None:
+    """The signature of a definition; ``None`` where a decorator may change it."""
+    for decorator in node.decorator_list:
+        called = decorator.func if isinstance(decorator, ast.Call) else decorator
+        name = called.attr if isinstance(called, ast.Attribute) else getattr(called, "id", "")
+        if name not in _KEEPING:
+            return None
+    given = node.args
+    required = [one.arg for one, default in zip(given.kwonlyargs, given.kw_defaults) if default is None]
+    names = [one.arg for one in (*given.posonlyargs, *given.args)]
+    return [
+        len(given.posonlyargs),
+        names,
+        len(given.defaults),
+        int(given.vararg is not None),
+        [one.arg for one in given.kwonlyargs],
+        required,
+        int(given.kwarg is not None),
+    ]
+
+
+def of_text(text: str) -> list[Any]:
+    """The signature that is written as the library's data has it: ``a/,b=,*c,d=,**e``."""
+    positional = defaults = variable = keywords = 0
+    names: list[str] = []
+    only: list[str] = []
+    required: list[str] = []
+    behind = False
+    for part in filter(None, text.split(",")):
+        name = part.rstrip("=").rstrip("/")
+        if part.startswith("**"):
+            keywords = 1
+        elif part.startswith("*"):
+            behind, variable = True, variable or int(part != "*")
+        elif behind:
+            only.append(name)
+            required += [] if part.endswith("=") else [name]
+        else:
+            names.append(name)
+            positional += "/" in part
+            defaults += part.endswith("=")
+    return [positional, names, defaults, variable, only, required, keywords]
+
+
+def of_call(node: ast.Call) -> list[Any]:
+    """How many arguments a call has, which keywords, and whether these are all."""
+    starred = any(isinstance(one, ast.Starred) for one in node.args)
+    keywords = [one.arg for one in node.keywords if one.arg is not None]
+    exact = not starred and len(keywords) == len(node.keywords)
+    return [len(node.args) - starred, keywords, int(exact)]
+
+
+def misfit(signature: Sequence[Any], call: Sequence[Any], *, bound: bool) -> tuple[str, str] | None:
+    """What a signature does not take of a call: the kind of mistake and the argument; ``None`` where it fits.
+
+    ``bound`` leaves out the first parameter, which Python fills in.
+    """
+    positional_only, names, defaults, variable, only, required, keywords = signature
+    given, named, exact = call
+    taken = names[1:] if bound and names else names
+    first = max(positional_only - bound, 0)
+    if not keywords:
+        for name in named:
+            if name not in taken[first:] and name not in only:
+                return "unknown", name
+    if not variable and given > len(taken):
+        return "many", str(len(taken))
+    if exact:
+        needed = taken[: max(len(taken) - defaults, 0)]
+        missing = [name for name in needed[given:] if name not in named] + [one for one in required if one not in named]
+        if missing:
+            return "missing", missing[0]
+    return None

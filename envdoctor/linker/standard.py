@@ -1,0 +1,100 @@
+"""What the standard library has in each version, as far as versions differ: data that ``authoring.standard`` writes."""
+
+from __future__ import annotations
+
+import functools
+import json
+import zlib
+from importlib import resources
+from typing import TYPE_CHECKING, Any
+
+from envdoctor.linker import signatures
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+
+@functools.cache
+def _data() -> dict[str, Any]:
+    packed = resources.files("envdoctor.linker").joinpath("standard.dat").read_bytes()
+    data: dict[str, Any] = json.loads(zlib.decompress(packed))
+    return data
+
+
+class Standard:
+    """The standard library of one Python, ``X.Y`` as two numbers."""
+
+    def __init__(self, minor: tuple[int, int]) -> None:
+        data = _data()
+        self._versions = [tuple(int(part) for part in version.split(".")) for version in data["versions"]]
+        nearest = min(range(len(self._versions)), key=lambda at: abs(self._versions[at][1] - minor[1]))
+        self.known = self._versions[nearest] == minor
+        self._bit = 1 << nearest
+        self._modules: dict[str, Any] = data["modules"]
+        self._names: dict[str, dict[str, tuple[int, int]]] = {}
+
+    def is_part(self, module: str) -> bool:
+        """Whether a module, or the package around it, was part of some version."""
+        return module in self._modules or module.partition(".")[0] in self._modules
+
+    def has(self, module: str) -> bool | None:
+        """Whether this version has a module; ``None`` where no version had it."""
+        entry = self._modules.get(module)
+        return None if entry is None else bool(entry[0] & self._bit)
+
+    def offers(self, module: str, path: str) -> bool | None:
+        """Whether a module has a name, or a class an attribute; ``None`` where the data does not tell."""
+        changes = self._changes(module)
+        entry = changes.get(path)
+        if changes.get("*", (0, 0))[1] & self._bit:  # it could not be imported where it was asked
+            return None
+        if entry is None or not self.known or path.rpartition(".")[2][:2] == "__":
+            return None
+        yes, maybe = entry
+        return True if yes & self._bit else None if maybe & self._bit else False
+
+    def _changes(self, module: str) -> dict[str, tuple[int, int]]:
+        held = self._names.get(module)
+        if held is None:
+            held = {}
+            for masks, names in self._modules.get(module, (0, {}))[1].items():
+                yes, maybe = (int(mask, 16) for mask in masks.split())
+                held.update(dict.fromkeys(names.split(), (yes, maybe)))
+            self._names[module] = held
+        return held
+
+    def signature(self, module: str, path: str) -> list[Any] | None:
+        """The signature of a callable whose signature has changed from version to version."""
+        for text, mask in self._signatures(module).get(path, {}).items():
+            if mask & self._bit:
+                return signatures.of_text(text)
+        return None
+
+    def _signatures(self, module: str) -> dict[str, dict[str, int]]:
+        entry = self._modules.get(module)
+        return {} if entry is None else entry[2]
+
+    def others(self, module: str, path: str) -> Iterable[str]:
+        """The texts of a callable's signatures in other versions."""
+        return (text for text, mask in self._signatures(module).get(path, {}).items() if not mask & self._bit)
+
+    def matters(self, module: str, path: str, call: object) -> bool:
+        """Whether an answer about a name of the standard library could be anything but yes."""
+        if module not in self._modules:
+            return True
+        changes = self._changes(module)
+        steps = path.split(".")
+        if any(".".join(steps[:end]) in changes for end in range(1, len(steps) + 1)):
+            return True
+        inner = f"{module}.{steps[0]}"
+        if inner in self._modules:
+            return self.matters(inner, ".".join(steps[1:]), call) or not self.has(inner)
+        return call is not None and path in self._signatures(module)
+
+    def span(self, module: str, path: str = "") -> tuple[str, str] | None:
+        """The first and the last version that has a module or name; the last is empty where the newest has it."""
+        mask = self._changes(module).get(path, (0, 0))[0] if path else self._modules[module][0]
+        there = [".".join(map(str, version)) for at, version in enumerate(self._versions) if mask >> at & 1]
+        if not there:
+            return None
+        return there[0], "" if mask >> (len(self._versions) - 1) & 1 else there[-1]

@@ -1,0 +1,240 @@
+"""What each kind of statement means to a reader. A function returns true where the statements behind it are dead."""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING, Any
+
+from envdoctor.linker import signatures, tables
+from envdoctor.linker.assignments import annotated_assign, assign, assign_to, augmented, expression
+from envdoctor.linker.conditions import holds
+from envdoctor.linker.expressions import chain, last
+from envdoctor.linker.scopes import Scope
+from envdoctor.linker.summary import CATCHES_ALL, CONDITIONAL, FROM, IMPORTS, LATER, caught
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from envdoctor.linker.reader import Reader
+
+#: What may stand at the top of a class statement without making the class impossible to tell.
+_PLAIN_META = {"ABCMeta", "EnumMeta", "type"}
+_PLAIN_DECORATORS = {"dataclass", "dataclasses", "total_ordering", "final", "runtime_checkable", "runtime", "unique"}
+
+
+def _import(reader: Reader, node: ast.Import) -> None:
+    for alias in node.names:
+        reader.reference(alias.name, "", node.lineno, IMPORTS)
+        if alias.asname:
+            reader.bind_import(alias.asname, alias.name, "")
+        else:
+            reader.bind_import(alias.name.partition(".")[0], alias.name.partition(".")[0], "")
+
+
+def _import_from(reader: Reader, node: ast.ImportFrom) -> None:
+    module = node.module or ""
+    if node.level:
+        parts = reader.package.split(".")
+        base = parts[: len(parts) - node.level + 1]
+        module = ".".join([*base, *([module] if module else [])])
+    if module == "__future__":
+        reader.lazy_annotations |= any(alias.name == "annotations" for alias in node.names)
+        return
+    for alias in node.names:
+        if alias.name == "*":
+            reader.reference(module, "", node.lineno, IMPORTS)
+            reader.stars.append(module)
+        else:
+            reader.reference(module, alias.name, node.lineno, IMPORTS | FROM)
+            reader.bind_import(alias.asname or alias.name, module, alias.name)
+
+
+# --- functions and classes ------------------------------------------------------------------------------------------
+
+
+def _function(reader: Reader, node: ast.FunctionDef | ast.AsyncFunctionDef) -> None:
+    given = node.args
+    arguments = [*given.posonlyargs, *given.args, *given.kwonlyargs]
+    arguments += [one for one in (given.vararg, given.kwarg) if one is not None]
+    for part in (*node.decorator_list, *given.defaults, *given.kw_defaults):
+        reader.walk(part)
+    if not reader.lazy_annotations:
+        for annotation in (*(one.annotation for one in arguments), node.returns):
+            reader.walk(annotation)
+    _define(reader, node)
+    outside, before = reader.scope, (reader.flags, reader.attempt, reader.handler)
+    reader.scope = inner = Scope("function", outside)
+    reader.flags = reader.flags & CONDITIONAL | LATER
+    reader.attempt = reader.handler = 0
+    for one in arguments:
+        inner.bind(one.arg)
+    reader.body(node.body)
+    reader.scope = outside
+    reader.flags, reader.attempt, reader.handler = before
+    reader.close(inner)
+
+
+def _define(reader: Reader, node: ast.FunctionDef | ast.AsyncFunctionDef) -> None:
+    """Bind the name of a function, with its signature where that is kept."""
+    scope = reader.scope
+    value: Any = 0
+    if scope.kind == "class":
+        methods = scope.record[3]
+        static = any(getattr(one, "id", "") == "staticmethod" for one in node.decorator_list)
+        methods[node.name] = None if node.name in methods or static else signatures.of_function(node)
+        if node.name in {"__getattr__", "__getattribute__"}:
+            scope.record[2] = True
+    elif scope is reader.top:
+        if node.name == "__getattr__" and isinstance(node, ast.FunctionDef):
+            reader.answers = tables.defined_getattr(node, reader.tables)
+        reader.functions.append(signatures.of_function(node))
+        value = ["f", len(reader.functions) - 1]
+    reader.bind_name(node.name, value)
+
+
+def _class(reader: Reader, node: ast.ClassDef) -> None:
+    for part in (*node.decorator_list, *node.bases, *(keyword.value for keyword in node.keywords)):
+        reader.walk(part)
+    decorated = [last(one.func if isinstance(one, ast.Call) else one) for one in node.decorator_list]
+    metas = [last(one.value) if one.arg == "metaclass" else None for one in node.keywords]
+    changed = any(one not in _PLAIN_DECORATORS for one in decorated) or any(one not in _PLAIN_META for one in metas)
+    record = [[_base(base) for base in node.bases], set(), changed, {}, int(bool(decorated))]
+    value: Any = 0
+    if reader.scope is reader.top:
+        value = ["c", len(reader.classes)]
+        reader.class_numbers[node.name] = len(reader.classes)
+        reader.classes.append(record)
+    reader.bind_name(node.name, value)
+    outside = reader.scope
+    reader.scope = inner = Scope("class", outside)
+    inner.record = record
+    reader.body(node.body)
+    reader.scope = outside
+    reader.close(inner)
+
+
+def _base(base: ast.expr) -> tuple[str, tuple[str, ...]] | None:
+    return chain(base.value if isinstance(base, ast.Subscript) else base)
+
+
+# --- branches -------------------------------------------------------------------------------------------------------
+
+
+def _if(reader: Reader, node: ast.If) -> bool:
+    reader.walk(node.test)
+    decided = holds(node.test, reader.target, reader.known)
+    if decided is not None:
+        return reader.body(node.body if decided else node.orelse)
+    flags = reader.conditional(node.test)
+    ended = reader.within(node.body, flags)
+    return reader.within(node.orelse, flags) and ended
+
+
+def _try(reader: Reader, node: ast.Try) -> None:
+    flags = 0
+    for handler in node.handlers:
+        if not any(isinstance(one, ast.Raise) for one in handler.body[-1:]):
+            flags |= _handled(handler.type)
+    reader.attempts += 1
+    number, before = reader.attempts, (reader.attempt, reader.handler)
+    if reader.handler:
+        reader.around[number] = reader.handler
+    reader.attempt = number
+    reader.within(node.body, flags)
+    reader.attempt = before[0]
+    for handler in node.handlers:
+        if handler.name:
+            reader.scope.shadowed.add(handler.name)
+        reader.handler = number
+        reader.body(handler.body)
+        reader.handler = before[1]
+    reader.handler = -number
+    reader.body(node.orelse)
+    reader.handler = before[1]
+    reader.body(node.finalbody)
+
+
+def _handled(kind: ast.expr | None) -> int:
+    """The flags of what ``except KIND`` catches."""
+    if kind is None:
+        return CATCHES_ALL
+    flags = 0
+    for one in kind.elts if isinstance(kind, ast.Tuple) else [kind]:
+        flags |= caught(last(one) or "")
+    return flags
+
+
+def _with(reader: Reader, node: ast.With | ast.AsyncWith) -> None:
+    flags = 0
+    for item in node.items:
+        reader.walk(item.context_expr)
+        if item.optional_vars is not None:
+            assign_to(reader, item.optional_vars, None)
+        call = item.context_expr
+        if isinstance(call, ast.Call) and last(call.func) == "suppress":
+            for one in call.args:
+                flags |= _handled(one)
+    reader.within(node.body, flags)
+
+
+def _loop(reader: Reader, node: ast.For | ast.AsyncFor) -> None:
+    reader.walk(node.iter)
+    assign_to(reader, node.target, None)
+    reader.body(node.body)
+    reader.body(node.orelse)
+
+
+def _while(reader: Reader, node: ast.While) -> None:
+    reader.walk(node.test)
+    reader.within(node.body, 0 if isinstance(node.test, ast.Constant) else reader.conditional(node.test))
+    reader.body(node.orelse)
+
+
+def _match(reader: Reader, node: Any) -> None:
+    reader.walk(node.subject)
+    for case in node.cases:
+        for part in ast.walk(case.pattern):
+            name = getattr(part, "name", None) or getattr(part, "rest", None)
+            if isinstance(name, str):
+                reader.bind_name(name)
+        reader.walk(case.guard)
+        reader.within(case.body, CONDITIONAL)
+
+
+def _delete(reader: Reader, node: ast.Delete) -> None:
+    for target in node.targets:
+        if isinstance(target, ast.Name) and reader.scope is reader.top and not reader.flags and not reader.handler:
+            reader.names.pop(target.id, None)
+        elif not isinstance(target, ast.Name):
+            reader.walk(target)
+
+
+def _outer(reader: Reader, node: ast.Global) -> None:
+    reader.scope.outer.update(node.names)
+
+
+_STATEMENTS: dict[Any, Callable[[Any, Any], bool | None]] = {
+    ast.Import: _import, ast.ImportFrom: _import_from, ast.FunctionDef: _function, ast.AsyncFunctionDef: _function,
+    ast.ClassDef: _class, ast.If: _if, ast.Try: _try, ast.With: _with, ast.AsyncWith: _with, ast.For: _loop,
+    ast.AsyncFor: _loop, ast.While: _while, ast.Assign: assign, ast.AnnAssign: annotated_assign,
+    ast.AugAssign: augmented, ast.Expr: expression, ast.Delete: _delete, ast.Global: _outer,
+}  # fmt: skip
+for _name, _read in (("Match", _match), ("TryStar", _try)):  # newer than the oldest Python that runs this
+    if hasattr(ast, _name):
+        _STATEMENTS[getattr(ast, _name)] = _read
+
+_ENDS = (ast.Return, ast.Raise, ast.Continue, ast.Break)
+
+
+def read_all(reader: Reader, statements: Sequence[ast.stmt]) -> bool:
+    """Read statements in order; whether the end is surely not reached."""
+    for node in statements:
+        read = _STATEMENTS.get(type(node))
+        if read is None:
+            for child in ast.iter_child_nodes(node):
+                reader.walk(child)
+            if isinstance(node, _ENDS):
+                return True
+        elif read(reader, node):
+            return True
+    return False

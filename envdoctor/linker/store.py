@@ -1,0 +1,175 @@
+"""Summaries by distribution release, in the user's cache: a file each, made side by side, and never twice."""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import json
+import os
+import sys
+import zlib
+from importlib import resources
+from typing import TYPE_CHECKING, Any
+
+from envdoctor.linker.reader import Reader, read
+from envdoctor.probes import cache, several
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from envdoctor.linker.conditions import Target
+    from envdoctor.linker.layout import Layout
+    from envdoctor.linker.summary import Summary
+
+#: A file longer than this is generated, and takes nothing of others.
+LONGEST = 4 << 20
+#: Entries and bytes on disk; the oldest go first.
+MOST_ENTRIES, MOST_BYTES = 4000, 256 << 20
+_MOST_OF_ONE = 64 << 20
+#: The files that decide what a summary contains.
+_MAKERS = (
+    *(
+        "assignments.py",
+        "conditions.py",
+        "expressions.py",
+        "reader.py",
+        "scopes.py",
+        "signatures.py",
+        "standard.py",
+        "standard.dat",
+    ),
+    *("statements.py", "store.py", "summary.py", "tables.py"),
+)
+
+
+class Store:
+    """Summaries of the modules of a layout, for one target."""
+
+    def __init__(self, layout: Layout, target: Target, keep: Callable[[str, str, object], bool]) -> None:
+        self._layout = layout
+        self._target = target
+        self._keep = keep
+        self._held: dict[str, dict[str, Summary]] = {}
+        self._unpacked: dict[str, Summary] = {}
+        self._changed: set[str] = set()
+        self.read = 0
+
+    def get(self, name: str) -> Summary:
+        """The summary of a module that the layout has; it is read where that has not been done."""
+        module = self._layout.modules[name]
+        held = self._of(module.owner)
+        if name not in held:
+            held[name] = json.loads(self._made(name))
+            self._changed.add(module.owner)
+            self.read += 1
+        return held[name]
+
+    def definitions(self, name: str) -> Summary:
+        """What a module binds and defines, which is only unpacked for those that somebody asks."""
+        found = self._unpacked.get(name)
+        if found is None:
+            found = self._unpacked[name] = json.loads(self.get(name).get("definitions", "{}"))
+        return found
+
+    def prepare(self, names: Iterable[str]) -> None:
+        """Read several modules on every core."""
+        modules = self._layout.modules
+        new = [name for name in names if modules[name].kind != "native" and name not in self._of(modules[name].owner)]
+        weights = [_size(modules[name].path) for name in new]
+        for at, told in several.each(weights, lambda at: self._made(new[at])).items():
+            owner = modules[new[at]].owner
+            self._held[owner][new[at]] = json.loads(told)
+            self._changed.add(owner)
+        self.read += len(new)
+
+    def keep(self) -> None:
+        """Write what is new to the cache."""
+        for owner in sorted(self._changed & self._layout.keys.keys()):
+            data = json.dumps(self._held[owner], separators=(",", ":")).encode()
+            cache.keep(self._path(owner), zlib.compress(data, 1))
+        if self._changed:
+            _prune(directory())
+        self._changed.clear()
+
+    def _of(self, owner: str) -> dict[str, Summary]:
+        held = self._held.get(owner)
+        if held is None:
+            held = self._held[owner] = (load(self._path(owner)) if owner in self._layout.keys else None) or {}
+        return held
+
+    def _path(self, owner: str) -> str:
+        return os.path.join(directory(), f"{owner}-{self.key(owner)}.json.z")
+
+    def key(self, owner: str) -> str:
+        """What identifies a distribution's summaries: its release, its files, the target, and this code."""
+        told = (self._layout.versions[owner], self._layout.keys[owner], *map(str, self._target), version())
+        return hashlib.blake2b("\n".join(told).encode(), digest_size=12).hexdigest()
+
+    def _made(self, name: str) -> bytes:
+        module = self._layout.modules[name]
+        if module.kind == "native":
+            return b'{"error":["native",0,""]}'
+        try:
+            with open(module.path, "rb") as file:
+                source = file.read(LONGEST + 1)
+        except OSError as error:
+            return json.dumps({"error": ["missing", 0, error.strerror or str(error)]}).encode()
+        if len(source) > LONGEST:
+            return b'{"error":["unreadable",0,"it is longer than 4 MiB"]}'
+        own = name.partition(".")[0]
+        keep = self._keep
+        reader = Reader(
+            name,
+            self._target,
+            lambda other, path, call: other.partition(".")[0] != own and keep(other, path, call),
+            package=module.kind == "package",
+        )
+        return json.dumps(read(source, reader), separators=(",", ":")).encode("utf-8", "backslashreplace")
+
+
+def _size(path: str) -> int:
+    try:
+        return os.stat(path).st_size
+    except OSError:
+        return 0
+
+
+def load(path: str) -> dict[str, Any] | None:
+    """What an earlier run kept; nothing where it is not there or damaged."""
+    kept = cache.read(path, _MOST_OF_ONE)
+    try:
+        told = json.loads(zlib.decompressobj().decompress(kept, _MOST_OF_ONE)) if kept else None
+    except (ValueError, RecursionError, zlib.error):
+        return None
+    return told if isinstance(told, dict) else None
+
+
+def directory() -> str:
+    """Where summaries stand."""
+    return os.path.join(cache.directory(), "linker")
+
+
+@functools.cache
+def version() -> str:
+    """A digest of what a summary depends on besides the source: this code, its data, and the Python that parses."""
+    digest = hashlib.blake2b(repr(sys.version_info[:2]).encode(), digest_size=8)
+    for name in _MAKERS:
+        digest.update(resources.files("envdoctor.linker").joinpath(name).read_bytes())
+    return digest.hexdigest()
+
+
+def _prune(folder: str) -> None:
+    entries = []
+    try:
+        with os.scandir(folder) as found:
+            for entry in found:
+                status = entry.stat()
+                entries.append((status.st_mtime_ns, status.st_size, entry.path))
+        size = sum(entry[1] for entry in entries)
+        entries.sort(reverse=True)
+        while entries and (len(entries) > MOST_ENTRIES or size > MOST_BYTES):
+            _, one, path = entries.pop()
+            size -= one
+            os.unlink(path)
+    except OSError:
+        return  # another process tidies as well

@@ -1,0 +1,60 @@
+"""What is kept of one module, as plain values that JSON carries.
+
+A summary is a mapping with these keys, each left out where it is empty:
+
+``stars``      modules whose names it takes with ``import *``
+``getattr``    what a module-level ``__getattr__`` answers: ``{"yes": [..], "no": [..], "rest": "raises" | "unknown"}``
+``dynamic``    reasons for which names may appear that are written nowhere
+``path``       true where its submodules may stand elsewhere
+``loader``     true where it adds to ``sys.meta_path``
+``stores``     ``[module, path]`` of attributes that it sets on others; ``*`` for any
+``provides``   modules that it puts into ``sys.modules``
+``hints``      names that it asks for with ``hasattr`` or ``getattr``
+``refs``       what it takes of others: ``[module, path, line, flags, try, handler, own, call]``
+``sets``       names of attributes that it sets on what is not ``self``
+``around``     the handler in which a ``try`` stands
+``error``      ``[kind, line, reason]`` where it could not be read
+``definitions``  a JSON text of its own, unpacked where somebody asks:
+    ``names``      what the module binds: ``name -> value``, a value being one of those below
+    ``all``        the names of ``__all__``, or ``None`` where it is not a plain list
+    ``classes``    ``[bases, attributes, open, method -> signature, decorated]``
+    ``functions``  signatures
+
+A value is ``0`` (something), ``["i", module, path]`` (imported; an empty module is this one), ``["c", number]`` (a
+class), or ``["f", number]`` (a function). A path is dotted; the step ``()`` stands for an instance of a class. ``try``
+and ``handler`` number the statement around a reference; a negative handler is its ``else``. ``own`` is how many steps
+of the path the import statement has taken already. A signature is
+``[positional-only, names, defaults, *args, keyword-only, required of those, **kwargs]`` and a call
+``[positional, keywords, exact]``, where ``exact`` is false if stars hide further arguments.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+Summary = dict[str, Any]
+
+#: Which exceptions around a reference are caught.
+CATCHES_IMPORT, CATCHES_MODULE, CATCHES_ATTRIBUTE, CATCHES_TYPE, CATCHES_SYNTAX = 1, 2, 4, 8, 16
+CATCHES_ALL = 31
+#: The reference is only reached under a condition that could not be decided, or when a function is called.
+CONDITIONAL, LATER = 32, 64
+#: What it is: an import statement; a name of one.
+IMPORTS, FROM = 128, 256
+#: The step of a path that makes an instance.
+INSTANCE = "()"
+
+_CAUGHT = {
+    "ImportError": CATCHES_IMPORT | CATCHES_MODULE,
+    "ModuleNotFoundError": CATCHES_MODULE,
+    "AttributeError": CATCHES_ATTRIBUTE,
+    "TypeError": CATCHES_TYPE,
+    "SyntaxError": CATCHES_SYNTAX,
+    "Exception": CATCHES_ALL,
+    "BaseException": CATCHES_ALL,
+}
+
+
+def caught(name: str) -> int:
+    """The flags of what a handler for an exception catches."""
+    return _CAUGHT.get(name, 0)

@@ -1,0 +1,108 @@
+"""``envdoctor check --link``: findings like any other, in text and as JSON, and what it says where there is nothing."""
+
+import json
+import sys
+
+import linker_environment as env
+import pytest
+from conftest import environment, run
+
+
+def check(folder, *words):
+    command = [sys.executable, "-m", "envdoctor", "check", *words]
+    return run(*command, env=environment(), cwd=folder)
+
+
+@pytest.fixture
+def broken(make_environment, tmp_path):
+    folder = make_environment(sys.executable)
+    (site,) = folder.glob("lib/python3*/site-packages")
+    env.write(
+        site,
+        a={"a/__init__.py": "import b\nb.gone\n"},
+        c={"c.py": "def f():\n    from b import gone\n"},
+        b={"b.py": ""},
+    )
+    return folder
+
+
+def test_a_missing_name_is_a_finding(broken, tmp_path):
+    done = check(tmp_path, "--python", broken, "--link", "-f", "json")
+    assert done.returncode == 1
+    (finding,) = json.loads(done.stdout)["findings"]
+    assert finding["rule"] == "linked-name-missing"
+    assert finding["severity"] == "error"
+    assert finding["packages"] == ["a", "c", "b"]
+    assert finding["consumer"] == "a"
+    assert finding["title"] == "a 1.0 and 1 more take b.gone, which b 1.0 does not have"
+    places = [one["source"].rpartition("site-packages/")[2] for one in finding["evidence"][:2]]
+    assert places == ["a/__init__.py:2", "c.py:2"]
+
+
+def test_without_the_option_nothing_is_read(broken, tmp_path):
+    assert json.loads(check(tmp_path, "--python", broken, "-f", "json").stdout)["findings"] == []
+
+
+def test_the_text_names_both_sides(broken, tmp_path):
+    text = check(tmp_path, "--python", broken, "--link").stdout
+    assert "b.gone" in text
+    assert "use a release of b that still has it" in text
+
+
+def test_a_root_file_system_for_another_python(tmp_path):
+    prefix = tmp_path / "root" / "usr" / "local"
+    (prefix / "bin").mkdir(parents=True)
+    (prefix / "bin" / "python3.12").write_bytes(b"")
+    (prefix / "lib" / "python3.12").mkdir(parents=True)
+    (prefix / "lib" / "python3.12" / "os.py").write_text("")
+    env.write(
+        prefix / "lib" / "python3.12" / "site-packages", a={"a.py": "import distutils\nfrom typing import List\n"}
+    )
+    done = check(tmp_path, "--root", tmp_path / "root", "--link", "-f", "json")
+    (finding,) = json.loads(done.stdout)["findings"]
+    assert finding["title"] == "a 1.0 takes distutils, which Python 3.12 does not have"
+    assert [one.get("requirement") for one in finding["remedies"]] == [None, "python<3.12"]
+
+
+def test_a_target_without_files_is_told_apart(tmp_path):
+    (tmp_path / "requirements.txt").write_text("a==1.0\n")
+    done = check(tmp_path, "-r", "requirements.txt", "--python-version", "3.12", "--link")
+    assert done.returncode == 3
+    assert "--link reads the files" in done.stderr
+
+
+def test_a_rule_about_the_same_cause_gains_the_evidence(make_environment, tmp_path):
+    folder = make_environment(sys.executable)
+    (site,) = folder.glob("lib/python3*/site-packages")
+    env.write(site, a={"a.py": "from b import gone\n"}, b={"b.py": ""})
+    rules = tmp_path / "rules"
+    rules.mkdir()
+    (rules / "a-needs-old-b.yaml").write_text(RULE)
+    done = check(tmp_path, "--python", folder, "--link", "-f", "json", "--rules", rules)
+    assert done.returncode == 1, done.stderr
+    (finding,) = json.loads(done.stdout)["findings"]
+    assert finding["rule"] == "a-needs-old-b"
+    assert any(one["source"].endswith("a.py:1") for one in finding["evidence"])
+
+
+RULE = """\
+id: a-needs-old-b
+title: b 1.0 removed gone, which a imports
+severity: error
+impact: crash
+when:
+  packages: {a: ">=1.0", b: ">=1.0"}
+why: b 1.0 removed it.
+symptoms:
+  - {raises: ImportError, message: "cannot import name 'gone'"}
+remedies:
+  - downgrade: b<1.0
+references:
+  - https://example.org/1
+proof:
+  script: import a
+  bad:
+    - {python: "3.11", packages: {a: "1.0", b: "1.0"}}
+  good:
+    - {python: "3.11", packages: {a: "1.0", b: "0.9"}}
+"""

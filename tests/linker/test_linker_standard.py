@@ -1,0 +1,76 @@
+"""The standard library by version, and what changed in it needs no rule."""
+
+import subprocess
+
+import interpreters
+import linker_environment as env
+import pytest
+
+from envdoctor.linker.standard import Standard
+
+#: What is used, the Python that lacks it, and one that has it.
+REMOVED = [
+    ("import cgi", (3, 13), (3, 12)),
+    ("import distutils", (3, 12), (3, 11)),
+    ("import audioop", (3, 13), (3, 12)),
+    ("from inspect import getargspec", (3, 11), (3, 10)),
+    ("from inspect import formatargspec", (3, 11), (3, 10)),
+    ("import asyncio\nasyncio.coroutine", (3, 11), (3, 10)),
+    ("from collections import Mapping", (3, 10), (3, 9)),
+    ("import pkgutil\npkgutil.ImpImporter", (3, 12), (3, 11)),
+    ("import ast\nast.Str", (3, 14), (3, 13)),
+    ("import time\ntime.clock", (3, 8), (3, 7)),
+    ("import ssl\nssl.wrap_socket", (3, 12), (3, 11)),
+    ("import datetime\ndatetime.UTC", (3, 10), (3, 11)),
+    ("import dataclasses", (3, 6), (3, 7)),
+    ("import array\narray.array.tostring", (3, 9), (3, 8)),
+]
+
+
+def runs(version, source):
+    python = interpreters.need("{}.{}".format(*version))
+    done = subprocess.run([python, "-I", "-S", "-W", "ignore", "-c", source], capture_output=True, check=False)
+    return done.returncode == 0
+
+
+@pytest.mark.parametrize(("source", "without", "having"), REMOVED, ids=[one[0].replace("\n", ";") for one in REMOVED])
+def test_a_library_that_changed(tmp_path, source, without, having):
+    env.write(tmp_path, a={"a.py": source})
+    (told,) = env.missing(tmp_path, without)
+    assert told[:2] == ("error", "a")
+    assert env.missing(tmp_path, having) == []
+    assert runs(without, source) is False
+    assert runs(having, source) is True
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "import winreg", "import ctypes\nfrom ctypes import wintypes\nwintypes.DWORD", "import select\nselect.kqueue",
+        "import os.path", "import logging\nlogging.handlers", "import signal\nsignal.CTRL_C_EVENT", "import msvcrt",
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize("minor", [(3, 6), (3, 8), (3, 9), (3, 14)])
+def test_what_other_systems_have_is_not_missing(tmp_path, source, minor):
+    env.write(tmp_path, a={"a.py": source})
+    assert env.missing(tmp_path, minor) == []
+
+
+def test_an_argument_that_was_removed(tmp_path):
+    source = "import asyncio\nasync def f(loop):\n    await asyncio.sleep(1, loop=loop)\n"
+    env.write(tmp_path, a={"a.py": source})
+    (told,) = env.missing(tmp_path, (3, 10))
+    assert told == ("warning", "a", 3, "asyncio.sleep")
+    assert env.missing(tmp_path, (3, 9)) == []
+
+
+def test_the_versions_that_have_a_name():
+    standard = Standard((3, 12))
+    assert standard.span("cgi") == ("3.6", "3.12")
+    assert standard.span("inspect", "getargspec") == ("3.6", "3.10")
+    assert standard.span("tomllib") == ("3.11", "")
+
+
+def test_a_python_that_the_data_does_not_know_decides_nothing(tmp_path):
+    env.write(tmp_path, a={"a.py": "from inspect import getargspec\nimport cgi"})
+    assert env.missing(tmp_path, (3, 99)) == []

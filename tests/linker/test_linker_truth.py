@@ -1,0 +1,116 @@
+"""What the linker calls an error fails when Python imports it, and what imports is no error: each case is run."""
+
+import subprocess
+import sys
+
+import linker_environment as env
+import pytest
+
+PLAIN = {"b/__init__.py": "from b.inner import kept\ndef f(x, *, y=1): pass\nclass K:\n    def m(self, one): pass\n",
+         "b/inner.py": "kept = 1\n", "b/lone.py": "lone = 1\n"}  # fmt: skip
+
+#: What ``a`` contains, and what is missing of ``b``; nothing where it imports.
+CASES = {
+    "a name that is there": ("from b import kept, f", None),
+    "a name that is missing": ("from b import gone", "b.gone"),
+    "a missing attribute of a module": ("import b\nb.gone", "b.gone"),
+    "a missing attribute of a class": ("import b\nb.K.gone", "b.K.gone"),
+    "a class that inherits": ("import b\nclass Mine(b.K):\n    pass\nMine.m", None),
+    "a missing submodule": ("import b.gone", "b.gone"),
+    "from a missing submodule": ("from b.gone import x", "b.gone.x"),
+    "a submodule as a name": ("from b import lone", None),
+    "a re-exported name": ("import b\nb.inner.kept", None),
+    "a decorator": ("import b\n@b.gone\ndef g(): pass", "b.gone"),
+    "a default": ("import b\ndef g(x=b.gone): pass", "b.gone"),
+    "a base class": ("import b\nclass X(b.Gone): pass", "b.Gone"),
+    "an annotation": ("import b\ndef g(x: b.Gone): pass", "b.Gone"),
+    "an annotation that is not evaluated": ("from __future__ import annotations\nimport b\ndef g(x: b.Gone): pass", None),
+    "in a string": ("import b\ndef g(x: 'b.Gone'): pass", None),
+    "caught": ("try:\n    from b import gone\nexcept ImportError:\n    gone = None", None),
+    "caught by a name for more": ("try:\n    from b import gone\nexcept Exception:\n    gone = None", None),
+    "another exception is caught": ("try:\n    from b import gone\nexcept AttributeError:\n    gone = None", "b.gone"),
+    "only a missing module is caught": (
+        "try:\n    from b import gone\nexcept ModuleNotFoundError:\n    gone = None", "b.gone"
+    ),
+    "a missing attribute is no ImportError": ("import b\ntry:\n    b.gone\nexcept ImportError:\n    pass", "b.gone"),
+    "a handler that raises": ("try:\n    from b import gone\nexcept ImportError:\n    raise", "b.gone"),
+    "suppressed": ("import contextlib\nwith contextlib.suppress(ImportError):\n    from b import gone", None),
+    "a handler that is not needed": ("try:\n    from b import kept\nexcept ImportError:\n    from b import gone", None),
+    "a handler that fails too": ("try:\n    from b import gone\nexcept ImportError:\n    from b import none", "b.none"),
+    "for another Python": ("import sys, b\nif sys.version_info < (3, 7):\n    b.gone", None),
+    "for another system": ("import sys, b\nif sys.platform == 'win99':\n    b.gone", None),
+    "for type checkers": ("from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    from b import gone", None),
+    "a constant of the module": ("import sys, b\nOLD = sys.version_info < (3, 7)\nx = b.gone if OLD else b.kept", None),
+    "asked for first": ("import b\nif hasattr(b, 'gone'):\n    b.gone", None),
+    "a local name of the same name": ("import b\ndef g(b):\n    return b.gone\n", None),
+    "set from outside": ("import b\nb.gone = 1\nb.gone", None),
+}  # fmt: skip
+
+
+def fails(folder, statement="import a"):
+    done = subprocess.run([sys.executable, "-c", statement], cwd=folder, capture_output=True, text=True, check=False)
+    return done.returncode != 0
+
+
+@pytest.mark.parametrize(("source", "asked"), CASES.values(), ids=list(CASES))
+def test_errors_are_failing_imports(tmp_path, source, asked):
+    env.write(tmp_path, a={"a.py": source}, b=PLAIN)
+    errors = [told for told in env.missing(tmp_path, sys.version_info[:2]) if told[0] == "error"]
+    if sys.version_info >= (3, 14) and "annotation" in source:
+        pytest.skip("annotations are not evaluated on this Python")
+    assert [told[3] for told in errors] == ([asked] if asked else [])
+    assert fails(tmp_path) is bool(asked)
+
+
+PROVIDERS = {
+    "binds names in a loop": ("for n in ('g' + 'one',):\n    globals()[n] = 1\n# gone", None),
+    "hands its names to others": ("import json\ndef fill(d): d['gone'] = 1\nfill(globals())", None),
+    "answers for the name": (
+        "def __getattr__(name):\n    if name == 'gone': return 1\n    raise AttributeError(name)", None
+    ),
+    "refuses the name": (
+        "_OLD = {'gone': 'no'}\ndef __getattr__(name):\n    if name in _OLD:\n        raise AttributeError\n    raise AttributeError", "gone",
+    ),
+    "answers for others": (
+        "def __getattr__(name):\n    if name in ('x', 'y'):\n        return 1\n    raise AttributeError(name)", "name"
+    ),
+    "takes it with a star": ("from b.inner import *", None),
+    "takes what is listed with a star": ("from b.closed import *", "name"),
+    "deletes it": ("gone = 1\ndel gone", "name"),
+    "replaces itself": (
+        "import sys, types\nm = types.ModuleType(__name__)\nm.gone = 1\nsys.modules[__name__] = m\n", None
+    ),
+    "executes text": ("exec('gone = 1')", None),
+    "sets it on itself": ("import sys\nsetattr(sys.modules[__name__], 'gone', 1)", None),
+    "binds it in a function": ("def init():\n    global gone\n    gone = 1\ninit()", None),
+    "binds it under a condition": ("import os\nif os.sep:\n    gone = 1", None),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("source", "kind"), PROVIDERS.values(), ids=list(PROVIDERS))
+def test_what_a_provider_offers(tmp_path, source, kind):
+    inner = {"b/inner.py": "gone = 1", "b/closed.py": "gone = 1\n__all__ = ['other']\nother = 2"}
+    env.write(tmp_path, a={"a.py": "import b\nb.gone"}, b={"b/__init__.py": source, **inner})
+    found = env.linked(tmp_path, sys.version_info[:2]).missing
+    assert [(one.severity, one.kind) for one in found] == ([("error", kind)] if kind else [])
+    assert fails(tmp_path) is bool(kind)
+
+
+CALLS = {
+    "fits": ("b.f(1, y=2)", None),
+    "an unknown keyword": ("b.f(1, z=2)", "unknown"),
+    "too many": ("b.f(1, 2)", "many"),
+    "too few": ("b.f()", "missing"),
+    "spread": ("b.f(*[1])", None),
+    "a method": ("b.K().m(1)", None),
+    "a method with a keyword it does not take": ("k = b.K()\n    k.m(one=1, two=2)", "unknown"),
+    "caught": ("try:\n        b.f(z=1)\n    except TypeError:\n        b.f(1)", None),
+}
+
+
+@pytest.mark.parametrize(("call", "kind"), CALLS.values(), ids=list(CALLS))
+def test_calls_against_signatures(tmp_path, call, kind):
+    env.write(tmp_path, a={"a.py": f"import b\ndef g():\n    {call}\n"}, b=PLAIN)
+    found = env.linked(tmp_path, sys.version_info[:2]).missing
+    assert [(one.severity, one.kind) for one in found] == ([("warning", kind)] if kind else [])
+    assert fails(tmp_path, "import a; a.g()") is bool(kind)

@@ -1,0 +1,106 @@
+"""How sure a finding is depends on the way to it; and what is listed, kept and cached."""
+
+import os
+
+import linker_environment as env
+import pytest
+
+from envdoctor.linker import store
+
+B = {"b/__init__.py": "here = 1\n"}
+
+
+@pytest.mark.parametrize(
+    ("files", "severity"),
+    [
+        ({"a/__init__.py": "from b import gone"}, "error"),
+        ({"a/__init__.py": "from a import inner", "a/inner.py": "from b import gone"}, "error"),
+        ({"a/__init__.py": "", "a/inner.py": "from b import gone"}, "warning"),
+        ({"a/__init__.py": "def f():\n    from b import gone"}, "warning"),
+        ({"a/__init__.py": "def f():\n    import a.inner", "a/inner.py": "from b import gone"}, "warning"),
+        ({"a/__init__.py": "import os\nif os.environ:\n    from b import gone"}, "info"),
+        (
+            {"a/__init__.py": "import os\nif os.environ:\n    import a.inner", "a/inner.py": "from b import gone"},
+            "info",
+        ),
+        (
+            {"a/__init__.py": "try:\n    import a.inner\nexcept ImportError:\n    pass", "a/inner.py": "import b.gone"},
+            None,
+        ),
+        ({"a/__init__.py": "", "a/tests/test_it.py": "from b import gone"}, None),
+        ({"a/__init__.py": "", "a/extra.py": "import not_installed\nfrom b import gone"}, None),
+    ],
+)
+def test_severity_by_the_way(tmp_path, files, severity):
+    env.write(tmp_path, a=files, b=B)
+    assert [told[0] for told in env.missing(tmp_path)] == ([severity] if severity else [])
+
+
+def test_a_command_is_reached_by_its_entry_point(tmp_path):
+    files = {"a/__init__.py": "", "a/_main.py": "from b import gone"}
+    env.write(tmp_path, a={**files, "a-1.0.dist-info/entry_points.txt": "[console_scripts]\na = a._main:run\n"}, b=B)
+    assert [told[0] for told in env.missing(tmp_path)] == ["warning"]
+
+
+def test_a_submodule_that_cannot_be_imported_breaks_who_imports_it(tmp_path):
+    provider = {
+        **B,
+        "b/split.py": "try:\n    from moved_away import x\nexcept ImportError as e:\n    raise ImportError('x')",
+    }
+    env.write(tmp_path, a={"a.py": "import b.split"}, b=provider)
+    assert env.missing(tmp_path) == [("error", "a", 1, "b.split")]
+
+
+def test_source_that_this_python_cannot_parse(tmp_path):
+    env.write(tmp_path, a={"a.py": "def f(async): pass\n"})
+    assert [told[0] for told in env.missing(tmp_path, (3, 7))] == ["error"]
+    assert env.missing(tmp_path, (3, 6)) == []
+
+
+def test_a_word_in_a_binary_is_not_missing(tmp_path):
+    native = "c.cpython-312-x86_64-linux-gnu.so"
+    env.write(tmp_path, a={"a.py": "from c import present\nimport c\nc.nowhere"}, c={native: b"\x7fELF\0present\0"})
+    assert env.missing(tmp_path) == [("warning", "a", 3, "c.nowhere")]
+
+
+def test_namespace_packages_are_joined(tmp_path):
+    env.write(tmp_path, a={"ns/a/__init__.py": "from ns.b import here, gone"}, b={"ns/b.py": "here = 1"})
+    assert env.missing(tmp_path) == [("error", "a", 1, "ns.b.gone")]
+
+
+def test_summaries_are_kept_beyond_the_environment_and_follow_the_files(tmp_path, monkeypatch):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    first = env.write(tmp_path / "one", a={"a.py": "from b import gone"}, b=B)
+    assert len(env.missing(first)) == 1
+    kept = os.listdir(store.directory())
+    assert sorted(name.partition("-")[0] for name in kept) == ["a", "b", "found"]
+    env.write(tmp_path / "one", b={"b/__init__.py": "here = 1\ngone = 2\n"})
+    assert env.missing(first) == []
+
+
+def test_an_environment_that_did_not_change_is_not_read_again(tmp_path, monkeypatch):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    folder = env.write(tmp_path / "one", a={"a.py": "from b import gone"}, b=B)
+    first = env.linked(folder)
+    monkeypatch.setattr(store.Store, "get", None)
+    assert env.linked(folder) == first
+    with pytest.raises(TypeError):
+        env.linked(folder, (3, 9))
+
+
+def test_a_damaged_cache_is_read_anew(tmp_path, monkeypatch):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    folder = env.write(tmp_path / "one", a={"a.py": "from b import gone"}, b=B)
+    before = env.missing(folder)
+    for name in os.listdir(store.directory()):
+        with open(os.path.join(store.directory(), name), "r+b") as file:
+            file.write(b"broken")
+    assert env.missing(folder) == before
+
+
+def test_unknowns_are_counted_by_reason(tmp_path):
+    env.write(
+        tmp_path, a={"a.py": "import b\nb.anything\nimport optional"}, b={"b.py": "exec(open('x').read())\n# anything"}
+    )
+    unknown = env.linked(tmp_path).unknown
+    assert unknown["modules that import what is not installed, and cannot be used"] == 1
