@@ -131,8 +131,8 @@ class Snapshot(Record):
 
     ``lookup(kind, key)`` answers for facts that are only read when a rule asks: kinds ``env``, ``module``,
     ``system``, ``library``, ``process``, ``requirements``, ``requires_python``, ``tags``, ``marker``, ``importable``
-    (whether a name can be imported from what is installed); of who may change them, ``installer`` of a distribution and
-    ``manager`` of a prefix (see ``targets.manager``); and, of a project
+    (whether a name can be imported from what is installed); of who may change them, ``installer`` of a distribution,
+    ``installers`` of the first so many, and ``manager`` of a prefix (see ``targets.manager``); and, of a project
     and its artefacts, ``config``, ``source``, ``shadows``, ``artifact`` (``{"found": [...], "gaps": [reason, ...]}``)
     and ``local_module``. ``project`` tells whether there is one (``there``) and whether it was ``named``. It gives the
     value or :class:`Unknown`.

@@ -14,7 +14,7 @@ from envdoctor.remedies import shell
 from envdoctor.remedies.words import INSTALLERS, OF_PROJECTS, Place, is_python, names, readable, remark, words
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from envdoctor.engine.requirements import Parts
     from envdoctor.model import Remedy, Snapshot
@@ -108,26 +108,36 @@ def _united(texts: Iterable[str]) -> tuple[str, ...] | None:
 
 def installer(snapshot: Snapshot, action: Action | None = None) -> str | None:
     """What to install with: the tool of the project or lock file, or what installed the distribution in question."""
-    about = [*(names(action) if action else ()), *islice(snapshot.packages, _ASKED)]
+    about = names(action) if action else []
     if snapshot.target.get("kind") == "requirements":
         tool = _FORMATS.get(str(snapshot.target.get("format")))
-        return "pip" if tool == "conda" and _installed_by(snapshot, about[:1]) == "pip" else tool
+        first = [*about, *islice(snapshot.packages, 1)][:1]
+        return "pip" if tool == "conda" and _callable(snapshot, _of_each(snapshot, first)) == "pip" else tool
     if snapshot.target.get("kind") in {"root", "snapshot", "text"} and not snapshot.python.get("executable"):
         return "pip"
-    tool = _installed_by(snapshot, about) or ("pip" if "pip" in snapshot.packages else "uv")
+    tool = _callable(snapshot, _of_each(snapshot, about)) or _callable(snapshot, _of_environment(snapshot))
+    tool = tool or ("pip" if "pip" in snapshot.packages else "uv")
     return _manager(snapshot).get("tool") or tool if tool != "conda" else tool
 
 
-def _installed_by(snapshot: Snapshot, names: Iterable[str]) -> str | None:
-    """The tool that installed the first of some distributions of which that is known, and that can be called."""
-    for name in names:
-        stated = snapshot.lookup("installer", name) if name in snapshot.packages else None
-        if not isinstance(stated, Unknown) and stated:
-            tool: str = stated.split()[0].lower()
-            callable_ = tool != "pip" or "pip" in snapshot.packages or snapshot.target.get("kind") == "requirements"
-            if tool in INSTALLERS and callable_:
-                return tool
+def _callable(snapshot: Snapshot, stated: Iterable[Any]) -> str | None:
+    """The first of some installers, where they are known, that can be called."""
+    for one in stated:
+        tool = "" if isinstance(one, Unknown) or not one else str(one).split()[0].lower()
+        here = tool != "pip" or "pip" in snapshot.packages or snapshot.target.get("kind") == "requirements"
+        if tool in INSTALLERS and here:
+            return tool
     return None
+
+
+def _of_each(snapshot: Snapshot, about: Iterable[str]) -> Iterator[Any]:
+    return (snapshot.lookup("installer", name) for name in about if name in snapshot.packages)
+
+
+def _of_environment(snapshot: Snapshot) -> Iterable[Any]:
+    """What installed the first distributions of an environment, which is asked at once where it can be."""
+    stated = snapshot.lookup("installers", str(_ASKED))
+    return _of_each(snapshot, islice(snapshot.packages, _ASKED)) if isinstance(stated, Unknown) else stated
 
 
 def _manager(snapshot: Snapshot) -> Mapping[str, Any]:

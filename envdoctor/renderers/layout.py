@@ -113,7 +113,7 @@ def headline(report: Report) -> str:
 def subject(report: Report) -> str:
     """`` in Python 3.11.7 at .venv of this project — 460 rules``."""
     snapshot = report.snapshot
-    place = chosen(snapshot, short(where(snapshot)))
+    place = chosen(snapshot)
     whole = f"{python(snapshot)}{f' at {place}' if place else ''}"
     return f" in {whole if examined(report) else 'the text alone'} — {count(report.rules, 'rule')}"
 

@@ -57,15 +57,17 @@ def partial(snapshot: Snapshot) -> str | None:
 
 def subject(snapshot: Snapshot) -> str:
     """Say what was examined, and why: ``Python 3.11.7, 149 distributions in .venv of this project``."""
-    place = chosen(snapshot, short(where(snapshot)))
+    place = chosen(snapshot)
     distributions = count(len(snapshot.packages), "distribution")
     return f"{python(snapshot)}, {distributions}" + (f" in {place}" if place else "")
 
 
-def chosen(snapshot: Snapshot, place: str) -> str:
-    """A place with the reason why it is examined: ``/opt/env, python on PATH``, ``.venv of this project``."""
-    reason = safe(str(snapshot.target.get("chosen") or ""))
-    return reason if not place or reason.startswith(place + " ") else ", ".join(filter(None, (place, reason)))
+def chosen(snapshot: Snapshot) -> str:
+    """What was examined and why: ``/opt/env, python on PATH``, ``.venv of this project``."""
+    place, reason = where(snapshot), safe(str(snapshot.target.get("chosen") or ""))
+    if not reason or reason.startswith(short(place) + " "):
+        return reason or short(place)
+    return ", ".join(filter(None, (place, reason)))
 
 
 def ignored(report: Report) -> str:

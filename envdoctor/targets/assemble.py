@@ -42,6 +42,7 @@ class Facts:
         self._managers: dict[str, Any] = {}
         self._asks = asks
         self._metadata: dict[str, distributions.Metadata] | None = None
+        self._installers: list[str] | None = None
 
     def lookup(self, kind: str, key: str) -> Any:
         """The value of a fact, or :class:`Unknown`."""
@@ -54,6 +55,7 @@ class Facts:
             return ask(key)
         own = {
             "installer": self._installer,
+            "installers": self._first_installers,
             "installed": self._installed,
             "importable": self._importable,
             "manager": self._manager,
@@ -68,6 +70,13 @@ class Facts:
 
     def _installer(self, name: str) -> Any:
         return distributions.installer(self._found.packages[name])
+
+    def _first_installers(self, most: str) -> list[str]:
+        """What installed the first so many distributions, each once."""
+        if self._installers is None:
+            asked = list(self._found.packages.values())[: int(most)]
+            self._installers = list(dict.fromkeys(filter(None, map(distributions.installer, asked))))
+        return self._installers
 
     def _importable(self, name: str) -> bool:
         """Whether a site directory has a module or package of a name."""

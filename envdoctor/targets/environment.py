@@ -116,7 +116,9 @@ def named(executable: str, wanted: Mapping[str, Sequence[str]] | None = None) ->
         from envdoctor.targets.local import examine_interpreter
 
         return examine_interpreter(path, wanted)
-    return snapshot(facts, _target(facts["python"]), _asks(facts), place)
+    found = snapshot(facts, _target(facts["python"]), _asks(facts), place)
+    project = at_hand.project_of(place)
+    return beside_lock(found, project) if project else found
 
 
 def beside_lock(found: Snapshot, directory: str) -> Snapshot:

@@ -155,7 +155,7 @@ def test_a_tool_examines_the_environment_of_the_project_and_says_so(broken, tool
     assert done.returncode == 1
     assert "2.2.2" in done.stdout
     assert RULE in done.stdout
-    assert f"at {broken}/.venv, .venv of this project" in done.stdout
+    assert "at .venv of this project" in done.stdout
 
 
 def test_a_tool_reads_a_lock_file_that_is_named(project, examined):
