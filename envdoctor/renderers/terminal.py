@@ -35,6 +35,8 @@ _WAYS = 3
 _EVERYTHING = "--all shows everything"
 #: The lines that the end of a report takes at most, without what could not be examined.
 _END = 3
+#: The characters of a text, unless everything is wanted.
+_LONGEST = 600
 
 
 def render(
@@ -129,7 +131,8 @@ def _left_out(report: Report, blocks: int) -> str:
 def _group(page: Page, group: Group, report: Report, most: int | None, lines: int | None) -> Page:
     """What one rule found: with ``most`` entries of each list, all for ``None``, in brief for 0."""
     finding = group.findings[0]
-    page.prose((finding.severity, _BADGES[finding.severity]), (line.one_line(group.title), "bold"))
+    title = _shortened(page, line.one_line(group.title), lines)
+    page.prose((finding.severity, _BADGES[finding.severity]), (title, "bold"))
     page.row(("", ""), (" · ".join((finding.rule, finding.impact, layout.credit(finding))), "dim"))
     if most != 0:
         _matched(page, finding, report)
@@ -146,6 +149,13 @@ def _group(page: Page, group: Group, report: Report, most: int | None, lines: in
             page.row(_label("" if number else "see"), (safe(reference), "cyan"))
     page.put()
     return page
+
+
+def _shortened(page: Page, text: str, lines: int | None) -> str:
+    if lines is None or len(text) <= _LONGEST:
+        return text
+    page.cut = True
+    return text[:_LONGEST] + " ..."
 
 
 def _label(text: str, style: str = "dim") -> Part:
@@ -186,10 +196,10 @@ def _remedy(page: Page, label: str, remedy: Remedy, lines: int | None) -> None:
     elif way.typed:
         page.row(gutter, (way.text, "bold"))
     elif way.tag == "by hand":
-        page.prose(gutter, mark, (": ", ""), (way.text, ""))
+        page.prose(gutter, mark, (": ", ""), (_shortened(page, way.text, lines), ""))
         mark = ("", "")
     else:
-        page.prose(gutter, (way.text, "bold"))
+        page.prose(gutter, (_shortened(page, way.text, lines), "bold"))
     page.prose(_label(""), mark, (": " if mark[0] and way.cost else "", ""), (way.cost, ""))
     for remark in way.remarks:
         page.prose(_label(""), (remark, ""))

@@ -155,7 +155,9 @@ def test_the_requirements_are_read_in_one_pass_for_all_rules():
     here, asked = counting({"left": ["gone"], "right": ["left>=2"]})
     rules = [
         rule("metadata-missing", when={"installed": "missing"}, title="{distribution} needs [{requirement}|more]"),
-        rule("metadata-incompatible", when={"installed": "incompatible"}, title="[{required} is {found}|it is another]"),
+        rule(
+            "metadata-incompatible", when={"installed": "incompatible"}, title="[{required} is {found}|it is another]"
+        ),
     ]
 
     findings = found(here, *rules)

@@ -132,7 +132,7 @@ def printed(monkeypatch, prefix):
 
 
 def commands(snapshot):
-    found = doctor.check(snapshot).findings
+    found = doctor.prescribed(doctor.check(snapshot)).findings
     return list(dict.fromkeys(one.command for finding in found for one in finding.remedies if one.command))
 
 
@@ -190,7 +190,7 @@ def test_nobody_is_told_to_install_into_the_python_of_the_operating_system(tmp_p
         (tmp_path / "etc").mkdir()
         (tmp_path / "etc/debian_version").write_text("12.0\n")
 
-    found = doctor.check(doctor.examine("root", str(tmp_path))).findings
+    found = doctor.prescribed(doctor.check(doctor.examine("root", str(tmp_path)))).findings
 
     (remedy, *others) = next(one for one in found if one.rule == "requirement-missing").remedies
     assert remedy.command == "/usr/bin/python3.11 -m venv .venv && .venv/bin/python -m pip install 'left>=3.0'"
@@ -217,7 +217,7 @@ def test_nobody_is_told_to_install_into_the_python_of_the_operating_system(tmp_p
 def test_the_part_of_pip_in_an_environment_of_conda_is_for_pip(file, text, expected, tmp_path):
     (tmp_path / file).write_text(text)
 
-    found = doctor.check(doctor.examine("requirements", str(tmp_path / file))).findings
+    found = doctor.prescribed(doctor.check(doctor.examine("requirements", str(tmp_path / file)))).findings
 
     lines = [
         one.command for finding in found for one in finding.remedies if one.command and "tensorflow" in one.command
@@ -235,7 +235,7 @@ def test_a_new_environment_is_said_to_be_empty(tmp_path, monkeypatch):
 
     (remedy,) = [
         one
-        for finding in doctor.check(snapshot).findings
+        for finding in doctor.prescribed(doctor.check(snapshot)).findings
         for one in finding.remedies
         if (one.requirement or "").startswith("python<")
     ]

@@ -31,9 +31,9 @@ def lines_of(text):
 def test_the_heading_stands_between_rules_and_what_was_derived():
     shown = lines_of(terminal.render(report(RULED, DERIVED, FAR), width=100, color=False, unicode=False))
 
-    assert [line.partition(" ")[0] for line in shown] == ["error", "Derived", "warning", "Rules", "error", "1"]
-    assert shown[1] == "Derived from the text, proven by nobody:"
-    assert shown[-1].startswith("1 confirmed, 1 not confirmed, 1 derived in Python 3.11.7")
+    assert [line.partition(" ")[0] for line in shown] == ["1", "error", "Derived", "warning", "Rules", "error"]
+    assert shown[2] == "Derived from the text, proven by nobody:"
+    assert shown[0].startswith("1 confirmed, 1 not confirmed, 1 derived in Python 3.11.7")
 
 
 def test_rules_alone_have_no_heading():
