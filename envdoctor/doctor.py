@@ -200,13 +200,15 @@ def derive(said: ErrorText, snapshot: Snapshot) -> tuple[list[Finding], Names]:
     from envdoctor.authoring.syntax import load_vocabulary
     from envdoctor.engine import derived, families
     from envdoctor.engine.names import Names
+    from envdoctor.linker.history import lives
     from envdoctor.probes import providers
 
     clues = families.clues(said)
     owners = providers.provided(snapshot.packages, derived.modules(clues, said))
     vocabulary = load_vocabulary(rulebase.vocabulary(rulebase.checkout()))
     names = Names(vocabulary, snapshot.packages, owners, providers.standard_library())
-    seen = providers.answers(snapshot.packages, derived.questions(clues, names, snapshot))
+    asked = derived.questions(clues, names, snapshot)
+    seen = {**providers.answers(snapshot.packages, asked), "history": lives(asked["offers"])}
     return derived.derive(clues, names, snapshot, seen), names
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from envdoctor import doctor
 from envdoctor.authoring.status import RETIRED, STATUSES
-from envdoctor.commands import rules_import, rules_measure, rules_verify
+from envdoctor.commands import rules_history, rules_import, rules_measure, rules_verify
 from envdoctor.commands.options import Parser, add_format, parser_for
 from envdoctor.commands.output import say, write
 from envdoctor.errors import UsageError
@@ -28,6 +28,7 @@ commands:
   bisect    measure where a rule begins and ends
   matrix    draw what works with what
   import    write candidates from another channel's patches
+  history   write which names of a distribution were there in which releases
 
 examples:
   envdoctor rules list                       every rule, a line each
@@ -262,6 +263,7 @@ _COMMANDS: Mapping[str, tuple[Callable[[], Parser], Callable[[argparse.Namespace
     "lint": (_lint_parser, _lint),
     "verify": (rules_verify.parser, rules_verify.run),
     "import": (rules_import.parser, rules_import.run),
+    "history": (rules_history.parser, rules_history.run),
     "bisect": (rules_measure.bisect_parser, rules_measure.bisect),
     "matrix": (rules_measure.matrix_parser, rules_measure.matrix),
 }

@@ -97,7 +97,8 @@ def derive(clues: Sequence[Clue], names: Names, snapshot: Snapshot, seen: Mappin
     """The findings that follow from the most telling clues of a text, each about other distributions than the first.
 
     ``seen`` is what was found in files: ``offers`` by (module, name), ``imports`` by module, ``classes`` by name,
-    ``askers`` by (module, name) and ``trackers`` by distribution; what was not found is not in it.
+    ``askers`` by (module, name), ``trackers`` by distribution and ``history`` by
+    (module, name); what was not found is not in it.
     """
     found: list[Finding] = []
     requirements = Requirements(snapshot)
@@ -148,6 +149,9 @@ def _evidence(case: Case) -> Iterator[Evidence]:
     if case.offer and case.offer[0] in _OFFERED:
         verdict, file = case.offer
         yield Evidence(fact=f"offers.{case.said['module']}", value=_OFFERED[verdict], source=file)
+    if case.life:
+        fact = f"history.{case.life.distribution}"
+        yield Evidence(fact=fact, value=case.life.said(), source="the releases that the shipped history was read from")
     for owner, line, required in case.unmet():
         there = case.release(required) if required in snapshot.packages else "not installed"
         value = f"{case.release(owner.name)} → {line.partition(';')[0].strip()} (there is: {there})"

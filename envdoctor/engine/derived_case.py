@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from envdoctor.engine.derived_words import WORDS
 from envdoctor.engine.suspects import parties
+from envdoctor.engine.versions import within
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -44,6 +45,7 @@ class Case:
         self.said = clue.groups
         self.names = names
         self.snapshot = snapshot
+        self.life: Any = seen.get("history", {}).get((self.said.get("module"), self.said.get("name")))
         self.who = parties(clue, names, seen, complete=snapshot.complete)
         self.offer: tuple[str, str] | None = seen.get("offers", {}).get((self._module(), self.said.get("name", "")))
         self.python = str(snapshot.python.get("version") or "")
@@ -68,6 +70,16 @@ class Case:
         """The installed version of a distribution; empty where it is not known."""
         have = self.snapshot.packages.get(name)
         return (have.version if have else None) or ""
+
+    def left(self, name: str) -> str:
+        """The first release of a distribution without what is asked for, where the history and what is here agree."""
+        gone = self.life.gone if self.life and self.life.distribution == name else None
+        return gone if gone and within(self.version(name) or gone, f">={gone}") else ""
+
+    def came(self, name: str) -> str:
+        """The first release of a distribution with what is asked for, where what is here is older or not known."""
+        since = self.life.since if self.life and self.life.distribution == name and not self.life.gone else None
+        return since if since and not (self.version(name) and within(self.version(name), f">={since}")) else ""
 
     def release(self, name: str) -> str:
         """A distribution with its version, where that is known."""

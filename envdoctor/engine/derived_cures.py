@@ -39,7 +39,12 @@ def _stated(case: Case, cure: str, fields: Mapping[str, str]) -> Iterator[Remedy
     if name is None or (party == "asked" and name == who.consumer and not who.inside):
         return
     effect = effect.replace("{name}", name)
-    if kind == "reinstall":
+    left, came = (case.left(name), case.came(name)) if party == "asked" else ("", "")
+    if (left and bound == "above") or (came and bound == "below-major"):
+        return  # no such release has it
+    if (left and bound == "below-major") or (came and bound == "above"):
+        yield _remedy(kind, requirement=f"{name}<{left}" if left else f"{name}>={came}", effect=effect)
+    elif kind == "reinstall":
         if name in case.snapshot.packages:
             yield _remedy(kind, package=name, effect=effect)
     elif party == "python":

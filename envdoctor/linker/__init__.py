@@ -2,4 +2,5 @@
 
 ``layout`` lists the modules of each distribution, ``reader`` summarises one, ``store`` keeps summaries beyond the
 environment, ``resolve`` answers what a module offers, ``reach`` follows imports, and ``findings`` says what is missing.
+``history`` tells which public names of a distribution were there in which releases, and ``surface`` reads these names.
 """

@@ -54,6 +54,7 @@ _FACTS = {
     "start_method": "{key} start method {value}",
     "config": "{key}: {value}",
     "source": "{value}",
+    "history": "{value}",
     "artifact": "{value}",
     "library": "{key} {value}",
     "process": "{key} {value}",

@@ -2,6 +2,8 @@
 
 import json
 import os
+import subprocess
+import sys
 
 import interpreters
 import jsonschema
@@ -171,3 +173,32 @@ def test_no_command_installs_what_only_the_text_names(capsys, tmp_path):
         found = explained(built, text, capsys, tmp_path)["findings"]
         commands = [remedy["command"] for one in found for remedy in one["remedies"] if "command" in remedy]
         assert not [command for command in commands if "surely" in command or "https" in command]
+
+
+REMOVED = """\
+Traceback (most recent call last):
+  File "/home/ada/app/main.py", line 1, in <module>
+    import flask_extra
+  File "/home/ada/env/lib/python3.11/site-packages/flask_extra/__init__.py", line 3, in <module>
+    from werkzeug.urls import url_quote
+ImportError: cannot import name 'url_quote' from 'werkzeug.urls' (/home/ada/env/lib/python3.11/site-packages/werkzeug/urls.py)
+"""
+
+
+@pytest.mark.parametrize(
+    ("version", "bound"), [(None, "werkzeug<3.0.0"), ("3.0.6", "werkzeug<3.0.0"), ("2.3.8", "werkzeug<2")]
+)
+def test_the_history_of_names_tells_the_release_that_removed_one(tmp_path, version, bound):
+    facts = {"schema": 1, "python": {"version": "3.11.7"}, "packages": {"werkzeug": version, "flask-extra": "1.0"}}
+    (tmp_path / "facts.json").write_text(json.dumps(facts))
+    words = ["--snapshot", tmp_path / "facts.json"] if version else ["--no-target"]
+    done = subprocess.run(
+        [sys.executable, "-m", "envdoctor", "explain", "-", "--no-rules", "-f", "json", *map(str, words)],
+        input=REMOVED, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    finding = json.loads(done.stdout)["findings"][0]
+    said = [one["value"] for one in finding["evidence"] if one["fact"] == "history.werkzeug"]
+    assert said == ["werkzeug.urls.url_quote is in werkzeug, last in 2.3.8, and gone in 3.0.0"]
+    asked = [one["requirement"] for one in finding["remedies"] if one.get("requirement", "").startswith("werkzeug")]
+    assert bound in asked
+    assert (asked == [bound]) is (version != "2.3.8"), "no newer release has it again"

@@ -1,0 +1,220 @@
+"""Which public names of a distribution were there in which releases, read from its wheels. Nothing is executed."""
+
+from __future__ import annotations
+
+import gzip
+import itertools
+import json
+import os
+import ssl
+import zipfile
+from typing import TYPE_CHECKING, Any
+
+from packaging.utils import InvalidWheelFilename, canonicalize_name, parse_wheel_filename
+from packaging.version import Version
+
+from envdoctor.authoring import releases as index
+from envdoctor.authoring.wheel_files import members
+from envdoctor.errors import TargetError
+from envdoctor.linker.history import ROOTS
+from envdoctor.linker.surface import Module, surface
+from envdoctor.model import Record
+from envdoctor.probes import cache
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+#: Of how many releases of one distribution the names are read.
+MOST_RELEASES = 60
+#: Parts of a module's path that hold no names for others.
+_ASIDE = frozenset(
+    {"tests", "test", "testing", "_tests", "_vendor", "vendor", "vendored", "benchmarks", "docs", "conftest"}
+)
+_NATIVE = (".so", ".pyd")
+
+
+class Wheel(Record):
+    """One wheel on an index: the version, the address and the size in bytes."""
+
+    version: str
+    address: str
+    size: int
+
+
+def wheels(name: str) -> list[Wheel]:
+    """The final releases that have a wheel, oldest first, with the one that is easiest to read.
+
+    Raises :class:`TargetError` where no index answers.
+    """
+    found: dict[Version, tuple[tuple[bool, ...], Wheel]] = {}
+    for url in index.configuration().urls:
+        files = index.files(f"{url.rstrip('/')}/{canonicalize_name(name)}/")
+        if files is None:
+            raise TargetError(f"no index answers for {name}: try again later")
+        for file in files:
+            try:
+                _, version, _, tags = parse_wheel_filename(file["filename"])
+            except InvalidWheelFilename:
+                continue
+            if version.is_prerelease or not str(file.get("url", "")).startswith("http"):
+                continue
+            rank = (
+                any(tag.platform == "any" for tag in tags),
+                any(tag.interpreter == "cp311" and "x86_64" in tag.platform for tag in tags),
+                any("manylinux" in tag.platform and "x86_64" in tag.platform for tag in tags),
+            )
+            wheel = Wheel(version=str(version), address=file["url"], size=int(file.get("size") or 1 << 40))
+            if version not in found or found[version][0] < rank:
+                found[version] = (rank, wheel)
+    return [found[version][1] for version in sorted(found)]
+
+
+def chosen(wheels_of: Sequence[Wheel], most: int = MOST_RELEASES) -> list[Wheel]:
+    """The first and the last release of each minor version; with many of these the last, then those of major ones."""
+    picked: set[str] = set()
+    for parts, ends in ((2, (0, -1)), (2, (-1,)), (1, (0, -1)), (1, (-1,))):
+        groups: dict[tuple[int, ...], list[Wheel]] = {}
+        for wheel in wheels_of:
+            groups.setdefault(Version(wheel.version).release[:parts], []).append(wheel)
+        picked = {group[end].version for group in groups.values() for end in ends}
+        if len(picked) <= most:
+            break
+    return [one for one in wheels_of if one.version in picked or one is wheels_of[-1]][-most:]
+
+
+def names_in(wheel: Wheel) -> set[str]:
+    """The public names of a release; kept for good, since a wheel never changes.
+
+    Raises :class:`TargetError` where it cannot be read.
+    """
+    place = os.path.join(cache.directory(), "history", "1", os.path.basename(wheel.address) + ".json.gz")
+    try:
+        with gzip.open(place, "rt", encoding="utf-8") as file:
+            return set(json.load(file))
+    except (OSError, ValueError, EOFError):
+        pass
+    found = _read(wheel)
+    cache.keep(place, gzip.compress(json.dumps(sorted(found)).encode()))
+    return found
+
+
+def _read(wheel: Wheel) -> set[str]:
+    where = index.configuration()
+    context = ssl.create_default_context(cafile=where.certificates)
+    modules: dict[str, Module] = {}
+    native: set[str] = set()
+    for path, content in members(wheel.address, wheel.size, _wanted, context):
+        name, package = _module(path)
+        if not name:
+            continue
+        if content is None:
+            native |= {name} if path.endswith(_NATIVE) else set()
+            continue
+        try:
+            modules.setdefault(name, Module(name, content, package=package))
+        except (SyntaxError, ValueError, RecursionError):
+            native.add(name)  # what it offers is not known
+    found = surface(modules)
+    for name in native:
+        if not any(part.startswith("_") for part in name.split(".")):
+            found |= {name, f"{name}.*"}
+    return found
+
+
+def _wanted(path: str) -> bool:
+    return path.endswith(".py") and bool(_module(path)[0])
+
+
+def _module(path: str) -> tuple[str, bool]:
+    """The module that a member of a wheel is, empty where it is none, and whether it is a package."""
+    parts = path.split("/")
+    stem, _, _ = parts[-1].partition(".")
+    if parts[0].endswith((".dist-info", ".data")) or not path.endswith((".py", *_NATIVE)):
+        return "", False
+    if _ASIDE & {*parts[:-1], stem} or not all(part.isidentifier() for part in [*parts[:-1], stem]):
+        return "", False
+    package = stem == "__init__"
+    return ".".join(parts[:-1] if package else [*parts[:-1], stem]), package
+
+
+def intervals(releases: Sequence[tuple[str, set[str]]]) -> dict[str, list[str]]:
+    """Names that some of the releases lack, by the releases that have them: ``{"0-17,20-": [name, ...]}``.
+
+    Numbers are positions in ``releases``; an interval without an end goes on to the last. A part of a scope that is
+    not there itself is left out, and counts as there in a release where the scope may have more than its source shows.
+    """
+    everything = set().union(*(names for _, names in releases))
+    found: dict[str, list[str]] = {}
+    for name in sorted(everything):
+        if name.endswith("*"):
+            continue
+        text = _life(name, [names for _, names in releases])
+        if text:
+            found.setdefault(text, []).append(name)
+    return found
+
+
+def _life(name: str, releases: Sequence[set[str]]) -> str:
+    """The releases that have a name, or nothing where none that has its scope lacks it."""
+    scope = name.rpartition(":")[0] if ":" in name else name.rpartition(".")[0]
+    anything = f"{scope}:*" if ":" in name else f"{scope}.*"
+    top = "." not in name
+    states = [name in names or anything in names for names in releases]
+    told = [top or scope in names or name in names for names in releases]
+    if all(state or not known for state, known in zip(states, told)):
+        return ""
+    text, at = [], 0
+    for state, group in itertools.groupby(states):
+        length = len(list(group))
+        if state:
+            text.append(f"{at}-{at + length - 1 if at + length < len(states) else ''}")
+        at += length
+    return ",".join(text)
+
+
+def history(name: str, say: Callable[[str], None], most: int = MOST_RELEASES) -> dict[str, Any]:
+    """The history of one distribution: ``releases`` that were read, and the ``names`` that some of them lack.
+
+    Raises :class:`TargetError` where no index answers, or no release can be read.
+    """
+    read: list[tuple[str, set[str]]] = []
+    picked = chosen(wheels(name), most)
+    for number, wheel in enumerate(picked, 1):
+        say(f"{name} {wheel.version} ({number} of {len(picked)})")
+        try:
+            names = names_in(wheel)
+        except TargetError as error:
+            say(f"{name} {wheel.version} left out: {error}")
+            continue
+        read.append((wheel.version, names))
+    if not read:
+        raise TargetError(f"{name} has no release with a wheel that can be read")
+    roots = sorted({one.partition(".")[0] for _, names in read for one in names})
+    return {"releases": [version for version, _ in read], "roots": roots, "names": intervals(read)}
+
+
+def stored(path: str) -> dict[str, Any]:
+    """The histories that a file holds, by distribution; none where there is no such file.
+
+    Raises :class:`TargetError` for a file of another kind.
+    """
+    if not os.path.exists(path):
+        return {}
+    try:
+        with zipfile.ZipFile(path) as archive:
+            members_of = [one for one in archive.namelist() if one != ROOTS]
+            return {os.path.splitext(one)[0]: json.loads(archive.read(one)) for one in members_of}
+    except (OSError, ValueError, zipfile.BadZipFile) as error:
+        raise TargetError(f"{path} holds no history: {error}; give another file, or remove it") from error
+
+
+def store(path: str, histories: Mapping[str, Mapping[str, Any]]) -> None:
+    """Write histories into one file, the same bytes for the same histories."""
+    roots: dict[str, list[str]] = {}
+    for name in sorted(histories):
+        for root in histories[name]["roots"]:
+            roots.setdefault(root, []).append(name)
+    with zipfile.ZipFile(path, "w") as archive:
+        for name, content in [(ROOTS, roots), *((f"{name}.json", histories[name]) for name in sorted(histories))]:
+            text = json.dumps(content, sort_keys=True, separators=(",", ":"))
+            archive.writestr(zipfile.ZipInfo(name), text, zipfile.ZIP_DEFLATED, compresslevel=9)

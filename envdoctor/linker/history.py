@@ -1,0 +1,116 @@
+"""The shipped history of names: which public names of a distribution were there in which releases. Read offline.
+
+The file has one member for each distribution, so that asking about one does not cost reading the others.
+``envdoctor rules history`` writes it.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import zipfile
+from typing import TYPE_CHECKING, Any
+
+from envdoctor.model import Record
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+FILE = "history.zip"
+#: The member that says which top-level modules each distribution has.
+ROOTS = "roots.json"
+_PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+
+
+class Life(Record):
+    """When a name of a distribution was there, by the releases that were read.
+
+    ``name`` is dotted, a parameter behind ``:``. ``since`` is the first release that has it, ``None`` where the oldest
+    has it already; ``last`` is the last release that has it and ``gone`` the first one after it, both ``None`` where
+    the newest release has it.
+    """
+
+    distribution: str
+    name: str
+    since: str | None = None
+    last: str | None = None
+    gone: str | None = None
+
+    def said(self) -> str:
+        """A sentence about the releases that were read."""
+        since = f"{self.name} is in {self.distribution} from {self.since} on" if self.since else ""
+        if not self.gone:
+            return since
+        return f"{since or f'{self.name} is in {self.distribution}'}, last in {self.last}, and gone in {self.gone}"
+
+
+class History:
+    """An opened history."""
+
+    def __init__(self, archive: zipfile.ZipFile) -> None:
+        self._archive = archive
+        self._roots: Mapping[str, Sequence[str]] = json.loads(archive.read(ROOTS))
+        self._kept: dict[str, _Names] = {}
+
+    def distributions(self, module: str) -> Sequence[str]:
+        """The distributions that have had a module, or a name in it, by its first part."""
+        return self._roots.get(module.partition(".")[0], ())
+
+    def life(self, name: str) -> list[Life]:
+        """What is known of a dotted name; nothing where every release that was read has it, or none."""
+        return [life for one in self.distributions(name) for life in self._of(one).lives(name)]
+
+    def ending(self, end: str, distributions: Iterable[str]) -> list[Life]:
+        """The names of some distributions that end in ``.Class.attribute`` or ``.function:parameter``."""
+        known = [one for one in distributions if f"{one}.json" in self._archive.namelist()]
+        return [life for one in known for life in self._of(one).ending(end)]
+
+    def _of(self, distribution: str) -> _Names:
+        if distribution not in self._kept:
+            self._kept[distribution] = _Names(distribution, json.loads(self._archive.read(f"{distribution}.json")))
+        return self._kept[distribution]
+
+
+class _Names:
+    """The names of one distribution that some of its releases lack."""
+
+    def __init__(self, distribution: str, stated: Mapping[str, Any]) -> None:
+        self._distribution = distribution
+        self._releases: Sequence[str] = stated["releases"]
+        self._spans: dict[str, str] = {name: spans for spans, names in stated["names"].items() for name in names}
+
+    def lives(self, name: str) -> Iterator[Life]:
+        if name in self._spans:
+            yield self._life(name)
+
+    def ending(self, end: str) -> Iterator[Life]:
+        yield from (self._life(name) for name in self._spans if name.endswith(end))
+
+    def _life(self, name: str) -> Life:
+        spans = [span.partition("-") for span in self._spans[name].split(",")]
+        first, end = int(spans[0][0]), spans[-1][2]
+        return Life(
+            distribution=self._distribution,
+            name=name,
+            since=self._releases[first] if first else None,
+            last=self._releases[int(end)] if end else None,
+            gone=self._releases[int(end) + 1] if end else None,
+        )
+
+
+def shipped() -> History | None:
+    """The history that came with envdoctor; ``None`` where there is none, or it cannot be read."""
+    for path in (os.path.join(_PACKAGE, FILE), os.path.join(os.path.dirname(_PACKAGE), "rules", FILE)):
+        try:
+            return History(zipfile.ZipFile(path))
+        except (OSError, ValueError, KeyError, zipfile.BadZipFile):
+            continue
+    return None
+
+
+def lives(asked: Iterable[Sequence[str]]) -> dict[tuple[str, str], Life]:
+    """What the shipped history knows of names, by (module, name); ``asked`` has (distribution, module, name)."""
+    wanted = [(module, name) for _, module, name in asked if name]
+    history = shipped() if wanted else None
+    known = {key: history.life(".".join(key)) for key in wanted} if history else {}
+    return {key: found[0] for key, found in known.items() if found}
