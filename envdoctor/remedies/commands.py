@@ -167,7 +167,7 @@ def place_of(snapshot: Snapshot, tool: str, action: Action) -> Place:
 
 def _same(one: str, other: str) -> bool:
     try:
-        return os.path.realpath(one) == os.path.realpath(other)
+        return one == other or os.path.realpath(one) == os.path.realpath(other)
     except OSError:  # the current directory was removed
         return False
 

@@ -80,7 +80,7 @@ class Page:
 
 def cells(text: str) -> int:
     """The columns of a terminal that a text takes."""
-    if text.isascii():
+    if text.isascii() or text.replace("→", "-").replace("—", "-").isascii():
         return len(text)
     from unicodedata import combining, east_asian_width
 
