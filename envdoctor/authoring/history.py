@@ -87,12 +87,10 @@ def names_in(wheel: Wheel) -> set[str]:
 
     Raises :class:`TargetError` where it cannot be read.
     """
-    place = os.path.join(cache.directory(), "history", "1", os.path.basename(wheel.address) + ".json.gz")
-    try:
-        with gzip.open(place, "rt", encoding="utf-8") as file:
-            return set(json.load(file))
-    except (OSError, ValueError, EOFError):
-        pass
+    place = os.path.join(cache.directory(), "history", "2", os.path.basename(wheel.address) + ".json.gz")
+    kept = cache.read(place)
+    if kept is not None:
+        return set(json.loads(gzip.decompress(kept)))
     found = _read(wheel)
     cache.keep(place, gzip.compress(json.dumps(sorted(found)).encode()))
     return found

@@ -62,7 +62,9 @@ class Resolver:
             if summary.get("loader"):
                 self.loaders.add(owner)
             for module, path in summary.get("stores", ()):
-                self.set_from_outside.add((module, path))
+                parts = path.split(".")  # of which the first ones may be submodules
+                for at in range(len(parts)):
+                    self.set_from_outside.add((".".join([module, *parts[:at]]), ".".join(parts[at:])))
             self.set_somewhere.update(summary.get("sets", ()))
             for provided in summary.get("provides", ()):
                 if provided == "*":

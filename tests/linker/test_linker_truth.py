@@ -44,6 +44,7 @@ CASES = {
     "asked for first": ("import b\nif hasattr(b, 'gone'):\n    b.gone", None),
     "a local name of the same name": ("import b\ndef g(b):\n    return b.gone\n", None),
     "set from outside": ("import b\nb.gone = 1\nb.gone", None),
+    "set on a submodule": ("from b import lone\nlone.late = late = 1\nfrom b.lone import late", None),
 }  # fmt: skip
 
 
