@@ -2,8 +2,7 @@
 
     python benchmarks/first_sight.py DIR --cases tests/first_sight/2026-11 [--write docs/first-sight.md]
 
-DIR keeps one pair of environments at a time for each job. Every pin is installed without its dependencies; what has no
-wheel and does not build is said. envdoctor is this checkout's wheel in an environment of its own, or --envdoctor COMMAND.
+DIR keeps one pair of environments for each job. envdoctor is this checkout's wheel, or --envdoctor COMMAND.
 """
 
 from __future__ import annotations
@@ -22,36 +21,28 @@ from typing import TYPE_CHECKING, Any
 
 import tool
 import yaml
-from linker import KINDS, build, fails
+from linker import KINDS, build, fails, normal
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
 Found = dict[str, Any]
-#: Culprits that are no distributions.
-OTHERS = {"python", "platform", "start_method", "code", "config", "artifact", "system"}
+NO_DISTRIBUTIONS = {"python", "platform", "start_method", "code", "config", "artifact", "system"}
 ASKED = 3
-
-
-def normal(name: str) -> str:
-    return name.lower().replace("_", "-").replace(".", "-")
 
 
 def names(found: Found, case: Mapping[str, Any]) -> bool:
     """Whether a finding names a culprit, and all that are installed."""
     packages = {normal(one) for one in found["packages"]}
-    wanted = {normal(one) for one in case["culprit"] if one not in OTHERS}
+    wanted = {normal(one) for one in case["culprit"] if one not in NO_DISTRIBUTIONS}
     installed = {normal(one) for one in case["environment"]["packages"]}
     return bool(packages & wanted) and wanted & installed <= packages
 
 
 def key(found: Found) -> tuple[str, str]:
-    """The rule; for the linker's findings also what is taken."""
-    return found["rule"], found["evidence"][0]["value"].split()[-1] if linked(found) else ""
-
-
-def linked(found: Found) -> bool:
-    return str(found["rule"]).startswith("linked-")
+    """The rule, and for the linker's findings what is taken."""
+    linked = found["rule"].startswith("linked-")
+    return found["rule"], found["evidence"][0]["value"].split()[-1] if linked else ""
 
 
 class Trial:
@@ -60,26 +51,23 @@ class Trial:
     def __init__(self, path: str, folder: str, envdoctor: str) -> None:
         with open(path, encoding="utf-8") as file:
             self.case = yaml.safe_load(file)
-        self.folder = os.path.join(folder, self.case["id"])
-        self.command = shlex.split(envdoctor)
+        self.folder, self.command = os.path.join(folder, self.case["id"]), shlex.split(envdoctor)
         self.project = os.path.join(self.folder, "project")
         self.counted = self.case["category"] == "version" or "files" in self.case
 
     def measured(self) -> dict[str, Any]:
         """The row of the incident; nothing of it stays on the disk."""
         os.makedirs(self.project)
-        if self.case["category"] != "version":
-            for name, text in self.case.get("files", {}).items():
-                path = os.path.join(self.project, name)
-                os.makedirs(os.path.dirname(path), exist_ok=True)
-                with open(path, "w", encoding="utf-8") as file:
-                    file.write(text)
+        for name, text in self.case.get("files", {}).items() if self.case["category"] != "version" else ():
+            os.makedirs(os.path.dirname(os.path.join(self.project, name)), exist_ok=True)
+            with open(os.path.join(self.project, name), "w", encoding="utf-8") as file:
+                file.write(text)
         row: dict[str, Any] = {"id": self.case["id"], "category": self.case["category"], "left": {}, "errors": []}
         seen = {kind: self._seen(kind, name, row) for kind, name in KINDS.items() if self.case.get(name)}
         found = self._found(seen["bad"] or ([], []), seen.get("good") or ([], []))
-        row["finders"] = [who for who in found if found[who]] if self.counted else None
-        row["found"] = sorted({one["rule"] for some in found.values() for one in some if self.counted})
-        row["explain"] = self._explained("--python", os.path.join(self.folder, "bad")) if seen["bad"] else None
+        row["by"] = [who for who in found if found[who]] or ["no"] if self.counted else ["not asked"]
+        row["as"] = ", ".join(sorted({one["rule"] for some in found.values() for one in some}))
+        row["explain"] = self._explained("--python", os.path.join(self.folder, "bad")) if seen["bad"] else "not built"
         row["blind"] = self._explained("--no-target")
         shutil.rmtree(self.folder)
         print(row, file=sys.stderr, flush=True)
@@ -89,8 +77,7 @@ class Trial:
         """What rules say of an environment, and what they and the linker say of it together."""
         told, place = self.case[name], os.path.join(self.folder, kind)
         pins = {one: str(version) for one, version in told["packages"].items()}
-        left = build(place, ".".join(str(told["python"]).split(".")[:2]), pins)
-        row["left"][name] = left
+        row["left"][name] = build(place, ".".join(str(told["python"]).split(".")[:2]), pins)
         if not os.path.isdir(place) or not self.counted:
             return ([], []) if os.path.isdir(place) else None
         words = ["check", "--python", place, "--fail-on", "never"]
@@ -102,28 +89,24 @@ class Trial:
         return self._run(*words), both
 
     def _run(self, *words: str, text: str = "") -> list[Found]:
-        environment = {**os.environ, "XDG_CACHE_HOME": os.path.join(self.folder, "cache")}
-        keywords: dict[str, Any] = {"capture_output": True, "text": True, "cwd": self.project, "env": environment}
-        done = subprocess.run([*self.command, *words, "-f", "json"], input=text, check=False, **keywords)
-        if done.returncode in {0, 1}:
-            findings: list[Found] = json.loads(done.stdout)["findings"]
-            return findings
-        said = f"{' '.join(words[:1])}: exit status {done.returncode}: {done.stderr.strip()[-200:]}"
-        return [{"rule": "crash", "severity": "error", "title": said, "packages": [], "evidence": []}]
+        around: dict[str, Any] = {"cwd": self.project, "env": {**os.environ, "XDG_CACHE_HOME": self.folder + "/cache"}}
+        line = [*self.command, *words, "-f", "json"]
+        done = subprocess.run(line, input=text, check=False, capture_output=True, text=True, **around)
+        crash = {"rule": "crash", "severity": "error", "title": done.stderr[-200:], "packages": [], "evidence": []}
+        findings: list[Found] = json.loads(done.stdout)["findings"] if done.returncode in {0, 1} else [crash]
+        return findings
 
     def _found(self, bad: Sequence[list[Found]], good: Sequence[list[Found]]) -> dict[str, list[Found]]:
         """By finder, what names the culprits and is gone with the fix. Evidence that rules do not have is the linker's."""
         still = {key(one) for one in good[1] if names(one, self.case)}
         gone = [one for one in bad[1] if one["severity"] != "info" and names(one, self.case) and key(one) not in still]
         known = [evidence for one in bad[0] for evidence in one["evidence"]]
-        return {
-            "rules": [one for one in gone if not linked(one)],
-            "linker": [one for one in gone if any(evidence not in known for evidence in one["evidence"])],
-        }
+        linked = [one for one in gone if any(evidence not in known for evidence in one["evidence"])]
+        return {"rules": [one for one in gone if not key(one)[1]], "linker": linked}
 
     def _tried(self, place: str, found: Found) -> tuple[str, str]:
         """An error on the fixed environment, and what importing the module that it names shows."""
-        said = f"{found['rule']}: {found['title']}"
+        said = f"{found['rule']}: {found['title']}".replace("|", " ")
         for one in found["evidence"]:
             file, _, _line = one["source"].rpartition(":")
             if file.endswith(".py") and "site-packages" in file:
@@ -140,69 +123,60 @@ class Trial:
         return "derived" if first.startswith("derived-") else first
 
 
-def share(rows: Sequence[Mapping[str, Any]], what: str) -> str:
-    """How many rows `explain` solved, with the environment or blind, or a finder (without a name: any)."""
-    solved = {"explain": lambda row: row["explain"] != "no", "blind": lambda row: row["blind"] != "no",
-              "": lambda row: bool(row["finders"])}  # fmt: skip
-    hits = sum(solved.get(what, lambda row: what in row["finders"])(row) for row in rows)
-    return f"{hits} of {len(rows)} ({hits / max(len(rows), 1):.0%})"
+def share(values: Iterable[bool]) -> str:
+    told = list(values)
+    return f"{sum(told)} of {len(told)} ({sum(told) / max(len(told), 1):.0%})"
 
 
-def _lines(cells: Iterable[str]) -> str:
-    return "\n".join(f"| {one} |" for one in cells)
+def _lines(cells: Iterable[Sequence[str]]) -> str:
+    return "\n".join(f"| {' | '.join(one)} |" for one in cells)
+
+
+def _counts(what: str, rows: Sequence[Mapping[str, Any]]) -> list[str]:
+    by = [row["by"] for row in rows if row["by"] != ["not asked"]]
+    return [what, *(share(who in one for one in by) for who in ("rules", "linker")), share(one != ["no"] for one in by)]
 
 
 def page(rows: Sequence[Mapping[str, Any]], name: str, commit: str) -> str:
     """The page, from the figures alone."""
     versions = [row for row in rows if row["category"] == "version"]
-    projects = [row for row in rows if row["category"] != "version" and row["finders"] is not None]
-    built = [row for row in rows if row["explain"]]
+    built = [row["explain"] != "no" for row in rows if row["explain"] != "not built"]
     errors = [(row["id"], *error) for row in rows for error in row["errors"]]
-    asked = (("about versions", versions), ("with project files", projects))
+    asked = (("check", "by"), ("explain", "explain"), ("the text alone", "blind"))
+    missed = [(row["id"], [one for one, of in asked if row[of] in ("no", ["no"])]) for row in rows]
     return f"""# First sight
 
-Written by `benchmarks/first_sight.py` from one run on {time.strftime("%Y-%m-%d")}, at {commit}, on the {len(rows)} incidents of {name}.
+Written by `benchmarks/first_sight.py` from runs on {time.strftime("%Y-%m-%d")}, at {commit}, on the {len(rows)} incidents of {name}.
 Nothing here is typed by hand, but the classes at its end. Found is a warning or an error of `envdoctor check --link` on
 the built environment that names every distribution to blame that is installed, and that is gone with the fix.
 
 | incidents | by rules | by the linker | together |
 |---|--:|--:|--:|
-{_lines(f"{what} | {share(some, 'rules')} | {share(some, 'linker')} | {share(some, '')}" for what, some in asked)}
+{_lines([_counts("about versions", versions), _counts("with project files", [row for row in rows if row not in versions])])}
 
 `explain` names the culprit among its first {ASKED}: with the built environment
-{share(built, "explain")}, by the text alone {share(rows, "blind")}.
+{share(built)}, by the text alone {share(row["blind"] != "no" for row in rows)}.
 
 Errors on the fixed environments: {len(errors)}, of these false: {sum(one[2] == "false" for one in errors)}.
 
 | incident | error | importing the module that it names |
 |---|---|---|
-{_lines(" | ".join(one) for one in errors)}
+{_lines(errors)}
 
 | incident | environment | not built |
 |---|---|---|
-{_lines(f"{row['id']} | {kind} | {', '.join(left)}" for row in rows for kind, left in row["left"].items() if left)}
+{_lines([row["id"], kind, ", ".join(left)] for row in rows for kind, left in row["left"].items() if left)}
 
 | incident | kind | found by | as | explain | by the text alone |
 |---|---|---|---|---|---|
-{_lines(map(_told, rows))}
+{_lines([row["id"], row["category"], " and ".join(row["by"]), row["as"], row["explain"], row["blind"]] for row in rows)}
 
 Missed; the class is for people to fill in:
 
 | incident | missed by | class |
 |---|---|---|
-{_lines(f"{row['id']} | {', '.join(missed)} | " for row in rows if (missed := _missed(row)))}
+{_lines([one, ", ".join(by), ""] for one, by in missed if by)}
 """
-
-
-def _told(row: Mapping[str, Any]) -> str:
-    by = "not asked" if row["finders"] is None else " and ".join(row["finders"]) or "no"
-    cells = row["id"], row["category"], by, ", ".join(row["found"]), row["explain"] or "not built", row["blind"]
-    return " | ".join(cells)
-
-
-def _missed(row: Mapping[str, Any]) -> list[str]:
-    by = {"check": row["finders"] == [], "explain": row["explain"] == "no", "the text alone": row["blind"] == "no"}
-    return [one for one, is_missed in by.items() if is_missed]
 
 
 def main() -> None:
@@ -216,9 +190,9 @@ def main() -> None:
     folder = os.path.abspath(options.folder)
     command = options.envdoctor or tool.install(os.path.join(folder, "tool"))
     commit = subprocess.getoutput(f"git -C {shlex.quote(tool.CHECKOUT)} rev-parse --short HEAD")
-    paths = sorted(glob.glob(os.path.join(options.cases, "*.yaml")))
     with ThreadPoolExecutor(options.jobs) as pool:
-        rows = list(pool.map(lambda path: Trial(path, folder, command).measured(), paths))
+        trials = [Trial(path, folder, command) for path in sorted(glob.glob(os.path.join(options.cases, "*.yaml")))]
+        rows = list(pool.map(Trial.measured, trials))
     tool.put(page(rows, os.path.relpath(options.cases, tool.CHECKOUT), commit), options.write)
 
 

@@ -70,6 +70,10 @@ def look(folder: str) -> Linked:
     return link(scan([site]).packages.values(), Target((int(minor[0]), int(minor[1]))), lambda _doing: None)
 
 
+def normal(name: str) -> str:
+    return name.lower().replace("_", "-").replace(".", "-")
+
+
 def key(one: Missing) -> tuple[str, ...]:
     return (one.consumer, one.provider, one.kind, one.module, one.name, one.detail)
 
@@ -121,7 +125,7 @@ def incidents(folder: str, cases: str, without: Sequence[str]) -> list[dict[str,
 
 def _judged(case: Mapping[str, Any], seen: Mapping[str, Sequence[Missing]], good: str) -> dict[str, Any]:
     """Findings that are gone with the fix and name a culprit; errors of the fixed environment that import all the same."""
-    culprits = {name.lower().replace("_", "-").replace(".", "-") for name in case["culprit"]}
+    culprits = {normal(name) for name in case["culprit"]}
     fixed = {key(one) for one in seen["good"]}
     found = [
         one for one in seen["bad"] if key(one) not in fixed and culprits & {one.consumer, one.provider or "python"}
