@@ -38,25 +38,29 @@ SECONDS = 300
 KINDS = {"bad": "environment", "good": "fixed_environment"}
 
 
-def build(folder: str, python: str, pins: Mapping[str, str]) -> bool:
-    """Make an environment with exactly these releases; whether all of them are in it."""
+def build(folder: str, python: str, pins: Mapping[str, str]) -> list[str]:
+    """Make an environment with exactly these releases; what of them is not in it."""
     marker = os.path.join(folder, "done.json")
     if not os.path.exists(marker):
         known = pythons.find(python)
         if known is None:
-            return False
+            return [f"Python {python}"]
         subprocess.run([tool.uv(), "venv", "--quiet", "--python", known[1], folder], check=True)
         words = [f"{name}=={version}" for name, version in pins.items()]
-        line = [tool.uv(), "pip", "install", "--quiet", "--no-deps", "--python", folder, *words]
-        try:
-            done = subprocess.run(line, check=False, capture_output=True, timeout=SECONDS)
-            left = [] if done.returncode == 0 else words
-        except subprocess.TimeoutExpired:
-            left = words
+        left = [] if _installs(folder, words) else [word for word in words if not _installs(folder, [word])]
         with open(marker, "w", encoding="utf-8") as file:
             json.dump({"python": python, "installed": pins, "dropped": left}, file)
     with open(marker, encoding="utf-8") as file:
-        return not json.load(file)["dropped"]
+        dropped: list[str] = json.load(file)["dropped"]
+    return dropped
+
+
+def _installs(folder: str, words: Sequence[str]) -> bool:
+    line = [tool.uv(), "pip", "install", "--quiet", "--no-deps", "--python", folder, *words]
+    try:
+        return subprocess.run(line, check=False, capture_output=True, timeout=SECONDS).returncode == 0
+    except subprocess.TimeoutExpired:
+        return False
 
 
 def look(folder: str) -> Linked:
@@ -66,13 +70,23 @@ def look(folder: str) -> Linked:
     return link(scan([site]).packages.values(), Target((int(minor[0]), int(minor[1]))), lambda _doing: None)
 
 
+def normal(name: str) -> str:
+    return name.lower().replace("_", "-").replace(".", "-")
+
+
 def key(one: Missing) -> tuple[str, ...]:
     return (one.consumer, one.provider, one.kind, one.module, one.name, one.detail)
 
 
-def fails(folder: str, one: Missing) -> bool:
+def confirmed(folder: str, one: Missing) -> bool:
     """Whether importing the module that an error is about fails in the environment, as the error says."""
-    _, _, inside = one.file.partition("site-packages" + os.sep)
+    words = (one.name or one.detail or one.module).rpartition(".")[2], one.module
+    return fails(folder, one.file, () if one.kind == "syntax" else words)
+
+
+def fails(folder: str, file: str, words: Sequence[str]) -> bool:
+    """Whether importing the module in a file fails in the environment; where words are given, with one of them."""
+    _, _, inside = file.partition("site-packages" + os.sep)
     module = inside[: -len(".py")].replace(os.sep, ".").removesuffix(".__init__")
     python = os.path.join(folder, "bin", "python")
     try:
@@ -81,8 +95,7 @@ def fails(folder: str, one: Missing) -> bool:
         )
     except subprocess.TimeoutExpired:
         return False
-    words = (one.name or one.detail or one.module).rpartition(".")[2], one.module
-    return done.returncode != 0 and (one.kind == "syntax" or any(word in done.stderr for word in words))
+    return done.returncode != 0 and (not words or any(word in done.stderr for word in words))
 
 
 def incidents(folder: str, cases: str, without: Sequence[str]) -> list[dict[str, Any]]:
@@ -100,7 +113,7 @@ def incidents(folder: str, cases: str, without: Sequence[str]) -> list[dict[str,
             told = {**case["environment"], **(case.get(name) or {})}
             pins = {one: str(version) for one, version in (told.get("packages") or {}).items() if one not in without}
             python = ".".join(str(told.get("python") or "3.10").split(".")[:2])
-            if len(pins) == 0 or not build(place, python, pins):
+            if len(pins) == 0 or build(place, python, pins):
                 break
             seen[kind] = [one for one in look(place).missing if one.severity in {"error", "warning"}]
         else:
@@ -112,12 +125,12 @@ def incidents(folder: str, cases: str, without: Sequence[str]) -> list[dict[str,
 
 def _judged(case: Mapping[str, Any], seen: Mapping[str, Sequence[Missing]], good: str) -> dict[str, Any]:
     """Findings that are gone with the fix and name a culprit; errors of the fixed environment that import all the same."""
-    culprits = {name.lower().replace("_", "-").replace(".", "-") for name in case["culprit"]}
+    culprits = {normal(name) for name in case["culprit"]}
     fixed = {key(one) for one in seen["good"]}
     found = [
         one for one in seen["bad"] if key(one) not in fixed and culprits & {one.consumer, one.provider or "python"}
     ]
-    false = [one for one in seen["good"] if one.severity == "error" and not fails(good, one)]
+    false = [one for one in seen["good"] if one.severity == "error" and not confirmed(good, one)]
     return {"found": sorted({f"{one.severity}: {one.asked}" for one in found})[:2], "false": len(false)}
 
 
@@ -134,7 +147,7 @@ def healthy(folder: str) -> dict[str, Any]:
         "wall": time.monotonic() - begin,
         "cpu": _seconds() - before,
         "errors": len(errors),
-        "confirmed": sum(fails(folder, one) for one in errors.values()),
+        "confirmed": sum(confirmed(folder, one) for one in errors.values()),
         "warnings": len({key(one)[1:] for one in found.missing if one.severity == "warning"}),
         "reasons": Counter(found.unknown).most_common(5),
     }

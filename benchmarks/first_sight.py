@@ -1,0 +1,200 @@
+"""What the installed command finds in incidents that nobody has tuned on, each in its real environment.
+
+    python benchmarks/first_sight.py DIR --cases tests/first_sight/2026-11 [--write docs/first-sight.md]
+
+DIR keeps one pair of environments for each job. envdoctor is this checkout's wheel, or --envdoctor COMMAND.
+"""
+
+from __future__ import annotations
+
+import argparse
+import glob
+import json
+import os
+import shlex
+import shutil
+import subprocess
+import sys
+import time
+from concurrent.futures import ThreadPoolExecutor
+from typing import TYPE_CHECKING, Any
+
+import tool
+import yaml
+from linker import KINDS, build, fails, normal
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+Found = dict[str, Any]
+NO_DISTRIBUTIONS = {"python", "platform", "start_method", "code", "config", "artifact", "system"}
+ASKED = 3
+
+
+def names(found: Found, case: Mapping[str, Any]) -> bool:
+    """Whether a finding names a culprit, and all that are installed."""
+    packages = {normal(one) for one in found["packages"]}
+    wanted = {normal(one) for one in case["culprit"] if one not in NO_DISTRIBUTIONS}
+    installed = {normal(one) for one in case["environment"]["packages"]}
+    return bool(packages & wanted) and wanted & installed <= packages
+
+
+def key(found: Found) -> tuple[str, str]:
+    """The rule, and for the linker's findings what is taken."""
+    linked = found["rule"].startswith("linked-")
+    return found["rule"], found["evidence"][0]["value"].split()[-1] if linked else ""
+
+
+class Trial:
+    """One incident: its environments, its project, and the command that examines them."""
+
+    def __init__(self, path: str, folder: str, envdoctor: str) -> None:
+        with open(path, encoding="utf-8") as file:
+            self.case = yaml.safe_load(file)
+        self.folder, self.command = os.path.join(folder, self.case["id"]), shlex.split(envdoctor)
+        self.project = os.path.join(self.folder, "project")
+        self.counted = self.case["category"] == "version" or "files" in self.case
+
+    def measured(self) -> dict[str, Any]:
+        """The row of the incident; nothing of it stays on the disk."""
+        os.makedirs(self.project)
+        for name, text in self.case.get("files", {}).items() if self.case["category"] != "version" else ():
+            os.makedirs(os.path.dirname(os.path.join(self.project, name)), exist_ok=True)
+            with open(os.path.join(self.project, name), "w", encoding="utf-8") as file:
+                file.write(text)
+        row: dict[str, Any] = {"id": self.case["id"], "category": self.case["category"], "left": {}, "errors": []}
+        seen = {kind: self._seen(kind, name, row) for kind, name in KINDS.items() if self.case.get(name)}
+        found = self._found(seen["bad"] or ([], []), seen.get("good") or ([], []))
+        row["by"] = [who for who in found if found[who]] or ["no"] if self.counted else ["not asked"]
+        row["as"] = ", ".join(sorted({one["rule"] for some in found.values() for one in some}))
+        row["explain"] = self._explained("--python", os.path.join(self.folder, "bad")) if seen["bad"] else "not built"
+        row["blind"] = self._explained("--no-target")
+        shutil.rmtree(self.folder)
+        print(row, file=sys.stderr, flush=True)
+        return row
+
+    def _seen(self, kind: str, name: str, row: dict[str, Any]) -> tuple[list[Found], list[Found]] | None:
+        """What rules say of an environment, and what they and the linker say of it together."""
+        told, place = self.case[name], os.path.join(self.folder, kind)
+        pins = {one: str(version) for one, version in told["packages"].items()}
+        row["left"][name] = build(place, ".".join(str(told["python"]).split(".")[:2]), pins)
+        if not os.path.isdir(place) or not self.counted:
+            return ([], []) if os.path.isdir(place) else None
+        words = ["check", "--python", place, "--fail-on", "never"]
+        words += ["--start-method", told["start_method"]] if "start_method" in told else []
+        words += ["--project", "."] if self.case["category"] != "version" else []
+        both = self._run(*words, "--link")
+        if kind == "good":
+            row["errors"] = [self._tried(place, one) for one in both if one["severity"] == "error"]
+        return self._run(*words), both
+
+    def _run(self, *words: str, text: str = "") -> list[Found]:
+        around: dict[str, Any] = {"cwd": self.project, "env": {**os.environ, "XDG_CACHE_HOME": self.folder + "/cache"}}
+        line = [*self.command, *words, "-f", "json"]
+        done = subprocess.run(line, input=text, check=False, capture_output=True, text=True, **around)
+        crash = {"rule": "crash", "severity": "error", "title": done.stderr[-200:], "packages": [], "evidence": []}
+        findings: list[Found] = json.loads(done.stdout)["findings"] if done.returncode in {0, 1} else [crash]
+        return findings
+
+    def _found(self, bad: Sequence[list[Found]], good: Sequence[list[Found]]) -> dict[str, list[Found]]:
+        """By finder, what names the culprits and is gone with the fix. Evidence that rules do not have is the linker's."""
+        still = {key(one) for one in good[1] if names(one, self.case)}
+        gone = [one for one in bad[1] if one["severity"] != "info" and names(one, self.case) and key(one) not in still]
+        known = [evidence for one in bad[0] for evidence in one["evidence"]]
+        linked = [one for one in gone if any(evidence not in known for evidence in one["evidence"])]
+        return {"rules": [one for one in gone if not key(one)[1]], "linker": linked}
+
+    def _tried(self, place: str, found: Found) -> tuple[str, str]:
+        """An error on the fixed environment, and what importing the module that it names shows."""
+        said = f"{found['rule']}: {found['title']}".replace("|", " ")
+        for one in found["evidence"]:
+            file, _, _line = one["source"].rpartition(":")
+            if file.endswith(".py") and "site-packages" in file:
+                module, _, name = one["value"].split()[-1].rpartition(".")
+                words = () if found["rule"] == "linked-syntax" else (name, module or name)
+                return said, "confirmed" if fails(place, file, words) else "false"
+        return said, "names no module"
+
+    def _explained(self, *words: str) -> str:
+        """Which of the first findings names the culprits: a rule's, one that was derived from the text, or none."""
+        text = (self.case.get("traceback_hint") or "") + "\n" + self.case["error"]
+        findings = self._run("explain", "-", *words, text=text)[:ASKED]
+        first = next((one["rule"] for one in findings if names(one, self.case)), "no")
+        return "derived" if first.startswith("derived-") else first
+
+
+def share(values: Iterable[bool]) -> str:
+    told = list(values)
+    return f"{sum(told)} of {len(told)} ({sum(told) / max(len(told), 1):.0%})"
+
+
+def _lines(cells: Iterable[Sequence[str]]) -> str:
+    return "\n".join(f"| {' | '.join(one)} |" for one in cells)
+
+
+def _counts(what: str, rows: Sequence[Mapping[str, Any]]) -> list[str]:
+    by = [row["by"] for row in rows if row["by"] != ["not asked"]]
+    return [what, *(share(who in one for one in by) for who in ("rules", "linker")), share(one != ["no"] for one in by)]
+
+
+def page(rows: Sequence[Mapping[str, Any]], name: str, commit: str) -> str:
+    """The page, from the figures alone."""
+    versions = [row for row in rows if row["category"] == "version"]
+    built = [row["explain"] != "no" for row in rows if row["explain"] != "not built"]
+    errors = [(row["id"], *error) for row in rows for error in row["errors"]]
+    asked = (("check", "by"), ("explain", "explain"), ("the text alone", "blind"))
+    missed = [(row["id"], [one for one, of in asked if row[of] in ("no", ["no"])]) for row in rows]
+    return f"""# First sight
+
+Written by `benchmarks/first_sight.py` from runs on {time.strftime("%Y-%m-%d")}, at {commit}, on the {len(rows)} incidents of {name}.
+Nothing here is typed by hand, but the classes at its end. Found is a warning or an error of `envdoctor check --link` on
+the built environment that names every distribution to blame that is installed, and that is gone with the fix.
+
+| incidents | by rules | by the linker | together |
+|---|--:|--:|--:|
+{_lines([_counts("about versions", versions), _counts("with project files", [row for row in rows if row not in versions])])}
+
+`explain` names the culprit among its first {ASKED}: with the built environment
+{share(built)}, by the text alone {share(row["blind"] != "no" for row in rows)}.
+
+Errors on the fixed environments: {len(errors)}, of these false: {sum(one[2] == "false" for one in errors)}.
+
+| incident | error | importing the module that it names |
+|---|---|---|
+{_lines(errors)}
+
+| incident | environment | not built |
+|---|---|---|
+{_lines([row["id"], kind, ", ".join(left)] for row in rows for kind, left in row["left"].items() if left)}
+
+| incident | kind | found by | as | explain | by the text alone |
+|---|---|---|---|---|---|
+{_lines([row["id"], row["category"], " and ".join(row["by"]), row["as"], row["explain"], row["blind"]] for row in rows)}
+
+Missed; the class is for people to fill in:
+
+| incident | missed by | class |
+|---|---|---|
+{_lines([one, ", ".join(by), ""] for one, by in missed if by)}
+"""
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("folder")
+    parser.add_argument("--cases", required=True, metavar="DIR")
+    parser.add_argument("--envdoctor", metavar="COMMAND")
+    parser.add_argument("--jobs", type=int, default=2)
+    parser.add_argument("--write", metavar="FILE")
+    options = parser.parse_args()
+    folder = os.path.abspath(options.folder)
+    command = options.envdoctor or tool.install(os.path.join(folder, "tool"))
+    commit = subprocess.getoutput(f"git -C {shlex.quote(tool.CHECKOUT)} rev-parse --short HEAD")
+    with ThreadPoolExecutor(options.jobs) as pool:
+        trials = [Trial(path, folder, command) for path in sorted(glob.glob(os.path.join(options.cases, "*.yaml")))]
+        rows = list(pool.map(Trial.measured, trials))
+    tool.put(page(rows, os.path.relpath(options.cases, tool.CHECKOUT), commit), options.write)
+
+
+if __name__ == "__main__":
+    main()
