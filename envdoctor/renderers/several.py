@@ -8,9 +8,12 @@ from envdoctor.renderers import layout, line
 from envdoctor.talk import safe
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from envdoctor.model import Report
+
+#: The characters that are kept for the list of what was left out, and for its last row.
+_END, _MORE = 4_000, 40
 
 
 def needed(report: Report) -> bool:
@@ -19,17 +22,45 @@ def needed(report: Report) -> bool:
 
 
 def render(report: Report, form: str, one: Callable[[Report], str]) -> str:
-    """Write the whole, ending in a newline; ``one`` writes the report of one environment in the same format."""
+    """Write the whole, ending in a newline; ``one`` writes the report of one environment in the same format.
+
+    Markdown ends after :data:`~envdoctor.renderers.markdown.LIMIT` characters, with environments left out whole.
+    """
     mark, gap = ("## ", "\n") if form == "markdown" else ("", "")
     text = ""
     if report.parts:
         place = line.where(report.snapshot)
         tally = layout.tally(report.findings) if report.findings else "nothing known to be wrong"
         text = f"{mark}{line.count(len(report.parts), 'environment')} in {place}: {tally}\n\n"
+    rows = [
+        f"{safe(str(item['path']))}: {line.one_line(str(item['reason']))}"
+        for item in report.snapshot.target.get("left_out", ())
+    ]
+    room = _room(form)
     for part in report.parts or [report]:
         heading = safe(str(part.snapshot.target["environment"])) if report.parts else ""
-        text += (f"{mark}{heading}\n{gap}" if heading else "") + one(part).rstrip("\n") + "\n\n"
-    text = text.rstrip("\n") + "\n"
-    left_out = report.snapshot.target.get("left_out", ())
-    rows = [f"{safe(str(item['path']))}: {line.one_line(str(item['reason']))}" for item in left_out]
-    return text + ("\nleft out:\n" + "".join(f"- {row}\n" for row in rows) if rows else "")
+        section = (f"{mark}{heading}\n{gap}" if heading else "") + one(part).rstrip("\n") + "\n\n"
+        if room is None or len(text) + len(section) <= room:
+            text += section
+        else:
+            rows.append(f"{heading}: {layout.tally(part.findings)}, for which there is no room; --python names it")
+    return text.rstrip("\n") + "\n" + _left_out(rows, None if room is None else room + _END - len(text))
+
+
+def _room(form: str) -> int | None:
+    """The characters that a format has for the environments; ``None`` for any number."""
+    if form != "markdown":
+        return None
+    from envdoctor.renderers.markdown import LIMIT
+
+    return LIMIT - _END
+
+
+def _left_out(rows: Sequence[str], room: int | None) -> str:
+    """A list of what was left out, of as many rows as there is room for."""
+    said = "\nleft out:\n" if rows else ""
+    for number, row in enumerate(rows):
+        if room is not None and len(said) + len(row) + _MORE > room:
+            return said + f"- and {len(rows) - number:,} more\n"
+        said += f"- {row}\n"
+    return said
