@@ -60,11 +60,6 @@ class History:
         """What is known of a dotted name; nothing where every release that was read has it, or none."""
         return [life for one in self.distributions(name) for life in self._of(one).lives(name)]
 
-    def ending(self, end: str, distributions: Iterable[str]) -> list[Life]:
-        """The names of some distributions that end in ``.Class.attribute`` or ``.function:parameter``."""
-        known = [one for one in distributions if f"{one}.json" in self._archive.namelist()]
-        return [life for one in known for life in self._of(one).ending(end)]
-
     def _of(self, distribution: str) -> _Names:
         if distribution not in self._kept:
             self._kept[distribution] = _Names(distribution, json.loads(self._archive.read(f"{distribution}.json")))
@@ -82,9 +77,6 @@ class _Names:
     def lives(self, name: str) -> Iterator[Life]:
         if name in self._spans:
             yield self._life(name)
-
-    def ending(self, end: str) -> Iterator[Life]:
-        yield from (self._life(name) for name in self._spans if name.endswith(end))
 
     def _life(self, name: str) -> Life:
         spans = [span.partition("-") for span in self._spans[name].split(",")]

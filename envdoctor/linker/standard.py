@@ -33,10 +33,6 @@ class Standard:
         self._modules: dict[str, Any] = data["modules"]
         self._names: dict[str, dict[str, tuple[int, int]]] = {}
 
-    def is_part(self, module: str) -> bool:
-        """Whether a module, or the package around it, was part of some version."""
-        return module in self._modules or module.partition(".")[0] in self._modules
-
     def has(self, module: str) -> bool | None:
         """Whether this version has a module; ``None`` where no version had it."""
         entry = self._modules.get(module)

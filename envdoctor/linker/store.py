@@ -88,7 +88,7 @@ class Store:
             data = json.dumps(self._held[owner], separators=(",", ":")).encode()
             cache.keep(self._path(owner), zlib.compress(data, 1))
         if self._changed:
-            _prune(directory())
+            cache.prune(directory(), MOST_ENTRIES, MOST_BYTES)
         self._changed.clear()
 
     def _of(self, owner: str) -> dict[str, Summary]:
@@ -156,20 +156,3 @@ def version() -> str:
     for name in _MAKERS:
         digest.update(resources.files("envdoctor.linker").joinpath(name).read_bytes())
     return digest.hexdigest()
-
-
-def _prune(folder: str) -> None:
-    entries = []
-    try:
-        with os.scandir(folder) as found:
-            for entry in found:
-                status = entry.stat()
-                entries.append((status.st_mtime_ns, status.st_size, entry.path))
-        size = sum(entry[1] for entry in entries)
-        entries.sort(reverse=True)
-        while entries and (len(entries) > MOST_ENTRIES or size > MOST_BYTES):
-            _, one, path = entries.pop()
-            size -= one
-            os.unlink(path)
-    except OSError:
-        return  # another process tidies as well

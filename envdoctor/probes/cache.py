@@ -73,3 +73,21 @@ def keep(path: str, data: bytes) -> None:
     except OSError:
         with contextlib.suppress(OSError):
             os.unlink(temporary)
+
+
+def prune(folder: str, most: int, size: int) -> None:
+    """Remove the oldest files of a folder until it has at most so many, of so many bytes together."""
+    entries = []
+    try:
+        with os.scandir(folder) as found:
+            for entry in found:
+                status = entry.stat()
+                entries.append((status.st_mtime_ns, status.st_size, entry.path))
+        total = sum(entry[1] for entry in entries)
+        entries.sort(reverse=True)
+        while entries and (len(entries) > most or total > size):
+            _, one, path = entries.pop()
+            total -= one
+            os.unlink(path)
+    except OSError:
+        return  # another process tidies as well

@@ -46,10 +46,6 @@ def test_a_parameter_counts_as_there_where_a_function_takes_any(history):
     assert history.life("a.run:second") == [gone]
 
 
-def test_names_are_found_by_their_end(history):
-    assert [life.name for life in history.ending(".Job.stop", ["dist", "unheard-of"])] == ["a.Job.stop"]
-
-
 def test_a_file_is_the_same_for_the_same_histories_and_is_read_back(history, tmp_path):
     again = tmp_path / "again.zip"
     store(str(again), stored(str(tmp_path / "history.zip")))

@@ -84,7 +84,7 @@ class Cache:
         """Remove the oldest entries where there are too many; nothing unless this process has added some."""
         if self._written:
             self._written = False
-            _prune(directory())
+            cache.prune(directory(), MOST_ENTRIES, MOST_BYTES)
 
 
 def _key(what: str, source: str, asked: Asked) -> str:
@@ -169,20 +169,3 @@ def _makers() -> list[str]:
         *(os.path.join(folder, name) for name in sorted(os.listdir(folder)) if name.endswith(".py")),
         dotted.__file__,
     ]
-
-
-def _prune(folder: str) -> None:
-    entries = []
-    try:
-        with os.scandir(folder) as found:
-            for entry in found:
-                status = entry.stat()
-                entries.append((status.st_mtime_ns, status.st_size, entry.path))
-        size = sum(entry[1] for entry in entries)
-        entries.sort(reverse=True)
-        while entries and (len(entries) > MOST_ENTRIES or size > MOST_BYTES):
-            _, one, path = entries.pop()
-            size -= one
-            os.unlink(path)
-    except OSError:
-        return  # another process tidies as well
