@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 Found = dict[str, Any]
 NO_DISTRIBUTIONS = {"python", "platform", "start_method", "code", "config", "artifact", "system"}
 ASKED = 3
+DRAWS = os.path.join(tool.CHECKOUT, "tests", "first_sight")
+RUNS = os.path.join(DRAWS, "runs.jsonl")
 
 
 def names(found: Found, case: Mapping[str, Any]) -> bool:
@@ -132,34 +134,36 @@ def _lines(cells: Iterable[Sequence[str]]) -> str:
     return "\n".join(f"| {' | '.join(one)} |" for one in cells)
 
 
-def _counts(what: str, rows: Sequence[Mapping[str, Any]]) -> list[str]:
-    by = [row["by"] for row in rows if row["by"] != ["not asked"]]
-    return [what, *(share(who in one for one in by) for who in ("rules", "linker")), share(one != ["no"] for one in by)]
+def _found_by(who: str | None, rows: Iterable[Mapping[str, Any]]) -> str:
+    """How many of the incidents that were asked are found by `who`, or by anything."""
+    return share(row["by"] != ["no"] if who is None else who in row["by"] for row in rows if row["by"] != ["not asked"])
 
 
-def page(rows: Sequence[Mapping[str, Any]], name: str, commit: str) -> str:
-    """The page, from the figures alone."""
+def figures(run: Mapping[str, Any]) -> list[str]:
+    """One run as a line of the table of all runs."""
+    rows = run["rows"]
     versions = [row for row in rows if row["category"] == "version"]
+    projects = [row for row in rows if row["category"] != "version"]
     built = [row["explain"] != "no" for row in rows if row["explain"] != "not built"]
+    false = sum(error[1] == "false" for row in rows for error in row["errors"])
+    found = [_found_by(who, versions) for who in ("rules", "linker", None)] + [_found_by(None, projects)]
+    blind = share(row["blind"] != "no" for row in rows)
+    return [run["draw"], run["date"], run["commit"], *found, share(built), blind, str(false)]
+
+
+def details(run: Mapping[str, Any]) -> str:
+    """Each incident of a run, what was not built, and what was reported where the fix is in place."""
+    rows, classes = run["rows"], _classes(run["draw"])
     errors = [(row["id"], *error) for row in rows for error in row["errors"]]
     asked = (("check", "by"), ("explain", "explain"), ("the text alone", "blind"))
     missed = [(row["id"], [one for one, of in asked if row[of] in ("no", ["no"])]) for row in rows]
-    return f"""# First sight
+    return f"""## {run["draw"]}
 
-Written by `benchmarks/first_sight.py` from runs on {time.strftime("%Y-%m-%d")}, at {commit}, on the {len(rows)} incidents of {name}.
-Nothing here is typed by hand, but the classes at its end. Found is a warning or an error of `envdoctor check --link` on
-the built environment that names every distribution to blame that is installed, and that is gone with the fix.
+| incident | kind | found by | as | explain | by the text alone |
+|---|---|---|---|---|---|
+{_lines([row["id"], row["category"], " and ".join(row["by"]), row["as"], row["explain"], row["blind"]] for row in rows)}
 
-| incidents | by rules | by the linker | together |
-|---|--:|--:|--:|
-{_lines([_counts("about versions", versions), _counts("with project files", [row for row in rows if row not in versions])])}
-
-`explain` names the culprit among its first {ASKED}: with the built environment
-{share(built)}, by the text alone {share(row["blind"] != "no" for row in rows)}.
-
-Errors on the fixed environments: {len(errors)}, of these false: {sum(one[2] == "false" for one in errors)}.
-
-| incident | error | importing the module that it names |
+| error on a fixed environment | as | importing the module that it names |
 |---|---|---|
 {_lines(errors)}
 
@@ -167,16 +171,39 @@ Errors on the fixed environments: {len(errors)}, of these false: {sum(one[2] == 
 |---|---|---|
 {_lines([row["id"], kind, ", ".join(left)] for row in rows for kind, left in row["left"].items() if left)}
 
-| incident | kind | found by | as | explain | by the text alone |
-|---|---|---|---|---|---|
-{_lines([row["id"], row["category"], " and ".join(row["by"]), row["as"], row["explain"], row["blind"]] for row in rows)}
-
-Missed; the class is for people to fill in:
-
-| incident | missed by | class |
+| missed | by | class |
 |---|---|---|
-{_lines([one, ", ".join(by), ""] for one, by in missed if by)}
+{_lines([one, ", ".join(by), classes.get(one, "")] for one, by in missed if by)}
 """
+
+
+def _classes(draw: str) -> dict[str, str]:
+    """By incident, what people said its class is: `misses.yaml` beside the draw."""
+    path = os.path.join(DRAWS, f"{draw}-misses.yaml")
+    if not os.path.exists(path):
+        return {}
+    with open(path, encoding="utf-8") as file:
+        classes: dict[str, str] = yaml.safe_load(file)
+    return classes
+
+
+def page(runs: Sequence[Mapping[str, Any]]) -> str:
+    """The page: a line for every run there was, and the details of each draw's latest."""
+    latest = {run["draw"]: run for run in runs}
+    return f"""# First sight
+
+Written by `benchmarks/first_sight.py` from its runs (`tests/first_sight/runs.jsonl`) on the draws of `tests/first_sight`;
+nothing here is typed by hand but the classes of what is missed (`<draw>-misses.yaml`). The first line of a draw is its
+first sight: nothing was changed between looking and scoring. Later lines say what came of working on it.
+
+Found is a warning or an error of `envdoctor check --link` on the built environment that names every distribution to
+blame that is installed, and that is gone with the fix. `explain` has to name them among its first {ASKED}.
+
+| draw | date | commit | versions: rules | linker | together | with project files | explain | by the text alone | false errors |
+|---|---|---|--:|--:|--:|--:|--:|--:|--:|
+{_lines(figures(run) for run in runs)}
+
+{chr(10).join(details(run) for run in latest.values())}"""
 
 
 def main() -> None:
@@ -185,7 +212,7 @@ def main() -> None:
     parser.add_argument("--cases", required=True, metavar="DIR")
     parser.add_argument("--envdoctor", metavar="COMMAND")
     parser.add_argument("--jobs", type=int, default=2)
-    parser.add_argument("--write", metavar="FILE")
+    parser.add_argument("--write", metavar="FILE", help="adds the run to those on record, and writes the page of all")
     options = parser.parse_args()
     folder = os.path.abspath(options.folder)
     command = options.envdoctor or tool.install(os.path.join(folder, "tool"))
@@ -193,7 +220,14 @@ def main() -> None:
     with ThreadPoolExecutor(options.jobs) as pool:
         trials = [Trial(path, folder, command) for path in sorted(glob.glob(os.path.join(options.cases, "*.yaml")))]
         rows = list(pool.map(Trial.measured, trials))
-    tool.put(page(rows, os.path.relpath(options.cases, tool.CHECKOUT), commit), options.write)
+    draw = os.path.basename(os.path.abspath(options.cases))
+    run = {"draw": draw, "date": time.strftime("%Y-%m-%d"), "commit": commit, "rows": rows}
+    if options.write:
+        with open(RUNS, "a", encoding="utf-8") as file:
+            file.write(json.dumps(run) + "\n")
+    with open(RUNS, encoding="utf-8") as file:
+        runs = [json.loads(line) for line in file] if options.write else [run]
+    tool.put(page(runs), options.write)
 
 
 if __name__ == "__main__":
