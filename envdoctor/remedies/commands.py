@@ -5,16 +5,17 @@ from __future__ import annotations
 import os
 import sys
 from itertools import islice
-from typing import TYPE_CHECKING, Any
 
 from envdoctor.engine.requirements import canonical, normalise, parts
 from envdoctor.engine.versions import intervals
 from envdoctor.model import Action, Unknown
 from envdoctor.remedies import shell
-from envdoctor.remedies.words import INSTALLERS, OF_PROJECTS, Place, is_python, names, readable, remark, words
+from envdoctor.remedies.words import INSTALLERS, OF_PROJECTS, VERBS, Place, is_python, names, readable, remark, words
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from typing import Any
 
     from envdoctor.engine.requirements import Parts
     from envdoctor.model import Remedy, Snapshot
@@ -46,8 +47,10 @@ def with_command(remedy: Remedy, snapshot: Snapshot) -> Remedy | None:
 
 
 def _commanded(remedy: Remedy, action: Action, snapshot: Snapshot) -> Remedy:
+    if action.at != "run" or action.verb not in {*VERBS, "setenv"}:
+        return remedy
     system, said, more = system_of(snapshot), None, None
-    if action.verb == "setenv" and action.at == "run":
+    if action.verb == "setenv":
         said = shell.assignment(str(action.name), str(action.to), system)
     else:
         tool = installer(snapshot, action)
