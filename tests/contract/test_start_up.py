@@ -9,7 +9,7 @@ from conftest import environment, run
 FORBIDDEN = {
     "argparse", "ast", "asyncio", "collections", "contextlib", "dataclasses", "email", "enum", "functools", "hashlib",
     "importlib.metadata", "inspect", "json", "logging", "packaging", "pathlib", "platform", "psutil", "re", "rich",
-    "shutil", "subprocess", "tempfile", "typing", "urllib", "yaml", "zipfile",
+    "shutil", "subprocess", "tempfile", "typing", "urllib", "yaml", "zipfile", "envdoctor.linker",
 }  # fmt: skip
 
 PROGRAM = """
