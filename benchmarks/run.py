@@ -2,8 +2,9 @@
 
     python benchmarks/run.py [--write docs/performance.md] [--rounds 3]
 
-Needs hyperfine on PATH, and uv there or in this environment. It builds a wheel of this checkout, an environment for it, and three environments of
-real distributions (benchmarks/environments); a directory for them can be kept with --keep DIR.
+Needs hyperfine on PATH, and uv there or in this environment. It builds a wheel of this checkout, an environment for it,
+four environments of real distributions (benchmarks/environments) and five of generated ones; a directory for them can
+be kept with --keep DIR.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ import tempfile
 import time
 from typing import TYPE_CHECKING, Any
 
+import synthetic
 import tool
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -37,6 +39,8 @@ SIZES = ("small", "medium", "large")
 #: The large environment without these, which many of the others require: about 160 requirements are not met.
 SICK = ("protobuf", "google-auth", "grpcio", "rich")
 RULES = (100, 1_000, 10_000, 100_000)
+#: Environments of generated distributions: how many, and how many of their requirements are not met.
+GENERATED = ((500, 0), (4_000, 0), (500, 160), (4_000, 1_280), (1, 20_000))
 
 
 def call(*words: str) -> None:
@@ -49,18 +53,25 @@ def build(directory: str) -> tuple[str, str]:
     """Make the environments; return two ``envdoctor`` commands, one of which may be given other rules."""
     commands = [tool.install(os.path.join(directory, name)) for name in ("tool", "other-rules")]
     for size in SIZES:
-        environment = os.path.join(directory, size)
-        if not os.path.exists(environment):
-            call(tool.uv(), "venv", "--quiet", "--seed", "--python", sys.executable, environment)
-            listed = os.path.join(HERE, "environments", size + ".txt")
-            call(tool.uv(), "pip", "install", "--quiet", "--no-deps", "--python", environment, "-r", listed)
-    sick = os.path.join(directory, "sick")
-    if not os.path.exists(sick):
-        call(tool.uv(), "venv", "--quiet", "--seed", "--python", sys.executable, sick)
-        listed = os.path.join(HERE, "environments", "large.txt")
-        call(tool.uv(), "pip", "install", "--quiet", "--no-deps", "--python", sick, "-r", listed)
-        call(tool.uv(), "pip", "uninstall", "--quiet", "--python", sick, *SICK)
+        _installed(os.path.join(directory, size), size)
+    if not os.path.exists(os.path.join(directory, "sick")):
+        _installed(os.path.join(directory, "sick"), "large")
+        call(tool.uv(), "pip", "uninstall", "--quiet", "--python", os.path.join(directory, "sick"), *SICK)
+    for distributions, unmet in GENERATED:
+        synthetic.environment(_generated(directory, distributions, unmet), distributions, unmet)
     return commands[0], commands[1]
+
+
+def _installed(environment: str, size: str) -> None:
+    """Make an environment of the distributions that a list names, unless it is there."""
+    if not os.path.exists(environment):
+        call(tool.uv(), "venv", "--quiet", "--seed", "--python", sys.executable, environment)
+        listed = os.path.join(HERE, "environments", size + ".txt")
+        call(tool.uv(), "pip", "install", "--quiet", "--no-deps", "--python", environment, "-r", listed)
+
+
+def _generated(directory: str, distributions: int, unmet: int) -> str:
+    return os.path.join(directory, f"generated-{distributions}-{unmet}")
 
 
 def names_in(environment: str) -> list[str]:
@@ -154,6 +165,17 @@ def sick(envdoctor: str, environment: str, rounds: int) -> dict[str, float]:
     return {**measure(commands, environment, rounds), "unmet": float(done.stderr.count("\nThe package "))}
 
 
+def scale(envdoctor: str, directory: str, rounds: int) -> list[dict[str, float]]:
+    """What a check of each of the generated environments takes: seconds, those of ``uv pip check``, and MiB."""
+    rows = []
+    for distributions, unmet in GENERATED:
+        environment = _generated(directory, distributions, unmet)
+        commands = {"envdoctor": [envdoctor], "uv": [tool.uv(), "pip", "check"]}
+        taken = measure(commands, environment, rounds if distributions > 1 else 1)  # seconds, not milliseconds
+        rows.append({**taken, "distributions": distributions, "unmet": unmet, "memory": peak([envdoctor], environment)})
+    return rows
+
+
 def peak(words: Sequence[str], environment: str) -> float:
     """Peak memory of a command in MiB. A small process starts it: a child's peak begins with that of its parent."""
     program = (
@@ -191,6 +213,7 @@ def run(directory: str, rounds: int) -> dict[str, Any]:
         figures["sizes"][size] = measure(commands, environment, rounds)
         figures["first"][size] = first_run(envdoctor, environment, rounds)
     figures["sick"] = sick(shipped, os.path.join(directory, "sick"), rounds)
+    figures["scale"] = scale(shipped, directory, rounds)
     for number in RULES:
         _put(index, generated(number, installed))
         commands = {"envdoctor": [envdoctor]}
@@ -233,14 +256,7 @@ def page(figures: Mapping[str, Any]) -> str:
         first = figures["first"][size] * 1000
         count = figures["distributions"][size]
         lines.append(f"| {size} | {count} | {cells} | {first:.1f} | {ratio:.2f} | {own:.2f} | {more:.1f} |")
-    taken = dict(figures["sick"])
-    unmet, uv = taken.pop("unmet"), taken["uv pip check"]
-    lines += [
-        "", "## Where much is wrong", "",
-        f"The large environment without {', '.join(SICK)}: {unmet:.0f} requirements are not met. With its own rules.",
-        "", "| | ms | ÷ uv |", "|---|--:|--:|",
-        *(f"| `{name}` | {seconds * 1000:.1f} | {seconds / uv:.2f} |" for name, seconds in taken.items()),
-    ]  # fmt: skip
+    lines += [*_where_much_is_wrong(figures["sick"]), *_by_size(figures["scale"])]
     base = figures["rules"]["1000"]
     lines += ["", "## By the number of rules", "", "The large environment.", "",
               "| rules | ms | ÷ 1,000 rules | peak memory, MiB |", "|--:|--:|--:|--:|"]  # fmt: skip
@@ -252,6 +268,36 @@ def page(figures: Mapping[str, Any]) -> str:
         "All of it in an empty directory. What a project around costs, where a rule asks, is in [project.md](project.md).",
     ]
     return "\n".join(lines) + "\n"
+
+
+def _where_much_is_wrong(taken: Mapping[str, float]) -> list[str]:
+    uv = taken["uv pip check"]
+    return [
+        "", "## Where much is wrong", "",
+        f"The large environment without {', '.join(SICK)}: {taken['unmet']:.0f} requirements are not met. With its own rules.",
+        "", "| | ms | ÷ uv |", "|---|--:|--:|",
+        *(f"| `{name}` | {seconds * 1000:.1f} | {seconds / uv:.2f} |" for name, seconds in taken.items() if name != "unmet"),
+    ]  # fmt: skip
+
+
+def _by_size(rows: Sequence[Mapping[str, float]]) -> list[str]:
+    """The table of the generated environments; the first of as many unmet requirements for each is the measure."""
+    lines = [
+        "", "## By the size of the environment", "",
+        "Generated distributions that have metadata and no other files. With its own rules.",
+        "", "| distributions | requirements not met | ms | µs for each | ÷ for each of 500 | ÷ uv | peak memory, MiB |",
+        "|--:|--:|--:|--:|--:|--:|--:|",
+    ]  # fmt: skip
+    measures: dict[float, float] = {}
+    for row in rows:
+        each = row["envdoctor"] / row["distributions"]
+        base = measures.setdefault(row["unmet"] / row["distributions"], each)
+        cells = (
+            f"{row['distributions']:,}", f"{row['unmet']:,}", f"{row['envdoctor'] * 1000:,.1f}", f"{each * 1e6:,.0f}",
+            f"{each / base:.2f}" if row["distributions"] > 1 else "", f"{row['envdoctor'] / row['uv']:.2f}", f"{row['memory']:.0f}",
+        )  # fmt: skip
+        lines.append(f"| {' | '.join(cells)} |")
+    return lines
 
 
 def main() -> None:

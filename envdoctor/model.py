@@ -38,7 +38,7 @@ class Record:
     def __init_subclass__(cls) -> None:
         cls._fields = tuple(name for name in cls.__annotations__ if name[0] != "_")
         cls._known = frozenset(cls._fields)
-        cls._needed = frozenset(name for name in cls._fields if not hasattr(cls, name))
+        cls._needed = frozenset(name for name in cls._fields if name not in cls.__dict__)
 
     def __init__(self, **values: Any) -> None:
         if not self._needed <= values.keys() <= self._known:

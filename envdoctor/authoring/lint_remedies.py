@@ -12,8 +12,8 @@ from packaging.version import Version
 from envdoctor.authoring.cells import snapshot_of
 from envdoctor.authoring.compile import compile_rule
 from envdoctor.authoring.lint_proof import PYTHONS, describe
-from envdoctor.engine.diagnose import fill
 from envdoctor.engine.evaluate import matches
+from envdoctor.engine.wording import fill
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from envdoctor.authoring.document import Complaint, line_of
-from envdoctor.engine.wording import PLACEHOLDER, unsaid, whole
+from envdoctor.engine.wording import fill, placeholders, unsaid, whole
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -39,7 +39,7 @@ def filled(text: str) -> str:
         **CONSUMER_NAMES,
         **INSTALLED_NAMES,
     }
-    return PLACEHOLDER.sub(lambda found: names.get(found[1], found[0]), whole(text))
+    return fill(whole(text), names)
 
 
 def complain_of_placeholders(fields: Mapping[str, Node], values: Mapping[str, Any]) -> None:
@@ -50,7 +50,7 @@ def complain_of_placeholders(fields: Mapping[str, Node], values: Mapping[str, An
             _complain_of_unsaid(fields[key], key, known)
     for key in ("title", "why", "remedies", "symptoms"):
         for text, where in strings(fields[key].value, (key,)) if key in fields else ():
-            for word in PLACEHOLDER.findall(text):
+            for word in placeholders(text):
                 if word not in known and (known or word in CONSUMER_NAMES or word in INSTALLED_NAMES):
                     _complain_of_placeholder(fields[key], where, word, known)
 

@@ -88,6 +88,8 @@ def _besides(snapshot: Snapshot) -> list[str]:
 
 def finding(texts: Mapping[str, Any], match: Match, snapshot: Snapshot) -> Finding:
     """The finding that a rule's texts and one match make."""
+    from envdoctor.engine.wording import said
+
     names = {**_open(texts), **match.names}
     return Finding(
         rule=texts["id"],
@@ -107,30 +109,9 @@ def finding(texts: Mapping[str, Any], match: Match, snapshot: Snapshot) -> Findi
     )
 
 
-def said(text: str, names: Mapping[str, str]) -> str:
-    """A text of a rule with what is known in place of its placeholders, and words for what is not.
-
-    It may be about one consumer, which may have no release that works.
-    """
-    if "{" not in text:
-        return text
-    if names.get("works") == "":
-        text = text.replace(" before {works}", "")
-    from envdoctor.engine.wording import worded
-
-    return worded(text, names)
-
-
 def _open(texts: Mapping[str, Any]) -> dict[str, str]:
     """What stays in braces while it is open which of the consumers of a rule is meant."""
     return {word: f"{{{word}}}" for word in OF_CONSUMERS} if texts["consumers"] else {}
-
-
-def fill(text: str, names: Mapping[str, str]) -> str:
-    """Replace ``{name}`` by its value; other braces stay."""
-    for name, value in names.items():
-        text = text.replace("{" + name + "}", value)
-    return text
 
 
 def _packages(texts: Mapping[str, Any], match: Match) -> list[str]:
@@ -148,6 +129,8 @@ def _is_package(evidence: Evidence) -> bool:
 
 def remedies(texts: Mapping[str, Any], names: Mapping[str, str], snapshot: Snapshot) -> Sequence[Remedy]:
     """The remedies of a rule that are on offer in this snapshot, best first."""
+    from envdoctor.engine.wording import fill, said
+
     offered = []
     for stated in texts["remedies"]:
         trace = Trace()

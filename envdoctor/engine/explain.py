@@ -6,10 +6,11 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from envdoctor.engine import symptoms
-from envdoctor.engine.diagnose import OF_CONSUMERS, fill, finding, matched_by, remedies, said
+from envdoctor.engine.diagnose import OF_CONSUMERS, finding, matched_by, remedies
 from envdoctor.engine.evaluate import Match, Trace, holds
 from envdoctor.engine.index import NEVER
 from envdoctor.engine.requirements import normalise
+from envdoctor.engine.wording import fill, said
 from envdoctor.model import Distribution, Evidence, Finding, Report, Snapshot, Unknown, UnknownFact
 
 if TYPE_CHECKING:

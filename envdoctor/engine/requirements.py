@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 _NAME = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_."
 _INNER = "-_."
 _names: dict[str, str] = {}
+_parts: dict[str, Parts | None] = {}
 _UNDECIDED = object()
 
 
@@ -52,6 +53,12 @@ def parts(line: str) -> Parts | None:
 
     The specifier set has no spaces and no parentheses. A marker is left out.
     """
+    if line not in _parts:
+        _parts[line] = _read_parts(line)
+    return _parts[line]
+
+
+def _read_parts(line: str) -> Parts | None:
     head = line.partition(";")[0].strip()
     name, rest = _split(head)
     extras = head[len(name) :].strip() if "[" in head else ""
@@ -99,7 +106,7 @@ def parse(line: str) -> Parsed | None:
 
 def name_of(line: str) -> str:
     """The normalised name that a requirement line begins with; the rest of the line is not looked at."""
-    return normalise(_split(line.partition(";")[0])[0])
+    return normalise(line[: len(line) - len(line.lstrip(_NAME))])
 
 
 def _split(head: str) -> tuple[str, str]:

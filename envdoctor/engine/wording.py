@@ -1,10 +1,11 @@
-"""What the texts of a rule say where not everything that they may name is known: no braces reach a reader."""
+"""What the texts of a rule say, with what is known in place of what they name in braces.
+
+Where not everything that they may name is known, no braces reach a reader.
+"""
 
 from __future__ import annotations
 
-import re
-from typing import TYPE_CHECKING
-
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
@@ -14,31 +15,80 @@ UNNAMED = {
     "call": "a call", "name": "a name", "module": "a module", "key": "a key", "writer": "another environment",
     "functions": "{...}", "artifact": "artefact", "start_method": "its start method",
 }  # fmt: skip
-PLACEHOLDER = re.compile(r"\{([a-z_]+)\}")
-#: ``[in {file}, line {line}]``; with words for where one of them is not known, ``[Python {found}|this Python]``.
-_CLAUSE = re.compile(r"\[([^\[\]|]*\{[a-z_]+\}[^\[\]|]*)(?:\|([^\[\]|]*))?\]")
-_BEGUN = "\0"
+_LETTERS = "abcdefghijklmnopqrstuvwxyz_"
+
+
+def fill(text: str, names: Mapping[str, str]) -> str:
+    """Replace ``{name}`` by its value; other braces stay."""
+    if "{" not in text:
+        return text
+    said, *pieces = text.split("{")
+    for piece in pieces:
+        name, brace, rest = piece.partition("}")
+        said += names[name] + rest if brace and name in names else "{" + piece
+    return said
+
+
+def said(text: str, names: Mapping[str, str]) -> str:
+    """A text of a rule with what is known in place of its placeholders, and words for what is not.
+
+    It may be about one consumer, which may have no release that works.
+    """
+    if names.get("works") == "":
+        text = text.replace(" before {works}", "")
+    return worded(text, names)
 
 
 def worded(text: str, names: Mapping[str, str]) -> str:
     """A text with what is known in place of its placeholders, without the clauses that name something else."""
-
-    def clause(found: re.Match[str]) -> str:
-        if all(word in names for word in PLACEHOLDER.findall(found[1])):
-            return found[1]
-        if found[2] is not None:
-            return found[2]
-        return _BEGUN if found[1][0].isupper() else ""
-
-    said = re.sub(_BEGUN + "(.?)", lambda found: found[1].upper(), _CLAUSE.sub(clause, text))
-    return PLACEHOLDER.sub(lambda found: names.get(found[1], UNNAMED.get(found[1], found[0])), said)
+    return fill(_with_clauses(text, names), {**UNNAMED, **names}) if "{" in text else text
 
 
 def whole(text: str) -> str:
     """A text as if everything that it may name were known: its clauses without the brackets and other words."""
-    return _CLAUSE.sub(r"\1", text)
+    return _with_clauses(text, None)
 
 
 def unsaid(text: str) -> list[str]:
     """The placeholders outside of clauses for which there are no other words."""
-    return [word for word in PLACEHOLDER.findall(_CLAUSE.sub("", text)) if word not in UNNAMED]
+    outside = "".join("" if isinstance(part, tuple) else part for part in _parts(text))
+    return [word for word in placeholders(outside) if word not in UNNAMED]
+
+
+def placeholders(text: str) -> list[str]:
+    """The names that stand in braces, in order."""
+    found = [piece.partition("}") for piece in text.split("{")[1:]]
+    return [name for name, brace, _ in found if brace and name and not name.strip(_LETTERS)]
+
+
+def _with_clauses(text: str, names: Mapping[str, str] | None) -> str:
+    """A text with those of its clauses that can be said where these names are known, or all of them for ``None``.
+
+    A clause is ``[in {file}, line {line}]``; with words for where one of them is not known,
+    ``[Python {found}|this Python]``.
+    """
+    said, begins = "", False
+    for part in _parts(text):
+        if isinstance(part, str):
+            piece = part
+        elif names is None or all(word in names for word in placeholders(part[0])):
+            piece = part[0]
+        else:
+            piece, begins = part[1] or "", begins or (part[1] is None and part[0][0].isupper())
+        said += piece[:1].upper() + piece[1:] if begins else piece
+        begins = begins and not piece
+    return said
+
+
+def _parts(text: str) -> list[str | tuple[str, str | None]]:
+    """A text as what stands outside of clauses and, of each clause, what it says and the words in place of that."""
+    first, *pieces = text.split("[")
+    parts: list[str | tuple[str, str | None]] = [first]
+    for piece in pieces:
+        inside, bracket, rest = piece.partition("]")
+        clause, bar, other = inside.partition("|")
+        if bracket and "|" not in other and placeholders(clause):
+            parts += [(clause, other if bar else None), rest]
+        else:
+            parts.append("[" + piece)
+    return parts

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 
 from envdoctor import plainjson
-from envdoctor.probes import cache, distributions
+from envdoctor.probes import distributions
 from envdoctor.probes.distributions import Metadata
 
 TYPE_CHECKING = False
@@ -65,12 +65,16 @@ def _stamp(path: str) -> list[int] | None:
 
 def _file(found: Sequence[Distribution]) -> str:
     """The cache file of an environment, named after its directories."""
+    from envdoctor.probes import cache
+
     places = "\n".join(sorted({one.location or "" for one in found})).encode("utf-8", "surrogatepass")
     return os.path.join(cache.directory(), f"metadata-{int.from_bytes(places, 'little') % ((1 << 61) - 1):x}.json")
 
 
 def _load(file: str) -> Remembered:
     """What an earlier run kept; nothing where that cannot be read, is damaged, or has another format."""
+    from envdoctor.probes import cache
+
     data = cache.read(file)
     try:
         kept = plainjson.decode(data or b"{}")
@@ -82,5 +86,7 @@ def _load(file: str) -> Remembered:
 
 def _keep(file: str, entries: Remembered) -> None:
     import json
+
+    from envdoctor.probes import cache
 
     cache.keep(file, json.dumps({"format": _FORMAT, "entries": entries}, separators=(",", ":")).encode())

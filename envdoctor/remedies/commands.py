@@ -5,16 +5,17 @@ from __future__ import annotations
 import os
 import sys
 from itertools import islice
-from typing import TYPE_CHECKING, Any
 
 from envdoctor.engine.requirements import canonical, normalise, parts
 from envdoctor.engine.versions import intervals
 from envdoctor.model import Action, Unknown
 from envdoctor.remedies import shell
-from envdoctor.remedies.words import INSTALLERS, OF_PROJECTS, Place, is_python, names, readable, remark, words
+from envdoctor.remedies.words import INSTALLERS, OF_PROJECTS, VERBS, Place, is_python, names, readable, remark, words
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from typing import Any
 
     from envdoctor.engine.requirements import Parts
     from envdoctor.model import Remedy, Snapshot
@@ -46,8 +47,10 @@ def with_command(remedy: Remedy, snapshot: Snapshot) -> Remedy | None:
 
 
 def _commanded(remedy: Remedy, action: Action, snapshot: Snapshot) -> Remedy:
+    if action.at != "run" or action.verb not in {*VERBS, "setenv"}:
+        return remedy
     system, said, more = system_of(snapshot), None, None
-    if action.verb == "setenv" and action.at == "run":
+    if action.verb == "setenv":
         said = shell.assignment(str(action.name), str(action.to), system)
     else:
         tool = installer(snapshot, action)
@@ -90,20 +93,23 @@ def joined(remedies: Sequence[Remedy], snapshot: Snapshot) -> Remedy | None:
 
 def _united(texts: Iterable[str]) -> tuple[str, ...] | None:
     """Requirements with one for each distribution; ``None`` where two exclude each other, or one is about Python."""
-    united: dict[str, Parts] = {}
+    asked: dict[str, list[Parts]] = {}
     for found in map(parts, texts):
         if found is None or is_python(found):
             return None
-        name, extras, specifier, url = found
-        known = united.setdefault(normalise(name), found)
-        if url != known[3]:
-            return None
-        clauses = dict.fromkeys(clause for one in (known[2], specifier) for clause in one.split(",") if clause)
-        whole = ",".join(clauses)
-        if intervals(whole) == []:
-            return None
-        united[normalise(name)] = (known[0], tuple(sorted({*known[1], *extras})), whole, url)
-    return tuple(map(canonical, united.values()))
+        asked.setdefault(normalise(found[0]), []).append(found)
+    united = [one for one in map(_one_of, asked.values()) if one]
+    return tuple(map(canonical, united)) if len(united) == len(asked) else None
+
+
+def _one_of(asked: Sequence[Parts]) -> Parts | None:
+    """One requirement for all that is asked of a distribution, ``None`` where parts of it exclude each other."""
+    name, _, _, url = asked[0]
+    clauses = dict.fromkeys(clause for one in asked for clause in one[2].split(",") if clause)
+    readable = ",".join(clause for clause in clauses if intervals(clause) is not None)
+    if any(one[3] != url for one in asked) or intervals(readable) == []:
+        return None
+    return name, tuple(sorted({extra for one in asked for extra in one[1]})), ",".join(clauses), url
 
 
 def installer(snapshot: Snapshot, action: Action | None = None) -> str | None:

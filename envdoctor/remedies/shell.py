@@ -6,14 +6,14 @@ On Windows the line is for PowerShell, which every Windows has. Most lines are r
 
 from __future__ import annotations
 
-import shlex
-from typing import TYPE_CHECKING
-
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
 WINDOWS = "win32"
 _LETTERS = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-./\\:=+!")
+#: What stands for itself in the shells of all other systems.
+_PLAIN = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_@%+=:,./-")
 #: What stands for itself between double quotes in both shells of Windows.
 _QUOTABLE = _LETTERS | frozenset(" <>~,*[]()@#&;|^")
 
@@ -21,7 +21,7 @@ _QUOTABLE = _LETTERS | frozenset(" <>~,*[]()@#&;|^")
 def line(calls: Sequence[Sequence[str]], system: str) -> str:
     """The line that makes calls, each when the one before it has succeeded, for the shell of a platform."""
     if system != WINDOWS:
-        return " && ".join(shlex.join(call) for call in calls)
+        return " && ".join(" ".join(quote(word, system) for word in call) for call in calls)
     first, *others = [_call(call) for call in calls]
     return first + "".join(f"; if ($?) {{ {call} }}" for call in others)
 
@@ -34,7 +34,7 @@ def _call(words: Sequence[str]) -> str:
 def quote(word: str, system: str) -> str:
     """One word, quoted for the shell of a platform."""
     if system != WINDOWS:
-        return shlex.quote(word)
+        return word if word and set(word) <= _PLAIN else "'" + word.replace("'", "'\"'\"'") + "'"
     if word and set(word) <= _LETTERS:
         return word
     return f'"{word}"' if word and set(word) <= _QUOTABLE else "'" + word.replace("'", "''") + "'"
@@ -43,7 +43,7 @@ def quote(word: str, system: str) -> str:
 def assignment(name: str, value: str, system: str) -> str:
     """The line that sets an environment variable for what is called after it."""
     if system != WINDOWS:
-        return f"export {name}={shlex.quote(value)}"
+        return f"export {name}={quote(value, system)}"
     return f"$env:{name} = " + (f'"{value}"' if set(value) <= _QUOTABLE else "'" + value.replace("'", "''") + "'")
 
 

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
-
 from envdoctor.engine.requirements import canonical, is_name, is_version, normalise, parts
 from envdoctor.model import Record
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
@@ -20,7 +19,7 @@ if TYPE_CHECKING:
 _PYTHON, _PREFIX, _DIRECTORY = "{python}", "{prefix}", "{directory}"
 
 
-class Tool(NamedTuple):
+class Tool(Record):
     """How a tool installs, removes and installs again what is there; nothing where it cannot."""
 
     install: Sequence[str]
@@ -30,25 +29,29 @@ class Tool(NamedTuple):
 
 TOOLS: Mapping[str, Tool] = {
     "pip": Tool(
-        (_PYTHON, "-m", "pip", "install"),
-        (_PYTHON, "-m", "pip", "uninstall", "-y"),
-        (_PYTHON, "-m", "pip", "install", "--force-reinstall", "--no-deps"),
+        install=(_PYTHON, "-m", "pip", "install"),
+        uninstall=(_PYTHON, "-m", "pip", "uninstall", "-y"),
+        reinstall=(_PYTHON, "-m", "pip", "install", "--force-reinstall", "--no-deps"),
     ),
     "uv": Tool(
-        ("uv", "pip", "install", "--python", _PYTHON),
-        ("uv", "pip", "uninstall", "--python", _PYTHON),
-        ("uv", "pip", "install", "--python", _PYTHON, "--reinstall", "--no-deps"),
+        install=("uv", "pip", "install", "--python", _PYTHON),
+        uninstall=("uv", "pip", "uninstall", "--python", _PYTHON),
+        reinstall=("uv", "pip", "install", "--python", _PYTHON, "--reinstall", "--no-deps"),
     ),
-    "uv-project": Tool(("uv", "add", "--directory", _DIRECTORY), ("uv", "remove", "--directory", _DIRECTORY)),
+    "uv-project": Tool(
+        install=("uv", "add", "--directory", _DIRECTORY), uninstall=("uv", "remove", "--directory", _DIRECTORY)
+    ),
     "conda": Tool(
-        ("conda", "install", "--prefix", _PREFIX),
-        ("conda", "remove", "--prefix", _PREFIX),
-        ("conda", "install", "--prefix", _PREFIX, "--force-reinstall"),
+        install=("conda", "install", "--prefix", _PREFIX),
+        uninstall=("conda", "remove", "--prefix", _PREFIX),
+        reinstall=("conda", "install", "--prefix", _PREFIX, "--force-reinstall"),
     ),
-    "poetry": Tool(("poetry", "add", "--directory", _DIRECTORY), ("poetry", "remove", "--directory", _DIRECTORY)),
-    "pdm": Tool(("pdm", "add", "--project", _DIRECTORY), ("pdm", "remove", "--project", _DIRECTORY)),
-    "pipenv": Tool(("pipenv", "install"), ("pipenv", "uninstall")),
-    "system": Tool((".venv/bin/python", "-m", "pip", "install"), ()),
+    "poetry": Tool(
+        install=("poetry", "add", "--directory", _DIRECTORY), uninstall=("poetry", "remove", "--directory", _DIRECTORY)
+    ),
+    "pdm": Tool(install=("pdm", "add", "--project", _DIRECTORY), uninstall=("pdm", "remove", "--project", _DIRECTORY)),
+    "pipenv": Tool(install=("pipenv", "install"), uninstall=("pipenv", "uninstall")),
+    "system": Tool(install=(".venv/bin/python", "-m", "pip", "install"), uninstall=()),
 }
 #: The tools that say of themselves what they have installed.
 INSTALLERS = ("pip", "uv", "conda", "poetry", "pdm", "pipenv")
@@ -95,7 +98,7 @@ def names(action: Action) -> list[str]:
 
 def words(action: Action, place: Place) -> Calls:
     """What to call, in order; empty where no tool carries the action out."""
-    make = _VERBS.get(action.verb)
+    make = VERBS.get(action.verb)
     calls = make(action, place) if make and action.at == "run" else []
     if calls and place.tool == "pipenv" and place.directory is not None:
         return [["cd", place.directory], *calls]  # it has no option for that
@@ -104,7 +107,7 @@ def words(action: Action, place: Place) -> Calls:
 
 def remark(action: Action, place: Place) -> str | None:
     """What else to know of the words for an action, or why there are none."""
-    if action.at != "run" or action.verb not in _VERBS:
+    if action.at != "run" or action.verb not in VERBS:
         return None
     python = next((found for found in map(parts, action.requirements) if found and is_python(found)), None)
     if place.tool == "system" and python is None:
@@ -233,7 +236,7 @@ def _replace(action: Action, place: Place) -> Calls:
 
 
 #: The verbs that a tool can carry out.
-_VERBS: Mapping[str, Callable[[Action, Place], Calls]] = {
+VERBS: Mapping[str, Callable[[Action, Place], Calls]] = {
     "install": _install,
     "uninstall": _uninstall,
     "reinstall": _reinstall,

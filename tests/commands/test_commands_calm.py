@@ -207,9 +207,10 @@ def test_the_cost_grows_with_the_environment_and_not_with_its_square(examined, f
     assert big < 4 * 1.5 * small
 
 
-def test_one_distribution_with_very_many_requirements_costs_as_much_for_each_as_few_do(examined):
+@pytest.mark.parametrize("line", ["missing-{n} (>=1.{n})", "two>=2.{n}"])
+def test_one_distribution_with_very_many_requirements_costs_as_much_for_each_as_few_do(examined, line):
     def cost(number):
-        snapshot = examined({"one==1.0": [f"missing-{n} (>=1.{n})" for n in range(number)]})
+        snapshot = examined({"one==1.0": [line.format(n=n) for n in range(number)], "two==1.0": []})
         return calls(lambda: output.rendered(doctor.check(snapshot), "text", plain=True))
 
     cost(5)

@@ -9,7 +9,7 @@ from conftest import environment, run
 FORBIDDEN = {
     "argparse", "ast", "asyncio", "collections", "contextlib", "dataclasses", "email", "enum", "functools", "hashlib",
     "importlib.metadata", "inspect", "json", "logging", "packaging", "pathlib", "platform", "psutil", "re", "rich",
-    "shutil", "subprocess", "tempfile", "typing", "urllib", "yaml", "zipfile",
+    "shutil", "subprocess", "tempfile", "typing", "urllib", "yaml", "zipfile", "envdoctor.linker",
 }  # fmt: skip
 
 PROGRAM = """
@@ -22,12 +22,12 @@ print("loaded", *sorted(set(sys.modules) - before))
 """
 
 
-def loaded(installed, cwd=None, **variables):
+def loaded(installed, cwd=None, status="0", **variables):
     python = installed.parent / ("python.exe" if os.name == "nt" else "python")
     done = run(python, "-c", PROGRAM, env=environment(**variables), cwd=cwd or installed.parent)
     assert done.stderr == ""
     lines = dict(line.partition(" ")[::2] for line in done.stdout.splitlines())
-    assert lines["status"] == "0", done.stdout
+    assert lines["status"] == status, done.stdout
     return set(lines["loaded"].split())
 
 
@@ -50,6 +50,31 @@ def test_nothing_to_report_where_none_is_active_needs_no_import(installed, make_
 
     assert not loaded(installed, cwd=os.path.abspath(os.sep), PATH=scripts) & FORBIDDEN
     assert not loaded(installed, cwd=tmp_path / "below", PATH="") & FORBIDDEN
+
+
+def test_findings_are_said_and_their_commands_written_without_an_import(installed, make_environment):
+    folder = make_environment(sys.executable, "six==1.17.0", "packaging")
+    (packages,) = folder.glob("Lib/site-packages" if os.name == "nt" else "lib/*/site-packages")
+    for number in range(3):
+        sick = packages / f"sick_{number}-1.0.dist-info"
+        sick.mkdir()
+        (sick / "METADATA").write_text(
+            f"Metadata-Version: 2.1\nName: sick-{number}\nVersion: 1.0\nRequires-Dist: six>=9.{number}\n"
+            f"Requires-Dist: absent-{number}[extra] (>=1.0)\n\n"
+        )
+
+    assert not loaded(installed, status="1", VIRTUAL_ENV=str(folder)) & FORBIDDEN
+
+
+def test_the_command_ends_with_what_was_to_be_done_at_its_end(installed, make_environment, tmp_path):
+    folder = make_environment(sys.executable, "six==1.17.0")
+    (tmp_path / "sitecustomize.py").write_text("import atexit, os; atexit.register(os.mkdir, 'done')\n")
+
+    done = run(installed, cwd=tmp_path, env=environment(VIRTUAL_ENV=str(folder), PYTHONPATH=str(tmp_path)))
+
+    assert done.returncode == 0
+    assert done.stdout.endswith(" rules)\n")
+    assert (tmp_path / "done").exists()
 
 
 def test_the_wheel_carries_the_rules_compiled_and_no_yaml_of_them(wheel):

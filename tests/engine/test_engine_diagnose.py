@@ -3,8 +3,9 @@
 import pytest
 from engine.rule_bases import base, rule, snapshot
 
-from envdoctor.engine.diagnose import diagnose, fill
+from envdoctor.engine.diagnose import diagnose
 from envdoctor.engine.installed import Requirements, defects
+from envdoctor.engine.wording import fill
 from envdoctor.model import Snapshot
 
 CONSUMERS = {

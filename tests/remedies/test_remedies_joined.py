@@ -36,6 +36,7 @@ def test_remedies_that_agree_become_one():
     [
         [],
         [remedy("upgrade", "left>=2"), remedy("downgrade", "left<2")],
+        [remedy("upgrade", "left>=2"), remedy("pin", "left===2.1"), remedy("downgrade", "left<2")],
         [remedy("upgrade", "left>=2"), remedy("uninstall", package="right")],
         [remedy("upgrade", "left>=2"), remedy("upgrade", "right>=2", at="build")],
         [remedy("upgrade", "left>=2"), remedy("upgrade", "right>=2", safety="workaround")],

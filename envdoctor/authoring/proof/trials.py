@@ -16,9 +16,10 @@ from packaging.version import Version
 
 from envdoctor.authoring.cells import snapshot_of
 from envdoctor.authoring.compile import compile_rule
-from envdoctor.engine.diagnose import INSTALLS, fill
+from envdoctor.engine.diagnose import INSTALLS
 from envdoctor.engine.evaluate import matches
 from envdoctor.engine.kin import fitted
+from envdoctor.engine.wording import fill
 from envdoctor.model import Action, Record
 
 if TYPE_CHECKING:
