@@ -110,7 +110,8 @@ def add_target(parser: argparse.ArgumentParser) -> None:
         (
             ["--python"],
             "PATH",
-            "another interpreter, or its environment's directory; a virtual environment is read, any other Python runs",
+            "another interpreter, or its environment's directory; a virtual environment is read, any other Python runs, "
+            "but neither the code in its .pth files nor sitecustomize",
         ),
         (["-r", "--requirements"], "FILE", "a requirements or lock file; nothing is installed"),
         (
