@@ -128,6 +128,20 @@ def _packaging_parse(line: str) -> Parsed | None:
         return None
 
 
+def _strange(line: str) -> Iterator[tuple[str, str, str]]:
+    """The line as an unreadable one, where it is no requirement."""
+    if _packaging_parse(line) is None:
+        yield "unreadable", line, ""
+
+
+def _contradicted(line: str, found: Distribution, specifier: str) -> Iterator[tuple[str, str, str]]:
+    """The line as an incompatible one, where an installed version is none of those that it wants."""
+    if parse(line) is None:
+        yield "unreadable", line, found.name
+    elif specifier[0] != "@" and within(str(found.version), specifier) is False:
+        yield "incompatible", line, found.name
+
+
 def unmet(
     lines: Iterable[str],
     packages: Mapping[str, Distribution],
@@ -135,7 +149,7 @@ def unmet(
     verdicts: dict[str, Any],
     met: set[str],
 ) -> Iterator[tuple[str, str, str]]:
-    """Yield ``(kind, requirement, name)`` for each line that is ``missing`` or ``incompatible``.
+    """Yield ``(kind, requirement, name)`` for each line that is ``missing``, ``incompatible`` or ``unreadable``.
 
     ``verdicts`` remembers markers already decided, ``met`` lines. A line whose marker does not hold, or is undecided,
     does not count.
@@ -149,14 +163,15 @@ def unmet(
             if verdict is _UNDECIDED:
                 verdict = verdicts[marker] = evaluate(marker.strip(), lookup)
             if verdict is not True:
+                if verdict is None:
+                    yield from _strange(line)
                 continue
         written, specifier = _split(head)
         name = _names.get(written) or normalise(written)
         found = packages.get(name)
         if found is None:
-            if parse(line) is not None:
-                yield "missing", line, name
+            yield "missing" if parse(line) is not None else "unreadable", line, name
         elif not specifier or found.version is None or meets(found.version, specifier):
             met.add(line)
-        elif specifier[0] != "@" and within(found.version, specifier) is False and parse(line) is not None:
-            yield "incompatible", line, name
+        else:
+            yield from _contradicted(line, found, specifier)

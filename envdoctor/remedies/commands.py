@@ -109,8 +109,8 @@ def _united(texts: Iterable[str]) -> tuple[str, ...] | None:
 def installer(snapshot: Snapshot, action: Action | None = None) -> str | None:
     """What to install with: the tool of the project or lock file, or what installed the distribution in question."""
     about = names(action) if action else []
-    if snapshot.target.get("kind") == "requirements":
-        tool = _FORMATS.get(str(snapshot.target.get("format")))
+    if (lock := _lock_of(snapshot)) is not None:
+        tool = _FORMATS.get(lock)
         first = [*about, *islice(snapshot.packages, 1)][:1]
         return "pip" if tool == "conda" and _callable(snapshot, _of_each(snapshot, first)) == "pip" else tool
     if snapshot.target.get("kind") in {"root", "snapshot", "text"} and not snapshot.python.get("executable"):
@@ -120,11 +120,17 @@ def installer(snapshot: Snapshot, action: Action | None = None) -> str | None:
     return _manager(snapshot).get("tool") or tool if tool != "conda" else tool
 
 
+def _lock_of(snapshot: Snapshot) -> str | None:
+    """The format of the requirements or lock file that was read, now or when a snapshot was saved."""
+    target = snapshot.target.get("recorded") or snapshot.target
+    return str(target.get("format")) if target.get("kind") == "requirements" else None
+
+
 def _callable(snapshot: Snapshot, stated: Iterable[Any]) -> str | None:
     """The first of some installers, where they are known, that can be called."""
     for one in stated:
         tool = "" if isinstance(one, Unknown) or not one else str(one).split()[0].lower()
-        here = tool != "pip" or "pip" in snapshot.packages or snapshot.target.get("kind") == "requirements"
+        here = tool != "pip" or "pip" in snapshot.packages or _lock_of(snapshot) is not None
         if tool in INSTALLERS and here:
             return tool
     return None
@@ -158,7 +164,7 @@ def place_of(snapshot: Snapshot, tool: str, action: Action) -> Place:
         python=None if here else executable,
         prefix=None if here else prefix,
         versions={name: packages[name].version for name in (*names(action), "pip") if name in packages},
-        installed=snapshot.target.get("kind") != "requirements",
+        installed=_lock_of(snapshot) is None,
         directory=None if directory is None or _same(directory, os.curdir) else os.path.abspath(directory),
         direct=manager.get("direct"),
         apt=manager.get("apt", False),

@@ -313,3 +313,27 @@ def test_names_of_directories_are_spelled_out(image, capsys):
     main(["--root", str(image)])
 
     assert "\x1b" not in capsys.readouterr().out
+
+
+TRACEBACK = """Traceback (most recent call last):
+  File "{prefix}/lib/python3.11/site-packages/cloudpickle/cloudpickle_fast.py", line 73, in dumps
+    cp.dump(obj)
+IndexError: tuple index out of range
+"""
+
+
+@pytest.mark.parametrize(
+    ("prefix", "status", "said"),
+    [
+        ("/opt/service/venv", 1, "of 3 environments this is /opt/service/venv, where the traceback's files lie"),
+        ("/elsewhere", 1, "this is /app/.venv, the first, as the traceback's files lie in none of them"),
+    ],
+)
+def test_explain_takes_the_environment_of_the_traceback_and_says_which(two, tmp_path, capsys, prefix, status, said):
+    (tmp_path / "error.log").write_text(TRACEBACK.format(prefix=prefix))
+
+    assert main(["explain", str(tmp_path / "error.log"), "--root", str(two), "-f", "json"]) == status
+    document = json.loads(capsys.readouterr().out)
+    assert said in next(one["reason"] for one in document["unknown"] if one["fact"] == "interpreters")
+    confirmed = {one["rule"]: one["confirmed"] for one in document["findings"]}
+    assert confirmed.get("cloudpickle-bytecode-py311") is (True if prefix == "/opt/service/venv" else None)
