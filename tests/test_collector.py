@@ -26,7 +26,7 @@ PACKAGE = os.path.dirname(os.path.dirname(SOURCE))
 
 
 def run(python, program, *options):
-    done = subprocess.run([python, *options, "-c", program], capture_output=True, text=True, timeout=60, check=False)
+    done = subprocess.run([python, *options, "-c", program], capture_output=True, text=True, timeout=300, check=False)
     assert done.returncode == 0, done.stderr
     return json.loads(done.stdout)
 
@@ -166,7 +166,7 @@ def test_the_entry_of_a_running_program_is_not_the_environments(tmp_path):
 
     for how in (["program.py"], ["-m", "package"], ["program.pyz"], ["package"], ["-c", text]):
         done = subprocess.run(
-            [sys.executable, "-B", *how], cwd=tmp_path, capture_output=True, text=True, check=True, timeout=60
+            [sys.executable, "-B", *how], cwd=tmp_path, capture_output=True, text=True, check=True, timeout=300
         )
         first, paths = json.loads(done.stdout)
         assert not [path for path in paths if path.startswith(str(tmp_path))], (how, first)

@@ -153,7 +153,7 @@ class Parser:
     def close(self):
         self._process.stdin.close()
         self._process.stdout.close()
-        self._process.wait(timeout=60)
+        self._process.wait(timeout=300)
 
 
 @contextlib.contextmanager

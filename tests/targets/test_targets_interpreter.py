@@ -45,7 +45,7 @@ def make_venv(tmp_path_factory):
     def make(python, *options):
         if (python, options) not in made:
             folder = tmp_path_factory.mktemp("venv")
-            subprocess.run([python, "-m", "venv", "--without-pip", *options, folder], check=True, timeout=120)
+            subprocess.run([python, "-m", "venv", "--without-pip", *options, folder], check=True, timeout=300)
             made[python, options] = str(folder)
         return made[python, options]
 
@@ -74,7 +74,7 @@ def refusal(executable, **options):
 def test_every_version_tells_what_it_would_import_from(python, monkeypatch, tmp_path):
     monkeypatch.setenv("PYTHONUSERBASE", str(tmp_path))
     tell = "import json, sys, os; print(json.dumps([sys.path[1:], os.path.dirname(os.__file__), sys.prefix]))"
-    done = subprocess.run([python, "-B", "-c", tell], capture_output=True, text=True, check=True, timeout=60)
+    done = subprocess.run([python, "-B", "-c", tell], capture_output=True, text=True, check=True, timeout=300)
     paths, stdlib, prefix = json.loads(done.stdout)
 
     facts = ask(python, {"module": ["dataclasses", "sys", "nowhere"], "system": ["openssl"], "env": ["PYTHONUSERBASE"]})
@@ -258,7 +258,7 @@ def test_what_python_runs_when_it_starts_is_read_and_not_run(version, make_venv,
         with open(os.path.join(place, "b.pth"), "w", encoding="utf-8") as stream:
             stream.write(PLANT.format(str(sprung)) + "\n")
     try:
-        subprocess.run([os.path.join(folder, "bin", "python"), "-c", "pass"], check=True, timeout=60)
+        subprocess.run([os.path.join(folder, "bin", "python"), "-c", "pass"], check=True, timeout=300)
         assert sprung.exists()
         sprung.unlink()
 
