@@ -7,6 +7,7 @@ import sys
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
+from envdoctor.engine.installed import few
 from envdoctor.engine.requirements import canonical, normalise, parts
 from envdoctor.engine.versions import intervals
 from envdoctor.model import Action, Unknown
@@ -64,15 +65,24 @@ def _commanded(remedy: Remedy, action: Action, snapshot: Snapshot) -> Remedy:
 def joined(remedies: Sequence[Remedy], snapshot: Snapshot) -> Remedy | None:
     """One remedy with one command that does what several do; ``None`` where no command can.
 
-    They must do the same kind of thing, with the same tool, at the same time and as safely, and no two may ask for
-    releases of a distribution that exclude each other.
+    They must do the same kind of thing, with the same tool, at the same time and as safely. A distribution of which two
+    ask for releases that exclude each other is left out, and said.
     """
     actions = [one.action for one in remedies if one.action is not None]
     if not actions or len(actions) < len(remedies) or actions[0].verb not in {"install", "uninstall", "reinstall"}:
         return None
     alike = {(one.verb, one.at, installer(snapshot, one)) for one in actions}
-    requirements = _united(text for one in actions for text in one.requirements)
-    if len(alike) > 1 or len({one.safety for one in remedies}) > 1 or requirements is None:
+    found = [parts(text) for one in actions for text in one.requirements]
+    if (
+        len(alike) > 1
+        or len({one.safety for one in remedies}) > 1
+        or not all(one and not is_python(one) for one in found)
+    ):
+        return None
+    united = _united(one for one in found if one)
+    requirements = tuple(canonical(one) for one in united.values() if one)
+    apart = [name for name, one in united.items() if one is None]
+    if apart and not requirements:
         return None
     packages = tuple(dict.fromkeys(name for one in actions for name in one.packages))
     kinds = {one.kind for one in remedies}
@@ -82,28 +92,26 @@ def joined(remedies: Sequence[Remedy], snapshot: Snapshot) -> Remedy | None:
         requirement=" ".join(requirements) or None,
         package=" ".join(packages) or None,
         effect="; ".join(dict.fromkeys(one.effect for one in remedies if one.effect)) or None,
+        text=f"without {few(apart)}: no release meets all that is required of it" if apart else remedies[0].text,
         command=None,
     )
     made = with_command(whole, snapshot)
     return made if made and made.command else None
 
 
-def _united(texts: Iterable[str]) -> tuple[str, ...] | None:
-    """Requirements with one for each distribution; ``None`` where two exclude each other, or one is about Python."""
-    united: dict[str, Parts] = {}
-    for found in map(parts, texts):
-        if found is None or is_python(found):
-            return None
+def _united(every: Iterable[Parts]) -> dict[str, Parts | None]:
+    """What is required of each distribution as one requirement; ``None`` where two exclude each other."""
+    united: dict[str, Parts | None] = {}
+    for found in every:
         name, extras, specifier, url = found
         known = united.setdefault(normalise(name), found)
-        if url != known[3]:
-            return None
+        if known is None:
+            continue
         clauses = dict.fromkeys(clause for one in (known[2], specifier) for clause in one.split(",") if clause)
         whole = ",".join(clauses)
-        if intervals(whole) == []:
-            return None
-        united[normalise(name)] = (known[0], tuple(sorted({*known[1], *extras})), whole, url)
-    return tuple(map(canonical, united.values()))
+        fits = url == known[3] and intervals(whole) != []
+        united[normalise(name)] = (known[0], tuple(sorted({*known[1], *extras})), whole, url) if fits else None
+    return united
 
 
 def installer(snapshot: Snapshot, action: Action | None = None) -> str | None:
