@@ -6,12 +6,14 @@ The plain forms of PEP 508 are read here without an import; the rest is left to 
 from __future__ import annotations
 
 from envdoctor.engine.markers import evaluate
-from envdoctor.engine.versions import intervals, key, meets, within
+from envdoctor.engine.versions import LONGEST, intervals, key, meets, within
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
     from typing import Any, Optional
+
+    from packaging.requirements import Requirement
 
     from envdoctor.model import Distribution
 
@@ -70,17 +72,25 @@ def canonical(found: Parts) -> str:
 
 
 def _packaging_parts(line: str) -> Parts | None:
-    from packaging.requirements import InvalidRequirement, Requirement
-
-    try:
-        found = Requirement(line)
-    except (InvalidRequirement, RecursionError):
+    found = _packaging(line)
+    if found is None:
         return None
     url = found.url or ""
     arbitrary = [one.version for one in found.specifier if one.operator == "==="]
     if not (url.isprintable() and url.isascii() and all(map(is_version, arbitrary))):
         return None
     return found.name, tuple(sorted(found.extras)), str(found.specifier), url
+
+
+def _packaging(line: str) -> Requirement | None:
+    """The requirement that ``packaging`` reads, with versions as somebody may have released them."""
+    from packaging.requirements import Requirement
+
+    try:
+        found = Requirement(line)
+    except (ValueError, RecursionError):  # invalid, a number too long for Python, brackets without end
+        return None
+    return found if all(len(one.version) <= LONGEST for one in found.specifier) else None
 
 
 def parse(line: str) -> Parsed | None:
@@ -119,13 +129,10 @@ def _split(head: str) -> tuple[str, str]:
 
 
 def _packaging_parse(line: str) -> Parsed | None:
-    from packaging.requirements import Requirement
-
-    try:
-        found = Requirement(line)
-        return normalise(found.name), str(found.specifier), str(found.marker) if found.marker else None
-    except (ValueError, RecursionError):  # invalid, a number too long for Python, brackets without end
+    found = _packaging(line)
+    if found is None:
         return None
+    return normalise(found.name), str(found.specifier), str(found.marker) if found.marker else None
 
 
 def _strange(line: str) -> Iterator[tuple[str, str, str]]:
