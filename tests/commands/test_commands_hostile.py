@@ -148,7 +148,7 @@ def test_a_device_or_a_stream_without_end_is_refused():
     assert (done.returncode, "GiB" in done.stderr) == (2, True)
 
 
-HOSTILE = "\x1b]0;title\x07\x1b[2J\x1b[1;1H\u202egnp.exe\x9b31m\r\x08"
+HOSTILE = "\x1b[8m\x1b]0;title\x07\x1b[2J\x1b[1;1H\u202egnp.exe\x9b31m\r\x08"
 
 
 @pytest.mark.parametrize("words", [

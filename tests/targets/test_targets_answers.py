@@ -2,6 +2,7 @@
 
 import json
 import os
+import shlex
 import subprocess
 import sys
 
@@ -15,7 +16,7 @@ from envdoctor.targets.interpreter import ask
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="the stand-ins for interpreters are scripts")
 
 #: A program that takes the place of an interpreter and answers with the document in a file beside it.
-STAND_IN = f"""#!{sys.executable} -IS
+STAND_IN = """
 import os, re, sys
 payload = sys.stdin.buffer.read().decode("utf-8", "replace")
 token = re.search(r"answer\\('([0-9a-f]+)'", payload)[1]
@@ -32,7 +33,8 @@ def honest():
 @pytest.fixture
 def stand_in(tmp_path):
     program = tmp_path / "python"
-    program.write_text(STAND_IN)
+    (tmp_path / "stand_in.py").write_text(STAND_IN)
+    program.write_text(f"#!/bin/sh\nexec {shlex.join([sys.executable, '-IS', str(tmp_path / 'stand_in.py')])}\n")
     program.chmod(0o755)
 
     def answering(document):
@@ -97,7 +99,7 @@ while [ $(grep -c . {started}) -lt 3 ]; do :; done
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="elsewhere a daemon without its variables is not found")
-@pytest.mark.parametrize("then", [f'exec {sys.executable} "$@"', "exec sleep 600", "kill -9 $$", "exit 3"])
+@pytest.mark.parametrize("then", [f'exec "{sys.executable}" "$@"', "exec sleep 600", "kill -9 $$", "exit 3"])
 def test_what_an_interpreter_leaves_running_is_ended_whatever_its_session_and_variables(tmp_path, then):
     """Whether the interpreter answers, hangs, crashes or fails."""
     started = tmp_path / "started"

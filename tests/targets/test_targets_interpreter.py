@@ -2,6 +2,7 @@
 
 import json
 import os
+import shlex
 import signal
 import subprocess
 import sys
@@ -32,7 +33,9 @@ def starting(tmp_path):
 
     def make(code):
         run = "import sys; del sys.path[0]; program = sys.argv[-1]; sys.argv = ['-c']; exec(program)"
-        return script(tmp_path / "python", f"#!{sys.executable} -SB\n{code}\n{run}\n")
+        (tmp_path / "starts.py").write_text(f"{code}\n{run}\n")
+        words = shlex.join([sys.executable, "-SB", str(tmp_path / "starts.py")])
+        return script(tmp_path / "python", f'#!/bin/sh\nexec {words} "$@"\n')
 
     return make
 

@@ -15,6 +15,7 @@ from envdoctor import diagnose, examine, targets
 from envdoctor.cli import main
 from envdoctor.errors import TargetError
 from envdoctor.targets import root_environments, root_walk
+from envdoctor.targets.root import open_root
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="the file systems have symbolic links")
 
@@ -192,6 +193,15 @@ def test_a_walk_that_ends_early_says_so(image, monkeypatch):
     (reason,) = [note.reason for note in snapshot.notes if note.fact == "interpreters"]
     assert reason.startswith("there are more than 5 directories")
     assert judged(targets.examine("root", str(image), python="/a/b/c/d/env/bin/python")) == ["/a/b/c/d/env"]
+
+
+def test_an_environment_that_goes_while_a_root_in_use_is_walked_is_passed_over(image):
+    root = open_root(str(image.folder("/left/conda-meta")))
+    seen = root_walk.Walk(marked=["/gone", "/left"], installed=[], denied=[], bound=False)
+
+    assert list(root_environments._nameless(root, seen, [])) == [
+        ("/left", "conda-meta is there, but no Python 3 interpreter")
+    ]
 
 
 def test_a_real_virtual_environment_is_read_and_not_run(tmp_path):
