@@ -309,13 +309,17 @@ def take_site() -> None:
 def start_up(paths: "Sequence[str]") -> "list[tuple[str, str]]":
     """The code that may change what can be imported, as file and text: that of hooks, and what was not run."""
     homes = [sys.modules.get(_home(finder)) for finder in sys.meta_path if not _is_standard_finder(finder)]
-    files = [getattr(module, "__file__", None) or "" for module in homes]
-    text = "".join(letter if letter.isalnum() or letter == "_" else " " for _, line in _LINES for letter in line + " ")
-    for name in [*text.split(), *_CUSTOM] if sys.flags.no_site else ():
-        found = module_on_paths(name, paths, "", _suffixes())
-        if found and (name in _CUSTOM or found["kind"] == "site-packages"):
-            files.append(found["origin"])
+    files = [getattr(module, "__file__", None) or "" for module in homes] + (
+        _not_run(paths) if sys.flags.no_site else []
+    )
     return _LINES + [(path, _read_some(path).decode("utf-8", "replace")) for path in dict.fromkeys(files)]
+
+
+def _not_run(paths: "Sequence[str]") -> "list[str]":
+    """The files of installed modules that the lines of ``.pth`` files name, and of those for the whole site."""
+    text = "".join(letter if letter.isalnum() or letter == "_" else " " for _, line in _LINES for letter in line + " ")
+    known = [(name, module_on_paths(name, paths, "", _suffixes())) for name in [*text.split(), *_CUSTOM]]
+    return [one["origin"] for name, one in known if one and (name in _CUSTOM or one["kind"] == "site-packages")]
 
 
 def path_changes() -> "list[Facts]":
