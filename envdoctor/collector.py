@@ -108,13 +108,8 @@ def default_start_method(version: "Sequence[int] | None" = None, system: "str | 
 
 
 def start_method_facts() -> "Facts":
-    """``default``: the effective start method. Asks ``multiprocessing``, which start-up code may have told."""
-    try:
-        multiprocessing = _import_standard("multiprocessing")
-    except ImportError:
-        return {"default": default_start_method()}
-    fixed = multiprocessing.get_start_method(allow_none=True)
-    return {"default": fixed or multiprocessing.get_all_start_methods()[0]}
+    """``default``: how this interpreter starts the processes of ``multiprocessing`` unless a program says otherwise."""
+    return {"default": default_start_method()}
 
 
 # --- where it imports from ------------------------------------------------------------------------------------------
@@ -193,30 +188,21 @@ def module_fact(name: str, paths: "Sequence[str] | None" = None) -> "Facts":
     if "." in name:
         raise NotKnownError("telling where {} comes from would import {}".format(name, name.rpartition(".")[0]))
     paths = import_paths() if paths is None else paths
-    for finder in list(sys.meta_path):
-        found = _found_by(finder, name, paths)
-        if found is not None:
-            return found
-    return {"kind": "missing", "origin": None}
+    import _imp  # built in, and always loaded
 
-
-def _found_by(finder: "Any", name: str, paths: "Sequence[str]") -> "Facts | None":
-    """What one entry of ``sys.meta_path`` makes of a name, in the shape of :func:`module_fact`, or ``None``."""
-    if not _is_standard_finder(finder):
-        return _found_by_stranger(finder, name, paths)
-    role = getattr(finder, "__name__", type(finder).__name__)
-    if role == "PathFinder":
-        import _imp  # built in, and always loaded
-
-        return module_on_paths(name, paths, stdlib_path(), [*_imp.extension_suffixes(), ".py", ".pyc"])
-    if role == "BuiltinImporter" and name in sys.builtin_module_names:
+    if name in sys.builtin_module_names or _imp.is_frozen(name):
         return {"kind": "standard-library", "origin": None}
-    if role == "FrozenImporter":
-        import _imp
+    found = module_on_paths(name, paths, stdlib_path(), _suffixes())
+    for place, text in [] if found else start_up(paths):
+        if name in text:
+            raise NotKnownError("no file provides it, but {}, which Python runs when it starts, may".format(place))
+    return found or {"kind": "missing", "origin": None}
 
-        if _imp.is_frozen(name):
-            return {"kind": "standard-library", "origin": None}
-    return None
+
+def _suffixes() -> "list[str]":
+    import _imp
+
+    return [*_imp.extension_suffixes(), ".py", ".pyc"]
 
 
 def module_on_paths(name: str, paths: "Sequence[str]", stdlib: str, suffixes: "Sequence[str]") -> "Facts | None":
@@ -268,50 +254,6 @@ def _in_zip(path: str, name: str) -> "str | None":
         return None
 
 
-def _found_by_stranger(finder: "Any", name: str, paths: "Sequence[str]") -> "Facts | None":
-    """Ask a finder that some package installed at start-up, such as that of an editable install.
-
-    It is running already and is asked at every import. But where answering makes it import something, that import
-    is refused, and what it wanted tells where the name comes from. A finder that lists the name is not even asked:
-    some build their package first.
-    """
-    home = getattr(sys.modules.get(_home(finder)), "__file__", None) or _home(finder)
-    if _lists(finder, name):
-        if _found_by(_path_finder(), name, paths):
-            return None
-        raise NotKnownError("the import hook in {} answers for it, and asking may build or import it".format(home))
-    ask = getattr(finder, "find_spec", None)
-    if ask is None:
-        return None
-    spec = None
-    with _StandardOnly() as guard:
-        try:
-            spec = ask(name, None)
-        except ImportError:
-            if not guard.refused:
-                raise
-    if spec is not None:
-        return _spec_fact(spec)
-    for wanted in guard.refused[:1]:
-        return _found_by(_path_finder(), wanted.partition(".")[0], paths)
-    return None
-
-
-def _lists(finder: "Any", name: str) -> bool:
-    """Whether a finder holds a collection of names that it answers for, and this one is in it."""
-    held = list(getattr(finder, "__dict__", {}).values())
-    return any(isinstance(value, (dict, set, frozenset, list, tuple)) and name in value for value in held)
-
-
-def _spec_fact(spec: "Any") -> "Facts":
-    origin = spec.origin if spec.has_location else next(iter(spec.submodule_search_locations or ()), None)
-    return {"kind": kind_of_entry(os.path.dirname(origin or ""), stdlib_path()), "origin": origin}
-
-
-def _path_finder() -> "Any":
-    return next(f for f in sys.meta_path if _is_standard_finder(f) and getattr(f, "__name__", "") == "PathFinder")
-
-
 def _home(finder: "Any") -> str:
     return getattr(finder if isinstance(finder, type) else type(finder), "__module__", None) or ""
 
@@ -321,30 +263,72 @@ def _is_standard_finder(finder: "Any") -> bool:
 
 
 class _StandardOnly:
-    """While it lasts, only the standard library can be imported; ``refused`` has the other names asked for."""
-
-    def __init__(self) -> None:
-        self.refused: "list[str]" = []
+    """While it lasts, only the standard library can be imported."""
 
     def __enter__(self) -> "Self":
         self.path, self.finders = sys.path[:], sys.meta_path[:]
         stdlib = stdlib_path()
         sys.path[:] = [path for path in self.path if path and kind_of_entry(path, stdlib) == "standard-library"]
-        sys.meta_path[:] = [finder for finder in self.finders if _is_standard_finder(finder)] + [self]
+        sys.meta_path[:] = [finder for finder in self.finders if _is_standard_finder(finder)]
         return self
 
     def __exit__(self, *_error: object) -> None:
         sys.path[:], sys.meta_path[:] = self.path, self.finders
-
-    def find_spec(self, name: str, _path: object = None, _target: object = None) -> None:
-        """Take note of a name that the standard library does not have."""
-        self.refused.append(name)
 
 
 def _import_standard(name: str) -> "Any":
     """Import a module of the standard library, whatever stands before it on ``sys.path``."""
     with _StandardOnly():
         return __import__(name)
+
+
+# --- what Python runs when it starts, which is read instead -----------------------------------------------------------
+
+#: The lines of code in ``.pth`` files that :func:`take_site` has not run, each with its file.
+_LINES: "list[tuple[str, str]]" = []
+#: The modules that it has not imported.
+_CUSTOM = ("sitecustomize", "usercustomize")
+
+
+def take_site() -> None:
+    """Extend ``sys.path`` of an interpreter that was started with ``-S`` as its own ``site`` does, running no code.
+
+    ``site`` calls ``exec`` for lines of ``.pth`` files that are code, and imports ``sitecustomize`` and
+    ``usercustomize``: it finds other functions in their place. The directories that ``.pth`` files name are added.
+    """
+    site = _import_standard("site")
+
+    def remember(line: str, *_more: object) -> None:
+        _LINES.append((sys._getframe(1).f_locals.get("fullname") or "a .pth file", line))  # noqa: SLF001 -- its caller
+
+    site.exec = remember
+    site.execsitecustomize = site.execusercustomize = lambda: None
+    site.main()
+
+
+def start_up(paths: "Sequence[str]") -> "list[tuple[str, str]]":
+    """The code that may change what can be imported, as file and text: that of hooks, and what was not run."""
+    homes = [sys.modules.get(_home(finder)) for finder in sys.meta_path if not _is_standard_finder(finder)]
+    files = [getattr(module, "__file__", None) or "" for module in homes] + (
+        _not_run(paths) if sys.flags.no_site else []
+    )
+    return _LINES + [(path, _read_some(path).decode("utf-8", "replace")) for path in dict.fromkeys(files)]
+
+
+def _not_run(paths: "Sequence[str]") -> "list[str]":
+    """The files of installed modules that the lines of ``.pth`` files name, and of those for the whole site."""
+    text = "".join(letter if letter.isalnum() or letter == "_" else " " for _, line in _LINES for letter in line + " ")
+    known = [(name, module_on_paths(name, paths, "", _suffixes())) for name in [*text.split(), *_CUSTOM]]
+    return [one["origin"] for name, one in known if one and (name in _CUSTOM or one["kind"] == "site-packages")]
+
+
+def path_changes() -> "list[Facts]":
+    """What was not run although it speaks of the import path, as a note with ``fact`` and ``reason``."""
+    names = tuple(name + ".py" for name in _CUSTOM)
+    own = _LINES + [one for one in start_up(import_paths()) if one[0].endswith(names)] if sys.flags.no_site else []
+    places = [place for place, text in own if "sys.path" in text or "sitedir" in text]
+    reason = "this may change where Python imports from when it starts, and was read, not run: "
+    return [{"fact": "paths", "reason": reason + ", ".join(dict.fromkeys(places))}] if places else []
 
 
 # --- the system below it --------------------------------------------------------------------------------------------
@@ -679,7 +663,7 @@ def collect(wanted: "Mapping[str, Sequence[str]]") -> "Facts":
             except Exception as error:
                 unknown.append({"fact": kind + "." + name, "reason": _reason(error)})
     facts["env"] = {name: value for name, value in facts["env"].items() if value is not None}
-    facts["unknown"] = unknown
+    facts["unknown"] = unknown + path_changes()
     return facts
 
 
@@ -688,12 +672,15 @@ def _reason(error: Exception) -> str:
     return text if isinstance(error, NotKnownError) else "{}: {}".format(type(error).__name__, text)
 
 
-def answer(token: str, wanted: "Mapping[str, Sequence[str]]", directory: str) -> None:
+def answer(token: str, wanted: "Mapping[str, Sequence[str]]", search: "Sequence[str]") -> None:
     """Write the facts to standard output between the token reversed and the token; the guest's ``main``.
 
-    ``directory`` is what relative entries of ``sys.path`` are relative to in use.
+    ``search`` has the absolute entries of ``PYTHONPATH``, which is kept from an interpreter while it starts.
     """
-    sys.path[:] = [os.path.join(directory, entry) for entry in sys.path if isinstance(entry, str)]
+    is_fixed = os.name == "nt" and sys.flags.isolated  # a ``._pth`` file says all of the path
+    if sys.flags.no_site and not is_fixed:
+        take_site()
+    sys.path[:0] = [] if sys.flags.ignore_environment else search
     text = _import_standard("json").dumps(collect(wanted))
     frame = (token[::-1] + text + token).encode("ascii")
     while frame:

@@ -42,4 +42,7 @@ def decode(data: bytes) -> Any:
     global _scan  # noqa: PLW0603 - made on first use
     if _scan is None:
         _scan = _scanner()
-    return _scan(data.decode())
+    try:
+        return _scan(data.decode())
+    except SystemError:  # CPython's scanner, where the exception that it wants to raise was never imported
+        raise ValueError("not a JSON document") from None

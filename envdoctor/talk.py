@@ -15,10 +15,10 @@ def say(message: str) -> None:
 
 
 def tell(text: str) -> None:
-    """Write to stderr, whether or not anybody can read it."""
+    """Write to stderr, without any colour, whether or not anybody can read it."""
     stream = sys.stderr
     try:
-        put(text, stream)
+        put(_lines(text), stream)
     except (OSError, ValueError):
         discard(stream)
 

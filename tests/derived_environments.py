@@ -38,7 +38,7 @@ class Built:
         path.write_text(program)
         done = subprocess.run(
             [self.python, *options, str(path)],
-            capture_output=True, text=True, check=False, cwd=self.folder, timeout=60,
+            capture_output=True, text=True, check=False, cwd=self.folder, timeout=300,
             env=environment(PYTHONDONTWRITEBYTECODE="1"),  # a source that is written anew within a second counts
         )  # fmt: skip
         assert done.returncode, "the program was meant to fail"

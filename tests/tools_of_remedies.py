@@ -11,6 +11,7 @@ import shutil
 import subprocess
 import sys
 
+import pytest
 from conftest import environment, run
 
 _LOOP = """
@@ -77,6 +78,58 @@ def refused(words):
         return f"{read} are not requirements"
     return None if read else "nothing to do"
 """,
+    "conda": """
+from conda.cli.conda_argparse import generate_parser
+from conda.models.match_spec import MatchSpec
+parser = generate_parser()
+def refused(words):
+    options = parser.parse_args(words)
+    read = [MatchSpec(one).get_exact_value("name") for one in vars(options).get("packages") or options.package_names]
+    return None if read and all(read) else "nothing to do"
+""",
+    # not conda: an implementation of its requirements by others
+    "rattler": """
+from rattler import MatchSpec
+def refused(words):
+    for one in words:
+        name = str(MatchSpec(one)).split()[0].partition("[")[0]
+        if not name or not one.lower().startswith(name):
+            return f"{one} is a requirement of {name}"
+""",
+    # not PowerShell: a grammar of its language by others; what a line calls, of which ``null`` is a line with errors
+    "powershell": """
+from tree_sitter import Language, Parser
+import tree_sitter_powershell
+parser = Parser(Language(tree_sitter_powershell.language()))
+def text_of(node):
+    text = node.text.decode()
+    if node.type == "expandable_string_literal":
+        return text[1:-1] if "$" not in text and "`" not in text else None
+    if node.type == "verbatim_string_characters":
+        return text[1:-1].replace("''", "'")
+    return text_of(node.children[0]) if len(node.children) == 1 else text
+def texts(node):
+    for child in node.children:
+        if child.type == "command_elements":
+            yield from texts(child)
+        elif child.type not in ("command_argument_sep", "command_invokation_operator"):
+            yield text_of(child)
+def commands(node):
+    if node.type == "command":
+        yield list(texts(node))
+    else:
+        for child in node.children:
+            yield from commands(child)
+def refused(words):
+    tree = parser.parse(words[0].encode())
+    return None if tree.root_node.has_error else list(commands(tree.root_node))
+""",
+    # not cmd: what it and the C library of Windows make of a line, by others who measured it there
+    "cmd": """
+import mslex
+def refused(words):  # a "!" means nothing to it, unless it was started with /V:ON
+    return [[word.replace("\\u25cb", "!") for word in mslex.split(words[0].replace("!", "\\u25cb"))]]
+""",
 }
 
 
@@ -90,7 +143,7 @@ class Parser:
         )  # fmt: skip
 
     def refused(self, words):
-        """What the tool has against its arguments, or ``None``."""
+        """What the tool has against its arguments, or ``None``; of a shell's line, what it calls."""
         self._process.stdin.write(json.dumps(words) + "\n")
         self._process.stdin.flush()
         answer = self._process.stdout.readline()
@@ -100,7 +153,19 @@ class Parser:
     def close(self):
         self._process.stdin.close()
         self._process.stdout.close()
-        self._process.wait(timeout=60)
+        self._process.wait(timeout=300)
+
+
+@contextlib.contextmanager
+def parser_of_conda():
+    """The parser of the conda that is on ``PATH``; without one the test is skipped."""
+    conda = shutil.which("conda") or pytest.skip("no conda on PATH")
+    with open(os.path.realpath(conda), encoding="utf-8") as script:
+        found = Parser("conda", script.readline()[2:].strip())
+    try:
+        yield found
+    finally:
+        found.close()
 
 
 @contextlib.contextmanager
@@ -110,8 +175,10 @@ def parser(tool, folder, *requirements):
     done = run("uv", "pip", "install", "--quiet", "--python", folder, *(requirements or [tool]))
     assert done.returncode == 0, done.stderr
     found = Parser(tool, folder / ("Scripts/python.exe" if os.name == "nt" else "bin/python"))
-    yield found
-    found.close()
+    try:
+        yield found
+    finally:
+        found.close()
 
 
 def refused_by_uv(words, project):

@@ -63,7 +63,12 @@ def run(words: Sequence[str]) -> int:
     if not text.strip():
         raise UsageError("there is no text to explain: give a file, or pipe a traceback or log into envdoctor explain")
     error_text = read_error(text)
-    target = None if options.no_target else examine(options, _frames(error_text))
+    frames = _frames(error_text)
+    target = None if options.no_target else examine(options, frames)
+    if target is not None and target.siblings:
+        from envdoctor.targets.traced import among
+
+        target = among(target, frames)
     asked = {"candidates": options.candidates, "ruled": not options.no_rules}
     report = doctor.explain(error_text, target, options.rules, **asked)
     show(report, options.format, options.output, everything=options.all)

@@ -110,7 +110,7 @@ def add_target(parser: argparse.ArgumentParser) -> None:
         (
             ["--python"],
             "PATH",
-            "another interpreter, or its environment's directory; a virtual environment is read, any other Python runs",
+            "another interpreter, or its environment's directory; its .pth files and sitecustomize are read, not run",
         ),
         (["-r", "--requirements"], "FILE", "a requirements or lock file; nothing is installed"),
         (

@@ -40,6 +40,7 @@ def diagnose(snapshot: Snapshot, indexes: Iterable[Index]) -> tuple[list[Finding
                 missed.update(((texts["id"], fact, why), None) for fact, why in trace.unknown)
                 trace = Trace()
         unknown += [UnknownFact(rule=rule, fact=fact, reason=why) for rule, fact, why in missed]
+    unknown += requirements.notes
     findings.sort(key=lambda one: (SEVERITIES.index(one.severity), one.rule, one.consumer or ""))
     if findings:
         from envdoctor.engine.groups import united
@@ -53,7 +54,7 @@ def matched_by(
 ) -> list[Match]:
     """Every way in which a rule holds, whichever of several candidate versions gets installed."""
     matched = matches(compiled, snapshot, trace, requirements)
-    if trace.unknown and snapshot.target.get("kind") == "requirements":
+    if trace.unknown and snapshot.target.get("kind") in {"requirements", "snapshot"}:
         from envdoctor.engine.candidates import over_all, undecided
 
         if undecided(snapshot, trace.unknown):

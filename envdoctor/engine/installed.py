@@ -9,11 +9,11 @@ from __future__ import annotations
 from envdoctor.engine.requirements import is_name, name_of, normalise, unmet
 from envdoctor.engine.tags import mismatch
 from envdoctor.engine.versions import within
-from envdoctor.model import Evidence, Unknown
+from envdoctor.model import Evidence, Unknown, UnknownFact, unknown_lookup
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Collection, Iterator
 
     from envdoctor.model import Distribution, Snapshot
 
@@ -34,17 +34,29 @@ CHAIN_LIMIT = 6
 
 
 class Requirements:
-    """What the distributions of a snapshot require, read in one pass when a rule first asks for it."""
+    """What the distributions of a snapshot require, read in one pass when a rule first asks for it.
+
+    ``notes`` say what of that, or of the defects, could not be read.
+    """
 
     def __init__(self, snapshot: Snapshot) -> None:
         self._snapshot = snapshot
         self._unmet: list[tuple[Distribution, str, str, str]] | None = None
+        self.notes: list[UnknownFact] = []
         self._parents: dict[str, str] | None = None
 
     def unmet(self) -> list[tuple[Distribution, str, str, str]]:
         """Every requirement that is missing or incompatible: its owner, which of both, its line and its name."""
         if self._unmet is None:
-            self._unmet = list(_all_unmet(self._snapshot))
+            every = list(_all_unmet(self._snapshot))
+            self._unmet = [one for one in every if one[1] != "unreadable"]
+            unread = [one[0].name for one in every if one[1] == "unreadable"]
+            if unread:
+                lines = f"{len(unread)} line{'s' * (len(unread) > 1)}"
+                reason = (
+                    f"{lines} in the metadata of {few(dict.fromkeys(unread))} cannot be read as requirements (PEP 508)"
+                )
+                self.notes.append(UnknownFact(rule=None, fact="requirements", reason=reason))
         return self._unmet
 
     def chain(self, name: str) -> list[str]:
@@ -177,6 +189,8 @@ def _listed(kind: str, snapshot: Snapshot, requirements: Requirements) -> Iterat
 def _drift(kind: str, snapshot: Snapshot, requirements: Requirements) -> Iterator[Defect]:
     """One defect for all that is installed in another version than the project's lock file says."""
     found = snapshot.lookup("installed", kind)
+    if isinstance(found, Unknown) and found.reason != unknown_lookup("", "").reason:
+        requirements.notes.append(UnknownFact(rule=None, fact="installed.drift", reason=found.reason))
     if isinstance(found, Unknown) or not found:
         return
     evidence = []
@@ -186,10 +200,15 @@ def _drift(kind: str, snapshot: Snapshot, requirements: Requirements) -> Iterato
         evidence.append(Evidence(fact="packages." + name, value=str(have.version), source=source))
         evidence.append(Evidence(fact="lock." + name, value=version, source=where))
     names = [name for name, _, _ in found]
-    more = f" and {len(names) - MOST_NAMES} more" if len(names) > MOST_NAMES else ""
     lock = next(name for name in SYNCS if name in found[0][2].replace("\\", "/").rpartition("/")[2])
-    said = {"found": ", ".join(names[:MOST_NAMES]) + more, "lock": lock, "sync": SYNCS[lock]}
+    said = {"found": few(names), "lock": lock, "sync": SYNCS[lock]}
     yield names[0], evidence, {"distribution": names[0], "requirement": lock, **said}
+
+
+def few(names: Collection[str]) -> str:
+    """The first names, and how many more there are."""
+    first, rest = [*names][:MOST_NAMES], len([*names]) - MOST_NAMES
+    return ", ".join(first) + (f" and {rest} more" if rest > 0 else "")
 
 
 KINDS: dict[str, Callable[[str, Snapshot, Requirements], Iterator[Defect]]] = {

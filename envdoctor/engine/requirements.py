@@ -6,12 +6,14 @@ The plain forms of PEP 508 are read here without an import; the rest is left to 
 from __future__ import annotations
 
 from envdoctor.engine.markers import evaluate
-from envdoctor.engine.versions import intervals, key, meets, within
+from envdoctor.engine.versions import LONGEST, intervals, key, meets, within
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
     from typing import Any, Optional
+
+    from packaging.requirements import Requirement
 
     from envdoctor.model import Distribution
 
@@ -77,17 +79,25 @@ def canonical(found: Parts) -> str:
 
 
 def _packaging_parts(line: str) -> Parts | None:
-    from packaging.requirements import InvalidRequirement, Requirement
-
-    try:
-        found = Requirement(line)
-    except (InvalidRequirement, RecursionError):
+    found = _packaging(line)
+    if found is None:
         return None
     url = found.url or ""
     arbitrary = [one.version for one in found.specifier if one.operator == "==="]
     if not (url.isprintable() and url.isascii() and all(map(is_version, arbitrary))):
         return None
     return found.name, tuple(sorted(found.extras)), str(found.specifier), url
+
+
+def _packaging(line: str) -> Requirement | None:
+    """The requirement that ``packaging`` reads, with versions as somebody may have released them."""
+    from packaging.requirements import Requirement
+
+    try:
+        found = Requirement(line)
+    except (ValueError, RecursionError):  # invalid, a number too long for Python, brackets without end
+        return None
+    return found if all(len(one.version) <= LONGEST for one in found.specifier) else None
 
 
 def parse(line: str) -> Parsed | None:
@@ -126,13 +136,24 @@ def _split(head: str) -> tuple[str, str]:
 
 
 def _packaging_parse(line: str) -> Parsed | None:
-    from packaging.requirements import Requirement
-
-    try:
-        found = Requirement(line)
-        return normalise(found.name), str(found.specifier), str(found.marker) if found.marker else None
-    except (ValueError, RecursionError):  # invalid, a number too long for Python, brackets without end
+    found = _packaging(line)
+    if found is None:
         return None
+    return normalise(found.name), str(found.specifier), str(found.marker) if found.marker else None
+
+
+def _strange(line: str) -> Iterator[tuple[str, str, str]]:
+    """The line as an unreadable one, where it is no requirement."""
+    if _packaging_parse(line) is None:
+        yield "unreadable", line, ""
+
+
+def _contradicted(line: str, found: Distribution, specifier: str) -> Iterator[tuple[str, str, str]]:
+    """The line as an incompatible one, where an installed version is none of those that it wants."""
+    if parse(line) is None:
+        yield "unreadable", line, found.name
+    elif specifier[0] != "@" and within(str(found.version), specifier) is False:
+        yield "incompatible", line, found.name
 
 
 def unmet(
@@ -142,7 +163,7 @@ def unmet(
     verdicts: dict[str, Any],
     met: set[str],
 ) -> Iterator[tuple[str, str, str]]:
-    """Yield ``(kind, requirement, name)`` for each line that is ``missing`` or ``incompatible``.
+    """Yield ``(kind, requirement, name)`` for each line that is ``missing``, ``incompatible`` or ``unreadable``.
 
     ``verdicts`` remembers markers already decided, ``met`` lines. A line whose marker does not hold, or is undecided,
     does not count.
@@ -156,14 +177,15 @@ def unmet(
             if verdict is _UNDECIDED:
                 verdict = verdicts[marker] = evaluate(marker.strip(), lookup)
             if verdict is not True:
+                if verdict is None:
+                    yield from _strange(line)
                 continue
         written, specifier = _split(head)
         name = _names.get(written) or normalise(written)
         found = packages.get(name)
         if found is None:
-            if parse(line) is not None:
-                yield "missing", line, name
+            yield "missing" if parse(line) is not None else "unreadable", line, name
         elif not specifier or found.version is None or meets(found.version, specifier):
             met.add(line)
-        elif specifier[0] != "@" and within(found.version, specifier) is False and parse(line) is not None:
-            yield "incompatible", line, name
+        else:
+            yield from _contradicted(line, found, specifier)

@@ -6,6 +6,7 @@ import os
 import sys
 from itertools import islice
 
+from envdoctor.engine.installed import few
 from envdoctor.engine.requirements import canonical, normalise, parts
 from envdoctor.engine.versions import intervals
 from envdoctor.model import Action, Unknown
@@ -67,15 +68,24 @@ def _commanded(remedy: Remedy, action: Action, snapshot: Snapshot) -> Remedy:
 def joined(remedies: Sequence[Remedy], snapshot: Snapshot) -> Remedy | None:
     """One remedy with one command that does what several do; ``None`` where no command can.
 
-    They must do the same kind of thing, with the same tool, at the same time and as safely, and no two may ask for
-    releases of a distribution that exclude each other.
+    They must do the same kind of thing, with the same tool, at the same time and as safely. A distribution of which two
+    ask for releases that exclude each other is left out, and said.
     """
     actions = [one.action for one in remedies if one.action is not None]
     if not actions or len(actions) < len(remedies) or actions[0].verb not in {"install", "uninstall", "reinstall"}:
         return None
     alike = {(one.verb, one.at, installer(snapshot, one)) for one in actions}
-    requirements = _united(text for one in actions for text in one.requirements)
-    if len(alike) > 1 or len({one.safety for one in remedies}) > 1 or requirements is None:
+    found = [parts(text) for one in actions for text in one.requirements]
+    if (
+        len(alike) > 1
+        or len({one.safety for one in remedies}) > 1
+        or not all(one and not is_python(one) for one in found)
+    ):
+        return None
+    united = _united(one for one in found if one)
+    requirements = tuple(canonical(one) for one in united.values() if one)
+    apart = [name for name, one in united.items() if one is None]
+    if apart and not requirements:
         return None
     packages = tuple(dict.fromkeys(name for one in actions for name in one.packages))
     kinds = {one.kind for one in remedies}
@@ -85,21 +95,19 @@ def joined(remedies: Sequence[Remedy], snapshot: Snapshot) -> Remedy | None:
         requirement=" ".join(requirements) or None,
         package=" ".join(packages) or None,
         effect="; ".join(dict.fromkeys(one.effect for one in remedies if one.effect)) or None,
+        text=f"without {few(apart)}: no release meets all that is required of it" if apart else remedies[0].text,
         command=None,
     )
     made = with_command(whole, snapshot)
     return made if made and made.command else None
 
 
-def _united(texts: Iterable[str]) -> tuple[str, ...] | None:
-    """Requirements with one for each distribution; ``None`` where two exclude each other, or one is about Python."""
+def _united(every: Iterable[Parts]) -> dict[str, Parts | None]:
+    """What is required of each distribution as one requirement; ``None`` where parts of it exclude each other."""
     asked: dict[str, list[Parts]] = {}
-    for found in map(parts, texts):
-        if found is None or is_python(found):
-            return None
+    for found in every:
         asked.setdefault(normalise(found[0]), []).append(found)
-    united = [one for one in map(_one_of, asked.values()) if one]
-    return tuple(map(canonical, united)) if len(united) == len(asked) else None
+    return {name: _one_of(found) for name, found in asked.items()}
 
 
 def _one_of(asked: Sequence[Parts]) -> Parts | None:
@@ -115,8 +123,8 @@ def _one_of(asked: Sequence[Parts]) -> Parts | None:
 def installer(snapshot: Snapshot, action: Action | None = None) -> str | None:
     """What to install with: the tool of the project or lock file, or what installed the distribution in question."""
     about = names(action) if action else []
-    if snapshot.target.get("kind") == "requirements":
-        tool = _FORMATS.get(str(snapshot.target.get("format")))
+    if (lock := _lock_of(snapshot)) is not None:
+        tool = _FORMATS.get(lock)
         first = [*about, *islice(snapshot.packages, 1)][:1]
         return "pip" if tool == "conda" and _callable(snapshot, _of_each(snapshot, first)) == "pip" else tool
     if snapshot.target.get("kind") in {"root", "snapshot", "text"} and not snapshot.python.get("executable"):
@@ -126,11 +134,17 @@ def installer(snapshot: Snapshot, action: Action | None = None) -> str | None:
     return _manager(snapshot).get("tool") or tool if tool != "conda" else tool
 
 
+def _lock_of(snapshot: Snapshot) -> str | None:
+    """The format of the requirements or lock file that was read, now or when a snapshot was saved."""
+    target = snapshot.target.get("recorded") or snapshot.target
+    return str(target.get("format")) if target.get("kind") == "requirements" else None
+
+
 def _callable(snapshot: Snapshot, stated: Iterable[Any]) -> str | None:
     """The first of some installers, where they are known, that can be called."""
     for one in stated:
         tool = "" if isinstance(one, Unknown) or not one else str(one).split()[0].lower()
-        here = tool != "pip" or "pip" in snapshot.packages or snapshot.target.get("kind") == "requirements"
+        here = tool != "pip" or "pip" in snapshot.packages or _lock_of(snapshot) is not None
         if tool in INSTALLERS and here:
             return tool
     return None
@@ -164,7 +178,7 @@ def place_of(snapshot: Snapshot, tool: str, action: Action) -> Place:
         python=None if here else executable,
         prefix=None if here else prefix,
         versions={name: packages[name].version for name in (*names(action), "pip") if name in packages},
-        installed=snapshot.target.get("kind") != "requirements",
+        installed=_lock_of(snapshot) is None,
         directory=None if directory is None or _same(directory, os.curdir) else os.path.abspath(directory),
         direct=manager.get("direct"),
         apt=manager.get("apt", False),

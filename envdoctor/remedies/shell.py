@@ -16,6 +16,8 @@ _LETTERS = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz012345
 _PLAIN = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_@%+=:,./-")
 #: What stands for itself between double quotes in both shells of Windows.
 _QUOTABLE = _LETTERS | frozenset(" <>~,*[]()@#&;|^")
+#: What ends a text between single quotes in PowerShell unless it is doubled: its language specification, 2.3.5.2.
+_SINGLE = str.maketrans({mark: mark * 2 for mark in "'\u2018\u2019\u201a\u201b"})
 
 
 def line(calls: Sequence[Sequence[str]], system: str) -> str:
@@ -37,14 +39,18 @@ def quote(word: str, system: str) -> str:
         return word if word and set(word) <= _PLAIN else "'" + word.replace("'", "'\"'\"'") + "'"
     if word and set(word) <= _LETTERS:
         return word
-    return f'"{word}"' if word and set(word) <= _QUOTABLE else "'" + word.replace("'", "''") + "'"
+    return f'"{word}"' if word and set(word) <= _QUOTABLE else _verbatim(word)
+
+
+def _verbatim(word: str) -> str:
+    return "'" + word.translate(_SINGLE) + "'"
 
 
 def assignment(name: str, value: str, system: str) -> str:
     """The line that sets an environment variable for what is called after it."""
     if system != WINDOWS:
         return f"export {name}={quote(value, system)}"
-    return f"$env:{name} = " + (f'"{value}"' if set(value) <= _QUOTABLE else "'" + value.replace("'", "''") + "'")
+    return f"$env:{name} = " + (f'"{value}"' if set(value) <= _QUOTABLE else _verbatim(value))
 
 
 def remark(said: str, system: str) -> str | None:

@@ -128,7 +128,7 @@ _MANAGED = (
     "the operating system manages this Python and lets no installer into it (PEP 668): "
     "use an environment of your own, which begins empty"
 )
-_APT = "; or the system's own package, where its release will do: apt install python3-{name}"
+_APT = "; or the system's own package, where there is one and its release will do: apt install python3-{name}"
 _EMPTY = (
     "the new environment is empty: keep a list first, uv pip freeze{python} > freeze.txt, "
     "and install it there, uv pip install -r freeze.txt"

@@ -53,7 +53,7 @@ def render(snapshot: Snapshot, wanted: Mapping[str, Sequence[str]], redactor: Re
         "platform": snapshot.platform,
         "start_method": snapshot.start_method,
         "packages": {name: snapshot.packages[name].version for name in names},
-        "distributions": {name: _places(snapshot.packages[name]) for name in names},
+        "distributions": {name: _distribution(snapshot.packages[name]) for name in names},
         "duplicates": [{"name": item.name, "version": item.version, **_places(item)} for item in snapshot.duplicates],
         "complete": snapshot.complete,
         "target": snapshot.target,
@@ -63,6 +63,12 @@ def render(snapshot: Snapshot, wanted: Mapping[str, Sequence[str]], redactor: Re
     }
     redacted = redactor.data(plain(document))
     return dump({**redacted, "redactions": redactor.count})
+
+
+def _distribution(distribution: Distribution) -> dict[str, Any]:
+    """Where it stands, and where a lock file has several versions of it, each of them."""
+    several = [{"version": one.version, **_places(one)} for one in distribution.candidates]
+    return {**_places(distribution), **({"candidates": several} if several else {})}
 
 
 def _places(distribution: Distribution) -> dict[str, str]:

@@ -34,9 +34,9 @@ def differences(lock: str, snapshot: Snapshot) -> list[tuple[str, str, str]] | U
         and one.version not in stated[name]
         and not os.path.exists(os.path.join(one.path or "", "direct_url.json"))
     ]
-    if not suspects:
+    if stated and not suspects:
         return []
-    locked = _read(lock, snapshot)
+    locked = _read(lock, snapshot)  # which also says why its lines state nothing
     if isinstance(locked, Unknown):
         return locked
     found = []

@@ -1,8 +1,9 @@
 """Ask another interpreter for its facts by running the collector inside it.
 
 The collector's source goes in through standard input and its answer comes back through standard output, framed by
-a random token, so that whatever the interpreter's start-up prints is survived. It runs in a neutral directory, writes
-no byte code, and has a time limit after which it and all it started are ended.
+a random token, so that whatever else it prints is survived. It runs without ``site``, whose ``.pth`` files and
+``sitecustomize`` are code of others: the collector reads them instead. It runs in a neutral directory, writes no byte
+code, and has a time limit; what it started is ended with it.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ from envdoctor.targets import answers, left_behind
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
     from typing import IO, Any
 
     _Child = subprocess.Popen[bytes]
@@ -41,15 +42,13 @@ QUOTE_LIMIT = 200
 WINDOWS_CRASH = 0xC0000000
 #: What only an interpreter says that fails before it comes to the collector.
 PYTHON_TALK = (b"Traceback (", b"Fatal Python error", b"Python path configuration", b"standard input\n")
-#: How many seconds an interpreter that has answered may take to end.
-GRACE = 1.0
 
 # Valid in every Python since 2.6, and a single line without characters that a command file on Windows would expand:
 # standard input has one part for a Python that is too old, and one for the others.
 _BOOTSTRAP = (
-    "import os, sys; sys.path[:] = [p for p in sys.path if p]; "
+    "import sys; sys.path[:] = [p for p in sys.path if p]; import os; "
     "s = b''.join(iter(lambda: os.read(0, 65536), b'')); "
-    "s or sys.exit('its start-up code consumed the standard input'); "
+    "s or sys.exit('something consumed the standard input before it'); "
     "exec(compile(s.split(b'\\f')[sys.version_info >= (3, 6)], 'envdoctor', 'exec'), {'__name__': 'envdoctor'})"
 )
 _TOO_OLD = """\
@@ -82,14 +81,14 @@ def ask(
     path = find_interpreter(executable)
     caller = caller or Caller(variables=os.environ, directory=_working_directory())
     environment, changed = _environment(caller)
+    search = changed.get("PYTHONPATH", "").split(os.pathsep)
+    found = [os.path.join(caller.directory, entry) for entry in search if entry]
     token = secrets.token_hex(16)
     frame = _Frame(token)
-    mark = secrets.token_hex(16)
-    child = _start(path, {**environment, left_behind.MARK: mark}, caller.user)
-    try:
-        answered_in_time, talk = _converse(child, _payload(token, wanted, caller.directory), frame, time_limit)
-    finally:
-        left_behind.end(f"{left_behind.MARK}={mark}".encode())
+    keeping = left_behind.keeping(environment)
+    child = _start(path, environment, {**caller.user, **keeping})
+    payload = _payload(token, wanted, found)
+    answered_in_time, talk = _converse(child, payload, frame, time_limit, lambda: left_behind.end(child, environment))
     framed = frame.answer()
     if framed is None:
         if not answered_in_time:
@@ -166,26 +165,24 @@ def _working_directory() -> str:
 def _environment(caller: Caller) -> tuple[dict[str, str], dict[str, str]]:
     """The environment variables to run with, and the original values of those that had to be changed.
 
-    Import paths must be what they are in use although the working directory is another one.
+    ``PYTHONPATH`` is taken away, since it may hold what Python imports before anything can be refused.
     """
     environment = dict(caller.variables)
-    changed = {}
-    search = environment.get("PYTHONPATH", "")
-    absolute = os.pathsep.join(os.path.join(caller.directory, entry) for entry in search.split(os.pathsep) if entry)
-    if absolute != search:
-        changed["PYTHONPATH"] = search
-        environment["PYTHONPATH"] = absolute
+    changed: dict[str, str] = {}
     environment.setdefault("PYENV_DIR", caller.directory)  # where its shims look for the version that a project states
-    for name in ("PYTHONINSPECT", "PYTHONWARNINGS", "PYTHONPROFILEIMPORTTIME", "PYTHONVERBOSE", "__PYVENV_LAUNCHER__"):
+    for name in (
+        "PYTHONPATH", "PYTHON_PRESITE", "PYTHONINSPECT", "PYTHONWARNINGS", "PYTHONPROFILEIMPORTTIME", "PYTHONVERBOSE",
+        "__PYVENV_LAUNCHER__",
+    ):  # fmt: skip
         if name in environment:
             changed[name] = environment.pop(name)
     return environment, changed
 
 
-def _payload(token: str, wanted: Mapping[str, Sequence[str]], directory: str) -> bytes:
+def _payload(token: str, wanted: Mapping[str, Sequence[str]], search: list[str]) -> bytes:
     source = resources.files("envdoctor").joinpath("collector.py").read_text(encoding="utf-8")
     question = {kind: list(names) for kind, names in wanted.items()}
-    call = f"\nanswer({token!r}, {question!r}, {directory!r})\n"
+    call = f"\nanswer({token!r}, {question!r}, {search!r})\n"
     return (_TOO_OLD.format(token=token) + "\f" + source + call).encode("utf-8", "backslashreplace")
 
 
@@ -194,7 +191,7 @@ def _start(path: str, environment: dict[str, str], user: Mapping[str, Any]) -> _
     options: dict[str, Any] = {"start_new_session": True, **user}
     if sys.platform == "win32":
         options = {"creationflags": subprocess.CREATE_NEW_PROCESS_GROUP | subprocess.CREATE_NO_WINDOW}
-    command = [path, "-B", "-c", _BOOTSTRAP]
+    command = [path, "-B", "-S", "-c", _BOOTSTRAP]
     pipe = subprocess.PIPE
     try:
         return subprocess.Popen(  # noqa: S603 -- running it is what the user asked for
@@ -249,10 +246,12 @@ class _Frame:
         return framed if begin and end else None
 
 
-def _converse(child: _Child, payload: bytes, frame: _Frame, time_limit: float) -> tuple[bool, bytearray]:
+def _converse(
+    child: _Child, payload: bytes, frame: _Frame, time_limit: float, end: Callable[[], None]
+) -> tuple[bool, bytearray]:
     """Send the payload and read until the frame is complete or the output ends; whether that was within the limit.
 
-    An interpreter that does not end by itself afterwards is ended. Also returns what it said on standard error.
+    What does not end by itself afterwards is ended. Also returns what it said on standard error.
     """
     talk = bytearray()
     roles = ((_send, (child.stdin, payload)), (_listen, (child.stdout, frame)), (_overhear, (child.stderr, talk)))
@@ -264,12 +263,11 @@ def _converse(child: _Child, payload: bytes, frame: _Frame, time_limit: float) -
         in_time = frame.done.wait(time_limit)
         if in_time and not frame.is_endless():
             with contextlib.suppress(subprocess.TimeoutExpired):
-                child.wait(GRACE)
+                child.wait(left_behind.GRACE)
     finally:
-        if not in_time or child.returncode is None:
-            _end(child)
+        end()
     for thread in threads:
-        thread.join(GRACE)
+        thread.join(left_behind.GRACE)
     return in_time, talk
 
 
@@ -293,25 +291,13 @@ def _overhear(stream: IO[bytes], talk: bytearray) -> None:
             del talk[:-TALK_LIMIT]
 
 
-def _end(child: _Child) -> None:
-    """End the interpreter and everything it started."""
-    if sys.platform == "win32":
-        killer = os.path.join(os.environ.get("SYSTEMROOT", r"C:\Windows"), "System32", "taskkill.exe")
-        subprocess.run([killer, "/F", "/T", "/PID", str(child.pid)], capture_output=True, check=False)  # noqa: S603
-        child.kill()
-    else:
-        with contextlib.suppress(ProcessLookupError, PermissionError):
-            os.killpg(child.pid, signal.SIGKILL)
-    child.wait()
-
-
 # --- what came back -------------------------------------------------------------------------------------------------
 
 
 def _hangs(path: str, time_limit: float) -> str:
     return (
-        f"{path} did not answer within {time_limit:g} seconds, so it was ended. Something that it runs when it starts "
-        f"(sitecustomize, usercustomize, a .pth file) may hang: see whether `{path} -I -S -c pass` ends at once."
+        f"{path} did not answer within {time_limit:g} seconds, so it was ended. See whether "
+        f"`{path} -I -S -c pass` ends at once."
     )
 
 
@@ -320,14 +306,15 @@ def _ended(path: str, status: int, frame: _Frame, talk: bytes) -> str:
     if frame.is_endless():
         return (
             f"{path} printed more than {OUTPUT_LIMIT >> 20} MiB instead of an answer, so it was ended. Give the path "
-            "of a Python interpreter; if this is one, look at what it runs when it starts (sitecustomize, .pth files)."
+            "of a Python interpreter; if this is one, see what `-I -S -c pass` prints."
         )
     said = _last_line(talk) or _last_line(bytes(frame.kept))
     quoted = f"; it said: {said}" if said else ""
+    see = f"it answered{quoted}. See whether `{path} -I -S -c pass` works."
     if status < 0 or status >= WINDOWS_CRASH:
-        return f"{path} crashed ({_cause(status)}) before it answered{quoted}. See whether `{path} -I -c pass` works."
+        return f"{path} crashed ({_cause(status)}) before {see}"
     if any(mark in talk for mark in PYTHON_TALK):
-        return f"{path} failed with status {status} while it started{quoted}. See whether `{path} -I -c pass` works."
+        return f"{path} failed with status {status} before {see}"
     return (
         f"{path} does not behave like a Python interpreter: it ended with status {status} without an answer{quoted}. "
         "Give the path of a Python interpreter or of its environment's directory."

@@ -1,52 +1,110 @@
-"""Ends what an examined interpreter started and left running: all that has inherited a variable with a random value."""
+"""Ends what an examined interpreter started and left running.
+
+On Linux the interpreter is started below a process that inherits every orphan of its family, so that nothing gets away
+by another parent, session or environment: ``PR_SET_CHILD_SUBREAPER`` of prctl(2). Elsewhere all is found that the
+system says to be a child of the interpreter, or that has inherited a variable with a random value; on macOS what clears
+its variables after its parent has ended is not.
+"""
 
 from __future__ import annotations
 
 import contextlib
 import os
+import secrets
 import signal
+import subprocess
 import sys
-import threading
 
-#: The variable by which it is known again.
-MARK = "ENVDOCTOR_EXAMINED"
-#: How often it is looked for: what was found may have started more, and takes a moment to end.
-_ROUNDS, _MOMENT = 20, 0.01
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, MutableMapping
+    from typing import Any
+
+    import psutil
+
+    _Child = subprocess.Popen[bytes]
+
+#: How many seconds a process may take to end by itself.
+GRACE = 1.0
+#: How often what is left is looked for, and the seconds between: what was found may have started more.
+_ROUNDS, _MOMENT = 100, 0.01
+#: ``PR_SET_DUMPABLE`` and ``PR_SET_CHILD_SUBREAPER`` of prctl(2).
+_DUMPABLE, _SUBREAPER = 4, 36
+_MARK = "ENVDOCTOR_EXAMINED"
 
 
-def end(mark: bytes) -> None:
-    """End what the interpreter has left running, in whatever session: all that has inherited its mark."""
+def keeping(variables: MutableMapping[str, str]) -> dict[str, Any]:
+    """What :class:`subprocess.Popen` takes so that :func:`end` finds all; where needed, ``variables`` get a mark."""
+    if sys.platform != "linux":
+        variables[_MARK] = secrets.token_hex(16)
+        return {}
+    variables.pop(_MARK, None)
+    import ctypes
+
+    prctl = ctypes.CDLL(None).prctl
+    return {"preexec_fn": lambda: _keep(prctl)}
+
+
+def _keep(prctl: Callable[..., int]) -> None:
+    """Return in a child that is to become the interpreter; this process waits for its family, and ends as it did."""
+    prctl(_SUBREAPER, 1, 0, 0, 0)
+    interpreter = os.fork()
+    if not interpreter:
+        return
+    try:
+        os.closerange(0, 1 << 16)  # the pipes are the interpreter's
+        status = 0
+        with contextlib.suppress(ChildProcessError):
+            while True:
+                pid, ended = os.wait()
+                status = ended if pid == interpreter else status
+        if os.WIFSIGNALED(status):
+            prctl(_DUMPABLE, 0, 0, 0, 0)
+            os.kill(os.getpid(), os.WTERMSIG(status))
+    finally:
+        os._exit(os.WEXITSTATUS(status))
+
+
+def end(child: _Child, variables: MutableMapping[str, str]) -> None:
+    """End the interpreter and everything it started, and wait for it."""
+    mark = variables.get(_MARK)
+    if child.returncode is not None and mark is None:
+        return  # whoever keeps its family ends last
+    import psutil
+
     for _ in range(_ROUNDS):
-        found = [pid for pid in _others() if mark in _variables(pid)]
+        found = [*(_family(child.pid) if child.poll() is None else ()), *_marked(mark)]
+        for one in found:
+            with contextlib.suppress(psutil.Error):
+                one.kill()
         if not found:
-            return
-        for pid in found:
-            with contextlib.suppress(OSError):
-                os.kill(pid, signal.SIGTERM if sys.platform == "win32" else signal.SIGKILL)
-        threading.Event().wait(_MOMENT)  # one that is killed keeps its variables for a moment
+            break
+        psutil.wait_procs(found, _MOMENT)
+    with contextlib.suppress(subprocess.TimeoutExpired):
+        child.wait(GRACE if mark is None else 0)
+    if child.returncode is None:
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            child.kill() if sys.platform == "win32" else os.killpg(child.pid, signal.SIGKILL)
+    child.wait()
 
 
-def _others() -> list[int]:
-    """The numbers of all processes but this one."""
-    if sys.platform == "linux":
-        pids = [int(name) for name in os.listdir("/proc") if name.isdecimal()]
-    else:
-        import psutil
+def _family(pid: int) -> list[psutil.Process]:
+    """All processes below one."""
+    import psutil
 
-        pids = psutil.pids()
-    return [pid for pid in pids if pid != os.getpid()]
+    try:
+        return psutil.Process(pid).children(recursive=True)
+    except psutil.Error:
+        return []
 
 
-def _variables(pid: int) -> bytes:
-    """The environment variables that a process was started with, where this user may read them."""
-    with contextlib.suppress(OSError):
-        if sys.platform == "linux":
-            with open(f"/proc/{pid}/environ", "rb") as stream:
-                return stream.read()
-        import psutil
+def _marked(mark: str | None) -> list[psutil.Process]:
+    """The processes with the mark among the variables that they were started with, where this user may read them."""
+    import psutil
 
-        with contextlib.suppress(psutil.Error):
-            return "\0".join(f"{name}={value}" for name, value in psutil.Process(pid).environ().items()).encode(
-                "utf-8", "replace"
-            )
-    return b""
+    found = []
+    for one in psutil.process_iter() if mark else ():
+        with contextlib.suppress(psutil.Error, OSError):
+            if one.environ().get(_MARK) == mark:
+                found.append(one)
+    return found

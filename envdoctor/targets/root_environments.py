@@ -86,8 +86,9 @@ def _nameless(root: Root, seen: Walk, found: Sequence[Interpreter]) -> Iterator[
     known = {root.real(interpreter.prefix) for interpreter in found}
     for prefix in seen.marked:
         if root.real(prefix) not in known:
-            mark = next(name for name in MARKS if name in root.names(prefix))
-            yield prefix, f"{mark} is there, but no Python 3 interpreter"
+            marks = [one for one in MARKS if one in root.names(prefix)]  # a root in use may have lost them since
+            if marks:
+                yield prefix, f"{marks[0]} is there, but no Python 3 interpreter"
     for site in root.glob(_USER_SITES):
         if any(name.endswith(".dist-info") for name in root.names(site)):
             yield site, "what a user has installed for himself is not held against any interpreter"

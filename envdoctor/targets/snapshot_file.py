@@ -42,6 +42,9 @@ _TEXT_OR_NULL = Kind(lambda value: value is None or isinstance(value, str), "a t
 _FLAG = Kind(lambda value: value is None or isinstance(value, bool), "true, false or null")
 _MAPPING = Kind(lambda value: isinstance(value, dict), "an object")
 _LIST = Kind(lambda value: isinstance(value, list), "a list")
+_TABLES = Kind(
+    lambda value: isinstance(value, list) and all(isinstance(item, dict) for item in value), "a list of objects"
+)
 _TEXTS = Kind(lambda value: isinstance(value, list) and all(isinstance(item, str) for item in value), "a list of texts")
 _TEXTS_OR_NULL = Kind(lambda value: value is None or _TEXTS.holds(value), "a list of texts, or null")
 _SCALAR = Kind(lambda value: not isinstance(value, (dict, list)), "a text, a number, true, false or null")
@@ -237,9 +240,9 @@ class _Document:
                 version = None
                 self.notes.append(readable.note(normal))
             written.setdefault(normal, []).append(name)
-            packages[normal] = Distribution(
-                name=normal, version=version, **self.place("distributions", places.get(normal, ""))
-            )
+            place = self.place("distributions", places.get(normal, ""))
+            several = () if version else self.candidates(normal, places.get(normal, ""))
+            packages[normal] = Distribution(name=normal, version=version, candidates=several, **place)
         if nameless:
             reason = f"{len(nameless)} {_NO_NAME}"
             self.notes.append(UnknownFact(rule=None, fact="packages", reason=reason))
@@ -259,6 +262,18 @@ class _Document:
         label = f"{section}.{name}"
         entry = self.value(self.section(section), name, label, _MAPPING) or {}
         return {key: self.value(entry, key, f"{label}.{key}", _TEXT_OR_NULL) for key in ("path", "location")}
+
+    def candidates(self, normal: str, name: str) -> list[Distribution]:
+        """The versions of which a lock file installs one."""
+        label = f"distributions.{name}.candidates"
+        entry = self.value(self.section("distributions"), name, label, _MAPPING) or {}
+        found = []
+        for one in self.value(entry, "candidates", label, _TABLES) or ():
+            keys = ("version", "path", "location")
+            stated = {key: self.value(one, key, f"{label}.{key}", _TEXT_OR_NULL) for key in keys}
+            stated["version"] = stated["version"] if is_version(stated["version"] or "") else None
+            found.append(Distribution(name=normal, **stated))
+        return found
 
     def facts(self, section: str) -> dict[str, Any]:
         values = dict(self.section(section))
@@ -292,6 +307,8 @@ class _Document:
         target: dict[str, Any] = {"kind": "snapshot", "path": self.name}
         if isinstance(recorded.get("installer"), str) and is_name(recorded["installer"]):
             target["installer"] = recorded["installer"]
+        if isinstance(recorded.get("requires_python"), str):
+            target["requires_python"] = recorded["requires_python"]
         return {**target, "recorded": dict(recorded)} if recorded else target
 
     def reasons(self, section: str) -> list[tuple[str, str]]:

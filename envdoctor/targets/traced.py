@@ -5,11 +5,14 @@ from __future__ import annotations
 import os
 import re
 
+from envdoctor.model import UnknownFact
 from envdoctor.targets.at_hand import Choice, environment_of, is_environment, is_trusted, project_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+    from envdoctor.model import Snapshot
 
 _SITE = re.compile(
     r"(?i)(?P<prefix>.*)[\\/]lib(?:64)?[\\/](?:(?P<python>python[\d.]*t?)[\\/])?(?P<kind>site|dist)-packages[\\/]"
@@ -35,6 +38,28 @@ def traced(files: Sequence[str]) -> Choice | None:
 
     best = max(found, key=weight)
     return Choice(place=best, chosen="the environment of the traceback", project=project_of(best))
+
+
+def among(found: Snapshot, files: Sequence[str]) -> Snapshot:
+    """Of several environments of a file system the one that most of some files lie in; a note names it, and the others.
+
+    Where they lie in none of them, it is the first.
+    """
+    every = [found, *found.siblings]
+    prefixes = [str(one.target["environment"]).rstrip("/") + "/" for one in every]
+    inside = [max((one for one in prefixes if file.startswith(one)), key=len, default=None) for file in files]
+    best = max(every, key=lambda one: inside.count(prefixes[every.index(one)]))
+    named, *others = [best, *(one for one in every if one is not best)]
+    why = (
+        "where the traceback's files lie" if any(inside) else "the first, as the traceback's files lie in none of them"
+    )
+    rest = ", ".join(str(one.target["environment"]) for one in others)
+    reason = (
+        f"of {len(every)} environments this is {named.target['environment']}, {why}; --python names another: {rest}"
+    )
+    note = UnknownFact(rule=None, fact="interpreters", reason=reason)
+    chosen: Snapshot = best.replace(siblings=(), notes=[note, *best.notes])
+    return chosen
 
 
 def _place(path: str) -> str | None:

@@ -88,7 +88,7 @@ def test_two_nodes_prove_what_one_machine_proves(lab):
         address = next(line.split()[1] for line in cluster.stdout if line.startswith("address"))
         done = run(*words, "--ray", address, cwd=lab, env=env)
     finally:
-        cluster.communicate("", timeout=120)
+        cluster.communicate("", timeout=300)
 
     assert done.returncode == 0, done.stderr
     assert done.stdout == alone.stdout

@@ -321,7 +321,7 @@ def test_several_processes_may_compile_at_once(rules, tmp_path):
         )
         for _ in range(4)
     ]
-    said = [process.communicate(timeout=120) for process in runs]
+    said = [process.communicate(timeout=300) for process in runs]
 
     assert [error for _, error in said if error] == []
     assert {int(out) for out, _ in said} == {len(compile_directory(str(rules)))}

@@ -71,7 +71,7 @@ snapshots = st.fixed_dictionaries(
         "modules": st.dictionaries(names, json_values),
         "installed": st.dictionaries(st.sampled_from(["leftover", "unreadable", "x"]), json_values),
         "duplicates": json_values | st.lists(st.fixed_dictionaries({"name": names, "version": versions}), max_size=2),
-        "distributions": json_values,
+        "distributions": json_values | st.dictionaries(names, st.fixed_dictionaries({"candidates": json_values})),
         "target": json_values,
         "system": json_values,
         "env": json_values,

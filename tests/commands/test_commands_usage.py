@@ -288,7 +288,7 @@ def test_a_terminal_has_color_unless_it_is_dumb(bad, variables, colored):
 def run_on(follower, *words, env):
     import subprocess
 
-    return subprocess.run(words, stdout=follower, stderr=subprocess.PIPE, env=env, check=False, timeout=120)
+    return subprocess.run(words, stdout=follower, stderr=subprocess.PIPE, env=env, check=False, timeout=300)
 
 
 @pytest.mark.parametrize("columns", [80, 120])
@@ -318,7 +318,7 @@ def test_a_reader_that_has_gone_away_is_no_failure(line):
         words = [sys.executable, "-m", "envdoctor", *line.split()]
         env = environment()
         env.pop("PYTHONUNBUFFERED", None)
-        done = subprocess.run(words, stdout=stream, stderr=subprocess.PIPE, env=env, check=False, timeout=120)
+        done = subprocess.run(words, stdout=stream, stderr=subprocess.PIPE, env=env, check=False, timeout=300)
 
     assert done.stderr == b""
     assert done.returncode in {0, 1}

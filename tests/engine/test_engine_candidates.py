@@ -14,7 +14,9 @@ from envdoctor.engine.explain import explain
 from envdoctor.engine.versions import covers
 from envdoctor.model import Distribution
 from envdoctor.probes.error_text import read
-from envdoctor.targets import requirements
+from envdoctor.renderers.redaction import Redactor
+from envdoctor.renderers.snapshot import render
+from envdoctor.targets import requirements, snapshot_file
 
 LOCKS = os.path.join(os.path.dirname(__file__), os.pardir, "data", "locks")
 #: Real locks in which markupsafe is 2.0.1 on Python 3.9 and 2.1.5 on later ones.
@@ -122,6 +124,20 @@ def test_the_forks_of_a_lock_file(path, specifier, open_, new, old):
     assert verdict(requirements.read(path, platform="linux"), when=when) is open_
     assert verdict(requirements.read(path, "3.11", "linux"), when=when) is new
     assert verdict(requirements.read(path, "3.9", "linux"), when=when) is old
+
+
+@pytest.mark.parametrize("path", FORKED)
+def test_a_saved_snapshot_has_the_forks_too(path, tmp_path):
+    read_now = requirements.read(os.path.join(LOCKS, path), platform="linux")
+    (tmp_path / "facts.json").write_text(render(read_now, {}, Redactor()))
+    saved = snapshot_file.read(str(tmp_path / "facts.json"))
+
+    assert saved.packages["markupsafe"].candidates == read_now.packages["markupsafe"].candidates != ()
+    for specifier in ("<3", "<2.1", ">=3"):
+        known = [diagnose(one, [base(rule(when={"packages": {"markupsafe": specifier}}))]) for one in (read_now, saved)]
+        (found, unknown), (found_saved, unknown_saved) = known
+        assert found_saved == found
+        assert [(one.fact, one.reason) for one in unknown_saved] == [(one.fact, one.reason) for one in unknown]
 
 
 def test_why_a_fork_is_unknown_is_said():

@@ -2,7 +2,7 @@
 
 import pytest
 
-from envdoctor.engine.installed import defects
+from envdoctor.engine.installed import Requirements, defects
 from envdoctor.engine.tags import mismatch
 from envdoctor.model import Distribution, Snapshot, Unknown
 
@@ -117,3 +117,27 @@ def test_leftovers_and_what_could_not_be_read():
 def test_a_line_counts_for_each_that_states_it_whatever_a_broken_marker_says():
     found = snapshot({"one": "1", "two": "1", "three": "1"}, {"one": ["other;b"], "two": ["b"], "three": ["b"]})
     assert [name for name, _, _ in defects("missing", found)] == ["two", "three"]
+
+
+def test_lines_that_are_no_requirements_are_counted_in_one_note():
+    lines = [
+        "x (>=bad",
+        "??? nonsense",
+        "x ; python_version >> '3'",
+        "gone nonsense",
+        "x>=1",
+        "win; sys_platform == 'win32'",
+    ]
+    found = snapshot({"app": "1", "x": "1", "lib": "1"}, {"app": lines, "lib": ["x>=?"]})
+    requirements = Requirements(found)
+
+    assert list(defects("missing", found, requirements)) == list(defects("incompatible", found, requirements)) == []
+    (note,) = requirements.notes
+    assert (note.rule, note.fact) == (None, "requirements")
+    assert note.reason == "5 lines in the metadata of app, lib cannot be read as requirements (PEP 508)"
+
+
+def test_what_is_only_undecided_is_no_unreadable_line():
+    requirements = Requirements(snapshot({"app": "1"}, {"app": ["gone; platform_release > '5'"]}))
+
+    assert requirements.unmet() == requirements.notes == []

@@ -1,11 +1,12 @@
 """Requirements in any form become the canonical one, and mean to ``packaging`` what they meant before."""
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from packaging.requirements import InvalidRequirement, Requirement
 from packaging.version import InvalidVersion, Version
 
-from envdoctor.engine.requirements import canonical, is_name, is_version, parts
+from envdoctor.engine.requirements import canonical, is_name, is_version, parse, parts
 
 NAMES = st.from_regex(r"[A-Za-z0-9]([A-Za-z0-9._-]{0,6}[A-Za-z0-9])?", fullmatch=True)
 VERSIONS = st.from_regex(
@@ -55,3 +56,10 @@ def test_names_and_versions_are_those_of_packaging(text):
     except InvalidVersion:
         known = False
     assert is_version(text) is known
+
+
+@pytest.mark.parametrize(
+    "line", ["left==" + "9" * 5000, "left[x]==1." + "9" * 5000, "left>=1!" + "9" * 5000, "left===" + "a" * 201]
+)
+def test_what_nobody_can_have_released_is_no_requirement(line):
+    assert parts(line) is parse(line) is None

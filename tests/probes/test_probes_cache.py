@@ -1,10 +1,10 @@
 """What is kept is read back only whole, and only where nobody but this user can have written it."""
 
 import os
-import sys
+import shutil
 
 import pytest
-from conftest import environment, run
+from conftest import CHECKOUT, environment, run
 
 from envdoctor.probes import cache, metadata
 from envdoctor.probes.distributions import scan
@@ -80,8 +80,10 @@ def test_a_link_in_place_of_the_file_a_pipe_and_a_directory_are_not_believed(kep
     assert cache.read(str(kept.parent / "no\0file")) is None
 
 
-def test_a_run_with_spoilt_caches_says_what_one_without_says(tmp_path):
+def test_a_run_with_spoilt_caches_says_what_one_without_says(installed, tmp_path):
     """A large environment and a directory of rules, so that everything that is kept is kept."""
+    (tmp_path / "rules").mkdir()
+    shutil.copy(os.path.join(CHECKOUT, "rules", "installed", "requirement-incompatible.yaml"), tmp_path / "rules")
     site = tmp_path / "site"
     for number in range(metadata.WORTH_REMEMBERING + 5):
         folder = site / f"d{number}-1.0.dist-info"
@@ -94,14 +96,14 @@ def test_a_run_with_spoilt_caches_says_what_one_without_says(tmp_path):
     )
 
     def check():
-        done = run(sys.executable, "-m", "envdoctor", "--fail-on", "warning", env=variables, cwd=tmp_path)
+        done = run(installed, "--rules", "rules", "--fail-on", "warning", env=variables, cwd=tmp_path)
         assert done.returncode == 1, done.stderr
         return done.stdout
 
     first = check()
     assert "d0>=2" in first
     files = [path for path in (tmp_path / "cache").rglob("*") if path.is_file()]
-    assert any(path.name.startswith("metadata-") for path in files)
+    assert {path.name.partition("-")[0] for path in files} == {"metadata", "rules"}
     for spoil in (lambda data: data[: len(data) // 2], lambda data: data.replace(b"d0>=2", b"d0>=0"), lambda _: b"{}"):
         for path in files:
             path.write_bytes(spoil(path.read_bytes()))

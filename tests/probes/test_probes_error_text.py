@@ -264,7 +264,7 @@ load()
 def test_a_live_traceback(interpreter, tmp_path):
     (tmp_path / "boom.py").write_text(CRASH)
     done = subprocess.run(
-        [interpreter, "boom.py"], cwd=tmp_path, capture_output=True, text=True, timeout=60, check=False
+        [interpreter, "boom.py"], cwd=tmp_path, capture_output=True, text=True, timeout=300, check=False
     )
     first, second = read(done.stderr).failures
     assert (first.exception, second.exception, second.message) == (

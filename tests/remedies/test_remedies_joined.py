@@ -31,6 +31,15 @@ def test_remedies_that_agree_become_one():
     assert removal.command == f"{PATH} -m pip uninstall -y left right"
 
 
+def test_a_distribution_of_which_no_release_suits_all_is_left_out_and_said():
+    some = [remedy("install", text) for text in ("left>=2", "other<2", "right", "left<2", "left>=1", "other<1")]
+
+    made = joined(some, examined(["pip"], "pip"))
+
+    assert made.command == f"{PATH} -m pip install 'other<2,<1' right"
+    assert made.text == "without left: no release meets all that is required of it"
+
+
 @pytest.mark.parametrize(
     "some",
     [

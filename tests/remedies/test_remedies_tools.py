@@ -10,6 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from envdoctor.model import Action, Distribution, Remedy, Snapshot, Unknown
+from envdoctor.remedies import shell as quoting
 from envdoctor.remedies.commands import with_command
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="the commands are taken apart by a POSIX shell")
@@ -51,7 +52,7 @@ PYPROJECT = (
 )
 
 
-def place(shell, installed_by, **manager):
+def place(shell, installed_by, system="linux", **manager):
     """An environment of a tool at a path with a space."""
 
     def lookup(kind, key):
@@ -62,7 +63,7 @@ def place(shell, installed_by, **manager):
     return Snapshot(
         target={"kind": "interpreter"},
         python={"version": "3.11", "executable": str(shell.python), "prefix": str(shell.folder / "an env")},
-        platform={"system": "linux"},
+        platform={"system": system},
         packages={name: Distribution(name=name, version="1.0") for name in INSTALLED},
         lookup=lookup,
     )
@@ -180,6 +181,85 @@ def test_whatever_metadata_says_no_word_is_an_option_or_a_command(shell, pip, re
                 if tool == "pip":
                     assert pip.refused(words_of_pip(call)) is None, line
                 assert all(re.fullmatch(r"[A-Za-z0-9./-][\x20-\x7e]*", word) for word in call[1:]), line
+
+
+def lines_of_conda(shell):
+    here = place(shell, "conda")
+    written = [one for one in REQUIREMENTS if "://" not in one]
+    return [line for one in [*written, "python<3.11"] for line in commands(here, [one], ["left", "right"])]
+
+
+def test_conda_takes_every_line(shell):
+    lines = lines_of_conda(shell)
+    with tools.parser_of_conda() as parser:
+        for line, calls in zip(lines, shell.calls(*lines)):
+            assert [parser.refused(call[1:]) for call in calls] == [None] * len(calls), line
+        assert parser.refused(["install", "left>=1", "(<2)"]) is not None
+        assert parser.refused(["install", "--no-such", "left"]) is not None
+
+
+def test_another_implementation_reads_every_requirement_of_conda(shell, tmp_path):
+    lines = lines_of_conda(shell)
+    with tools.parser("rattler", tmp_path / "env", "py-rattler") as parser:
+        for line, calls in zip(lines, shell.calls(*lines)):
+            for call in calls:
+                words = [word for word in call[4:] if word[:2] != "--" and "===" not in word]  # which only conda takes
+                assert call[:3] == ["conda", call[1], "--prefix"]
+                assert parser.refused(words) is None, line
+
+
+PROGRAMS = ["uv", "conda", "C:\\e\\python.exe", "C:\\my env\\python.exe", "C:\\it's $5\\python.exe"]
+CHARACTERS = st.characters(
+    codec="utf-8", exclude_categories=["C", "Zl", "Zp"], exclude_characters='"\u2018\u2019\u201a\u201b'
+)
+WORDS = st.builds(
+    "{}{}".format, st.sampled_from("aZ0./_\\$%é ("), st.text(CHARACTERS | st.sampled_from("$`'%!^&|<>()[]{};, =#@~*"))
+)
+
+
+@pytest.fixture(scope="module")
+def powershell(tmp_path_factory):
+    with tools.parser(
+        "powershell", tmp_path_factory.mktemp("ps") / "env", "tree-sitter", "tree-sitter-powershell"
+    ) as found:
+        yield found
+
+
+@pytest.fixture(scope="module")
+def cmd(tmp_path_factory):
+    with tools.parser("cmd", tmp_path_factory.mktemp("cmd") / "env", "mslex") as found:
+        yield found
+
+
+def calls_of(said, powershell, cmd):
+    """What PowerShell calls for a line; ``cmd`` calls the same, unless the line is said to be for PowerShell alone."""
+    calls = powershell.refused([said])
+    if quoting.remark(said, "win32") is None:
+        assert cmd.refused([said]) == calls, said
+    return calls
+
+
+CALLS = st.builds(lambda program, words: [program, *words], st.sampled_from(PROGRAMS), st.lists(WORDS, max_size=3))
+
+
+@given(calls=st.lists(CALLS, min_size=1, max_size=2))
+@settings(max_examples=200, deadline=None, suppress_health_check=list(HealthCheck))
+def test_a_line_for_windows_calls_what_it_is_meant_to(powershell, cmd, calls):
+    assert calls_of(quoting.line(calls, "win32"), powershell, cmd) == calls
+
+
+@pytest.mark.parametrize("mark", "'\u2018\u2019\u201a\u201b")
+def test_each_of_the_five_single_quotes_of_powershell_is_doubled(mark):
+    assert quoting.quote(f"C:\\d{mark}A $x", "win32") == f"'C:\\d{mark}{mark}A $x'"
+    assert quoting.assignment("X", f"{mark}; id", "win32") == f"$env:X = '{mark}{mark}; id'"
+
+
+@pytest.mark.parametrize("tool", ["pip", "uv", "conda", "poetry"])
+def test_a_command_for_windows_calls_what_it_calls_elsewhere(tool, shell, powershell, cmd):
+    for requirement in REQUIREMENTS:
+        here, there = (commands(place(shell, tool, system), [requirement]) for system in ("linux", "win32"))
+        for said, calls in zip(there, shell.calls(*here)):
+            assert [[os.path.basename(call[0]), *call[1:]] for call in calls_of(said, powershell, cmd)] == calls, said
 
 
 @pytest.mark.heavy

@@ -2,6 +2,7 @@
 
 import json
 import os
+import shlex
 import subprocess
 import sys
 
@@ -15,7 +16,7 @@ from envdoctor.targets.interpreter import ask
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="the stand-ins for interpreters are scripts")
 
 #: A program that takes the place of an interpreter and answers with the document in a file beside it.
-STAND_IN = f"""#!{sys.executable} -IS
+STAND_IN = """
 import os, re, sys
 payload = sys.stdin.buffer.read().decode("utf-8", "replace")
 token = re.search(r"answer\\('([0-9a-f]+)'", payload)[1]
@@ -32,7 +33,8 @@ def honest():
 @pytest.fixture
 def stand_in(tmp_path):
     program = tmp_path / "python"
-    program.write_text(STAND_IN)
+    (tmp_path / "stand_in.py").write_text(STAND_IN)
+    program.write_text(f"#!/bin/sh\nexec {shlex.join([sys.executable, '-IS', str(tmp_path / 'stand_in.py')])}\n")
     program.chmod(0o755)
 
     def answering(document):
@@ -86,36 +88,36 @@ def test_the_command_line_says_so_in_a_line(stand_in, honest):
     assert done.stderr.count("\n") == 1
 
 
-DAEMON = """
-import os, subprocess, sys
-if os.environ.pop("STARTING", ""):
-    for number in range(3):
-        one = subprocess.Popen(
-            ["/bin/sh", "-c", "sleep 600 & echo $!; wait"], start_new_session=True, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
-        )
-        with open(os.environ["STARTED"], "a") as file:
-            file.write("%d\\n%s" % (one.pid, one.stdout.readline().decode()))
-    {then}
+#: Starts programs that outlive it: plainly, in a session of their own, and as daemons without any variable.
+DAEMONS = """#!/bin/sh
+sleep 600 > /dev/null 2>&1 & echo $! >> {started}
+setsid sh -c 'echo $$ >> {started}; exec sleep 600' > /dev/null 2>&1 < /dev/null &
+setsid sh -c 'setsid env -i sh -c "echo \\$\\$ >> {started}; exec sleep 600" > /dev/null 2>&1 < /dev/null &'
+while [ $(grep -c . {started}) -lt 3 ]; do :; done
+{then}
 """
 
 
-@pytest.mark.parametrize("then", ["pass", "import time; time.sleep(600)", "os._exit(3)"])
-def test_what_start_up_code_leaves_running_in_sessions_of_its_own_is_ended(tmp_path, monkeypatch, then):
-    """Whether the interpreter answers, hangs or fails."""
-    (tmp_path / "sitecustomize.py").write_text(DAEMON.format(then=then))
-    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
-    monkeypatch.setenv("STARTING", "1")
-    monkeypatch.setenv("STARTED", str(tmp_path / "started"))
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere a daemon without its variables is not found")
+@pytest.mark.parametrize("then", [f'exec "{sys.executable}" "$@"', "exec sleep 600", "kill -9 $$", "exit 3"])
+def test_what_an_interpreter_leaves_running_is_ended_whatever_its_session_and_variables(tmp_path, then):
+    """Whether the interpreter answers, hangs, crashes or fails."""
+    started = tmp_path / "started"
+    started.touch()
+    program = tmp_path / "python"
+    program.write_text(DAEMONS.format(started=started, then=then))
+    program.chmod(0o755)
     bystander = subprocess.Popen(["sleep", "600"])
     try:
-        if then == "pass":
-            ask(sys.executable, {}, time_limit=60)
+        if "$@" in then:
+            hangs = not ask(str(program), {}, time_limit=60)
         else:
-            with pytest.raises(TargetError):
-                ask(sys.executable, {}, time_limit=10)
-        started = [int(line) for line in (tmp_path / "started").read_text().split()]
-        assert len(started) == 6
-        assert [pid for pid in started if _is_alive(pid)] == []
+            hangs = "sleep" in then
+            with pytest.raises(TargetError, match="within" if hangs else "SIGKILL|status 3"):
+                ask(str(program), {}, time_limit=4 if hangs else 60)
+        pids = [int(line) for line in started.read_text().split()]
+        assert len(pids) == 3 or (hangs and pids)
+        assert [pid for pid in pids if _is_alive(pid)] == []
         assert bystander.poll() is None
     finally:
         bystander.kill()

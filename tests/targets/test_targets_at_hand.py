@@ -430,6 +430,26 @@ def test_each_kind_of_lock_file_shows_drift(project, make, examined, name, text,
         assert command in finding["remedies"][0]["text"]
 
 
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("uv.lock", '[[package]]\nname = "six"\nversion = "1.17.0"\nhere it = breaks\n'),
+        ("uv.lock", "\x00 nothing of a lock"),
+        ("Pipfile.lock", '{"default": {"six": {"version": "==1.17.0"}'),
+    ],
+)
+def test_a_lock_file_that_cannot_be_read_says_so(project, make, examined, name, text):
+    (project / name).write_text(text)
+    make(project / ".venv", six="1.16.0")
+
+    document, _ = examined()
+
+    assert document["findings"] == []
+    (unknown,) = document["unknown"]
+    assert unknown["fact"] == "installed.drift"
+    assert f"{project}/{name}" in unknown["reason"]
+
+
 def test_a_python_that_holds_what_is_locked_is_the_installation(make, project, examined, tmp_path):
     """As in an image, where everything is installed into the system's Python: it comes before the lock file."""
     prefix = tmp_path / "system"

@@ -283,7 +283,7 @@ def test_a_name_that_is_no_directory_and_a_link_that_leads_round_are_survived(fo
 
     done = run(
         sys.executable, "-m", "envdoctor", "--fail-on", "warning",
-        env=variables(VIRTUAL_ENV=str(folder)), cwd=folder, timeout=60,
+        env=variables(VIRTUAL_ENV=str(folder)), cwd=folder, timeout=300,
     )  # fmt: skip
 
     assert done.returncode == 1, done.stderr
@@ -515,7 +515,7 @@ def test_an_interrupt_ends_quietly_and_takes_the_examined_interpreter_along(tmp_
     )  # fmt: skip
     examined = int((tmp_path / "ready").read_text())
     child.send_signal(signal.SIGINT)
-    _, said = child.communicate(timeout=60)
+    _, said = child.communicate(timeout=300)
 
     assert child.returncode == 130
     assert said == "envdoctor: interrupted\n"

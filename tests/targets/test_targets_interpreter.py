@@ -2,6 +2,7 @@
 
 import json
 import os
+import shlex
 import signal
 import subprocess
 import sys
@@ -11,7 +12,7 @@ import pytest
 from interpreters import each, find, need
 
 from envdoctor.errors import TargetError
-from envdoctor.targets import interpreter
+from envdoctor.targets import interpreter, left_behind
 from envdoctor.targets.interpreter import ask
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="the stand-ins for interpreters are shell scripts")
@@ -27,17 +28,16 @@ def _plain_variables(monkeypatch):
 
 
 @pytest.fixture
-def startup(monkeypatch, tmp_path):
-    """Make interpreters run some code when they start: ``startup(code)``."""
+def starting(tmp_path):
+    """The path of an interpreter that does something of its own when it starts: ``starting(code)``."""
 
-    def write(code):
-        folder = tmp_path / "startup"
-        folder.mkdir(exist_ok=True)
-        (folder / "sitecustomize.py").write_text(code)
-        monkeypatch.setenv("PYTHONPATH", str(folder))
-        return folder
+    def make(code):
+        run = "import sys; del sys.path[0]; program = sys.argv[-1]; sys.argv = ['-c']; exec(program)"
+        (tmp_path / "starts.py").write_text(f"{code}\n{run}\n")
+        words = shlex.join([sys.executable, "-SB", str(tmp_path / "starts.py")])
+        return script(tmp_path / "python", f'#!/bin/sh\nexec {words} "$@"\n')
 
-    return write
+    return make
 
 
 @pytest.fixture(scope="module")
@@ -48,7 +48,7 @@ def make_venv(tmp_path_factory):
     def make(python, *options):
         if (python, options) not in made:
             folder = tmp_path_factory.mktemp("venv")
-            subprocess.run([python, "-m", "venv", "--without-pip", *options, folder], check=True, timeout=120)
+            subprocess.run([python, "-m", "venv", "--without-pip", *options, folder], check=True, timeout=300)
             made[python, options] = str(folder)
         return made[python, options]
 
@@ -77,7 +77,7 @@ def refusal(executable, **options):
 def test_every_version_tells_what_it_would_import_from(python, monkeypatch, tmp_path):
     monkeypatch.setenv("PYTHONUSERBASE", str(tmp_path))
     tell = "import json, sys, os; print(json.dumps([sys.path[1:], os.path.dirname(os.__file__), sys.prefix]))"
-    done = subprocess.run([python, "-B", "-c", tell], capture_output=True, text=True, check=True, timeout=60)
+    done = subprocess.run([python, "-B", "-c", tell], capture_output=True, text=True, check=True, timeout=300)
     paths, stdlib, prefix = json.loads(done.stdout)
 
     facts = ask(python, {"module": ["dataclasses", "sys", "nowhere"], "system": ["openssl"], "env": ["PYTHONUSERBASE"]})
@@ -104,10 +104,10 @@ def test_python_2_is_told_from_what_can_be_examined():
     assert "3.6 and later" in refusal(python)
 
 
-def test_python_3_5_is_told_from_what_can_be_examined(startup):
-    startup("import sys\nsys.version_info = (3, 5, 10, 'final', 0)")
+def test_python_3_5_is_told_from_what_can_be_examined(starting):
+    old = starting("import sys\nsys.version_info = (3, 5, 10, 'final', 0)")
 
-    assert "is Python 3.5.10; envdoctor examines Python 3.6 and later" in refusal(sys.executable)
+    assert "is Python 3.5.10; envdoctor examines Python 3.6 and later" in refusal(old)
 
 
 @pytest.mark.parametrize("version", ["3.6", "3.12"])
@@ -214,18 +214,91 @@ def test_every_kind_of_environment_has_its_interpreter_found(tmp_path, place):
 # --- a polite guest -------------------------------------------------------------------------------------------------
 
 
-def test_nothing_is_written_and_nothing_that_shadows_the_library_is_run(startup):
-    folder = startup("import sys")
-    trap = f"open({str(folder / 'sprung')!r}, 'w').close()"
-    for name in ("json", "multiprocessing", "ssl", "_ssl", "platform", "zipimport", "ctypes", "pickle", "random"):
-        (folder / f"{name}.py").write_text(trap)
-    before = sorted(os.listdir(folder))
+SHADOWS = (
+    "json", "multiprocessing", "ssl", "_ssl", "platform", "zipimport", "ctypes", "pickle", "random", "os", "site",
+    "sysconfig", "encodings", "sitecustomize", "usercustomize",
+)  # fmt: skip
 
-    facts = ask(sys.executable, {"module": ["json", "nowhere"], "system": ["glibc", "openssl", "container"]})
 
-    assert sorted(os.listdir(folder)) == before
+@pytest.mark.parametrize("python", each())
+def test_nothing_is_written_and_nothing_that_shadows_the_library_is_run(python, monkeypatch, tmp_path):
+    trap = f"open({str(tmp_path / 'sprung')!r}, 'w').close()"
+    for name in SHADOWS:
+        (tmp_path / f"{name}.py").write_text(trap)
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    before = sorted(os.listdir(tmp_path))
+
+    facts = ask(python, {"module": ["json", "nowhere"], "system": ["glibc", "openssl", "container"]})
+
+    assert sorted(os.listdir(tmp_path)) == before
     assert facts["modules"]["json"]["kind"] == "local"
     assert facts["unknown"] == []
+
+
+PLANT = "import pathlib; pathlib.Path({!r}).touch()"
+
+
+@pytest.mark.parametrize("version", ["3.6", "3.11", "3.14"])
+def test_what_python_runs_when_it_starts_is_read_and_not_run(version, make_venv, monkeypatch, tmp_path):
+    """And the facts are those of the same interpreter without it, the directories of ``.pth`` files included."""
+    monkeypatch.setenv("PYTHONUSERBASE", str(tmp_path))
+    folder, wanted = (
+        make_venv(need(version), "--system-site-packages"),
+        {"module": ["os", "nowhere"], "system": ["openssl"]},
+    )
+    site, user = sites(folder, version), sites(str(tmp_path), version)
+    for name in ("listed", "user_listed"):
+        (tmp_path / name).mkdir()
+    os.makedirs(user)
+    for place, name in ((site, "listed"), (user, "user_listed")):
+        with open(os.path.join(place, "a.pth"), "w", encoding="utf-8") as stream:
+            stream.write(f"# a comment\n{tmp_path / name}\n/nowhere\n")
+    plain = ask(folder, wanted)
+    sprung = tmp_path / "sprung"
+    for place, name in ((site, "sitecustomize"), (user, "usercustomize")):
+        with open(os.path.join(place, name + ".py"), "w", encoding="utf-8") as stream:
+            stream.write(PLANT.format(str(sprung)))
+        with open(os.path.join(place, "b.pth"), "w", encoding="utf-8") as stream:
+            stream.write(PLANT.format(str(sprung)) + "\n")
+    try:
+        subprocess.run([os.path.join(folder, "bin", "python"), "-c", "pass"], check=True, timeout=300)
+        assert sprung.exists()
+        sprung.unlink()
+
+        assert ask(folder, wanted) == plain
+        assert not sprung.exists()
+        assert [path for path in plain["paths"] if "listed" in path] == [
+            str(tmp_path / "listed"),
+            str(tmp_path / "user_listed"),
+        ]
+        assert plain["user_site"] == user
+    finally:
+        for name in ("a.pth", "b.pth", "sitecustomize.py"):
+            os.unlink(os.path.join(site, name))
+
+
+def test_what_was_not_run_and_may_matter_is_said(make_venv):
+    folder = make_venv(sys.executable)
+    site = sites(folder, "{}.{}".format(*sys.version_info[:2]))
+    texts = {
+        "hook.pth": "import finder_of_it; finder_of_it.install()\n",
+        "finder_of_it.py": "MAPPING = {'edited': '/elsewhere'}\n",
+        "eggs.pth": "import sys; sys.path.insert(0, '/elsewhere')\n",
+    }
+    for name, text in texts.items():
+        with open(os.path.join(site, name), "w", encoding="utf-8") as stream:
+            stream.write(text)
+    try:
+        facts = ask(folder, {"module": ["edited", "nowhere"]})
+    finally:
+        for name in texts:
+            os.unlink(os.path.join(site, name))
+
+    reasons = {note["fact"]: note["reason"] for note in facts["unknown"]}
+    assert facts["modules"] == {"nowhere": {"kind": "missing", "origin": None}}
+    assert reasons["paths"].endswith("was read, not run: " + os.path.join(site, "eggs.pth"))
+    assert os.path.join(site, "finder_of_it.py") in reasons["module.edited"]
+    assert len(reasons) == 2
 
 
 def test_the_working_directory_is_not_imported_from(monkeypatch, tmp_path):
@@ -250,36 +323,34 @@ def test_the_working_directory_is_not_imported_from(monkeypatch, tmp_path):
         "import warnings; warnings.simplefilter('error')",
     ],
 )
-def test_noise_is_survived(startup, noise):
-    startup(noise)
-
-    assert ask(sys.executable, NOTHING)["python"]["version"].startswith("3.")
+def test_noise_is_survived(starting, noise):
+    assert ask(starting(noise), NOTHING)["python"]["version"].startswith("3.")
 
 
-def test_an_answer_is_enough_even_if_the_interpreter_does_not_end(startup, monkeypatch):
-    monkeypatch.setattr(interpreter, "GRACE", 0.1)
-    startup("import threading, time\nthreading.Thread(target=time.sleep, args=(600,)).start()")
+def test_an_answer_is_enough_even_if_the_interpreter_does_not_end(starting, monkeypatch):
+    monkeypatch.setattr(left_behind, "GRACE", 0.1)
+    endless = starting("import threading, time\nthreading.Thread(target=time.sleep, args=(600,)).start()")
 
-    assert ask(sys.executable, NOTHING)["collector"] == 1
+    assert ask(endless, NOTHING)["collector"] == 1
 
 
 # --- what goes wrong ------------------------------------------------------------------------------------------------
 
 
-def test_an_interpreter_that_hangs_is_ended_with_all_it_started(startup, tmp_path):
+def test_an_interpreter_that_hangs_is_ended_with_all_it_started(starting, tmp_path):
     fcntl = pytest.importorskip("fcntl")
     lock, survived = tmp_path / "lock", tmp_path / "survived"
     program = (
         f"import fcntl, time; lock = open({str(lock)!r}, 'w'); fcntl.flock(lock, fcntl.LOCK_EX); print(flush=True); "
         f"time.sleep(20); open({str(survived)!r}, 'w')"
     )
-    startup(
+    slow = starting(
         "import subprocess, sys, time\n"
         f"child = subprocess.Popen([sys.executable, '-I', '-S', '-c', {program!r}], stdout=subprocess.PIPE)\n"
         "child.stdout.readline()\ntime.sleep(600)\n"
     )
 
-    message = refusal(sys.executable, time_limit=2.0)
+    message = refusal(slow, time_limit=2.0)
 
     assert "did not answer within 2 seconds" in message
     assert "-I -S -c pass" in message
@@ -288,31 +359,29 @@ def test_an_interpreter_that_hangs_is_ended_with_all_it_started(startup, tmp_pat
     assert not survived.exists()
 
 
-def test_an_interpreter_that_prints_for_ever_is_ended(startup):
-    startup("import os\nwhile True: os.write(1, b'x' * 65536)")
-
-    assert "printed more than 8 MiB" in refusal(sys.executable)
+def test_an_interpreter_that_prints_for_ever_is_ended(starting):
+    assert "printed more than 8 MiB" in refusal(starting("import os\nwhile True: os.write(1, b'x' * 65536)"))
 
 
 @pytest.mark.parametrize("name", ["SIGSEGV", "SIGKILL"])
-def test_a_crash_names_its_signal(startup, name):
-    startup(f"import os; os.kill(os.getpid(), {int(getattr(signal, name))})")
+def test_a_crash_names_its_signal(starting, name):
+    crashing = starting(f"import os; os.kill(os.getpid(), {int(getattr(signal, name))})")
 
-    assert f"crashed ({name})" in refusal(sys.executable)
-
-
-def test_start_up_code_that_ends_the_interpreter_is_quoted(startup):
-    startup("import sys; sys.stderr.write('Traceback (most recent call last):\\n'); sys.exit('no licence\\x1b[31m')")
-
-    message = refusal(sys.executable)
-
-    assert "failed with status 1 while it started; it said: SystemExit: no licence[31m." in message
+    assert f"crashed ({name})" in refusal(crashing)
 
 
-def test_start_up_code_that_eats_the_question_is_named(startup):
-    startup("import sys; sys.stdin.read()")
+def test_start_up_code_that_ends_the_interpreter_is_quoted(starting):
+    failing = starting(
+        "import sys; sys.stderr.write('Traceback (most recent call last):\\n'); sys.exit('no licence\\x1b[31m')"
+    )
 
-    assert "its start-up code consumed the standard input" in refusal(sys.executable)
+    message = refusal(failing)
+
+    assert "failed with status 1 before it answered; it said: no licence[31m." in message
+
+
+def test_start_up_code_that_eats_the_question_is_named(starting):
+    assert "something consumed the standard input" in refusal(starting("import sys; sys.stdin.read()"))
 
 
 @pytest.mark.parametrize(
@@ -332,13 +401,13 @@ def test_a_program_that_is_no_python_is_named_so(tmp_path, text, said):
     assert said in message
 
 
-def test_an_answer_that_is_not_readable_is_named_so(startup):
+def test_an_answer_that_is_not_readable_is_named_so(starting):
     # The token is not to be guessed, so the framing itself is used from within.
-    startup(
+    strange = starting(
         "import os\nwrite = os.write\nos.write = lambda file, data: write(file, data.replace(b'\"', b\"'\")) and len(data)"
     )
 
-    assert "gave an answer that is not readable" in refusal(sys.executable)
+    assert "gave an answer that is not readable" in refusal(strange)
 
 
 def test_a_program_for_another_machine_is_named_so(tmp_path):
@@ -380,11 +449,10 @@ def test_an_environment_whose_python_is_gone_is_named_so(tmp_path):
     assert "Make the environment anew" in message
 
 
-def test_a_time_limit_of_its_own_does_not_leave_threads_behind(startup):
+def test_a_time_limit_of_its_own_does_not_leave_threads_behind(starting):
     import threading
 
     before = threading.active_count()
-    startup("import time; time.sleep(600)")
-    refusal(sys.executable, time_limit=0.5)
+    refusal(starting("import time; time.sleep(600)"), time_limit=0.5)
 
     assert threading.active_count() == before

@@ -52,7 +52,7 @@ def start():
                 command = [python, *options, code, *words]
             pipe = subprocess.PIPE
             job = subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=subprocess.DEVNULL, **more)
-            stack.callback(job.communicate, timeout=60)
+            stack.callback(job.communicate, timeout=300)
             assert job.stdout.readline() == b"ready\n"
             return job.pid
 
@@ -80,7 +80,7 @@ def notes(snapshot):
 def venv(tmp_path_factory):
     """A virtual environment with one distribution, ``only-here``."""
     folder = tmp_path_factory.mktemp("environment")
-    subprocess.run([sys.executable, "-m", "venv", "--without-pip", folder], check=True, timeout=120)
+    subprocess.run([sys.executable, "-m", "venv", "--without-pip", folder], check=True, timeout=300)
     distribution(folder / "lib" / f"python{VERSION}" / "site-packages", "only-here")
     return str(folder)
 
@@ -397,7 +397,7 @@ def test_a_container_is_read_as_files(tmp_path, change):
         library = snapshot.lookup("library", "libnowhere.so.1")
         full = facts(snapshot, "shared-memory-full")
     finally:
-        job.communicate(timeout=60)
+        job.communicate(timeout=300)
 
     assert snapshot.target["root"] == f"/proc/{job.pid}/root"
     assert (snapshot.python["executable"], snapshot.python["prefix"]) == (

@@ -15,6 +15,7 @@ from envdoctor import diagnose, examine, targets
 from envdoctor.cli import main
 from envdoctor.errors import TargetError
 from envdoctor.targets import root_environments, root_walk
+from envdoctor.targets.root import open_root
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="the file systems have symbolic links")
 
@@ -194,6 +195,15 @@ def test_a_walk_that_ends_early_says_so(image, monkeypatch):
     assert judged(targets.examine("root", str(image), python="/a/b/c/d/env/bin/python")) == ["/a/b/c/d/env"]
 
 
+def test_an_environment_that_goes_while_a_root_in_use_is_walked_is_passed_over(image):
+    root = open_root(str(image.folder("/left/conda-meta")))
+    seen = root_walk.Walk(marked=["/gone", "/left"], installed=[], denied=[], bound=False)
+
+    assert list(root_environments._nameless(root, seen, [])) == [
+        ("/left", "conda-meta is there, but no Python 3 interpreter")
+    ]
+
+
 def test_a_real_virtual_environment_is_read_and_not_run(tmp_path):
     image = Image(tmp_path / "image")
     prefix = image.path / "srv" / "app" / "env"
@@ -313,3 +323,27 @@ def test_names_of_directories_are_spelled_out(image, capsys):
     main(["--root", str(image)])
 
     assert "\x1b" not in capsys.readouterr().out
+
+
+TRACEBACK = """Traceback (most recent call last):
+  File "{prefix}/lib/python3.11/site-packages/cloudpickle/cloudpickle_fast.py", line 73, in dumps
+    cp.dump(obj)
+IndexError: tuple index out of range
+"""
+
+
+@pytest.mark.parametrize(
+    ("prefix", "status", "said"),
+    [
+        ("/opt/service/venv", 1, "of 3 environments this is /opt/service/venv, where the traceback's files lie"),
+        ("/elsewhere", 1, "this is /app/.venv, the first, as the traceback's files lie in none of them"),
+    ],
+)
+def test_explain_takes_the_environment_of_the_traceback_and_says_which(two, tmp_path, capsys, prefix, status, said):
+    (tmp_path / "error.log").write_text(TRACEBACK.format(prefix=prefix))
+
+    assert main(["explain", str(tmp_path / "error.log"), "--root", str(two), "-f", "json"]) == status
+    document = json.loads(capsys.readouterr().out)
+    assert said in next(one["reason"] for one in document["unknown"] if one["fact"] == "interpreters")
+    confirmed = {one["rule"]: one["confirmed"] for one in document["findings"]}
+    assert confirmed.get("cloudpickle-bytecode-py311") is (True if prefix == "/opt/service/venv" else None)

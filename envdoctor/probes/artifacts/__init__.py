@@ -66,9 +66,9 @@ def in_project(project: Project) -> dict[str, list[Any]]:
     """The facts of the artefacts among a project's files, in the same shape; what is no artefact is passed over."""
     answer: dict[str, list[Any]] = {"found": [], "gaps": []}
     names = [name for name in project.files() if name.lower().endswith(signatures.SUFFIXES)]
-    deadline = time.monotonic() + PROJECT_SECONDS
+    deadline = time.process_time() + PROJECT_SECONDS
     for number, name in enumerate(names):
-        left = deadline - time.monotonic()
+        left = deadline - time.process_time()
         if number >= PROJECT_FILES or left <= 0:
             answer["gaps"].append(
                 f"{name} and {len(names) - number - 1} more artefacts are not read: there are too many"

@@ -57,17 +57,17 @@ class EndedError(BrokenError):
 
 
 class Budget:
-    """What one artefact may cost, over everything that is inside it."""
+    """What one artefact may cost, over everything that is inside it; the time is that of the processor."""
 
     def __init__(self, seconds: float = TIME_LIMIT) -> None:
-        self.deadline = time.monotonic() + seconds
+        self.deadline = time.process_time() + seconds
         self.inflated = INFLATED_LIMIT
         self.kept = 1 << 25
         self.steps = 1_000_000
 
     def late(self) -> bool:
         """Whether the time is over."""
-        return time.monotonic() > self.deadline
+        return time.process_time() > self.deadline
 
     def keep(self, size: int) -> bool:
         """Whether so many more bytes may stay in memory."""

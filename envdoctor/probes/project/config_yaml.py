@@ -86,7 +86,7 @@ class _Frame:
 class _Documents:
     def __init__(self) -> None:
         self._events = 0
-        self._deadline = time.monotonic() + SECONDS
+        self._deadline = time.process_time() + SECONDS
         self._done: list[Entry] = []
         self._entries: list[Entry] = []
         self._frames: list[_Frame] = []
@@ -107,7 +107,7 @@ class _Documents:
         self._events += 1
         if self._events > MOST_EVENTS:
             raise _LimitError(f"it has more than {MOST_EVENTS} parts")
-        if time.monotonic() > self._deadline:
+        if self._events & 63 == 1 and time.process_time() > self._deadline:  # not of the clock, whatever else is busy
             raise _LimitError(f"reading it took longer than {SECONDS:g} s")
         if isinstance(event, yaml.ScalarEvent):
             self._scalar(event)

@@ -138,7 +138,7 @@ def _variants(pattern: str) -> list[str]:
     rest = pattern[start:].lstrip("*")
     if start and pattern[start - 1] != "/" and pattern.startswith("**", start) and rest[:1] in ("", "/"):
         begin = pattern[:start]
-        return [f"{begin}*/**{rest}", begin + (rest[1:] or "*")]
+        return [f"{begin}*/**{rest}", *_variants(begin + (rest[1:] or "*"))]
     return [pattern]
 
 

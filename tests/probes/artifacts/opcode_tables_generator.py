@@ -39,7 +39,7 @@ for name, number in sorted(o.opmap.items(), key=lambda item: item[1]):
 
 def words(python):
     """What one interpreter says of its own instructions."""
-    done = subprocess.run([python, "-E", "-S", "-c", TELL], capture_output=True, text=True, timeout=60, check=True)
+    done = subprocess.run([python, "-E", "-S", "-c", TELL], capture_output=True, text=True, timeout=300, check=True)
     return done.stdout.split()
 
 

@@ -5,7 +5,7 @@ import shutil
 import subprocess
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from envdoctor.probes.project import Project
@@ -54,6 +54,7 @@ def repository(tmp_path_factory):
 @needs_git
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(top=PATTERNS, signs=NEGATIVE, below=PATTERNS, excluded=PATTERNS)
+@example(top=[], signs=[""], below=[], excluded=["a**/**/b"])
 def test_the_same_files_are_ignored_as_by_git(repository, top, signs, below, excluded):
     top = [sign + pattern for sign, pattern in zip(signs, top)]
     for name, patterns in ((".gitignore", top), ("foo/.gitignore", below), (".git/info/exclude", excluded)):

@@ -107,7 +107,7 @@ def test_two_processes_at_once(folder, tmp_path):
         )
         for _ in range(2)
     ]
-    answers = [process.communicate(timeout=60) for process in both]
+    answers = [process.communicate(timeout=300) for process in both]
     assert answers == [("2\n" * 40, "")] * 2
     assert len(list(folder.iterdir())) == 40
 
