@@ -16,21 +16,6 @@ if TYPE_CHECKING:
 INTERRUPTED = 130
 
 
-def program() -> int:
-    """The command ``envdoctor``: :func:`main`, after which the process of a plain run ends at once.
-
-    To take an interpreter apart, object by object, costs a tenth of such a run, and leads to nothing.
-    """
-    status = main()
-    if sys.argv[1:] in ([], ["check"]):
-        import atexit
-        import os
-
-        atexit._run_exitfuncs()  # noqa: SLF001 - what is to be kept of this run; what it has said is flushed
-        os._exit(status)
-    return status
-
-
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line and return its exit status. No exception leaves it."""
     import gc

@@ -88,7 +88,7 @@ def _named_by_command() -> bool:
     main = sys.modules.get("__main__")
     if getattr(getattr(main, "__spec__", None), "name", "") == "envdoctor.__main__":
         return True
-    return all(getattr(getattr(main, name, None), "__module__", "") != "envdoctor.cli" for name in ("program", "main"))
+    return getattr(getattr(main, "main", None), "__module__", "") != "envdoctor.cli"
 
 
 def active(notes: list[UnknownFact]) -> Choice | None:
