@@ -84,9 +84,12 @@ def check(
     indexes = rule_bases(rules, candidates=candidates)
     parts = [_diagnosed(one, indexes) for one in (snapshot, *snapshot.siblings)]
     if link is not None:
+        from envdoctor.authoring import rulebase
+        from envdoctor.authoring.syntax import load_vocabulary
         from envdoctor.linker.link import add_to
 
-        parts = [add_to(part, link) for part in parts]
+        vocabulary = load_vocabulary(rulebase.vocabulary(rulebase.checkout()))
+        parts = [add_to(part, link, vocabulary) for part in parts]
     if "environment" in snapshot.target:
         parts = [_placed(part) for part in parts]
     if ignore:
