@@ -199,7 +199,10 @@ def absorbed(rules: Sequence[Finding], linked: Iterable[Finding]) -> list[Findin
         if at is None:
             kept.append(one)
         else:
-            kept[at] = kept[at].replace(evidence=[*kept[at].evidence, *one.evidence])
+            severity = kept[at].severity
+            if set(one.packages) <= set(kept[at].packages) and len(one.packages) > 1:
+                severity = min(severity, one.severity, key=SEVERITIES.index)
+            kept[at] = kept[at].replace(evidence=[*kept[at].evidence, *one.evidence], severity=severity)
     order = sorted(range(len(kept)), key=lambda at: (SEVERITIES.index(kept[at].severity), at))
     return [kept[at] for at in order]
 

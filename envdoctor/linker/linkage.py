@@ -61,14 +61,16 @@ class Linkage:
     def faults(self, path: str) -> Iterator[Fault]:
         """What one module and the libraries that are loaded with it do not get."""
         header = self._facts.elf(path)
-        if header is None or self._loader.kind not in (None, header["machine"]):
-            self._unknown["compiled modules for another machine, or that cannot be read"] += 1
+        if header is None or header["machine"] != self._loader.kind:
+            self._unknown[
+                "compiled modules that cannot be read, or where the interpreter cannot, or is for another machine"
+            ] += 1
             return
         scope = self._loader.scope(path, header)
         yield from (Fault("library", name, "", os.path.basename(asker)) for name, asker in scope.missing)
         yield from self._versions({**self._loader.always, **scope.files})
         self._unknown[_WAITING] += bool(scope.brought)
-        if self._loader.always and not scope.missing:
+        if not scope.missing:
             yield from self._symbols(scope)
 
     def _versions(self, files: Mapping[str, dict[str, Any]]) -> Iterator[Fault]:

@@ -65,7 +65,11 @@ class Scope(NamedTuple):
 
 
 class Loader:
-    """Follows what libraries need. ``read`` gives a file's facts, ``brought`` the environment's libraries by name."""
+    """Follows what libraries need. ``read`` gives a file's facts, ``brought`` the environment's libraries by name.
+
+    ``always`` is what the interpreter has loaded, by path, and ``kind`` for which machine it is built; ``None`` where
+    that cannot be told.
+    """
 
     def __init__(self, machine: Machine, read: Any, brought: Mapping[str, Sequence[str]]) -> None:
         self._machine = machine
@@ -74,12 +78,14 @@ class Loader:
         self._found: dict[str, str | None] = {}
         self._program: list[str] = []
         self.always: dict[str, dict[str, Any]] = {}
+        self.kind: list[Any] | None = None
         program = os.path.realpath(machine.host(machine.executable)) if machine.executable else ""
         facts = read(program) if program else None
         if facts is not None:
             self._program = _places(facts["rpath"], program)
-            self.always = self.scope(program, facts).files
-        self.kind = facts["machine"] if facts is not None else None
+            scope = self.scope(program, facts)
+            if not scope.missing:  # who does not find these looks in other places than the loader does
+                self.always, self.kind = scope.files, facts["machine"]
 
     def scope(self, path: str, facts: dict[str, Any]) -> Scope:
         """What is loaded together with a file, besides what the interpreter has loaded already."""

@@ -4,7 +4,9 @@ Each is imported, too: what the linker says must be what the loader does.
 """
 
 import importlib.util
+import os
 import re
+import shutil
 import subprocess
 import sys
 import sysconfig
@@ -17,7 +19,8 @@ from envdoctor.authoring.syntax import load_vocabulary
 from envdoctor.linker.binaries import Binaries
 from envdoctor.linker.conditions import Target
 from envdoctor.linker.link import link
-from envdoctor.linker.loader import Machine
+from envdoctor.linker.loader import Loader, Machine
+from envdoctor.probes import shared_objects
 from envdoctor.probes.distributions import scan
 
 pytest.importorskip("elftools")
@@ -39,9 +42,9 @@ def extension(*needs):
     raise AssertionError
 
 
-def missing(folder, variables=None, **more):
+def missing(folder, variables=None, machine=None, **more):
     """``(severity, consumer, kind, asked)`` of what compiled and generated modules miss."""
-    machine = Machine(sys.executable, sys.base_prefix, **more)
+    machine = machine or Machine(sys.executable, sys.base_prefix, **more)
     natives = Binaries(machine, VOCABULARY["compiled"], VOCABULARY["generated"], variables or {})
     found = link(scan([str(folder)]).packages.values(), Target(sys.version_info[:2]), lambda _doing: None, natives)
     return [(one.severity, one.consumer, one.kind, one.asked) for one in found.missing]
@@ -178,3 +181,39 @@ def test_generated_code_for_several_runtimes_is_chosen_by_the_package(tmp_path):
         protobuf={"google/protobuf/__init__.py": ""},
     )
     assert missing(tmp_path) == []
+
+
+def test_the_libraries_of_a_root_file_system_are_those_in_it(tmp_path):
+    name, data = extension()
+    path = importlib.util.find_spec(name).origin
+    loader = Loader(Machine(sys.executable, sys.base_prefix), shared_objects.read, {})
+    scope = loader.scope(path, shared_objects.read(path))
+    others = [one for one in scope.files if one != path]
+    if not others:
+        pytest.skip(f"{name} needs no library")
+    root = tmp_path / "root"
+
+    def copy(files):
+        for one in files:
+            (root / one[1:]).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy(one, root / one[1:])
+
+    copy([os.path.realpath(sys.executable), *loader.always])
+    for place in {os.path.dirname(one) for one in loader.always if one.startswith(("/lib/", "/usr/lib/"))}:
+        os.makedirs(
+            f"{root}/usr/lib/{os.path.basename(place)}", exist_ok=True
+        )  # by these the loader's places are known
+    site = env.write(root / "site", a={"a.py": f"import {name}\n", f"{name}{SUFFIX}": data})
+    machine = Machine(os.path.realpath(sys.executable), sys.base_prefix, root=str(root))
+    assert {one[2] for one in missing(site, machine=machine)} == {"library"}
+    copy(others)
+    os.utime(root / "usr", (1, 1)) if (root / "usr").exists() else None
+    (root / "site" / "b.pth").write_text("")
+    assert missing(site, machine=machine) == []
+
+
+def test_where_the_interpreter_cannot_be_read_nothing_is_said(tmp_path):
+    name, data = extension()
+    (tmp_path / "root").mkdir()
+    site = env.write(tmp_path / "root" / "site", a={"a.py": f"import {name}\n", f"{name}{SUFFIX}": data})
+    assert missing(site, machine=Machine("/usr/bin/python3", "/usr", root=str(tmp_path / "root"))) == []
