@@ -105,17 +105,21 @@ class Search:
         faults: list[tuple[str, Fault]] = []
         for name in list(self._reach.ways):
             place = self._layout.modules[name]
-            for file, provider, row in rows:
-                found = re.search(row["text"], _text(place.path)) if file.search(place.path) else None
-                works = row["works"].format(*found.groups()) if found else ""
-                if not found or self._is_excused(row) or not self._refuses(name, provider, works):
-                    fitting.update({(place.owner, os.path.basename(place.path))} if found else ())
-                else:
-                    faults.append((name, Fault("generated", provider + works, provider, "")))
+            asked = [(provider, row) for file, provider, row in rows if file.search(place.path)]
+            wrong = list(self._refused(name, asked, _text(place.path) if asked else ""))
+            faults += [(name, fault) for fault in wrong]
+            fitting.update({(place.owner, os.path.basename(place.path))} if asked and not wrong else ())
         for name, fault in faults:
             place = self._layout.modules[name]
             if (place.owner, os.path.basename(place.path)) not in fitting:
                 yield from self._missing(name, fault, CATCHES_TYPE)
+
+    def _refused(self, name: str, asked: Sequence[tuple[str, Mapping[str, Any]]], source: str) -> Iterator[Fault]:
+        for provider, row in asked:
+            found = re.search(row["text"], source)
+            works = row["works"].format(*found.groups()) if found else ""
+            if found and not self._is_excused(row) and self._refuses(name, provider, works):
+                yield Fault("generated", provider + works, provider, "")
 
     def _is_excused(self, row: Mapping[str, Any]) -> bool:
         return any(self._told.variables.get(name) == value for name, value in row.get("unless", {}).items())

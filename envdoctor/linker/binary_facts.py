@@ -70,8 +70,9 @@ class Facts:
             modules = (self._layout.modules[name] for name in names)
             paths = {one.path for one in modules if one.kind == "native" and one.owner == owner}
             paths |= {path for path in self._layout.others.get(owner, ()) if ".so" in os.path.basename(path)}
-            if paths:
-                found[owner] = sorted(paths)
+            there = sorted(path for path in paths if os.path.exists(path))  # of a fetched wheel they are not
+            if there:
+                found[owner] = there
         return found
 
     def _made(self, path: str) -> dict[str, Any]:

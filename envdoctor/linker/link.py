@@ -87,12 +87,16 @@ def add_to(report: Report, tell: Callable[[str], None], vocabulary: Mapping[str,
     if not installed:
         raise TargetError(
             "--link reads the files of installed distributions, and this target has none: give it an environment with "
-            "--python, or a file system with --root"
+            "--python, a file system with --root, or add --fetch, which reads source and metadata of the wheels that "
+            "would be installed from the index"
         )
     python = str(snapshot.python.get("version", ""))
     numbers = python.split(".")
     if len(numbers) < len(("major", "minor")) or not numbers[1].isdigit():
-        raise TargetError("--link needs to know the version of Python, and this target does not tell it")
+        raise TargetError(
+            "--link needs to know the version of Python, and this target does not tell it: a requirements or lock file "
+            "takes it from --python-version"
+        )
     target = Target(
         (int(numbers[0]), int(numbers[1])),
         str(snapshot.platform.get("system", "linux")),
