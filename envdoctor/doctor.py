@@ -86,7 +86,7 @@ def check(
     indexes = rule_bases(rules, candidates=candidates)
     parts = [_diagnosed(one, indexes) for one in (snapshot, *snapshot.siblings)]
     if link is not None:
-        parts = [_linked(part, link, fetch=fetch) for part in parts]
+        parts = [linked(part, link, fetch=fetch) for part in parts]
     if "environment" in snapshot.target:
         parts = [_placed(part) for part in parts]
     if ignore:
@@ -101,7 +101,8 @@ def _diagnosed(snapshot: Snapshot, indexes: Sequence[Index]) -> Report:
     return Report(snapshot=snapshot, findings=findings, unknown=unknown, rules=rules)
 
 
-def _linked(part: Report, say: Callable[[str], None], *, fetch: bool) -> Report:
+def linked(part: Report, say: Callable[[str], None], *, fetch: bool = False) -> Report:
+    """The report of one environment with what distributions in it miss of each other, of Python and of the system."""
     from envdoctor.authoring import rulebase
     from envdoctor.authoring.syntax import load_vocabulary
     from envdoctor.linker.link import add_to
@@ -113,8 +114,8 @@ def _linked(part: Report, say: Callable[[str], None], *, fetch: bool) -> Report:
         snapshot, notes = fetched(snapshot, say)
         part = part.replace(unknown=[*part.unknown, *notes])
     vocabulary = load_vocabulary(rulebase.vocabulary(rulebase.checkout()))
-    linked: Report = add_to(part.replace(snapshot=snapshot), say, vocabulary).replace(snapshot=part.snapshot)
-    return linked
+    told: Report = add_to(part.replace(snapshot=snapshot), say, vocabulary).replace(snapshot=part.snapshot)
+    return told
 
 
 def _placed(part: Report) -> Report:

@@ -1,13 +1,12 @@
 """What a lock would install is linked by reading wheels: of an index on this machine, in part, once, and never run."""
 
-import json
-import zipfile
-
 import pytest
 from wheel_index import BALLAST, BLOCK, serving, wheel
 
+from envdoctor import doctor
 from envdoctor.authoring import releases
 from envdoctor.cli import main
+from envdoctor.model import Report
 
 LINUX = "cp311-cp311-manylinux_2_17_x86_64"
 
@@ -40,17 +39,15 @@ def index(monkeypatch, tmp_path):
 
 
 @pytest.fixture
-def linked(tmp_path, capsys):
-    """Exit status, linked findings and unknown facts of pins."""
+def linked(tmp_path):
+    """Linked findings and unknown facts of pins."""
 
-    def run(*pins, words=("--link", "--fetch"), platform="linux"):
+    def run(*pins, platform="linux"):
         (tmp_path / "pins.txt").write_text("".join(f"{pin}\n" for pin in pins))
-        target = ["-r", str(tmp_path / "pins.txt"), "--python-version", "3.11", "--platform", platform]
-        status = main(["check", *target, *words, "-f", "json"])
-        out, err = capsys.readouterr()
-        document = json.loads(out) if out else {"findings": [], "unknown": []}
-        found = [(one["severity"], one["title"]) for one in document["findings"] if one["rule"].startswith("linked-")]
-        return status, found, [(one["fact"], one["reason"]) for one in document["unknown"]], err
+        snapshot = doctor.examine("requirements", str(tmp_path / "pins.txt"), python_version="3.11", platform=platform)
+        report = doctor.linked(Report(snapshot=snapshot, findings=[]), lambda _doing: None, fetch=True)
+        assert report.snapshot == snapshot
+        return [(one.severity, one.title) for one in report.findings], {one.fact: one.reason for one in report.unknown}
 
     return run
 
@@ -60,13 +57,13 @@ BROKEN = ("error", "a 1.0 takes b.gone, which b 2.0 does not have")
 
 @pytest.mark.usefixtures("index")
 def test_a_lock_is_judged_before_anything_is_installed(linked):
-    assert linked("a==1.0", "b==2.0")[:2] == (1, [BROKEN])
-    assert linked("a==1.1", "b==2.0")[:2] == (0, [])
+    assert linked("a==1.0", "b==2.0")[0] == [BROKEN]
+    assert linked("a==1.1", "b==2.0")[0] == []
 
 
 @pytest.mark.usefixtures("index")
 def test_the_wheel_is_that_of_the_named_platform(linked):
-    assert linked("a==1.0", "b==2.0", platform="win32")[1] == []
+    assert linked("a==1.0", "b==2.0", platform="win32")[0] == []
 
 
 def test_of_a_wheel_only_parts_are_fetched_and_those_once(index, linked):
@@ -74,20 +71,20 @@ def test_of_a_wheel_only_parts_are_fetched_and_those_once(index, linked):
     for name in (f"a-1.0-{LINUX}.whl", f"b-2.0-{LINUX}.whl"):
         assert 0 < sum(size for asked, size in index.asked if asked == name) <= 3 * BLOCK < len(BALLAST)
     index.asked.clear()
-    assert linked("a==1.0", "b==2.0")[1] == [BROKEN]
+    assert linked("a==1.0", "b==2.0")[0] == [BROKEN]
     assert index.asked == []
 
 
 @pytest.mark.parametrize("html", [False, True])
 def test_a_server_without_ranges_and_an_index_without_sizes_serve_too(index, linked, html):
     index.ranges, index.html = False, html
-    assert linked("a==1.0", "b==2.0")[1] == [BROKEN]
+    assert linked("a==1.0", "b==2.0")[0] == [BROKEN]
     assert [name for name, _ in index.asked].count(f"a-1.0-{LINUX}.whl") == 1
 
 
 def test_an_index_without_sizes_is_asked_for_ranges(index, linked):
     index.html = True
-    assert linked("a==1.0", "b==2.0")[1] == [BROKEN]
+    assert linked("a==1.0", "b==2.0")[0] == [BROKEN]
     assert all(size <= BLOCK for _, size in index.asked)
 
 
@@ -103,14 +100,13 @@ def test_an_index_of_files_serves_too(monkeypatch, tmp_path, linked):
     monkeypatch.setattr(
         releases, "configuration", lambda: releases.Configuration(urls=[(tmp_path / "simple").as_uri()])
     )
-    assert linked("a==1.0", "b==2.0")[1] == [BROKEN]
+    assert linked("a==1.0", "b==2.0")[0] == [BROKEN]
 
 
 def test_what_has_no_wheel_or_a_broken_one_is_unknown_and_said(index, linked):
     index.wheels[f"a-1.0-{LINUX}.whl"] = b"no archive" * BLOCK
-    status, found, unknown, _ = linked("a==1.0", "b==2.0", "c==3.0")
-    assert (status, found) == (0, [])
-    reasons = dict(unknown)
+    found, reasons = linked("a==1.0", "b==2.0", "c==3.0")
+    assert found == []
     assert "no index has a wheel of it" in reasons["packages.c"]
     assert "no wheel that can be read" in reasons["packages.a"]
 
@@ -122,22 +118,20 @@ def test_nothing_leaves_the_directory_of_the_cache(index, linked, tmp_path):
 
 
 @pytest.mark.usefixtures("index")
-def test_without_the_option_it_says_what_the_option_does(linked):
-    status, _, _, said = linked("a==1.0", words=("--link",))
-    assert status == 3
-    assert "--fetch" in said
-    assert linked("a==1.0", words=("--fetch",))[0] == 2
+def test_the_command_fetches_where_it_is_asked_to_and_says_so_where_not(tmp_path, capsys):
+    (tmp_path / "pins.txt").write_text("a==1.0\nb==2.0\n")
+    words = ["check", "-r", str(tmp_path / "pins.txt"), "--python-version", "3.11"]
+    assert main([*words, "--link"]) == 3
+    assert "--fetch" in capsys.readouterr().err
+    assert main([*words, "--fetch"]) == 2
+    assert "--link" in capsys.readouterr().err
+    assert main([*words, "--link", "--fetch"]) == 1
+    assert "b.gone" in capsys.readouterr().out
 
 
 @pytest.mark.heavy
 def test_releases_of_the_real_index_are_linked(linked, monkeypatch, tmp_path):
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-    _, found, unknown, _ = linked(
-        "flask==2.2.3", "werkzeug==3.0.0", "jinja2==3.1.2", "click==8.1.7", "markupsafe==2.1.5"
-    )
-    assert any("werkzeug" in title and "url_quote" in title for _, title in found)
-    assert not [fact for fact, _ in unknown if fact.startswith("packages.")]
-    kept = [path.name for path in (tmp_path / "cache").rglob("*.py")]
-    assert "app.py" in kept
-    with zipfile.ZipFile(tmp_path / "none.zip", "w"):
-        pass
+    found, unknown = linked("flask==2.2.3", "werkzeug==3.0.0", "jinja2==3.1.2", "click==8.1.7", "markupsafe==2.1.5")
+    assert ("error", "flask 2.2.3 takes werkzeug.urls.url_quote, which werkzeug 3.0.0 does not have") in found
+    assert not [fact for fact in unknown if fact.startswith("packages.")]
