@@ -15,6 +15,7 @@ from envdoctor.linker.loader import Loader, Machine
 from envdoctor.linker.missing import Missing, severity_of
 from envdoctor.linker.reach import SUBMODULE
 from envdoctor.linker.summary import CATCHES_IMPORT, CATCHES_TYPE, LATER
+from envdoctor.linker.words import Words
 from envdoctor.probes import shared_objects
 
 if TYPE_CHECKING:
@@ -85,8 +86,25 @@ class Search:
         loader = Loader(self._told.machine, self._facts.elf, brought(self._facts)) if reads else None
         linkage = Linkage(self._facts, loader, self._unknown) if loader else None
         for name, path in natives.items():
-            if shared_objects.loadable(os.path.basename(path), self._target.minor):
+            if self._is_module(path):
                 yield from self._native(name, path, linkage)
+        if linkage:
+            yield from self._named(linkage)
+
+    def _is_module(self, path: str) -> bool:
+        """Whether the interpreter takes a file for a module, and what is in it, as far as it can be read, is one."""
+        header = self._facts.elf(path)
+        starts = header is None or any(one.startswith("PyInit") for one in header["defined"])
+        return starts and shared_objects.loadable(os.path.basename(path), self._target.minor)
+
+    def _named(self, linkage: Linkage) -> Iterator[Missing]:
+        """What libraries miss that no compiled module is linked with, and that their distribution's source names."""
+        words = Words(self._layout)
+        for path, owner in self._facts.owners.items():
+            file = os.path.basename(path)
+            for kind, asked, provider, detail in linkage.libraries(path) if path not in linkage.seen else ():
+                if words.anywhere(owner, file.partition(".so")[0]):
+                    yield Missing(owner, path, 0, asked, provider, kind, "warning", LATER, file, "", detail)
 
     def _native(self, name: str, path: str, linkage: Linkage | None) -> Iterator[Missing]:
         """What one compiled module misses, with the libraries of its distribution that are loaded together with it."""

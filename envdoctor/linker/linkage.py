@@ -42,12 +42,16 @@ def brought(facts: Facts) -> dict[str, list[str]]:
 
 
 class Linkage:
-    """Looks for what modules of an environment do not get, and counts what cannot be told."""
+    """Looks for what modules of an environment do not get, and counts what cannot be told.
+
+    ``seen`` are the files of the environment that were found to be loaded.
+    """
 
     def __init__(self, facts: Facts, loader: Loader, unknown: Counter[str]) -> None:
         self._facts = facts
         self._loader = loader
         self._unknown = unknown
+        self.seen: set[str] = set()
         self._always = {name for held in loader.always.values() for name in held["defined"]}
         self._defined: dict[str, frozenset[str]] = {}
         self._anywhere: set[str] | None = None
@@ -56,7 +60,17 @@ class Linkage:
         """The files of the environment that are loaded with a module, itself among them."""
         header = self._facts.elf(path)
         files = self._loader.scope(path, header).files if header else (path,)
-        return [one for one in files if one in self._facts.owners]
+        own = [one for one in files if one in self._facts.owners]
+        self.seen.update(own)
+        return own
+
+    def libraries(self, path: str) -> list[Fault]:
+        """The libraries that one does not get which is loaded by itself."""
+        header = self._facts.elf(path)
+        if header is None or header["machine"] != self._loader.kind:
+            return []
+        missing = self._loader.scope(path, header).missing
+        return [Fault("library", name, "", os.path.basename(asker)) for name, asker in missing]
 
     def faults(self, path: str) -> Iterator[Fault]:
         """What one module and the libraries that are loaded with it do not get."""

@@ -113,6 +113,17 @@ def test_a_library_beside_the_module_or_of_another_distribution_is_not_missing(t
     assert missing(tmp_path, search=f"{tmp_path}/b.libs") == []
 
 
+def test_a_library_that_source_names_is_looked_at_too(tmp_path):
+    _, data = extension()
+    libraries = [one for one in re.findall(rb"\0(lib\w+\.so\.\d)(?=\0)", data) if b"libc.so" not in one]
+    if not libraries:
+        pytest.skip("no extension module needs a library")
+    broken = data.replace(libraries[0] + b"\0", b"lib9" + libraries[0][4:] + b"\0").replace(b"PyInit_", b"Start__")
+    source = "import ctypes\n\ndef f():\n    ctypes.CDLL('lib_core.so')\n"
+    env.write(tmp_path, a={"p/__init__.py": source, "p/lib/lib_core.so": broken, "p/lib/lib_plugin.so": broken})
+    assert missing(tmp_path) == [("warning", "a", "library", (b"lib9" + libraries[0][4:]).decode())]
+
+
 def test_a_module_for_another_python_is_nothing_to_load(tmp_path):
     name, data = extension()
     env.write(tmp_path, a={f"{name}.cpython-36m-x86_64-linux-gnu.so": data.replace(b"\0PyModule_", b"\0PyMissin_")})
