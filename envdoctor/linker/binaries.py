@@ -153,10 +153,8 @@ class Search:
         ways = [*self._reach.natives.get(name, ()), *self._reach.ways.get(name, ())]
         severity, way = severity_of(ways or ([] if is_aside(name) else [SUBMODULE]), flags, catching)
         kind, asked, provider, detail = fault
-        if (
-            kind == "compiled" and severity == "info"
-        ):  # whatever the condition is, this module cannot be what it leads to
-            severity = "warning"
+        if kind == "compiled" and severity == "info":
+            severity = "warning"  # whatever the condition is, this module cannot be loaded
         if severity != "silent":
             yield Missing(place.owner, place.path, 0, asked, provider, kind, severity, way, name, "", detail)
 

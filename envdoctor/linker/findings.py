@@ -214,6 +214,8 @@ def _is_same(rule: Finding, linked: Finding) -> bool:
     sides = set(linked.packages)
     if len(sides) > 1 and sides <= set(rule.packages):
         return True
+    if len(sides) > 1 and binary_words.asked(linked):
+        return False
     name = binary_words.asked(linked) or linked.evidence[0].value.rpartition(" ")[2].rpartition(".")[2].rstrip("()")
     text = f"{rule.title} {rule.why}"
     common = sides & set(rule.packages)

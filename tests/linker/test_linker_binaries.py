@@ -18,8 +18,12 @@ from envdoctor.authoring import rulebase
 from envdoctor.authoring.syntax import load_vocabulary
 from envdoctor.linker.binaries import Binaries
 from envdoctor.linker.conditions import Target
+from envdoctor.linker.findings import Environment, absorbed, findings
 from envdoctor.linker.link import link
 from envdoctor.linker.loader import Loader, Machine
+from envdoctor.linker.missing import Missing
+from envdoctor.linker.standard import Standard
+from envdoctor.model import Evidence, Finding
 from envdoctor.probes import shared_objects
 from envdoctor.probes.distributions import scan
 
@@ -228,3 +232,22 @@ def test_where_the_interpreter_cannot_be_read_nothing_is_said(tmp_path):
     (tmp_path / "root").mkdir()
     site = env.write(tmp_path / "root" / "site", a={"a.py": f"import {name}\n", f"{name}{SUFFIX}": data})
     assert missing(site, machine=Machine("/usr/bin/python3", "/usr", root=str(tmp_path / "root"))) == []
+
+
+def test_only_a_rule_about_both_sides_takes_the_finding_and_is_as_severe_then():
+    fault = Missing("a", "/site/a.so", 0, "numpy<2", "numpy", "compiled", "error", 0, "a", "")
+    versions = {"a": "1.0", "b": "1.0", "numpy": "2.0.2"}
+    linked = findings([fault], Environment(versions, "3.12", Standard((3, 12))))
+    other = Finding(
+        rule="requirement-incompatible",
+        severity="warning",
+        impact="crash",
+        title="b requires numpy<2.0, but numpy 2.0.2 is installed",
+        why="",
+        packages=["b", "numpy"],
+        facts=["packages"],
+        evidence=[Evidence(fact="packages.numpy", value="2.0.2", source="METADATA")],
+    )
+    assert [one.rule for one in absorbed([other], linked)] == ["linked-compiled", "requirement-incompatible"]
+    (own,) = absorbed([other.replace(packages=["a", "numpy"])], linked)
+    assert (own.rule, own.severity, len(own.evidence)) == ("requirement-incompatible", "error", 2)
