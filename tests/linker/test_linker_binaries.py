@@ -128,6 +128,18 @@ def test_a_library_that_source_names_is_looked_at_too(tmp_path):
     assert missing(tmp_path) == [("warning", "a", "library", (b"lib9" + libraries[0][4:]).decode())]
 
 
+def test_without_the_extra_it_is_said_and_what_a_module_was_compiled_for_is_told_all_the_same(tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "elftools", None)
+    name, data = extension()
+    broken = data.replace(b"\0PyModule_", b"\0PyMissin_") + NUMPY_1
+    env.write(tmp_path, a={"a.py": f"import {name}\n", f"{name}{SUFFIX}": broken}, numpy={"numpy.py": ""})
+    (tmp_path / "numpy-1.0.dist-info").rename(tmp_path / "numpy-2.0.2.dist-info")
+    natives = Binaries(Machine(sys.executable, sys.base_prefix), VOCABULARY["compiled"], {}, {})
+    found = link(scan([str(tmp_path)]).packages.values(), Target(sys.version_info[:2]), lambda _doing: None, natives)
+    assert [(one.kind, one.asked) for one in found.missing] == [("compiled", "numpy<2")]
+    assert any("pyenvdoctor[link]" in reason for reason in found.unknown)
+
+
 def test_a_module_for_another_python_is_nothing_to_load(tmp_path):
     name, data = extension()
     env.write(tmp_path, a={f"{name}.cpython-36m-x86_64-linux-gnu.so": data.replace(b"\0PyModule_", b"\0PyMissin_")})
