@@ -74,19 +74,19 @@ def check(
     candidates: bool = False,
     ignore: Sequence[Ignore] = (),
     link: Callable[[str], None] | None = None,
+    fetch: bool = False,
 ) -> Report:
     """Diagnose a snapshot, and its siblings, and prescribe for each group of findings.
 
     :func:`prescribed` prescribes for each finding. Findings that ``ignore`` names are set apart, up to the day that it
     states. With ``link``, which is told what is being done, what installed distributions miss of each other and of
-    Python is found too; :class:`~envdoctor.errors.TargetError` is raised where the target has no installed files.
+    Python is found too; :class:`~envdoctor.errors.TargetError` is raised where the target has no installed files. With
+    ``fetch``, files of what is pinned, but not installed, are read from an index's wheels.
     """
     indexes = rule_bases(rules, candidates=candidates)
     parts = [_diagnosed(one, indexes) for one in (snapshot, *snapshot.siblings)]
     if link is not None:
-        from envdoctor.linker.link import add_to
-
-        parts = [add_to(part, link) for part in parts]
+        parts = [linked(part, link, fetch=fetch) for part in parts]
     if "environment" in snapshot.target:
         parts = [_placed(part) for part in parts]
     if ignore:
@@ -99,6 +99,23 @@ def _diagnosed(snapshot: Snapshot, indexes: Sequence[Index]) -> Report:
     findings, unknown = engine.diagnose(snapshot, indexes)
     rules = sum(index.rules for index in indexes)
     return Report(snapshot=snapshot, findings=findings, unknown=unknown, rules=rules)
+
+
+def linked(part: Report, say: Callable[[str], None], *, fetch: bool = False) -> Report:
+    """The report of one environment with what distributions in it miss of each other, of Python and of the system."""
+    from envdoctor.authoring import rulebase
+    from envdoctor.authoring.syntax import load_vocabulary
+    from envdoctor.linker.link import add_to
+
+    snapshot = part.snapshot
+    if fetch and not any(one.location for one in snapshot.packages.values()):
+        from envdoctor.authoring.fetch import fetched
+
+        snapshot, notes = fetched(snapshot, say)
+        part = part.replace(unknown=[*part.unknown, *notes])
+    vocabulary = load_vocabulary(rulebase.vocabulary(rulebase.checkout()))
+    told: Report = add_to(part.replace(snapshot=snapshot), say, vocabulary).replace(snapshot=part.snapshot)
+    return told
 
 
 def _placed(part: Report) -> Report:

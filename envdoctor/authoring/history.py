@@ -34,11 +34,11 @@ _NATIVE = (".so", ".pyd")
 
 
 class Wheel(Record):
-    """One wheel on an index: the version, the address and the size in bytes."""
+    """One wheel on an index: the version, the address and, where the index tells it, the size in bytes."""
 
     version: str
     address: str
-    size: int
+    size: int | None
 
 
 def wheels(name: str) -> list[Wheel]:
@@ -63,7 +63,7 @@ def wheels(name: str) -> list[Wheel]:
                 any(tag.interpreter == "cp311" and "x86_64" in tag.platform for tag in tags),
                 any("manylinux" in tag.platform and "x86_64" in tag.platform for tag in tags),
             )
-            wheel = Wheel(version=str(version), address=file["url"], size=int(file.get("size") or 1 << 40))
+            wheel = Wheel(version=str(version), address=file["url"], size=int(file.get("size") or 0) or None)
             if version not in found or found[version][0] < rank:
                 found[version] = (rank, wheel)
     return [found[version][1] for version in sorted(found)]

@@ -194,7 +194,10 @@ def _listed(address: str, kind: str, content: bytes) -> list[dict[str, Any]]:
     if kind.endswith("json"):
         try:
             page: Any = json.loads(content)
-            return [{**file, "filename": str(file["filename"])} for file in page["files"]]
+            return [
+                {**file, "filename": str(file["filename"]), "url": urllib.parse.urljoin(address, str(file.get("url")))}
+                for file in page["files"]
+            ]
         except (ValueError, KeyError, TypeError) as error:
             raise _Unreachable from error
     parser = _Anchors(address)

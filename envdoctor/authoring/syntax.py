@@ -320,6 +320,9 @@ _SHAPES: dict[str, type] = {
     "symbols": dict,
     "voices": dict,
     "standard_library": dict,
+    "compiled": dict,
+    "generated": dict,
+    "libraries": dict,
 }
 
 

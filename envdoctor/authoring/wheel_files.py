@@ -16,15 +16,23 @@ if TYPE_CHECKING:
 
 BLOCK = 128 * 1024
 TIMEOUT = 60
+_PARTIAL = 206
 
 
 class _Remote(io.RawIOBase):
-    """A file on a server, read in blocks that are asked for when they are needed, and once."""
+    """A file on a server, read in blocks that are asked for when they are needed, and once.
 
-    def __init__(self, address: str, size: int, context: ssl.SSLContext | None) -> None:
-        self._address, self._size, self._context = address, size, context
+    ``size`` is in bytes; where it is not known, the server tells it. One that knows no ranges sends the whole file.
+    """
+
+    def __init__(self, address: str, size: int | None, context: ssl.SSLContext | None) -> None:
+        self._address, self._context = address, context
         self._at = 0
         self._blocks: dict[int, bytes] = {}
+        self._size = BLOCK
+        if size is None:
+            self._block(0)
+        self._size = size or self._size
 
     def seekable(self) -> bool:
         """A zip archive is read from its end."""
@@ -55,35 +63,42 @@ class _Remote(io.RawIOBase):
         if number * BLOCK >= self._size:
             return b""
         if number not in self._blocks:
-            last = min((number + 1) * BLOCK, self._size) - 1
-            self._blocks[number] = fetch(self._address, self._context, f"bytes={number * BLOCK}-{last}")[:BLOCK]
-        return self._blocks[number]
+            content, whole = _fetch(self._address, self._context, number * BLOCK)
+            if whole is None:
+                self._size = len(content)
+                self._blocks = {at // BLOCK: content[at : at + BLOCK] for at in range(0, len(content), BLOCK)}
+            else:
+                self._size = whole
+                self._blocks[number] = content
+        return self._blocks.get(number, b"")
 
 
-def fetch(address: str, context: ssl.SSLContext | None, part: str | None = None) -> bytes:
-    """The bytes at an address, or the ``part`` of them that a ``Range`` header names.
+def _fetch(address: str, context: ssl.SSLContext | None, start: int | None = None) -> tuple[bytes, int | None]:
+    """The bytes at an address; with ``start``, a block of them and the size of the whole where the server gives ranges.
 
     Raises :class:`TargetError` where they cannot be had.
     """
-    request = urllib.request.Request(address, headers={"User-Agent": "envdoctor", **({"Range": part} if part else {})})  # noqa: S310
+    headers = {"User-Agent": "envdoctor", **({} if start is None else {"Range": f"bytes={start}-{start + BLOCK - 1}"})}
+    request = urllib.request.Request(address, headers=headers)  # noqa: S310
     try:
         with urllib.request.urlopen(request, timeout=TIMEOUT, context=context) as answer:  # noqa: S310 - an index's address
-            content: bytes = answer.read()
+            size = (answer.headers.get("Content-Range") or "").rpartition("/")[2]
+            return answer.read(), int(size) if answer.status == _PARTIAL else None
     except (OSError, ValueError) as error:
         raise TargetError(f"{address} could not be read: {error}; try again later") from error
-    return content
 
 
 def members(
-    address: str, size: int, wanted: Callable[[str], bool], context: ssl.SSLContext | None = None
+    address: str, size: int | None, wanted: Callable[[str], bool], context: ssl.SSLContext | None = None
 ) -> Iterator[tuple[str, bytes | None]]:
     """Name and content of the members of a wheel; the content is ``None`` for those that are not wanted.
 
-    Raises :class:`TargetError` where the archive cannot be read.
+    ``size`` is in bytes, ``None`` where the index does not tell it. Raises :class:`TargetError` where the archive
+    cannot be read.
     """
-    small = size <= 8 * BLOCK or address.endswith("-none-any.whl")
+    small = (size or BLOCK * 9) <= 8 * BLOCK or address.endswith("-none-any.whl") or address.startswith("file:")
     try:
-        file = io.BytesIO(fetch(address, context)) if small else io.BufferedReader(_Remote(address, size, context))
+        file = io.BytesIO(_fetch(address, context)[0]) if small else io.BufferedReader(_Remote(address, size, context))
         with zipfile.ZipFile(file) as archive:
             for member in sorted(archive.infolist(), key=lambda one: one.header_offset):
                 yield member.filename, archive.read(member) if wanted(member.filename) else None

@@ -15,6 +15,7 @@ from envdoctor.commands.options import (
     parser_for,
 )
 from envdoctor.commands.output import show, status
+from envdoctor.errors import UsageError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -47,13 +48,21 @@ def run(words: Sequence[str]) -> int:
         help="also look for names and modules that installed distributions take of each other, or of Python, and that "
         "are not there; nothing is executed",
     )
+    parser.add_argument(
+        "--fetch",
+        action="store_true",
+        help="with --link, where -r or --snapshot names what is not installed: read source and metadata of the wheels "
+        "from the index that pip is configured with; they are kept, and nothing is executed",
+    )
     options = parse(parser, words)
+    if options.fetch and not options.link:
+        raise UsageError("--fetch reads wheels for --link: give both")
     more: dict[str, Any] = {"candidates": options.candidates, "ignore": options.ignoring}
     if options.link:
         from envdoctor.commands.progress import Talk
 
         talk = Talk()
-        report = doctor.check(examine(options), options.rules, link=talk.say, **more)
+        report = doctor.check(examine(options), options.rules, link=talk.say, fetch=options.fetch, **more)
         talk.clear()
     else:
         report = doctor.check(examine(options), options.rules, **more)

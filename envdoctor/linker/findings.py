@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from envdoctor.linker import binary_words
 from envdoctor.linker.reach import ENTRY, SUBMODULE
 from envdoctor.linker.summary import LATER
 from envdoctor.model import SEVERITIES, Evidence, Finding, Remedy
@@ -35,10 +36,17 @@ _WHY = {
 
 
 class Environment:
-    """What findings say of the environment: versions of distributions, and its Python."""
+    """What findings say of the environment: versions of distributions, its Python, what the system calls libraries."""
 
-    def __init__(self, versions: Mapping[str, str | None], python: str, standard: Standard) -> None:
+    def __init__(
+        self,
+        versions: Mapping[str, str | None],
+        python: str,
+        standard: Standard,
+        packages_of: Mapping[str, str] | None = None,
+    ) -> None:
         self._versions = versions
+        self.packages_of = packages_of or {}
         self.python = python
         self.standard = standard
 
@@ -64,6 +72,8 @@ def findings(missing: Iterable[Missing], environment: Environment) -> list[Findi
 
 
 def _cause(one: Missing) -> tuple[str, ...]:
+    if one.kind in binary_words.TITLES:
+        return (one.kind, one.consumer, one.asked)
     if one.kind == "syntax":
         return ("syntax", one.consumer, one.file)
     if one.kind in _ARGUMENTS or one.kind == "broken":
@@ -74,6 +84,8 @@ def _cause(one: Missing) -> tuple[str, ...]:
 def _finding(places: Sequence[Missing], environment: Environment) -> Finding:
     places = sorted(places, key=lambda one: (SEVERITIES.index(one.severity), one.consumer, one.file, one.line))
     first = places[0]
+    if first.kind in binary_words.TITLES:
+        return binary_words.finding(places[:MOST_PLACES], environment, _when(first.way))
     consumers = list(dict.fromkeys(one.consumer for one in places))
     return Finding(
         rule=_RULES.get(first.kind, "linked-name-missing"),
@@ -187,7 +199,10 @@ def absorbed(rules: Sequence[Finding], linked: Iterable[Finding]) -> list[Findin
         if at is None:
             kept.append(one)
         else:
-            kept[at] = kept[at].replace(evidence=[*kept[at].evidence, *one.evidence])
+            severity = kept[at].severity
+            if set(one.packages) <= set(kept[at].packages) and len(one.packages) > 1:
+                severity = min(severity, one.severity, key=SEVERITIES.index)
+            kept[at] = kept[at].replace(evidence=[*kept[at].evidence, *one.evidence], severity=severity)
     order = sorted(range(len(kept)), key=lambda at: (SEVERITIES.index(kept[at].severity), at))
     return [kept[at] for at in order]
 
@@ -199,7 +214,9 @@ def _is_same(rule: Finding, linked: Finding) -> bool:
     sides = set(linked.packages)
     if len(sides) > 1 and sides <= set(rule.packages):
         return True
-    name = linked.evidence[0].value.rpartition(" ")[2].rpartition(".")[2].rstrip("()")
+    if len(sides) > 1 and binary_words.asked(linked):
+        return False
+    name = binary_words.asked(linked) or linked.evidence[0].value.rpartition(" ")[2].rpartition(".")[2].rstrip("()")
     text = f"{rule.title} {rule.why}"
     common = sides & set(rule.packages)
     return bool(common) and (name in text or (linked.facts[1] == "python" and "python" in rule.facts))

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from envdoctor.errors import TargetError
-from envdoctor.linker import remembered
+from envdoctor.linker import binaries, remembered
 from envdoctor.linker.conditions import Target
 from envdoctor.linker.findings import Environment, absorbed, findings
 from envdoctor.linker.layout import Layout
@@ -20,6 +20,7 @@ from envdoctor.model import UnknownFact
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
+    from envdoctor.linker.binaries import Binaries
     from envdoctor.model import Distribution, Report
 
 
@@ -32,22 +33,25 @@ class Linked(NamedTuple):
     unknown: Mapping[str, int]
 
 
-def link(distributions: Iterable[Distribution], target: Target, tell: Callable[[str], None]) -> Linked:
+def link(
+    distributions: Iterable[Distribution], target: Target, tell: Callable[[str], None], natives: Binaries | None = None
+) -> Linked:
     """Resolve what distributions take of each other; ``tell`` is called with what is being done.
 
+    With ``natives``, compiled modules are looked at too.
     An environment that has not changed since it was looked at is not looked at again.
     """
     layout = Layout(distributions)
-    file = remembered.path(layout, target)
+    file = remembered.path(layout, target, natives.told() if natives else ())
     told = remembered.recall(file)
     if told is not None:
         return Linked(**{**told, "missing": [Missing(*one) for one in told["missing"]]})
-    found = _resolved(layout, target, tell)
+    found = _resolved(layout, target, tell, natives)
     remembered.keep(file, found._asdict())
     return found
 
 
-def _resolved(layout: Layout, target: Target, tell: Callable[[str], None]) -> Linked:
+def _resolved(layout: Layout, target: Target, tell: Callable[[str], None], natives: Binaries | None) -> Linked:
     layout.list_modules()
     standard = Standard(target.minor)
     store = Store(layout, target, standard.matters)
@@ -58,8 +62,11 @@ def _resolved(layout: Layout, target: Target, tell: Callable[[str], None]) -> Li
     tell("resolving")
     search = Search(layout, resolver, reach, standard)
     missing = list(search.all(sys.version_info[:2], target.minor))
+    if natives is not None:
+        tell("reading compiled modules")
+        missing += binaries.Search(layout, reach, target, natives, search.unknown).all()
     store.keep()
-    unknown = dict(search.unknown)
+    unknown = dict(+search.unknown)
     undecided = sum(one.severity == "info" for one in missing)
     if undecided:
         unknown["missing names under a condition that could not be decided"] = undecided
@@ -70,7 +77,7 @@ def _resolved(layout: Layout, target: Target, tell: Callable[[str], None]) -> Li
     return Linked(missing, len(reach.ways), search.asked, unknown)
 
 
-def add_to(report: Report, tell: Callable[[str], None]) -> Report:
+def add_to(report: Report, tell: Callable[[str], None], vocabulary: Mapping[str, Any]) -> Report:
     """The report with what distributions miss of each other; what a rule has found already gains the evidence.
 
     Raises :class:`~envdoctor.errors.TargetError` where the target has no installed files, or its Python is not known.
@@ -80,20 +87,24 @@ def add_to(report: Report, tell: Callable[[str], None]) -> Report:
     if not installed:
         raise TargetError(
             "--link reads the files of installed distributions, and this target has none: give it an environment with "
-            "--python, or a file system with --root"
+            "--python, a file system with --root, or add --fetch, which reads source and metadata of the wheels that "
+            "would be installed from the index"
         )
     python = str(snapshot.python.get("version", ""))
     numbers = python.split(".")
     if len(numbers) < len(("major", "minor")) or not numbers[1].isdigit():
-        raise TargetError("--link needs to know the version of Python, and this target does not tell it")
+        raise TargetError(
+            "--link needs to know the version of Python, and this target does not tell it: a requirements or lock file "
+            "takes it from --python-version"
+        )
     target = Target(
         (int(numbers[0]), int(numbers[1])),
         str(snapshot.platform.get("system", "linux")),
         str(snapshot.python.get("implementation", "cpython")).lower(),
     )
-    linked = link(installed, target, tell)
+    linked = link(installed, target, tell, binaries.Binaries.of(snapshot, vocabulary))
     versions = {one.name: one.version for one in installed}
-    found = findings(linked.missing, Environment(versions, python, Standard(target.minor)))
+    found = findings(linked.missing, Environment(versions, python, Standard(target.minor), vocabulary["libraries"]))
     reasons = [
         UnknownFact(rule=None, fact="linked", reason=f"{number} references: {reason}")
         for reason, number in sorted(linked.unknown.items(), key=lambda told: -told[1])

@@ -91,7 +91,7 @@ class Search:
 
     def _syntax(self, name: str, error: list[Any], ways: list[int], *, sure: bool) -> Iterator[Missing]:
         place = self._layout.modules[name]
-        severity, way = _severity(ways, 0, CATCHES_SYNTAX)
+        severity, way = severity_of(ways, 0, CATCHES_SYNTAX)
         if not sure:
             self.unknown["source in a syntax that this Python cannot read"] += 1
         elif severity != "silent":
@@ -115,7 +115,7 @@ class Search:
             misfit = self._misfit(answer, module, path, call)
             if misfit and answer.value[0] == "standard" and "version_info" in hints:
                 return
-            severity, way = _severity(ways, flags, CATCHES_TYPE)
+            severity, way = severity_of(ways, flags, CATCHES_TYPE)
             if misfit is not None and severity != "silent":
                 severity = "info" if severity == "info" else "warning"
                 place, kind, owner = self._layout.modules[name], misfit[0], self._owner(module, answer.value)
@@ -130,7 +130,7 @@ class Search:
         wanted = inner if flags & FROM and inner in self._layout.modules else ref[0]
         top = wanted.partition(".")[0]
         found = None if wanted == top or self._resolver.broken(top) else self._resolver.broken(wanted)
-        severity, way = _severity(ways, flags, CATCHES_MODULE)
+        severity, way = severity_of(ways, flags, CATCHES_MODULE)
         if (
             found is not None
             and found.why == "absent"
@@ -175,7 +175,7 @@ class Search:
     ) -> Iterator[Missing]:
         module, path, line = ref[:3]
         place = self._layout.modules[name]
-        severity, way = _severity(ways, flags, _raised(flags, answer))
+        severity, way = severity_of(ways, flags, _raised(flags, answer))
         last = answer.path.rpartition(".")[2]
         if answer.why == "absent":
             self.unknown["modules that nothing installed has: optional, as a rule"] += 1
@@ -202,7 +202,7 @@ def _raised(flags: int, answer: Answer) -> int:
     return CATCHES_IMPORT if flags & IMPORTS and flags & FROM else CATCHES_ATTRIBUTE
 
 
-def _severity(ways: list[int], flags: int, catching: int) -> tuple[str, int]:
+def severity_of(ways: list[int], flags: int, catching: int) -> tuple[str, int]:
     """How sure it is that a reference with these flags fails somebody, on the plainest of the ways; and that way."""
     best = ("silent", 0)
     for one in ways:

@@ -37,6 +37,7 @@ class Reach:
         self._resolver = resolver
         self._tell = tell
         self.ways: dict[str, list[int]] = {}
+        self.natives: dict[str, set[int]] = {}
         self.skipped: dict[str, int] = {}
         self._failing: dict[str, dict[int, bool | None]] = {}
 
@@ -69,7 +70,8 @@ class Reach:
 
     def _is_top(self, name: str) -> bool:
         outer = name.rpartition(".")[0]
-        return not outer or (outer in self._layout.namespaces and outer not in self._layout.modules)
+        above = outer in self._layout.namespaces and outer not in self._layout.modules
+        return not outer or (above and self._is_top(outer))
 
     def _further(self, seen: set[str]) -> dict[str, int]:
         """Submodules that nothing imports, of the distributions where they are few."""
@@ -87,6 +89,12 @@ class Reach:
             else:
                 self.skipped[owner] = len(left)
         return further
+
+    def _is_followed_into(self, name: str, way: int) -> bool:
+        """Whether a module has imports of its own; a compiled one keeps the way to it."""
+        if not self._is_python(name):
+            self.natives.setdefault(name, set()).add(way)
+        return self._is_python(name)
 
     def _is_python(self, name: str) -> bool:
         return self._layout.modules[name].kind != "native"
@@ -145,7 +153,8 @@ class Reach:
                     continue
                 flags = self.flags(name, ref)
                 if flags is not None:
-                    stack += [(one, way | flags & _CARRIED) for one in self._targets(ref) if self._is_python(one)]
+                    further = way | flags & _CARRIED
+                    stack += [(one, further) for one in self._targets(ref) if self._is_followed_into(one, further)]
 
     def _is_new(self, name: str, way: int) -> bool:
         """Add a way unless one that is as plain is known."""
