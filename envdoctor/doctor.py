@@ -173,10 +173,12 @@ def explain(
     *,
     candidates: bool = False,
     ruled: bool = True,
+    online: Callable[[str], None] | None = None,
 ) -> Report:
     """The rules whose symptoms a traceback or log shows, ranked, held against the environment where there is one.
 
     Behind them comes what follows from the text itself, which nobody has proven. Without ``ruled``, no rule is asked.
+    With ``online``, which is told what is being done, the releases on the index are asked when what is missing went.
     """
     from envdoctor.engine.explain import explain as explain_failures
     from envdoctor.engine.explain import told
@@ -186,7 +188,7 @@ def explain(
     said = read(text) if isinstance(text, str) else text
     indexes = rule_bases(rules, candidates=candidates) if ruled else []
     report = explain_failures(said, snapshot, indexes)
-    derived, names = derive(said, told(said) if snapshot is None else snapshot)
+    derived, names = derive(said, told(said) if snapshot is None else snapshot, online)
     holding = engine.diagnose(snapshot, indexes)[0] if snapshot is not None and ruled else []
     found = together(report.findings, derived, holding, said, names)
     each = [group for finding in found for group in groups([finding], report.snapshot)]
@@ -194,7 +196,9 @@ def explain(
     return explained
 
 
-def derive(said: ErrorText, snapshot: Snapshot) -> tuple[list[Finding], Names]:
+def derive(
+    said: ErrorText, snapshot: Snapshot, online: Callable[[str], None] | None = None
+) -> tuple[list[Finding], Names]:
     """What follows from an error text without any rule, and what its import names are of."""
     from envdoctor.authoring import rulebase
     from envdoctor.authoring.syntax import load_vocabulary
@@ -208,7 +212,12 @@ def derive(said: ErrorText, snapshot: Snapshot) -> tuple[list[Finding], Names]:
     vocabulary = load_vocabulary(rulebase.vocabulary(rulebase.checkout()))
     names = Names(vocabulary, snapshot.packages, owners, providers.standard_library())
     asked = derived.questions(clues, names, snapshot)
-    seen = {**providers.answers(snapshot.packages, asked), "history": lives(asked["offers"])}
+    seen: dict[str, Any] = {**providers.answers(snapshot.packages, asked), "history": lives(asked["offers"])}
+    if online is not None:
+        from envdoctor.linker.edges import edges
+
+        asks = derived.asks(clues, names, snapshot, seen)
+        seen["edges"] = {what: edges(ask, online) for what, ask in asks.items()}
     return derived.derive(clues, names, snapshot, seen), names
 
 

@@ -50,6 +50,7 @@ def run(words: Sequence[str]) -> int:
     parser.add_argument("file", nargs="?", default="-", help="the text; - or nothing reads stdin")
     parser.add_argument("--no-target", action="store_true", help="go by the text alone")
     parser.add_argument("--no-rules", action="store_true", help="ask no rule: only what follows from the text itself")
+    parser.add_argument("--online", action="store_true", help="ask the index in which releases what is missing went")
     add_output(parser)
     add_target(parser)
     add_project(parser)
@@ -63,8 +64,11 @@ def run(words: Sequence[str]) -> int:
     if not text.strip():
         raise UsageError("there is no text to explain: give a file, or pipe a traceback or log into envdoctor explain")
     error_text = read_error(text)
+    def progress(text: str) -> None:
+        say(f"envdoctor: {text}")
+
     target = None if options.no_target else examine(options, _frames(error_text))
-    asked = {"candidates": options.candidates, "ruled": not options.no_rules}
+    asked = {"candidates": options.candidates, "ruled": not options.no_rules, "online": progress if options.online else None}
     report = doctor.explain(error_text, target, options.rules, **asked)
     show(report, options.format, options.output, everything=options.all)
     return int(any(one.status != "derived" or one.severity != "info" for one in report.findings))

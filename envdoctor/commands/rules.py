@@ -234,7 +234,7 @@ def _seen(path: str | None) -> Mapping[str, str] | None:
 
 def _lint(options: argparse.Namespace) -> int:
     from envdoctor.authoring.lint import lint
-    from envdoctor.authoring.releases import known_releases
+    from envdoctor.probes.releases import known_releases
 
     paths = options.path or ["rules"]
     for path in paths:

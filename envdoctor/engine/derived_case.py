@@ -35,7 +35,8 @@ _LIBRARY = re.compile(
 class Case:
     """One clue, who is concerned by it, and the row of words that fits.
 
-    ``seen`` is what was found in files, see :func:`envdoctor.engine.derived.derive`.
+    ``seen`` is what was found in files, see :func:`envdoctor.engine.derived.derive`. ``life`` is that of what is asked
+    for, and ``asking`` how long it is asked for, as far as releases tell.
     """
 
     def __init__(
@@ -45,8 +46,12 @@ class Case:
         self.said = clue.groups
         self.names = names
         self.snapshot = snapshot
-        self.life: Any = seen.get("history", {}).get((self.said.get("module"), self.said.get("name")))
+        edges = seen.get("edges", {}).get(clue.said)
+        self.life: Any = (edges and edges.life) or seen.get("history", {}).get((self._module(), self.said.get("name")))
+        self.asking: Any = edges and edges.asking
         self.who = parties(clue, names, seen, complete=snapshot.complete)
+        if edges and edges.provider:
+            self.who = self.who.replace(provider=edges.provider, left=())
         self.offer: tuple[str, str] | None = seen.get("offers", {}).get((self._module(), self.said.get("name", "")))
         self.python = str(snapshot.python.get("version") or "")
         self.since = ""

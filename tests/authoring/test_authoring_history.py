@@ -10,11 +10,12 @@ import zipfile
 import pytest
 
 from envdoctor.authoring import history as module
-from envdoctor.authoring import releases
-from envdoctor.authoring.history import Wheel, chosen, history
-from envdoctor.authoring.wheel_files import BLOCK, members
+from envdoctor.authoring.history import chosen, history
+from envdoctor.linker.published import File
 from envdoctor.cli import main
 from envdoctor.linker.history import History
+from envdoctor.probes import releases
+from envdoctor.probes.wheel_files import BLOCK, members
 
 BALLAST = bytes(index * 7919 % 251 for index in range(BLOCK * 12))  # what a range request spares
 SOURCES = {
@@ -121,7 +122,7 @@ def test_members_that_are_not_wanted_have_no_content(index):
 
 
 def test_with_many_releases_fewer_of_each_version_are_read():
-    every = [Wheel(version=f"{a}.{b}.{c}", address="", size=0) for a in range(3) for b in range(5) for c in range(4)]
+    every = [File(version=f"{a}.{b}.{c}", address="", size=0) for a in range(3) for b in range(5) for c in range(4)]
     assert [one.version for one in chosen(every, 30)][:4] == ["0.0.0", "0.0.3", "0.1.0", "0.1.3"]
     assert [one.version for one in chosen(every, 15)][:3] == ["0.0.3", "0.1.3", "0.2.3"]
     assert [one.version for one in chosen(every, 6)] == ["0.0.0", "0.4.3", "1.0.0", "1.4.3", "2.0.0", "2.4.3"]

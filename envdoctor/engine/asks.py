@@ -1,0 +1,135 @@
+"""What an error says is missing, as a question that releases can answer, and the answer. Pure."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+from envdoctor.model import Record
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from envdoctor.engine.derived_case import Case
+
+#: What a call was told: more arguments than the function takes, or an argument short.
+_GIVEN = re.compile(r"but (\d+) (?:positional arguments? )?(?:was|were) given")
+
+
+class Ask(Record):
+    """Who asked whom for what.
+
+    ``kind`` is ``module``, ``name``, ``attribute`` (of the class ``owner``), ``keyword`` (``argument`` of the function
+    ``name``), ``required`` (an ``argument`` that ``name`` wants) or ``count`` (``given`` arguments are too many). An
+    empty ``provider`` is the standard library, and ``None`` not known: one of ``others``, or of what the consumer
+    requires. ``inside`` is the module, and ``code`` the statement, that asked; ``versions`` are those installed.
+    """
+
+    kind: str
+    consumer: str | None = None
+    provider: str | None = None
+    others: Sequence[str] = ()
+    module: str = ""
+    name: str = ""
+    owner: str = ""
+    argument: str = ""
+    given: int = 0
+    inside: str = ""
+    code: str = ""
+    versions: Mapping[str, str] = {}
+    python: str = ""
+    system: str = "linux"
+
+    def dotted(self) -> str:
+        """What is asked for, in one word."""
+        return ".".join(filter(None, (self.module, self.owner, self.name)))
+
+    def said(self) -> str:
+        """What is asked for, in words."""
+        if self.kind == "keyword":
+            return f"the argument {self.argument} of {self.name}()"
+        return f"{self.name}() as it is called here" if self.kind in {"required", "count"} else self.dotted()
+
+
+class Asking(Record):
+    """How long a consumer asks.
+
+    ``until`` is the last release, from the installed one on, that asks, ``since`` the first one that no longer does
+    (``None`` where the newest still asks); ``before`` is the last older release that does not ask yet. ``caps`` is the
+    first release whose metadata keeps the failing release of the provider out, and ``cap`` how it says so.
+    """
+
+    distribution: str
+    until: str = ""
+    since: str | None = None
+    before: str | None = None
+    caps: str | None = None
+    cap: str = ""
+
+    def said(self) -> str:
+        """A sentence about the releases that were read."""
+        name = self.distribution
+        said = f"{name} asks until {self.until}"
+        said += f", from {self.since} on no longer" if self.since else ", its newest release"
+        said += f"; {name} {self.before} does not ask yet" if self.before else ""
+        return said + (f"; {name} {self.caps} requires {self.cap}" if self.caps else "")
+
+
+class Edges(Record):
+    """What the releases of both sides say: the life of the name, how long it is asked for, and how many were read.
+
+    ``provider`` is the one that was found to define what is called, where the ask did not know it.
+    """
+
+
+    provider: str | None = None
+    life: Any = None
+    asking: Asking | None = None
+    read: Mapping[str, int] = {}
+
+
+def ask(case: Case) -> Ask | None:
+    """The question that a case puts to releases; ``None`` where they cannot answer it."""
+    who, said = case.who, case.said
+    asked = _asked(case)
+    searched = asked is not None and asked.kind not in {"module", "name"} and who.consumer
+    if asked is None or not (who.provider or who.python or searched) or who.inside:
+        return None
+    place = next((one for one in who.seen if who.consumer and one.distribution == who.consumer), None)
+    others = [] if who.provider else [*who.left, *who.others]
+    there = [name for name in (who.provider, who.consumer, *others) if name]
+    if case.snapshot.complete and who.provider and who.provider not in case.snapshot.packages:
+        return None
+    made: Ask = asked.replace(
+        consumer=who.consumer,
+        provider=who.provider or ("" if who.python else None),
+        others=others,
+        module=said.get("module", ""),
+        inside=place.module if place else "",
+        code=(place.frame.code or "") if place else "",
+        versions={name: case.version(name) for name in there if case.version(name)},
+        python=case.python,
+        system=str(case.snapshot.platform.get("system") or "linux"),
+    )
+    return made
+
+
+def _asked(case: Case) -> Ask | None:
+    """What is asked for, by the family of the message."""
+    said, name = case.said, case.said.get("name", "")
+    family = case.clue.family
+    if family == "missing-module":
+        return Ask(kind="module")
+    if family in {"missing-name", "shadowed", "circular"} and name and said.get("module"):
+        return Ask(kind="name", name=name)
+    if family == "missing-attribute" and name:
+        return Ask(kind="attribute", owner=said["owner"].rpartition(".")[2], name=name)
+    function = said.get("function", "")
+    if family != "signature" or not function:
+        return None
+    given = _GIVEN.search(case.clue.failure.message if case.clue.failure is not None else case.clue.said)
+    if "keyword argument" in case.clue.said and "missing" not in case.clue.said:
+        return Ask(kind="keyword", name=function, argument=name or said.get("named", ""))
+    if " missing " in case.clue.said:
+        return Ask(kind="required", name=function, argument=name)
+    return Ask(kind="count", name=function, given=int(given[1])) if given else None
