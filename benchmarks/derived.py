@@ -89,7 +89,7 @@ def row(command: Sequence[str], case: Mapping[str, Any]) -> dict[str, Any] | Non
     findings, read, seconds = explained(command, case)
     culprits = {normal(one) for one in case["culprit"]}
     found = next((one for one in findings if one["packages"] and culprits & {*one["packages"]}), None)
-    consumer = found["consumer"] if found else None
+    consumer = found.get("consumer") if found else None
     sides: dict[str, Any] = {}
     for verb, name, stated in moved(case["fix"]):
         side = "consumer" if name == consumer else "provider" if name in culprits else ""
@@ -109,6 +109,9 @@ def compared(name: str, stated: str, found: Mapping[str, Any] | None) -> dict[st
         releases: Sequence[str] = [f"3.{minor}" for minor in range(6, 16)]
     else:
         releases = sorted(known_releases([name])[name] or (), key=Version)
+    read = {one["fact"] for one in (found or {}).get("evidence", ())}
+    if name != "python" and f"history.{name}" not in read:
+        derived = []  # a side of the installed version, which nobody has looked at
     right = [one for one in derived if same(stated, one, releases)]
     return {"stated": name + stated, "derived": name + (right or derived or ["?"])[0], "right": bool(right)}
 

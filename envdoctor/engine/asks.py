@@ -12,6 +12,9 @@ if TYPE_CHECKING:
 
     from envdoctor.engine.derived_case import Case
 
+#: Of so few installed distributions each may be meant.
+_FEW = 8
+_NAMED = frozenset({"module", "name", "part"})
 #: What a call was told: more arguments than the function takes, or an argument short.
 _GIVEN = re.compile(r"but (\d+) (?:positional arguments? )?(?:was|were) given")
 
@@ -19,10 +22,10 @@ _GIVEN = re.compile(r"but (\d+) (?:positional arguments? )?(?:was|were) given")
 class Ask(Record):
     """Who asked whom for what.
 
-    ``kind`` is ``module``, ``name``, ``attribute`` (of the class ``owner``), ``keyword`` (``argument`` of the function
+    ``kind`` is ``module``, ``name`` (to import), ``part`` (of a module that is there), ``attribute`` (of the class ``owner``), ``keyword`` (``argument`` of the function
     ``name``), ``required`` (an ``argument`` that ``name`` wants) or ``count`` (``given`` arguments are too many). An
     empty ``provider`` is the standard library, and ``None`` not known: one of ``others``, or of what the consumer
-    requires. ``inside`` is the module, and ``code`` the statement, that asked; ``versions`` are those installed.
+    requires; a consumer that is not known is one of ``others`` too. ``inside`` is the module, and ``code`` the statement, that asked; ``versions`` are those installed.
     """
 
     kind: str
@@ -78,11 +81,13 @@ class Asking(Record):
 class Edges(Record):
     """What the releases of both sides say: the life of the name, how long it is asked for, and how many were read.
 
-    ``provider`` is the one that was found to define what is called, where the ask did not know it.
+    ``provider`` is the one that was found to define what is called, and ``consumer`` the one that was found to ask,
+    where the ask did not know it.
     """
 
 
     provider: str | None = None
+    consumer: str | None = None
     life: Any = None
     asking: Asking | None = None
     read: Mapping[str, int] = {}
@@ -90,21 +95,20 @@ class Edges(Record):
 
 def ask(case: Case) -> Ask | None:
     """The question that a case puts to releases; ``None`` where they cannot answer it."""
-    who, said = case.who, case.said
+    who = case.who
     asked = _asked(case)
-    searched = asked is not None and asked.kind not in {"module", "name"} and who.consumer
-    if asked is None or not (who.provider or who.python or searched) or who.inside:
+    known = bool(who.provider or who.python)
+    if asked is None or who.inside or who.own or not (known or (who.consumer or who.left) and asked.kind not in _NAMED):
         return None
     place = next((one for one in who.seen if who.consumer and one.distribution == who.consumer), None)
-    others = [] if who.provider else [*who.left, *who.others]
+    installed = list(case.snapshot.packages) if len(case.snapshot.packages) <= _FEW else []
+    others = [] if known and who.consumer else list(dict.fromkeys([*who.left, *who.others, *installed]))
     there = [name for name in (who.provider, who.consumer, *others) if name]
-    if case.snapshot.complete and who.provider and who.provider not in case.snapshot.packages:
-        return None
     made: Ask = asked.replace(
         consumer=who.consumer,
         provider=who.provider or ("" if who.python else None),
         others=others,
-        module=said.get("module", ""),
+        module=case.said.get("module", ""),
         inside=place.module if place else "",
         code=(place.frame.code or "") if place else "",
         versions={name: case.version(name) for name in there if case.version(name)},
@@ -120,8 +124,8 @@ def _asked(case: Case) -> Ask | None:
     family = case.clue.family
     if family == "missing-module":
         return Ask(kind="module")
-    if family in {"missing-name", "shadowed", "circular"} and name and said.get("module"):
-        return Ask(kind="name", name=name)
+    if family in {"missing-name", "shadowed", "circular", "announced"} and name and said.get("module"):
+        return Ask(kind="part" if "has no attribute" in case.clue.said else "name", name=name)
     if family == "missing-attribute" and name:
         return Ask(kind="attribute", owner=said["owner"].rpartition(".")[2], name=name)
     function = said.get("function", "")

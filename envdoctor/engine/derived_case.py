@@ -50,8 +50,9 @@ class Case:
         self.life: Any = (edges and edges.life) or seen.get("history", {}).get((self._module(), self.said.get("name")))
         self.asking: Any = edges and edges.asking
         self.who = parties(clue, names, seen, complete=snapshot.complete)
-        if edges and edges.provider:
-            self.who = self.who.replace(provider=edges.provider, left=())
+        found = {side: name for side in ("provider", "consumer") if (name := edges and getattr(edges, side))}
+        if found:
+            self.who = self.who.replace(**found, left=(), others=())
         self.offer: tuple[str, str] | None = seen.get("offers", {}).get((self._module(), self.said.get("name", "")))
         self.python = str(snapshot.python.get("version") or "")
         self.since = ""

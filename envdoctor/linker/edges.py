@@ -28,7 +28,7 @@ from envdoctor.probes import cache, releases
 
 if TYPE_CHECKING:
     import ssl
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from envdoctor.engine.asks import Ask
 
@@ -69,6 +69,10 @@ class _Side:
             self._search.tell(f"reading {self.name} {self.version(number)}")
             self._opened[number] = Archive(self.files[number], self._search.context)
         return self._opened[number]
+
+    def metadata(self, number: int) -> str:
+        """The metadata of a release. Raises :class:`TargetError` where it cannot be read."""
+        return self.archive(number).metadata().decode("utf-8", "replace")
 
     def told(self, question: str, number: int, answer: Callable[[Archive], Any]) -> Any:
         """The answer to a question about a release, kept for good; ``None`` where it cannot be read."""
@@ -128,7 +132,7 @@ class _Search:
         """
         have = _version(self.ask.versions.get(name or "", ""))
         try:
-            files = published(name) if name else []
+            files = published(name, early=have is not None and have.is_prerelease) if name else []
         except TargetError as error:
             self.tell(str(error))
             return None
@@ -137,13 +141,23 @@ class _Search:
         known = [number for number, one in enumerate(files) if have is None or Version(one.version) <= have]
         return _Side(name or "", files, known[-1], self) if known else None
 
-    def defining(self, consumer: _Side) -> _Side | None:
+    def defining(self, consumer: _Side | None) -> _Side | None:
         """Of what may be meant, the one that defines what was called, and differently."""
-        metadata = consumer.archive(consumer.at).metadata().decode("utf-8", "replace")
-        for name in list(dict.fromkeys([*self.ask.others, *_required(metadata)]))[:MOST_OTHERS]:
+        required = _required(consumer.metadata(consumer.at)) if consumer else []
+        for name in list(dict.fromkeys([*self.ask.others, *required]))[:MOST_OTHERS]:
             side = self.listed(name)
-            if side is not None and self._has(side, side.at) is False:
+            if side is not None and side is not consumer and self._has(side, side.at) is False:
                 return side
+        return None
+
+    def asking(self, provider: _Side) -> _Side | None:
+        """Of what is installed besides, the one that requires the provider and asks."""
+        for name in self.ask.others[:MOST_OTHERS]:
+            side = self.listed(name, fitting=True) if name != provider.name else None
+            if side is not None and provider.name in _required(side.metadata(side.at)):
+                room = Room({side.name: side.archive(side.at)}, self.target, self.standard)
+                if room.asks(self.ask, side.name):
+                    return side
         return None
 
     def _has(self, side: _Side, number: int) -> bool | None:
@@ -178,16 +192,37 @@ class _Search:
 
     def consumer(self, side: _Side, beside: _Side | None, life: Life | None) -> Asking | None:
         """Which releases ask; nothing where the installed one cannot be told to ask."""
-        ask = self.ask
+        for ask in self._variants():
+            found = self._asking(side, beside, life, ask)
+            if found is not None:
+                return found
+        return None
+
+    def _variants(self) -> Iterator[Ask]:
+        """The ask as it is, then in words that fit more: without the statement, or as an attribute of anything."""
+        yield self.ask
+        if self.ask.kind in {"attribute", "required", "count"} and self.ask.code:
+            yield self.ask.replace(code="")
+        elif self.ask.kind == "part":
+            yield self.ask.replace(kind="attribute")
+
+    def _asking(self, side: _Side, beside: _Side | None, life: Life | None, ask: Ask) -> Asking | None:
+        named = ask.kind in {"module", "name", "part"} and beside is not None and life is not None and life.last
+        last = next((number for number, one in enumerate(beside.files) if one.version == life.last), 0) if named else 0
 
         def asks(number: int) -> bool | None:
             def asked(archive: Archive) -> bool | None:
                 archives = {side.name: archive}
                 if beside is not None:
                     archives[beside.name] = beside.archive(beside.at)
-                return Room(archives, self.target, self.standard).asks(ask, side.name)
+                room = Room(archives, self.target, self.standard)
+                told = room.asks(ask, side.name)
+                if told is not False or not named or beside is None:
+                    return told
+                older = Room({**archives, beside.name: beside.archive(last)}, self.target, self.standard)
+                return room.lost(side.name, beside.name, older)
 
-            told: bool | None = side.told("asks", number, asked)
+            told: bool | None = side.told(f"asks {ask.kind} {ask.code} {last}", number, asked)
             return told
 
         def stopped(number: int) -> bool:
@@ -255,23 +290,27 @@ def edges(ask: Ask, tell: Callable[[str], None]) -> Edges:
     """What the releases on the index say of an ask: the provider's edge and the consumer's, as far as they were found."""
     search = _Search(ask, tell)
     life = asking = None
-    found = ""
     consumer = search.listed(ask.consumer, fitting=True)
     provider = search.listed(ask.provider)
     try:
-        if ask.provider is None and consumer is not None:
-            provider = search.defining(consumer)
-            found = provider.name if provider else ""
+        provider = provider or (search.defining(consumer) if ask.provider is None else None)
         life = search.provider(provider) if provider else None
+        if consumer is None and provider is not None:
+            consumer = search.asking(provider)
     except (_Enough, TargetError) as error:
         tell(str(error) or f"{MOST_READ} releases of {provider and provider.name} were read without finding the edge")
     try:
-        if consumer and (provider or ask.provider == "") and ask.consumer != ask.provider:
+        if consumer and consumer is not provider and (provider or ask.provider == ""):
             asking = search.consumer(consumer, provider, life)
     except (_Enough, TargetError) as error:
         tell(str(error) or f"{MOST_READ} releases of {consumer and consumer.name} were read without finding the edge")
-    read = {side.name: side.read for side in (provider, consumer) if side}
-    return Edges(provider=found or None, life=life, asking=asking, read=read)
+    return Edges(
+        provider=provider.name if provider and ask.provider is None else None,
+        consumer=consumer.name if consumer and ask.consumer is None and asking else None,
+        life=life,
+        asking=asking,
+        read={side.name: side.read for side in (provider, consumer) if side},
+    )
 
 
 @functools.cache

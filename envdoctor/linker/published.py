@@ -41,10 +41,10 @@ class File(Record):
     python: str = ""
 
 
-def published(name: str, *, sources: bool = True) -> list[File]:
+def published(name: str, *, sources: bool = True, early: bool = False) -> list[File]:
     """The final releases of a distribution, the yanked ones too, oldest first; a wheel wherever there is one.
 
-    Without ``sources`` only those that have a wheel. Raises :class:`TargetError` where no index answers.
+    Without ``sources`` only those that have a wheel; with ``early`` pre-releases too. Raises :class:`TargetError` where no index answers.
     """
     found: dict[Version, tuple[tuple[bool, ...], File]] = {}
     for url in releases.configuration().urls:
@@ -53,7 +53,7 @@ def published(name: str, *, sources: bool = True) -> list[File]:
             raise TargetError(f"no index answers for {name}: try again later")
         for file in files:
             ranked = _ranked(file, sources=sources)
-            if ranked is not None and (ranked[0] not in found or found[ranked[0]][0] < ranked[1]):
+            if ranked is not None and (early or not ranked[0].is_prerelease) and (ranked[0] not in found or found[ranked[0]][0] < ranked[1]):
                 found[ranked[0]] = ranked[1:]
     return [found[version][1] for version in sorted(found)]
 
@@ -83,7 +83,7 @@ def _ranked(file: Mapping[str, Any], *, sources: bool) -> tuple[Version, tuple[b
             return None
     except (InvalidWheelFilename, InvalidSdistFilename, InvalidVersion):
         return None
-    if version.is_prerelease or not str(file.get("url", "")).startswith("http"):
+    if not str(file.get("url", "")).startswith("http"):
         return None
     python = str(file.get("requires-python") or "")
     return version, rank, File(version=str(version), address=file["url"], size=size, python=python)

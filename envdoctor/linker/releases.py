@@ -18,7 +18,7 @@ from envdoctor.linker.summary import CATCHES_ATTRIBUTE, CATCHES_IMPORT, CATCHES_
 from envdoctor.linker.words import Words
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator, Mapping, Sequence
 
     from envdoctor.engine.asks import Ask
     from envdoctor.linker.conditions import Target
@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     from envdoctor.linker.standard import Standard
 
 _BINARY = (".so", ".pyd")
+#: Modules that are read to find out what an import leads to.
+_MOST_FOLLOWED = 80
 _ENDS = (ast.Return, ast.Raise, ast.Continue)
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 
@@ -92,21 +94,58 @@ class Room:
     def offers(self, ask: Ask) -> bool | None:
         """Whether a release has what is asked for; ``None`` where that cannot be told."""
         if ask.kind == "module":
-            return self._resolver.module(ask.module).verdict
-        if ask.kind == "name":
-            return self._resolver.offers(ask.module, ask.name).verdict
-        if not self._archives[ask.provider].light:
+            return self._layout.has(ask.module) if ask.module not in self._resolver.provided else None
+        if ask.kind in {"name", "part"}:
+            return self._has_name(ask.provider or "", ask.module, ask.name, part=ask.kind == "part")
+        if not self._archives[ask.provider or ""].light:
             return None
-        self._archives[ask.provider].whole()
+        self._archives[ask.provider or ""].whole()
         if ask.kind == "attribute":
             return self._has_attribute(ask)
         verdicts = [_takes(node, ask, bound=bound) for node, bound in self._defined(ask)]
         return any(verdicts) if verdicts else None
 
+    def _has_name(self, owner: str, module: str, name: str, *, part: bool = False) -> bool | None:
+        if not self._layout.has(module):
+            return False
+        plain = self._layout.modules.get(module)
+        names = self._store.definitions(module).get("names", {}) if plain and plain.kind != "native" else {}
+        if name[:2] == "__" and plain:
+            return name in names
+        if part and name not in names and self._layout.has(f"{module}.{name}"):
+            return self._imports(module, f"{module}.{name}")
+        told = self._resolver.offers(module, name).verdict
+        if told is None and plain and plain.kind != "native":
+            return self._may_have(owner, module, name)
+        return told
+
+    def _may_have(self, owner: str, module: str, name: str) -> bool | None:
+        """Whether a module that answers for names has one: written in it, or, where it fills itself, defined anywhere."""
+        if re.search(rb"\b%s\b" % name.encode(), self._store.source(self._layout.modules[module].path)):
+            return True
+        if not self._store.get(module).get("dynamic") or not self._archives[owner].light:
+            return False
+        self._archives[owner].whole()
+        return any(name in self._store.definitions(one).get("names", {}) for one in self._mentioning(owner, name))
+
+    def _imports(self, module: str, wanted: str) -> bool:
+        """Whether importing a module imports another one of the same release."""
+        seen, left = {module}, [module]
+        while left and wanted not in seen and len(seen) < _MOST_FOLLOWED:
+            place = self._layout.modules.get(left.pop())
+            values = self._store.definitions(module).get("names", {}).values() if place else ()
+            for value in values:
+                for one in (value[1], f"{value[1]}.{value[2]}") if value and value[0] == "i" else ():
+                    if one in self._layout.modules and one not in seen:
+                        seen.add(one)
+                        left.append(one)
+            module = left[-1] if left else ""
+        return wanted in seen
+
     def _has_attribute(self, ask: Ask) -> bool | None:
         """Whether a class of this name, wherever it stands, has an attribute."""
         found: list[bool | None] = []
-        for name in self._mentioning(ask.provider, f"class {ask.owner}"):
+        for name in self._mentioning(ask.provider or "", f"class {ask.owner}"):
             value = self._store.definitions(name).get("names", {}).get(ask.owner)
             if value and value[0] == "c":
                 told = self._resolver.method(name, value[1], ask.name)
@@ -117,7 +156,7 @@ class Room:
         """The definitions of a function, or of a method of the class that is named with it."""
         owner, _, function = ask.name.rpartition(".")
         owner = owner.rpartition(".")[2]
-        for name in self._mentioning(ask.provider, f"def {function}"):
+        for name in self._mentioning(ask.provider or "", f"def {function}"):
             tree = _parsed(self._store.source(self._layout.modules[name].path))
             for outer in ast.walk(tree):
                 if isinstance(outer, (ast.Module, ast.ClassDef)) and getattr(outer, "name", "") == (
@@ -151,12 +190,37 @@ class Room:
         return word.encode() in self._store.source(self._layout.modules[name].path)
 
     def _asks_in(self, name: str, ask: Ask) -> bool:
-        if ask.kind in {"module", "name"}:
+        if ask.kind in {"module", "name", "part"}:
             return any(self._is_asked(name, ref, ask) for ref in self._resolver.take_note(name).get("refs", ()))
         source = self._store.source(self._layout.modules[name].path)
-        if ask.kind == "attribute":
-            return _takes_attribute(source, ask.name)
-        return _calls(source, ask)
+        return _takes_attribute(source, ask) if ask.kind == "attribute" else _calls(source, ask)
+
+    def lost(self, consumer: str, provider: str, older: Room) -> bool:
+        """Whether a release takes anything of the other one that this lacks and an older one has."""
+        if not self._archives[consumer].light:
+            return False
+        self._archives[consumer].whole()
+        tops = [top for top in self._layout.tops[provider] if not top.startswith("_")]
+        names = {name for top in tops for name in self._mentioning(consumer, top)}
+        return any(self._loses(name, ref, tops, older) for name in names for ref in self._resolver.take_note(name).get("refs", ()))
+
+    def _loses(self, name: str, ref: list[Any], tops: Sequence[str], older: Room) -> bool:
+        if ref[0].partition(".")[0] not in tops:
+            return False
+        flags = self._reach.flags(name, ref)
+        if flags is None or flags & (CATCHES_MODULE | CATCHES_IMPORT | CATCHES_ATTRIBUTE | CONDITIONAL):
+            return False
+        here, there = (room._resolver.offers(ref[0], ref[1]) for room in (self, older))  # noqa: SLF001 - the same class
+        if here.verdict is None and there.verdict:
+            return self._has_path(ref[0], ref[1].split(".")) is False
+        return here.verdict is False and there.verdict is True
+
+    def _has_path(self, module: str, steps: list[str]) -> bool | None:
+        """Whether the module that a path leads to has the name behind it."""
+        while len(steps) > 1 and self._layout.has(f"{module}.{steps[0]}"):
+            module, steps = f"{module}.{steps[0]}", steps[1:]
+        place = self._layout.modules.get(module)
+        return self._has_name(place.owner, module, steps[0]) if place and steps[0] else None
 
     def _is_asked(self, name: str, ref: list[Any], ask: Ask) -> bool:
         wanted, found = ask.dotted(), ".".join(filter(None, (ref[0], ref[1])))
@@ -192,12 +256,32 @@ def _takes(node: Any, ask: Ask, *, bound: bool) -> bool:
     return ask.argument not in required
 
 
-def _takes_attribute(source: bytes, name: str) -> bool:
-    """Whether a source takes an attribute of this name of anything, where nothing guards against its not being there."""
-    return any(
-        isinstance(node, ast.Attribute) and node.attr == name and isinstance(node.ctx, ast.Load)
-        for node in _unguarded(_parsed(source), {name}, "AttributeError")
-    )
+def _takes_attribute(source: bytes, ask: Ask) -> bool:
+    """Whether a source takes an attribute of this name, of what the failing statement takes it of where that is given.
+
+    Where something guards against its not being there does not count.
+    """
+    taken = {text for node in ast.walk(_statement(ask.code)) if (text := _of(node, ask.name))}
+    found = (_of(node, ask.name) for node in _unguarded(_parsed(source), {ask.name}, "AttributeError"))
+    return any(text in taken if taken else text for text in found)
+
+
+def _of(node: ast.AST, name: str) -> str:
+    """What an attribute of this name is taken of; empty for anything else."""
+    if isinstance(node, ast.Attribute) and node.attr == name and isinstance(node.ctx, ast.Load):
+        return ast.unparse(node.value)
+    return ""
+
+
+def _statement(code: str) -> ast.Module:
+    """A statement, or the head of one, that stands somewhere in a function."""
+    text = code.strip()
+    text = text[2:] if text.startswith(("elif ", "elif(")) else text
+    for form in ("async def _():\n {}", "async def _():\n {} pass", "async def _():\n {})"):
+        tree = _parsed(form.format(text).encode())
+        if tree.body and text:
+            return tree
+    return _parsed(b"")
 
 
 def _unguarded(tree: ast.AST, words: set[str], exception: str) -> Iterator[ast.AST]:
@@ -239,7 +323,7 @@ def _calls(source: bytes, ask: Ask) -> bool:
     """Whether a source calls the function as it was called when that failed."""
     function = ask.name.rpartition(".")[2]
     function = ask.name.rpartition(".")[0].rpartition(".")[2] if function == "__init__" else function
-    given = next(_made(_parsed(ask.code.strip().encode()), function), None) if ask.code else None
+    given = next(_made(_statement(ask.code), function), None)
     calls = _made(_parsed(source), function, {ask.argument, function})
     if ask.kind == "keyword":
         return any(ask.argument in call[1] for call in calls)
