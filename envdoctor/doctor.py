@@ -11,6 +11,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from typing import Any
 
+    from envdoctor.engine.asks import Ask, Edges
+    from envdoctor.engine.families import Clue
     from envdoctor.engine.index import Index
     from envdoctor.engine.names import Names
     from envdoctor.model import Finding, Group, Ignore, Remedy, Snapshot
@@ -200,6 +202,19 @@ def derive(
     said: ErrorText, snapshot: Snapshot, online: Callable[[str], None] | None = None
 ) -> tuple[list[Finding], Names]:
     """What follows from an error text without any rule, and what its import names are of."""
+    from envdoctor.engine import derived
+
+    clues, names, seen = _seen(said, snapshot)
+    if online is not None:
+        from envdoctor.linker.edges import edges
+
+        asks = derived.asks(clues, names, snapshot, seen)
+        seen["edges"] = {what: edges(ask, online) for what, ask in asks.items()}
+    return derived.derive(clues, names, snapshot, seen), names
+
+
+def _seen(said: ErrorText, snapshot: Snapshot) -> tuple[list[Clue], Names, dict[str, Any]]:
+    """What a text says, whose its names are, and what the environment's files and the shipped history tell of them."""
     from envdoctor.authoring import rulebase
     from envdoctor.authoring.syntax import load_vocabulary
     from envdoctor.engine import derived, families
@@ -212,13 +227,25 @@ def derive(
     vocabulary = load_vocabulary(rulebase.vocabulary(rulebase.checkout()))
     names = Names(vocabulary, snapshot.packages, owners, providers.standard_library())
     asked = derived.questions(clues, names, snapshot)
-    seen: dict[str, Any] = {**providers.answers(snapshot.packages, asked), "history": lives(asked["offers"])}
-    if online is not None:
-        from envdoctor.linker.edges import edges
+    return clues, names, {**providers.answers(snapshot.packages, asked), "history": lives(asked["offers"])}
 
-        asks = derived.asks(clues, names, snapshot, seen)
-        seen["edges"] = {what: edges(ask, online) for what, ask in asks.items()}
-    return derived.derive(clues, names, snapshot, seen), names
+
+def measured(
+    said: ErrorText, snapshot: Snapshot | None, tell: Callable[[str], None]
+) -> tuple[Clue, Ask, Edges] | None:
+    """The first thing that a text says to be missing of which the releases on the index tell the edges."""
+    from envdoctor.engine import derived
+    from envdoctor.engine.explain import told
+    from envdoctor.linker.edges import edges
+
+    place = told(said) if snapshot is None else snapshot
+    clues, names, seen = _seen(said, place)
+    for what, ask in derived.asks(clues, names, place, seen).items():
+        found = edges(ask, tell)
+        clue = next(one for one in clues if one.said == what)
+        if found.asking and (found.life or ask.provider == ""):
+            return clue, ask, found
+    return None
 
 
 def rule_bases(directories: Sequence[str] = (), *, candidates: bool = False) -> list[Index]:

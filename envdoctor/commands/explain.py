@@ -67,14 +67,14 @@ def run(words: Sequence[str]) -> int:
     def progress(text: str) -> None:
         say(f"envdoctor: {text}")
 
-    target = None if options.no_target else examine(options, _frames(error_text))
+    target = None if options.no_target else examine(options, frames_of(error_text))
     asked = {"candidates": options.candidates, "ruled": not options.no_rules, "online": progress if options.online else None}
     report = doctor.explain(error_text, target, options.rules, **asked)
     show(report, options.format, options.output, everything=options.all)
     return int(any(one.status != "derived" or one.severity != "info" for one in report.findings))
 
 
-def _frames(error_text: ErrorText) -> list[str]:
+def frames_of(error_text: ErrorText) -> list[str]:
     """The files of the frames that run through something installed."""
     return [frame.file for failure in error_text.failures for frame in failure.frames if frame.installed]
 

@@ -14,7 +14,8 @@ if TYPE_CHECKING:
 
 #: Of so few installed distributions each may be meant.
 _FEW = 8
-_NAMED = frozenset({"module", "name", "part"})
+#: Kinds of which an import statement, or a chain of attributes of a module, says all.
+NAMED = frozenset({"module", "name", "part"})
 #: What a call was told: more arguments than the function takes, or an argument short.
 _GIVEN = re.compile(r"but (\d+) (?:positional arguments? )?(?:was|were) given")
 
@@ -25,7 +26,8 @@ class Ask(Record):
     ``kind`` is ``module``, ``name`` (to import), ``part`` (of a module that is there), ``attribute`` (of the class ``owner``), ``keyword`` (``argument`` of the function
     ``name``), ``required`` (an ``argument`` that ``name`` wants) or ``count`` (``given`` arguments are too many). An
     empty ``provider`` is the standard library, and ``None`` not known: one of ``others``, or of what the consumer
-    requires; a consumer that is not known is one of ``others`` too. ``inside`` is the module, and ``code`` the statement, that asked; ``versions`` are those installed.
+    requires; a consumer that is not known is one of ``others`` too. ``inside`` is the module, and ``code`` the statement, that asked; ``versions`` are those installed;
+    ``brings`` is a distribution that brings a module of the standard library back.
     """
 
     kind: str
@@ -39,6 +41,7 @@ class Ask(Record):
     given: int = 0
     inside: str = ""
     code: str = ""
+    brings: str = ""
     versions: Mapping[str, str] = {}
     python: str = ""
     system: str = "linux"
@@ -59,21 +62,27 @@ class Asking(Record):
 
     ``until`` is the last release, from the installed one on, that asks, ``since`` the first one that no longer does
     (``None`` where the newest still asks); ``before`` is the last older release that does not ask yet. ``caps`` is the
-    first release whose metadata keeps the failing release of the provider out, and ``cap`` how it says so.
+    first release whose metadata keeps the failing release of the provider out, ``cap`` how it says so, and ``free`` the
+    last one before it that asks. ``works`` is the first release from ``since`` on that takes nothing else that the
+    provider has lost. ``module`` is where the installed release asks.
     """
 
     distribution: str
     until: str = ""
     since: str | None = None
+    works: str | None = None
     before: str | None = None
     caps: str | None = None
     cap: str = ""
+    free: str = ""
+    module: str = ""
 
     def said(self) -> str:
         """A sentence about the releases that were read."""
         name = self.distribution
         said = f"{name} asks until {self.until}"
         said += f", from {self.since} on no longer" if self.since else ", its newest release"
+        said += f", and for nothing else that is gone from {self.works} on" if self.works != self.since else ""
         said += f"; {name} {self.before} does not ask yet" if self.before else ""
         return said + (f"; {name} {self.caps} requires {self.cap}" if self.caps else "")
 
@@ -98,7 +107,7 @@ def ask(case: Case) -> Ask | None:
     who = case.who
     asked = _asked(case)
     known = bool(who.provider or who.python)
-    if asked is None or who.inside or who.own or not (known or (who.consumer or who.left) and asked.kind not in _NAMED):
+    if asked is None or who.inside or who.own or not (known or (who.consumer or who.left) and asked.kind not in NAMED):
         return None
     place = next((one for one in who.seen if who.consumer and one.distribution == who.consumer), None)
     installed = list(case.snapshot.packages) if len(case.snapshot.packages) <= _FEW else []
@@ -111,6 +120,7 @@ def ask(case: Case) -> Ask | None:
         module=case.said.get("module", ""),
         inside=place.module if place else "",
         code=(place.frame.code or "") if place else "",
+        brings=case.names.stands_in.get(case.said.get("module", ""), ""),
         versions={name: case.version(name) for name in there if case.version(name)},
         python=case.python,
         system=str(case.snapshot.platform.get("system") or "linux"),

@@ -58,10 +58,10 @@ def _stated(case: Case, cure: str, fields: Mapping[str, str]) -> Iterator[Remedy
 def _told(asking: Any, bound: str) -> Iterator[Remedy]:
     """The releases of the one that asks that are known not to, or to keep the other side out."""
     name, until = asking.distribution, asking.until
-    if bound == "above" and asking.since:
-        yield _remedy("upgrade", requirement=f"{name}>={asking.since}", effect=f"{name} asks until {until}")
+    if bound == "above" and asking.works:
+        yield _remedy("upgrade", requirement=f"{name}>={asking.works}", effect=f"{name} asks until {until}")
     elif bound == "above" and asking.caps:
-        yield _remedy("upgrade", requirement=f"{name}>={asking.caps}", effect=f"it still asks, but requires {asking.cap}")
+        yield _remedy("upgrade", requirement=f"{name}>={asking.caps}", effect=f"it asks too, and requires {asking.cap}")
     if asking.before:
         effect = f"without what newer releases of {name} bring: up to {asking.before} it does not ask"
         yield _remedy("downgrade", requirement=f"{name}<={asking.before}", effect=effect)

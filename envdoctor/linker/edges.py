@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from packaging.version import InvalidVersion, Version
 
-from envdoctor.engine.asks import Asking, Edges
+from envdoctor.engine.asks import NAMED, Asking, Edges
 from envdoctor.engine.requirements import parse
 from envdoctor.engine.versions import within
 from envdoctor.errors import TargetError
@@ -91,12 +91,14 @@ class _Side:
                 self._told[key] = json.loads(kept)
         return self._told[key]
 
-    def turn(self, end: int, differs: Callable[[int], bool | None]) -> tuple[int, int] | None:
-        """The last release like the installed one on the way to another, and the first that differs.
+    def turn(
+        self, end: int, differs: Callable[[int], bool | None], start: int | None = None
+    ) -> tuple[int, int] | None:
+        """The last release like the installed one, or another ``start``, on the way to an end, and the first that differs.
 
         ``None`` where none differs. What cannot be told counts as alike.
         """
-        near, far, width = self.at, None, 1
+        near, far, width = self.at if start is None else start, None, 1
         forth = 1 if end > near else -1
         while near != end and far is None:
             number = min(near + forth * width, end, key=lambda one: one * forth)
@@ -207,50 +209,58 @@ class _Search:
             yield self.ask.replace(kind="attribute")
 
     def _asking(self, side: _Side, beside: _Side | None, life: Life | None, ask: Ask) -> Asking | None:
-        named = ask.kind in {"module", "name", "part"} and beside is not None and life is not None and life.last
-        last = next((number for number, one in enumerate(beside.files) if one.version == life.last), 0) if named else 0
+        def room(archive: Archive, number: int | None) -> Room:
+            archives = {side.name: archive}
+            if beside is not None and number is not None:
+                archives[beside.name] = beside.archive(number)
+            return Room(archives, self.target, self.standard)
 
-        def asks(number: int) -> bool | None:
-            def asked(archive: Archive) -> bool | None:
-                archives = {side.name: archive}
-                if beside is not None:
-                    archives[beside.name] = beside.archive(beside.at)
-                room = Room(archives, self.target, self.standard)
-                told = room.asks(ask, side.name)
-                if told is not False or not named or beside is None:
-                    return told
-                older = Room({**archives, beside.name: beside.archive(last)}, self.target, self.standard)
-                return room.lost(side.name, beside.name, older)
-
-            told: bool | None = side.told(f"asks {ask.kind} {ask.code} {last}", number, asked)
-            return told
+        def asks(number: int) -> Any:
+            here = beside.at if beside else None
+            return side.told(f"asks {ask.kind} {ask.code}", number, lambda one: room(one, here).asks(ask, side.name))
 
         def stopped(number: int) -> bool:
             return asks(number) is False
 
         newest = len(side.files) - 1
         if not asks(side.at):
-            found = side.turn(0, asks) if side.name not in ask.versions else None
+            found = side.turn(0, lambda number: bool(asks(number))) if side.name not in ask.versions else None
             if found is None:
                 return None
-            return Asking(distribution=side.name, until=side.version(found[1]), since=side.version(found[0]))
+            until, since = side.version(found[1]), side.version(found[0])
+            return Asking(distribution=side.name, until=until, since=since, free=until, module=str(asks(found[1])))
         forward = side.turn(newest, stopped) if side.at < newest and stopped(newest) else None
-        came = life is not None and life.since is not None
-        backward = side.turn(0, stopped) if came or forward is None else None
+        backward = side.turn(0, stopped) if forward is None or (life and life.since) else None
         until = forward[0] if forward else newest
-        caps = self._capped(side, until, beside.name) if beside is not None and until > side.at else None
+        caps = self._capped(side, until, beside.name if beside else ask.brings) if until > side.at else None
+        works = forward[1] if forward else None
+        if forward and beside and life and life.last and ask.kind in NAMED:
+            last = next(number for number, one in enumerate(beside.files) if one.version == life.last)
+
+            def whole(number: int) -> bool:
+                def taken(one: Archive) -> bool:
+                    return not room(one, beside.at).lost(side.name, beside.name, room(one, last))
+
+                return bool(side.told(f"whole {last}", number, taken))
+
+            if not whole(forward[1]):
+                after = side.turn(newest, whole, forward[1]) if whole(newest) else None
+                works = after[1] if after else works
         return Asking(
             distribution=side.name,
             until=side.version(until),
             since=side.version(forward[1]) if forward else None,
+            works=side.version(works) if works is not None else None,
             before=side.version(backward[1]) if backward else None,
             caps=side.version(caps[0]) if caps else None,
             cap=caps[1] if caps else "",
+            free=side.version(caps[0] - 1 if caps else until),
+            module=str(asks(side.at) or ""),
         )
 
     def _capped(self, side: _Side, until: int, provider: str) -> tuple[int, str] | None:
-        """The first release that asks, but whose metadata keeps the failing release of the provider out."""
-        failing = self.ask.versions.get(provider, "")
+        """The first release that asks, but whose metadata keeps the failing release out, or requires a stand-in."""
+        failing = self.ask.versions.get(provider, "") if self.ask.provider != "" else ""
 
         def cap(number: int) -> str:
             def stated(archive: Archive) -> str:
@@ -258,7 +268,7 @@ class _Search:
 
             return side.told("caps", number, stated) or ""
 
-        if not failing or not cap(until) or cap(side.at):
+        if not (provider and (failing or self.ask.provider == "")) or not cap(until) or cap(side.at):
             return None
         found = side.turn(until, lambda number: bool(cap(number)))
         return (found[1], cap(found[1])) if found else None
@@ -278,10 +288,14 @@ def _lines(metadata: str) -> list[str]:
 
 
 def _cap(metadata: str, provider: str, failing: str) -> str:
-    """The requirement of a release that excludes another distribution's failing release; empty where there is none."""
+    """The requirement of a release that excludes another distribution's failing release, or for an empty one that it is
+    there; empty where there is none.
+    """
     for line in _lines(metadata):
         parsed = parse(line.partition(";")[0])
-        if parsed and parsed[0] == provider and parsed[1] and within(failing, parsed[1]) is False and "extra" not in line:
+        if not parsed or parsed[0] != provider or "extra" in line:
+            continue
+        if not failing or (parsed[1] and within(failing, parsed[1]) is False):
             return f"{parsed[0]}{parsed[1]}".replace(" ", "").replace("(", "").replace(")", "")
     return ""
 

@@ -175,16 +175,20 @@ class Room:
 
     # --- what is asked ----------------------------------------------------------------------------------------------
 
-    def asks(self, ask: Ask, consumer: str) -> bool | None:
-        """Whether a release asks, where nothing catches it; first the module that was seen, then the others."""
+    def asks(self, ask: Ask, consumer: str) -> str | bool | None:
+        """The module in which a release asks, where nothing catches it; ``None`` where that cannot be told.
+
+        The module that was seen is looked at first.
+        """
         archive, inside = self._archives[consumer], self._layout.modules.get(ask.inside)
         if inside is not None and inside.owner == consumer and self._asks_in(ask.inside, ask):
-            return True
+            return ask.inside
         if not archive.light:
             return False if inside is not None else None
         archive.whole()
         word = (ask.name or ask.module).rpartition(".")[2]
-        return any(self._asks_in(name, ask) for name in self._mentioning(consumer, "") if self._has(name, word))
+        found = (name for name in self._mentioning(consumer, "") if self._has(name, word) and self._asks_in(name, ask))
+        return next(found, False)
 
     def _has(self, name: str, word: str) -> bool:
         return word.encode() in self._store.source(self._layout.modules[name].path)
