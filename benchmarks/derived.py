@@ -96,7 +96,7 @@ def row(command: Sequence[str], case: Mapping[str, Any]) -> dict[str, Any] | Non
         if not side or sides.get(side, {}).get("right") or (side == "consumer" and verb == "downgrade"):
             continue
         sides[side] = compared(name, stated, found)
-    if not sides or found is None and not MISSING.search(case["error"]):
+    if not sides or (found is None and not MISSING.search(case["error"])):
         return None
     return {"id": case["id"], "read": read, "seconds": seconds, **sides}
 

@@ -230,9 +230,7 @@ def _seen(said: ErrorText, snapshot: Snapshot) -> tuple[list[Clue], Names, dict[
     return clues, names, {**providers.answers(snapshot.packages, asked), "history": lives(asked["offers"])}
 
 
-def measured(
-    said: ErrorText, snapshot: Snapshot | None, tell: Callable[[str], None]
-) -> tuple[Clue, Ask, Edges] | None:
+def measured(said: ErrorText, snapshot: Snapshot | None, tell: Callable[[str], None]) -> tuple[Clue, Ask, Edges] | None:
     """The first thing that a text says to be missing of which the releases on the index tell the edges."""
     from envdoctor.engine import derived
     from envdoctor.engine.explain import told

@@ -1,4 +1,4 @@
-"""A rule from a traceback and from the edges that releases tell: everything but the reference and, at times, the script."""
+"""A rule from a traceback and the edges that releases tell: all but the reference and, at times, the script."""
 
 from __future__ import annotations
 
@@ -43,7 +43,10 @@ _PYTHON = "3.11"
 
 
 def draft(clue: Clue, ask: Ask, edges: Edges, needs: Sequence[str] = ()) -> tuple[str, str]:
-    """The id and the text of a rule, each cell of which ``needs`` further distributions. Raises :class:`RuleError` where too little was found for one."""
+    """The id and the text of a rule, each cell of which ``needs`` further distributions.
+
+    Raises :class:`RuleError` where too little was found for one.
+    """
     asking, life = edges.asking, edges.life
     if asking is None or (life is None and not _gone(ask)):
         raise RuleError("the releases on the index do not tell the edges of both sides: envdoctor rules new begins one")
@@ -112,7 +115,10 @@ class _Sides:
 
     def bad(self) -> str:
         """Which releases of the consumer ask."""
-        parts = [f">{self.asking.before}" if self.asking.before else "", f"<{self.asking.since}" if self.asking.since else ""]
+        parts = [
+            f">{self.asking.before}" if self.asking.before else "",
+            f"<{self.asking.since}" if self.asking.since else "",
+        ]
         return ",".join(filter(None, parts)) or ">=0"
 
     def module(self) -> str:
@@ -128,7 +134,9 @@ class _Sides:
     def script(self, clue: Clue) -> str:
         """What is run: the import that failed; what was called nobody but a person knows."""
         made = f"import {self.asking.module or self.asking.distribution}"
-        return made if self.on_import(clue) else f"{made}\n    # TODO: call what fails: {' '.join(self.ask.code.split())}"
+        return (
+            made if self.on_import(clue) else f"{made}\n    # TODO: call what fails: {' '.join(self.ask.code.split())}"
+        )
 
     def remedies(self) -> Iterator[str]:
         """Both ways out, as far as there are any."""

@@ -64,11 +64,16 @@ def run(words: Sequence[str]) -> int:
     if not text.strip():
         raise UsageError("there is no text to explain: give a file, or pipe a traceback or log into envdoctor explain")
     error_text = read_error(text)
+
     def progress(text: str) -> None:
         say(f"envdoctor: {text}")
 
     target = None if options.no_target else examine(options, frames_of(error_text))
-    asked = {"candidates": options.candidates, "ruled": not options.no_rules, "online": progress if options.online else None}
+    asked = {
+        "candidates": options.candidates,
+        "ruled": not options.no_rules,
+        "online": progress if options.online else None,
+    }
     report = doctor.explain(error_text, target, options.rules, **asked)
     show(report, options.format, options.output, everything=options.all)
     return int(any(one.status != "derived" or one.severity != "info" for one in report.findings))

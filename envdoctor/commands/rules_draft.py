@@ -27,14 +27,17 @@ def parser() -> Parser:
     """The options of ``envdoctor rules draft``."""
     made = Parser(
         prog="envdoctor rules draft",
-        description="Write a rule from a traceback: the index is asked in which releases what is missing went, and which "
-        "releases ask for it; the edges become its condition, its remedies and its proof. Nothing is installed or executed "
-        "but with --verify.",
-        epilog="examples:\n  envdoctor rules draft error.log\n  envdoctor rules draft error.log --verify    and prove it\n"
+        description="Write a rule from a traceback: the index is asked in which releases what is missing went, and "
+        "which releases ask for it; the edges become its condition, its remedies and its proof. Nothing is installed "
+        "or executed but with --verify.",
+        epilog="examples:\n  envdoctor rules draft error.log\n"
+        "  envdoctor rules draft error.log --verify    and prove it\n"
         "  python app.py 2>&1 | envdoctor rules draft - -o rules/web/\n",
     )
     made.add_argument("file", nargs="?", default="-", help="the traceback; - or nothing reads stdin")
-    made.add_argument("-o", "--output", metavar="PATH", help="the file, or the directory, to write to (default: rules/)")
+    made.add_argument(
+        "-o", "--output", metavar="PATH", help="the file, or the directory, to write to (default: rules/)"
+    )
     made.add_argument("--no-target", action="store_true", help="go by the text alone")
     made.add_argument("--rules", action="append", default=[], metavar="DIR", help="add the rules of a directory")
     made.add_argument("--verify", action="store_true", help="run its proof at once, in throw-away environments")

@@ -23,11 +23,12 @@ _GIVEN = re.compile(r"but (\d+) (?:positional arguments? )?(?:was|were) given")
 class Ask(Record):
     """Who asked whom for what.
 
-    ``kind`` is ``module``, ``name`` (to import), ``part`` (of a module that is there), ``attribute`` (of the class ``owner``), ``keyword`` (``argument`` of the function
-    ``name``), ``required`` (an ``argument`` that ``name`` wants) or ``count`` (``given`` arguments are too many). An
-    empty ``provider`` is the standard library, and ``None`` not known: one of ``others``, or of what the consumer
-    requires; a consumer that is not known is one of ``others`` too. ``inside`` is the module, and ``code`` the statement, that asked; ``versions`` are those installed;
-    ``brings`` is a distribution that brings a module of the standard library back.
+    ``kind`` is ``module``, ``name`` (to import), ``part`` (of a module that is there), ``attribute`` (of the class
+    ``owner``), ``keyword`` (``argument`` of the function ``name``), ``required`` (an ``argument`` that ``name`` wants)
+    or ``count`` (``given`` arguments are too many). An empty ``provider`` is the standard library, and ``None`` not
+    known: one of ``others``, or of what the consumer requires; a consumer that is not known is one of ``others`` too.
+    ``inside`` is the module, and ``code`` the statement, that asked; ``versions`` are those installed; ``brings`` is a
+    distribution that brings a module of the standard library back.
     """
 
     kind: str
@@ -94,7 +95,6 @@ class Edges(Record):
     where the ask did not know it.
     """
 
-
     provider: str | None = None
     consumer: str | None = None
     life: Any = None
@@ -107,7 +107,8 @@ def ask(case: Case) -> Ask | None:
     who = case.who
     asked = _asked(case)
     known = bool(who.provider or who.python)
-    if asked is None or who.inside or who.own or not (known or (who.consumer or who.left) and asked.kind not in NAMED):
+    called = asked is not None and asked.kind not in NAMED and bool(who.consumer or who.left)
+    if asked is None or who.inside or who.own or not (known or called):
         return None
     place = next((one for one in who.seen if who.consumer and one.distribution == who.consumer), None)
     installed = list(case.snapshot.packages) if len(case.snapshot.packages) <= _FEW else []
@@ -138,12 +139,15 @@ def _asked(case: Case) -> Ask | None:
         return Ask(kind="part" if "has no attribute" in case.clue.said else "name", name=name)
     if family == "missing-attribute" and name:
         return Ask(kind="attribute", owner=said["owner"].rpartition(".")[2], name=name)
-    function = said.get("function", "")
-    if family != "signature" or not function:
-        return None
-    given = _GIVEN.search(case.clue.failure.message if case.clue.failure is not None else case.clue.said)
-    if "keyword argument" in case.clue.said and "missing" not in case.clue.said:
-        return Ask(kind="keyword", name=function, argument=name or said.get("named", ""))
-    if " missing " in case.clue.said:
-        return Ask(kind="required", name=function, argument=name)
+    return _called(case, said["function"]) if family == "signature" and said.get("function") else None
+
+
+def _called(case: Case, function: str) -> Ask | None:
+    """What a call does not fit in: an argument that is not known, one that is missing, or their number."""
+    said, text = case.said, case.clue.said
+    if "keyword argument" in text and "missing" not in text:
+        return Ask(kind="keyword", name=function, argument=said.get("name") or said.get("named", ""))
+    if " missing " in text:
+        return Ask(kind="required", name=function, argument=said.get("name", ""))
+    given = _GIVEN.search(case.clue.failure.message if case.clue.failure is not None else text)
     return Ask(kind="count", name=function, given=int(given[1])) if given else None

@@ -165,7 +165,9 @@ def _evidence(case: Case) -> Iterator[Evidence]:
         yield Evidence(fact=f"offers.{case.said['module']}", value=_OFFERED[verdict], source=file)
     for told in (case.life, case.asking):
         if told:
-            yield Evidence(fact=f"history.{told.distribution}", value=told.said(), source="its releases, as they were read")
+            yield Evidence(
+                fact=f"history.{told.distribution}", value=told.said(), source="its releases, as they were read"
+            )
     for owner, line, required in case.unmet():
         there = case.release(required) if required in snapshot.packages else "not installed"
         value = f"{case.release(owner.name)} → {line.partition(';')[0].strip()} (there is: {there})"

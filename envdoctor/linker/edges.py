@@ -22,92 +22,20 @@ from envdoctor.linker.conditions import Target
 from envdoctor.linker.history import Life
 from envdoctor.linker.published import Archive, File, fits, published
 from envdoctor.linker.releases import Room
+from envdoctor.linker.side import MOST_READ, Enough, Side
 from envdoctor.linker.standard import Standard
 from envdoctor.linker.store import version
 from envdoctor.probes import cache, releases
 
 if TYPE_CHECKING:
     import ssl
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterator
 
     from envdoctor.engine.asks import Ask
 
-#: Releases that are read of one side.
-MOST_READ = 12
 #: Distributions of which it is asked whether they define what was called.
 MOST_OTHERS = 6
 _LATEST = (3, 14)
-
-
-class _Enough(Exception):  # noqa: N818 - it never leaves this file
-    """So many releases were read that the search ends."""
-
-
-class _Side:
-    """The releases of one distribution, with what was asked of each of them."""
-
-    def __init__(self, name: str, files: Sequence[File], at: int, search: _Search) -> None:
-        self.name, self.files, self.at = name, files, at
-        self._search = search
-        self._told: dict[tuple[str, int], Any] = {}
-        self._opened: dict[int, Archive] = {}
-
-    @property
-    def read(self) -> int:
-        """How many releases were read."""
-        return len(self._opened)
-
-    def version(self, number: int) -> str:
-        """The version of a release by its number."""
-        return self.files[number].version
-
-    def archive(self, number: int) -> Archive:
-        """The archive of a release. Raises :class:`TargetError` where it cannot be read."""
-        if number not in self._opened:
-            if len(self._opened) >= MOST_READ:
-                raise _Enough
-            self._search.tell(f"reading {self.name} {self.version(number)}")
-            self._opened[number] = Archive(self.files[number], self._search.context)
-        return self._opened[number]
-
-    def metadata(self, number: int) -> str:
-        """The metadata of a release. Raises :class:`TargetError` where it cannot be read."""
-        return self.archive(number).metadata().decode("utf-8", "replace")
-
-    def told(self, question: str, number: int, answer: Callable[[Archive], Any]) -> Any:
-        """The answer to a question about a release, kept for good; ``None`` where it cannot be read."""
-        key = (question, number)
-        if key not in self._told:
-            place = self._search.place(question, self.files[number])
-            kept = cache.read(place)
-            if kept is None:
-                try:
-                    self._told[key] = answer(self.archive(number))
-                except TargetError:
-                    self._told[key] = None
-                    return None
-                cache.keep(place, json.dumps(self._told[key]).encode())
-            else:
-                self._told[key] = json.loads(kept)
-        return self._told[key]
-
-    def turn(
-        self, end: int, differs: Callable[[int], bool | None], start: int | None = None
-    ) -> tuple[int, int] | None:
-        """The last release like the installed one, or another ``start``, on the way to an end, and the first that differs.
-
-        ``None`` where none differs. What cannot be told counts as alike.
-        """
-        near, far, width = self.at if start is None else start, None, 1
-        forth = 1 if end > near else -1
-        while near != end and far is None:
-            number = min(near + forth * width, end, key=lambda one: one * forth)
-            near, far = (near, number) if differs(number) else (number, None)
-            width *= 2
-        while far is not None and abs(far - near) > 1:
-            middle = (near + far) // 2
-            near, far = (near, middle) if differs(middle) else (middle, far)
-        return None if far is None else (near, far)
 
 
 class _Search:
@@ -127,7 +55,7 @@ class _Search:
         name = f"{os.path.basename(file.address)}-{zlib.crc32(plain.encode()):08x}.json"
         return os.path.join(cache.directory(), "online", name)
 
-    def listed(self, name: str | None, *, fitting: bool = False) -> _Side | None:
+    def listed(self, name: str | None, *, fitting: bool = False) -> Side | None:
         """The releases of a distribution, from the installed one where its version is known, else from the newest.
 
         ``fitting`` leaves out those that are not for this Python. ``None`` where the index does not tell.
@@ -141,9 +69,9 @@ class _Search:
         if fitting:
             files = [one for one in files if one.version == str(have) or fits(one, self.ask.python)]
         known = [number for number, one in enumerate(files) if have is None or Version(one.version) <= have]
-        return _Side(name or "", files, known[-1], self) if known else None
+        return Side(name or "", files, known[-1], self) if known else None
 
-    def defining(self, consumer: _Side | None) -> _Side | None:
+    def defining(self, consumer: Side | None) -> Side | None:
         """Of what may be meant, the one that defines what was called, and differently."""
         required = _required(consumer.metadata(consumer.at)) if consumer else []
         for name in list(dict.fromkeys([*self.ask.others, *required]))[:MOST_OTHERS]:
@@ -152,7 +80,7 @@ class _Search:
                 return side
         return None
 
-    def asking(self, provider: _Side) -> _Side | None:
+    def asking(self, provider: Side) -> Side | None:
         """Of what is installed besides, the one that requires the provider and asks."""
         for name in self.ask.others[:MOST_OTHERS]:
             side = self.listed(name, fitting=True) if name != provider.name else None
@@ -162,7 +90,7 @@ class _Search:
                     return side
         return None
 
-    def _has(self, side: _Side, number: int) -> bool | None:
+    def _has(self, side: Side, number: int) -> bool | None:
         """Whether a release has what is asked for."""
         ask = self.ask.replace(provider=side.name)
 
@@ -172,7 +100,7 @@ class _Search:
         told: bool | None = side.told("offers", number, offered)
         return told
 
-    def provider(self, side: _Side) -> Life | None:
+    def provider(self, side: Side) -> Life | None:
         """Between which releases the name went or came; nothing where the failing release cannot be told to lack it."""
         ask = self.ask
 
@@ -192,10 +120,10 @@ class _Search:
         near, far = found
         return Life(distribution=side.name, name=ask.said(), last=side.version(far), gone=side.version(near))
 
-    def consumer(self, side: _Side, beside: _Side | None, life: Life | None) -> Asking | None:
+    def consumer(self, side: Side, beside: Side | None, life: Life | None) -> Asking | None:
         """Which releases ask; nothing where the installed one cannot be told to ask."""
         for ask in self._variants():
-            found = self._asking(side, beside, life, ask)
+            found = _Consumer(self, side, beside, life, ask).asking()
             if found is not None:
                 return found
         return None
@@ -208,70 +136,94 @@ class _Search:
         elif self.ask.kind == "part":
             yield self.ask.replace(kind="attribute")
 
-    def _asking(self, side: _Side, beside: _Side | None, life: Life | None, ask: Ask) -> Asking | None:
-        def room(archive: Archive, number: int | None) -> Room:
-            archives = {side.name: archive}
-            if beside is not None and number is not None:
-                archives[beside.name] = beside.archive(number)
-            return Room(archives, self.target, self.standard)
 
-        def asks(number: int) -> Any:
-            here = beside.at if beside else None
-            return side.told(f"asks {ask.kind} {ask.code}", number, lambda one: room(one, here).asks(ask, side.name))
+class _Consumer:
+    """The releases of the one that asks, beside the failing release of the one that is asked."""
 
-        def stopped(number: int) -> bool:
-            return asks(number) is False
+    def __init__(self, search: _Search, side: Side, beside: Side | None, life: Life | None, ask: Ask) -> None:
+        self._search, self._side, self._beside, self._life, self._ask = search, side, beside, life, ask
 
+    def asking(self) -> Asking | None:
+        """Which releases ask; nothing where the installed one, or any where that is not known, cannot be told to."""
+        side, version = self._side, self._side.version
         newest = len(side.files) - 1
-        if not asks(side.at):
-            found = side.turn(0, lambda number: bool(asks(number))) if side.name not in ask.versions else None
+        if not self._asks(side.at):
+            found = side.turn(0, lambda one: bool(self._asks(one))) if side.name not in self._ask.versions else None
             if found is None:
                 return None
-            until, since = side.version(found[1]), side.version(found[0])
-            return Asking(distribution=side.name, until=until, since=since, free=until, module=str(asks(found[1])))
-        forward = side.turn(newest, stopped) if side.at < newest and stopped(newest) else None
-        backward = side.turn(0, stopped) if forward is None or (life and life.since) else None
-        until = forward[0] if forward else newest
-        caps = self._capped(side, until, beside.name if beside else ask.brings) if until > side.at else None
-        works = forward[1] if forward else None
-        if forward and beside and life and life.last and ask.kind in NAMED:
-            last = next(number for number, one in enumerate(beside.files) if one.version == life.last)
-
-            def whole(number: int) -> bool:
-                def taken(one: Archive) -> bool:
-                    return not room(one, beside.at).lost(side.name, beside.name, room(one, last))
-
-                return bool(side.told(f"whole {last}", number, taken))
-
-            if not whole(forward[1]):
-                after = side.turn(newest, whole, forward[1]) if whole(newest) else None
-                works = after[1] if after else works
+            until, module = version(found[1]), str(self._asks(found[1]))
+            since = version(found[0])
+            return Asking(distribution=side.name, until=until, since=since, works=since, free=until, module=module)
+        forward = side.turn(newest, self._stopped) if side.at < newest and self._stopped(newest) else None
+        came = self._life is not None and self._life.since is not None
+        backward = side.turn(0, self._stopped) if forward is None or came else None
+        last = forward[0] if forward else newest
+        caps = self._capped(last) if last > side.at else None
         return Asking(
             distribution=side.name,
-            until=side.version(until),
-            since=side.version(forward[1]) if forward else None,
-            works=side.version(works) if works is not None else None,
-            before=side.version(backward[1]) if backward else None,
-            caps=side.version(caps[0]) if caps else None,
-            cap=caps[1] if caps else "",
-            free=side.version(caps[0] - 1 if caps else until),
-            module=str(asks(side.at) or ""),
+            until=version(last),
+            since=version(forward[1]) if forward else None,
+            works=version(self._whole(forward[1], newest)) if forward else None,
+            before=version(backward[1]) if backward else None,
+            caps=version(caps) if caps else None,
+            cap=self._cap(caps) if caps else "",
+            free=version(caps - 1 if caps else last),
+            module=str(self._asks(side.at) or ""),
         )
 
-    def _capped(self, side: _Side, until: int, provider: str) -> tuple[int, str] | None:
+    def _room(self, archive: Archive, number: int | None) -> Room:
+        """A release, beside one of the provider where there is one."""
+        archives = {self._side.name: archive}
+        if self._beside is not None and number is not None:
+            archives[self._beside.name] = self._beside.archive(number)
+        return Room(archives, self._search.target, self._search.standard)
+
+    def _asks(self, number: int) -> Any:
+        """The module in which a release asks, false where it does not, ``None`` where that cannot be told."""
+        ask, here = self._ask, self._beside.at if self._beside else None
+        question = f"asks {ask.kind} {ask.code}"
+        return self._side.told(question, number, lambda one: self._room(one, here).asks(ask, self._side.name))
+
+    def _stopped(self, number: int) -> bool:
+        return self._asks(number) is False
+
+    def _whole(self, since: int, newest: int) -> int:
+        """The first release from one on that takes nothing else that the provider has lost; that one, if none is."""
+        beside, life = self._beside, self._life
+        if beside is None or life is None or not life.last or self._ask.kind not in NAMED:
+            return since
+        last = next(number for number, one in enumerate(beside.files) if one.version == life.last)
+
+        def whole(number: int) -> bool:
+            def taken(one: Archive) -> bool:
+                room, older = self._room(one, beside.at), self._room(one, last)
+                return not room.lost(self._side.name, beside.name, older)
+
+            return bool(self._side.told(f"whole {last}", number, taken))
+
+        if whole(since) or not whole(newest):
+            return since
+        after = self._side.turn(newest, whole, since)
+        return after[1] if after else since
+
+    def _capped(self, last: int) -> int | None:
         """The first release that asks, but whose metadata keeps the failing release out, or requires a stand-in."""
-        failing = self.ask.versions.get(provider, "") if self.ask.provider != "" else ""
-
-        def cap(number: int) -> str:
-            def stated(archive: Archive) -> str:
-                return _cap(archive.metadata().decode("utf-8", "replace"), provider, failing)
-
-            return side.told("caps", number, stated) or ""
-
-        if not (provider and (failing or self.ask.provider == "")) or not cap(until) or cap(side.at):
+        if not self._cap(last) or self._cap(self._side.at):
             return None
-        found = side.turn(until, lambda number: bool(cap(number)))
-        return (found[1], cap(found[1])) if found else None
+        found = self._side.turn(last, lambda number: bool(self._cap(number)))
+        return found[1] if found else None
+
+    def _cap(self, number: int) -> str:
+        """The requirement that keeps a release from failing; empty where it has none."""
+        provider = self._beside.name if self._beside else self._ask.brings
+        failing = self._ask.versions.get(provider, "")
+        if not provider or (self._beside and not failing):
+            return ""
+
+        def stated(archive: Archive) -> str:
+            return _cap(archive.metadata().decode("utf-8", "replace"), provider, failing)
+
+        return self._side.told("caps", number, stated) or ""
 
 
 def _required(metadata: str) -> list[str]:
@@ -288,8 +240,9 @@ def _lines(metadata: str) -> list[str]:
 
 
 def _cap(metadata: str, provider: str, failing: str) -> str:
-    """The requirement of a release that excludes another distribution's failing release, or for an empty one that it is
-    there; empty where there is none.
+    """The requirement of a release that excludes a failing release of another distribution; empty where it has none.
+
+    An empty failing release stands for none: that the other is required is enough.
     """
     for line in _lines(metadata):
         parsed = parse(line.partition(";")[0])
@@ -301,7 +254,7 @@ def _cap(metadata: str, provider: str, failing: str) -> str:
 
 
 def edges(ask: Ask, tell: Callable[[str], None]) -> Edges:
-    """What the releases on the index say of an ask: the provider's edge and the consumer's, as far as they were found."""
+    """What the releases on the index say of an ask: both edges, as far as they were found."""
     search = _Search(ask, tell)
     life = asking = None
     consumer = search.listed(ask.consumer, fitting=True)
@@ -311,12 +264,12 @@ def edges(ask: Ask, tell: Callable[[str], None]) -> Edges:
         life = search.provider(provider) if provider else None
         if consumer is None and provider is not None:
             consumer = search.asking(provider)
-    except (_Enough, TargetError) as error:
+    except (Enough, TargetError) as error:
         tell(str(error) or f"{MOST_READ} releases of {provider and provider.name} were read without finding the edge")
     try:
         if consumer and consumer is not provider and (provider or ask.provider == ""):
             asking = search.consumer(consumer, provider, life)
-    except (_Enough, TargetError) as error:
+    except (Enough, TargetError) as error:
         tell(str(error) or f"{MOST_READ} releases of {consumer and consumer.name} were read without finding the edge")
     return Edges(
         provider=provider.name if provider and ask.provider is None else None,

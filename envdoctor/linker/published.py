@@ -44,7 +44,8 @@ class File(Record):
 def published(name: str, *, sources: bool = True, early: bool = False) -> list[File]:
     """The final releases of a distribution, the yanked ones too, oldest first; a wheel wherever there is one.
 
-    Without ``sources`` only those that have a wheel; with ``early`` pre-releases too. Raises :class:`TargetError` where no index answers.
+    Without ``sources`` only those that have a wheel; with ``early`` pre-releases too. Raises :class:`TargetError`
+    where no index answers.
     """
     found: dict[Version, tuple[tuple[bool, ...], File]] = {}
     for url in releases.configuration().urls:
@@ -53,7 +54,11 @@ def published(name: str, *, sources: bool = True, early: bool = False) -> list[F
             raise TargetError(f"no index answers for {name}: try again later")
         for file in files:
             ranked = _ranked(file, sources=sources)
-            if ranked is not None and (early or not ranked[0].is_prerelease) and (ranked[0] not in found or found[ranked[0]][0] < ranked[1]):
+            if (
+                ranked is not None
+                and (early or not ranked[0].is_prerelease)
+                and (ranked[0] not in found or found[ranked[0]][0] < ranked[1])
+            ):
                 found[ranked[0]] = ranked[1:]
     return [found[version][1] for version in sorted(found)]
 

@@ -120,7 +120,7 @@ class Room:
         return told
 
     def _may_have(self, owner: str, module: str, name: str) -> bool | None:
-        """Whether a module that answers for names has one: written in it, or, where it fills itself, defined anywhere."""
+        """Whether a module that answers for names has one: written in it or, if it fills itself, defined anywhere."""
         if re.search(rb"\b%s\b" % name.encode(), self._store.source(self._layout.modules[module].path)):
             return True
         if not self._store.get(module).get("dynamic") or not self._archives[owner].light:
@@ -206,7 +206,11 @@ class Room:
         self._archives[consumer].whole()
         tops = [top for top in self._layout.tops[provider] if not top.startswith("_")]
         names = {name for top in tops for name in self._mentioning(consumer, top)}
-        return any(self._loses(name, ref, tops, older) for name in names for ref in self._resolver.take_note(name).get("refs", ()))
+        return any(
+            self._loses(name, ref, tops, older)
+            for name in names
+            for ref in self._resolver.take_note(name).get("refs", ())
+        )
 
     def _loses(self, name: str, ref: list[Any], tops: Sequence[str], older: Room) -> bool:
         if ref[0].partition(".")[0] not in tops:
@@ -289,7 +293,7 @@ def _statement(code: str) -> ast.Module:
 
 
 def _unguarded(tree: ast.AST, words: set[str], exception: str) -> Iterator[ast.AST]:
-    """The nodes of a tree, but for those that a condition about releases or about the words decides, or that are tried."""
+    """The nodes of a tree, but for those that a condition about releases or the words decides, or that are tried."""
     stack: list[ast.AST] = [tree]
     while stack:
         node = stack.pop()

@@ -11,9 +11,9 @@ import pytest
 
 from envdoctor.authoring import history as module
 from envdoctor.authoring.history import chosen, history
-from envdoctor.linker.published import File
 from envdoctor.cli import main
 from envdoctor.linker.history import History
+from envdoctor.linker.published import File
 from envdoctor.probes import releases
 from envdoctor.probes.wheel_files import BLOCK, members
 
