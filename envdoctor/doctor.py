@@ -216,16 +216,16 @@ def derive(
 def _seen(said: ErrorText, snapshot: Snapshot) -> tuple[list[Clue], Names, dict[str, Any]]:
     """What a text says, whose its names are, and what the environment's files and the shipped history tell of them."""
     from envdoctor.authoring import rulebase
-    from envdoctor.authoring.syntax import load_vocabulary
     from envdoctor.engine import derived, families
     from envdoctor.engine.names import Names
     from envdoctor.linker.history import lives
+    from envdoctor.linker.standard import standard_of
     from envdoctor.probes import providers
 
     clues = families.clues(said)
     owners = providers.provided(snapshot.packages, derived.modules(clues, said))
-    vocabulary = load_vocabulary(rulebase.vocabulary(rulebase.checkout()))
-    names = Names(vocabulary, snapshot.packages, owners, providers.standard_library())
+    library = standard_of(str(snapshot.python.get("version", "")))
+    names = Names(rulebase.words(), snapshot.packages, owners, library)
     asked = derived.questions(clues, names, snapshot)
     return clues, names, {**providers.answers(snapshot.packages, asked), "history": lives(asked["offers"])}
 

@@ -81,7 +81,6 @@ def _lacking(path: str) -> list[str]:
     """What trials could not import that has nothing to do with the rule, by distribution."""
     from envdoctor.authoring import rulebase
     from envdoctor.authoring.proof import record
-    from envdoctor.authoring.syntax import load_vocabulary
     from envdoctor.engine.names import Names
 
     try:
@@ -89,7 +88,7 @@ def _lacking(path: str) -> list[str]:
             told = file.read()
     except OSError:
         return []
-    names = Names(load_vocabulary(rulebase.vocabulary(rulebase.checkout())))
+    names = Names(rulebase.words())
     missing = re.findall(r"ModuleNotFoundError: No module named '(\w+)'", told)
     return [one for one in dict.fromkeys(map(names.distribution, missing)) if one]
 

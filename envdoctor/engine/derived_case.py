@@ -152,13 +152,12 @@ class Case:
         return next((variant for variant, fits in variants if fits), "")
 
     def _moved(self) -> str:
-        """Whether the standard library has it no longer, or not yet, as far as the vocabulary knows."""
-        for name in self.dotted():
-            for moved, table in (("-removed", self.names.removed), ("-added", self.names.added)):
-                if name in table:
-                    self.since = table[name]
-                    return moved
-        return ""
+        """Whether the standard library has it no longer, or not yet, as far as is known."""
+        found = next(filter(None, map(self.names.moved, self.dotted())), None)
+        if found is None:
+            return ""
+        self.since = found[1]
+        return f"-{found[0]}"
 
     # -- in words ----------------------------------------------------------------------------------------------------
 

@@ -23,7 +23,7 @@ from envdoctor.linker.history import Life
 from envdoctor.linker.published import Archive, File, fits, published
 from envdoctor.linker.releases import Room
 from envdoctor.linker.side import MOST_READ, Enough, Side
-from envdoctor.linker.standard import Standard
+from envdoctor.linker.standard import standard_of
 from envdoctor.linker.store import version
 from envdoctor.probes import cache, releases
 
@@ -35,7 +35,6 @@ if TYPE_CHECKING:
 
 #: Distributions of which it is asked whether they define what was called.
 MOST_OTHERS = 6
-_LATEST = (3, 14)
 
 
 class _Search:
@@ -43,10 +42,8 @@ class _Search:
         self.ask, self.tell = ask, tell
         where = releases.configuration()
         self.context = _context(where.certificates)
-        parts = ask.python.split(".")[:2]
-        minor = (int(parts[0]), int(parts[1])) if len(parts) > 1 and parts[1].isdigit() else _LATEST
-        self.target = Target(minor, ask.system)
-        self.standard = Standard(minor)
+        self.standard = standard_of(ask.python)
+        self.target = Target(self.standard.minor, ask.system)
 
     def place(self, question: str, file: File) -> str:
         """Where the answer to a question about a release is kept."""

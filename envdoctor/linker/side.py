@@ -90,7 +90,7 @@ class Side:
         while near != end and far is None:
             number = min(near + forth * width, end, key=lambda one: one * forth)
             near, far = (near, number) if differs(number) else (number, None)
-            width *= 2
+            width *= 4  # a dozen reads reach across two hundred releases
         while far is not None and abs(far - near) > 1:
             middle = (near + far) // 2
             near, far = (near, middle) if differs(middle) else (middle, far)

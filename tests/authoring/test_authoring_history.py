@@ -1,20 +1,15 @@
 """The history of names is read from wheels on an index: here one on this machine that answers range requests."""
 
-import http.server
-import io
-import json
-import re
-import threading
 import zipfile
 
 import pytest
+from wheel_index import serving, wheel
 
 from envdoctor.authoring import history as module
 from envdoctor.authoring.history import chosen, history
 from envdoctor.cli import main
 from envdoctor.linker.history import History
 from envdoctor.linker.published import File
-from envdoctor.probes import releases
 from envdoctor.probes.wheel_files import BLOCK, members
 
 BALLAST = bytes(index * 7919 % 251 for index in range(BLOCK * 12))  # what a range request spares
@@ -33,55 +28,14 @@ SOURCES = {
 }
 
 
-def wheel(sources):
-    file = io.BytesIO()
-    with zipfile.ZipFile(file, "w") as archive:
-        archive.writestr("left/ballast.bin", BALLAST)
-        for name, text in sources.items():
-            archive.writestr(name, text)
-    return file.getvalue()
-
-
-class Index(http.server.BaseHTTPRequestHandler):
-    def do_GET(self):
-        part = re.fullmatch(r"bytes=(\d+)-(\d+)", self.headers.get("Range") or "")
-        name = self.path.rpartition("/")[2]
-        if self.path == "/simple/left/":
-            listed = [
-                {"filename": one, "url": f"http://127.0.0.1:{self.server.server_port}/{one}", "size": len(content)}
-                for one, content in self.server.wheels.items()
-            ]
-            content = json.dumps({"files": listed}).encode()
-        else:
-            content = self.server.wheels.get(name, b"")
-        body = content[int(part[1]) : int(part[2]) + 1] if part else content
-        self.server.asked.append((name, len(body)))
-        self.send_response(206 if part else 200 if content else 404)
-        self.send_header("Content-Type", "application/vnd.pypi.simple.v1+json")
-        self.end_headers()
-        self.wfile.write(body)
-
-    def log_message(self, *_):
-        pass
-
-
 @pytest.fixture
 def index(monkeypatch, tmp_path):
-    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Index)
-    server.asked = []
-    server.wheels = {
-        f"left-{version}-cp311-cp311-manylinux_2_17_x86_64.whl": wheel(sources) for version, sources in SOURCES.items()
+    wheels = {
+        f"left-{version}-cp311-cp311-manylinux_2_17_x86_64.whl": wheel({"left/ballast.bin": BALLAST, **sources})
+        for version, sources in SOURCES.items()
     }
-    thread = threading.Thread(target=server.serve_forever)
-    thread.start()
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-    monkeypatch.setenv("LOCALAPPDATA", str(tmp_path / "cache"))
-    url = f"http://127.0.0.1:{server.server_port}/simple/"
-    monkeypatch.setattr(releases, "configuration", lambda: releases.Configuration(urls=[url]))
-    yield server
-    server.shutdown()
-    thread.join()
-    server.server_close()
+    with serving(wheels, monkeypatch, tmp_path) as server:
+        yield server
 
 
 @pytest.mark.usefixtures("index")

@@ -10,6 +10,7 @@ from envdoctor.engine.explain import explain, told
 from envdoctor.engine.families import clues
 from envdoctor.engine.names import Names
 from envdoctor.engine.ranking import together
+from envdoctor.linker.standard import Standard
 from envdoctor.probes.error_text import read
 
 WORDS = {
@@ -18,9 +19,9 @@ WORDS = {
     "classes": {"Frame": "left"},
     "symbols": {"_ZN4left": "left", "Py": "python", "GLIBC": "system"},
     "voices": {r"error in [\w.-]+ setup command": "builder"},
-    "standard_library": {"removed": {"3.12": ["distutils"]}, "added": {"3.11": ["tomllib"]}, "stands_in": {"distutils": "stand-in"}},
+    "stands_in": {"distutils": "stand-in"},
 }  # fmt: skip
-STANDARD = ("pickle", "multiprocessing", "importlib", "ssl")
+STANDARD = Standard((3, 12))
 
 
 def names(here=None, provided=None):
