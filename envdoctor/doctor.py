@@ -175,12 +175,13 @@ def explain(
     *,
     candidates: bool = False,
     ruled: bool = True,
-    online: Callable[[str], None] | None = None,
+    online: Callable[[], Callable[[str], None] | None] = lambda: None,
 ) -> Report:
     """The rules whose symptoms a traceback or log shows, ranked, held against the environment where there is one.
 
     Behind them comes what follows from the text itself, which nobody has proven. Without ``ruled``, no rule is asked.
-    With ``online``, which is told what is being done, the releases on the index are asked when what is missing went.
+    Where releases could tell when what is missing went and no rule is confirmed, ``online`` is called: the index is
+    asked if that gives somebody to tell what is being done.
     """
     from envdoctor.engine.explain import explain as explain_failures
     from envdoctor.engine.explain import told
@@ -190,7 +191,8 @@ def explain(
     said = read(text) if isinstance(text, str) else text
     indexes = rule_bases(rules, candidates=candidates) if ruled else []
     report = explain_failures(said, snapshot, indexes)
-    derived, names = derive(said, told(said) if snapshot is None else snapshot, online)
+    known = any(finding.confirmed for finding in report.findings)
+    derived, names = derive(said, told(said) if snapshot is None else snapshot, (lambda: None) if known else online)
     holding = engine.diagnose(snapshot, indexes)[0] if snapshot is not None and ruled else []
     found = together(report.findings, derived, holding, said, names)
     each = [group for finding in found for group in groups([finding], report.snapshot)]
@@ -199,17 +201,18 @@ def explain(
 
 
 def derive(
-    said: ErrorText, snapshot: Snapshot, online: Callable[[str], None] | None = None
+    said: ErrorText, snapshot: Snapshot, online: Callable[[], Callable[[str], None] | None] = lambda: None
 ) -> tuple[list[Finding], Names]:
-    """What follows from an error text without any rule, and what its import names are of."""
+    """What follows from an error text without any rule, and what its import names are of; ``online`` as above."""
     from envdoctor.engine import derived
 
     clues, names, seen = _seen(said, snapshot)
-    if online is not None:
+    asks = derived.asks(clues, names, snapshot, seen)
+    tell = online() if asks else None
+    if tell is not None:
         from envdoctor.linker.edges import edges
 
-        asks = derived.asks(clues, names, snapshot, seen)
-        seen["edges"] = {what: edges(ask, online) for what, ask in asks.items()}
+        seen["edges"] = {what: edges(ask, tell) for what, ask in asks.items()}
     return derived.derive(clues, names, snapshot, seen), names
 
 

@@ -50,7 +50,7 @@ def serving(wheels, monkeypatch, tmp_path):
     """The server, with its ``wheels`` by file name, and in ``asked`` what was asked for with the bytes sent."""
     server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Index)
     server.asked, server.wheels = [], dict(wheels)
-    thread = threading.Thread(target=server.serve_forever)
+    thread = threading.Thread(target=server.serve_forever, args=(0.01,))
     thread.start()
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     monkeypatch.setenv("LOCALAPPDATA", str(tmp_path / "cache"))

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import codecs
+import functools
 import os
 import sys
 
 from envdoctor import doctor
 from envdoctor.commands import instead
 from envdoctor.commands.configuration import parse
+from envdoctor.commands.online import add_online, permitted
 from envdoctor.commands.options import (
     add_candidates,
     add_output,
@@ -50,7 +52,7 @@ def run(words: Sequence[str]) -> int:
     parser.add_argument("file", nargs="?", default="-", help="the text; - or nothing reads stdin")
     parser.add_argument("--no-target", action="store_true", help="go by the text alone")
     parser.add_argument("--no-rules", action="store_true", help="ask no rule: only what follows from the text itself")
-    parser.add_argument("--online", action="store_true", help="ask the index in which releases what is missing went")
+    add_online(parser)
     add_output(parser)
     add_target(parser)
     add_project(parser)
@@ -65,16 +67,10 @@ def run(words: Sequence[str]) -> int:
         raise UsageError("there is no text to explain: give a file, or pipe a traceback or log into envdoctor explain")
     error_text = read_error(text)
 
-    def progress(text: str) -> None:
-        say(f"envdoctor: {text}")
-
     target = None if options.no_target else examine(options, frames_of(error_text))
-    asked = {
-        "candidates": options.candidates,
-        "ruled": not options.no_rules,
-        "online": progress if options.online else None,
-    }
-    report = doctor.explain(error_text, target, options.rules, **asked)
+    asked = {"candidates": options.candidates, "ruled": not options.no_rules}
+    online = functools.partial(permitted, option=options.online)
+    report = doctor.explain(error_text, target, options.rules, online=online, **asked)
     show(report, options.format, options.output, everything=options.all)
     return int(any(one.status != "derived" or one.severity != "info" for one in report.findings))
 
