@@ -118,7 +118,7 @@ def ask(case: Case) -> Ask | None:
         consumer=who.consumer,
         provider=who.provider or ("" if who.python else None),
         others=others,
-        module=case.said.get("module", ""),
+        module=_module(case),
         inside=place.module if place else "",
         code=(place.frame.code or "") if place else "",
         brings=case.names.stands_in.get(case.said.get("module", ""), ""),
@@ -129,13 +129,20 @@ def ask(case: Case) -> Ask | None:
     return made
 
 
+def _module(case: Case) -> str:
+    """The module of what is asked for; where a message announces a change, the package whose exception it is."""
+    exception = (case.clue.failure.exception or "") if case.clue.failure is not None else ""
+    raiser = exception.partition(".")[0] if "." in exception and case.clue.family == "announced" else ""
+    return case.said.get("module", raiser)
+
+
 def _asked(case: Case) -> Ask | None:
     """What is asked for, by the family of the message."""
     said, name = case.said, case.said.get("name", "")
     family = case.clue.family
     if family == "missing-module":
         return Ask(kind="module")
-    if family in {"missing-name", "shadowed", "circular", "announced"} and name and said.get("module"):
+    if family in {"missing-name", "shadowed", "circular", "announced"} and name and _module(case):
         return Ask(kind="part" if "has no attribute" in case.clue.said else "name", name=name)
     if family == "missing-attribute" and name:
         return Ask(kind="attribute", owner=said["owner"].rpartition(".")[2], name=name)

@@ -94,6 +94,7 @@ FAMILIES: Sequence[tuple[str, str, str]] = (
     ("stated", "", r"(?:[Rr]equires?|needs?|upgrade|install(?:ed)?|is incompatible with|not compatible with) (?:at least |a newer |to )?`?(?P<distribution>[A-Za-z][\w.-]+?)`?(?: to)?(?: at least)?(?: version)? ?(?:[<>=!~]=?)? ?v?(?P<version>\d[\w.]*)"),
     ("stated", "", r"(?P<consumer>[A-Za-z][\w.-]+) (?:needs|requires) (?:the )?[`'\"]?(?P<distribution>[A-Za-z][\w.-]+)[`'\"]?(?= (?:package|library|module|when|to be installed)|[.,]|$)"),
     ("announced", "", r"`?'?(?P<module>[A-Za-z_]\w*)\.(?P<name>[A-Za-z_][\w.]*)(?:\(\))?'?`? (?:module |function |class |attribute )?(?:was|is|has been|have been|were) (?:now |a )?(?:removed|moved|renamed|deprecated|replaced|no longer|expired|separate)"),
+    ("announced", "", r"[`'](?P<name>[A-Za-z_]\w*)(?:\(\))?[`'] (?:was|has been|is) (?:now )?(?:removed|moved|renamed|expired)"),
     ("announced", "", rf"pip install (?:-U |--upgrade )?[\"'`]?(?P<requirement>{_NAME}(?:\[[\w,]+\])?(?:{_SPEC})?)"),
 )  # fmt: skip
 

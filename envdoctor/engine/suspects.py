@@ -138,6 +138,9 @@ def _asked(clue: Clue, names: Names, around: Sequence[Place], seen: Mapping[str,
     module = said.get("module") or _module_of(said, around, seen)
     if module:
         return names.distribution(module), names.standard(module)
+    raiser = _raiser(clue, names) if clue.family == "announced" else []
+    if raiser:
+        return raiser[0], False  # who announces a change speaks of its own
     symbol = said.get("symbol") or said.get("undeclared")
     if symbol:
         owner = names.symbol(symbol)

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 #: Releases that are read of one side.
-MOST_READ = 12
+MOST_READ = 18
 
 
 class Enough(Exception):  # noqa: N818 - not a mistake
