@@ -123,7 +123,8 @@ class Room:
         """Whether a module that answers for names has one: written in it or, if it fills itself, defined anywhere."""
         if re.search(rb"\b%s\b" % name.encode(), self._store.source(self._layout.modules[module].path)):
             return True
-        if not self._store.get(module).get("dynamic") or not self._archives[owner].light:
+        answers = "__getattr__" in self._store.definitions(module).get("names", {})
+        if answers or not self._store.get(module).get("dynamic") or not self._archives[owner].light:
             return False
         self._archives[owner].whole()
         return any(name in self._store.definitions(one).get("names", {}) for one in self._mentioning(owner, name))
