@@ -221,7 +221,7 @@ def _seen(said: ErrorText, snapshot: Snapshot) -> tuple[list[Clue], Names, dict[
     from envdoctor.authoring import rulebase
     from envdoctor.engine import derived, families
     from envdoctor.engine.names import Names
-    from envdoctor.linker.history import lives
+    from envdoctor.linker.history import holders, lives
     from envdoctor.linker.standard import standard_of
     from envdoctor.probes import providers
 
@@ -230,7 +230,8 @@ def _seen(said: ErrorText, snapshot: Snapshot) -> tuple[list[Clue], Names, dict[
     library = standard_of(str(snapshot.python.get("version", "")))
     names = Names(rulebase.words(), snapshot.packages, owners, library)
     asked = derived.questions(clues, names, snapshot)
-    return clues, names, {**providers.answers(snapshot.packages, asked), "history": lives(asked["offers"])}
+    seen = {"holders": holders(derived.endings(clues))}
+    return clues, names, {**seen, **providers.answers(snapshot.packages, asked), "history": lives(asked["offers"])}
 
 
 def measured(said: ErrorText, snapshot: Snapshot | None, tell: Callable[[str], None]) -> tuple[Clue, Ask, Edges] | None:

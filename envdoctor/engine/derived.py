@@ -49,6 +49,17 @@ def modules(clues: Sequence[Clue], error_text: Any) -> list[str]:
     return [name for name in found if name]
 
 
+def endings(clues: Sequence[Clue]) -> dict[str, str]:
+    """The ends of names that messages name without a module, by what they say: ``Class.name``, ``function:name``."""
+    found = {}
+    for clue in clues[:MOST_FINDINGS]:
+        said = clue.groups
+        owner, function, name = said.get("owner", ""), said.get("function", ""), said.get("name", "")
+        if name and not said.get("module") and (owner or function) and "." not in owner:
+            found[clue.said] = f"{owner}.{name}" if owner else f"{function}:{name}"
+    return found
+
+
 def questions(clues: Sequence[Clue], names: Names, snapshot: Snapshot) -> dict[str, list[Any]]:
     """What is to be looked for in files, by kind: see ``probes.providers.answers``."""
     asked: dict[str, dict[Any, None]] = {"offers": {}, "imports": {}, "classes": {}, "askers": {}, "trackers": {}}
