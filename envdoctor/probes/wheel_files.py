@@ -74,18 +74,6 @@ def fetch(address: str, context: ssl.SSLContext | None, part: str | None = None)
     return content
 
 
-def opened(address: str, size: int, context: ssl.SSLContext | None = None, *, whole: bool) -> zipfile.ZipFile:
-    """The archive at an address: fetched at once where ``whole``, else in the parts that are read of it.
-
-    Raises :class:`TargetError` where it cannot be read.
-    """
-    try:
-        file = io.BytesIO(fetch(address, context)) if whole else io.BufferedReader(_Remote(address, size, context))
-        return zipfile.ZipFile(file)
-    except (zipfile.BadZipFile, EOFError, NotImplementedError) as error:
-        raise TargetError(f"{address} is no wheel that can be read: {error}") from error
-
-
 def members(
     address: str, size: int, wanted: Callable[[str], bool], context: ssl.SSLContext | None = None
 ) -> Iterator[tuple[str, bytes | None]]:
@@ -95,8 +83,21 @@ def members(
     """
     small = size <= 8 * BLOCK or address.endswith("-none-any.whl")
     try:
-        with opened(address, size, context, whole=small) as archive:
+        file = io.BytesIO(fetch(address, context)) if small else io.BufferedReader(_Remote(address, size, context))
+        with zipfile.ZipFile(file) as archive:
             for member in sorted(archive.infolist(), key=lambda one: one.header_offset):
                 yield member.filename, archive.read(member) if wanted(member.filename) else None
+    except (zipfile.BadZipFile, EOFError, NotImplementedError) as error:
+        raise TargetError(f"{address} is no wheel that can be read: {error}") from error
+
+
+def opened(address: str, size: int, context: ssl.SSLContext | None = None, *, whole: bool) -> zipfile.ZipFile:
+    """The archive at an address: fetched at once where ``whole``, else in the parts that are read of it.
+
+    Raises :class:`TargetError` where it cannot be read.
+    """
+    try:
+        file = io.BytesIO(fetch(address, context)) if whole else io.BufferedReader(_Remote(address, size, context))
+        return zipfile.ZipFile(file)
     except (zipfile.BadZipFile, EOFError, NotImplementedError) as error:
         raise TargetError(f"{address} is no wheel that can be read: {error}") from error

@@ -3,7 +3,7 @@
 import zipfile
 
 import pytest
-from wheel_index import serving, wheel
+from release_index import serving, wheel
 
 from envdoctor.authoring import history as module
 from envdoctor.authoring.history import chosen, history

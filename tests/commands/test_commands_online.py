@@ -8,7 +8,7 @@ import sys
 import pytest
 from conftest import environment
 from linker.test_linker_edges import ASKS, LEFT, wheels
-from wheel_index import serving
+from release_index import serving
 
 from envdoctor.cli import main
 

@@ -1,7 +1,7 @@
 """From a missing name to both edges: wheels on an index of this machine, read and never installed."""
 
 import pytest
-from wheel_index import serving, wheel
+from release_index import serving, wheel
 
 from envdoctor.engine.asks import Ask
 from envdoctor.linker.edges import edges
