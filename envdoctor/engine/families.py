@@ -115,9 +115,10 @@ LINES: Sequence[tuple[str, str, str]] = (
     ("compile", "", r"fatal error: '?(?P<header>[\w./+-]+\.h(?:pp)?)'?(?: file not found|: No such file)"),
     ("compile", "", r"['`\u2018](?P<symbol>\w+)['\u2019][^\n]{0,80} has no member named"),
     ("compile", "", r"(?:use of undeclared identifier|[\u2018'`]?(?P<undeclared>_?Py\w+)[\u2019']? (?:undeclared|was not declared)|unknown type name|implicit declaration of function) ?[\u2018'`]?(?P<symbol>\w*)"),
-    ("compiler", "", r"(?P<said>Microsoft Visual C\+\+ [\d.]+ (?:or greater )?is required|Unable to find vcvarsall\.bat|(?:command|program) '[\w/.-]*(?:gcc|g\+\+|cc|clang|cl\.exe|nvcc)[\w.-]*' failed: No such file|can't find Rust compiler|cargo.{0,80}not (?:found|installed)|CMake must be installed|No CMAKE_C(?:XX)?_COMPILER|unable to execute '\S+': No such file)"),
+    ("compiler", "", r"(?P<said>Microsoft Visual C\+\+ [\d.]+ (?:or greater )?is required|Unable to find vcvarsall\.bat|(?:command|program) '[\w/.-]*(?:gcc|g\+\+|cc|clang|cl\.exe|nvcc)[\w.-]*' failed: No such file|can't find Rust compiler|cargo.{0,80}not (?:found|installed)|CMake must be installed|No CMAKE_C(?:XX)?_COMPILER|unable to execute '\S+': No such file|No such file or directory: '(?:[\w+-]+-config|cmake|cargo|make|ninja|swig|git|meson)')"),
     ("build", "", rf"[Ff]ailed building (?:editable )?wheel for (?P<distribution>{_NAME})"),
     ("build", "", rf"[Ff]ailed to build [`']?(?P<distribution>{_NAME})(?:==(?P<version>{_VERSION}))?[`']?(?: when .{{1,120}})?\s*$"),
+    ("build", "", rf"Building (?:editable )?wheel for (?P<distribution>{_NAME}) \([\w.]+\)(?:[ .]*error$| did not run successfully|: finished with status 'error')"),
     ("build", "", rf"[Ff]ailed to build installable wheels for some .{{0,40}}\((?P<distribution>{_NAME})"),
     ("build", "", rf"[Ii]gnoring version (?P<version>{_VERSION}) of (?P<distribution>{_NAME}) since it has invalid metadata"),
     ("build", "", r"(?P<said>metadata-generation-failed|Preparing metadata \([\w.]+\)[ .]*(?:error|did not run successfully)|legacy-install-failure|Getting requirements to build wheel did not run successfully|python setup\.py \w+ did not run successfully|Command errored out with exit status)"),
@@ -136,7 +137,7 @@ _TELLING = re.compile(
     r"|unknown type|implicit decl|Visual C|vcvarsall|[Ff]ailed|cargo|Rust|CMake|CMAKE|unable to execute|invalid metadata"
     r"|did not run|errored out|compiled using|required by|start method|bootstrapping|CUDA|sm_|open files|ancdata"
     r"|shared memory|but found|consider renaming|size changed|failed to import|Error: |Error\(|exception: |unknown hook"
-    r"|Preparing metadata"
+    r"|Preparing metadata|-config'|Building "
 )
 #: Where a log says which distribution is being built, the last and the most telling at the end.
 _BUILT = tuple(

@@ -78,6 +78,8 @@ def parties(clue: Clue, names: Names, seen: Mapping[str, Any], *, complete: bool
         asked, python = _beside(around, consumer)
     named = _without([*_raiser(clue, names), *askers, *named_in(_message(clue), names)], consumer)
     asked = asked or next(iter(named), None)
+    called = _called_after(clue, names)
+    named += [called] if called and not names.installed and not names.known(clue.groups["plugin"]) else []
     others = _without(named + names.rivals(clue.groups.get("module", "")), consumer, asked)[:MOST_OTHERS]
     elsewhere = consumer is not None and consumer not in names.installed and own is None
     settled = not complete or elsewhere or None not in (own, asked) or (own is not None and clue.family == "pickle")
@@ -223,10 +225,19 @@ def _stated(clue: Clue, names: Names) -> str | None:
     said = clue.groups
     for key in ("importer", "plugin", "maker"):
         if said.get(key):
-            return names.known(said[key]) or names.distribution(said[key])
+            called = _called_after(clue, names)
+            return called if called in names.installed else names.known(said[key]) or names.distribution(said[key])
     given = said.get("consumer") or (said.get("distribution") if clue.family in _OF_ASKER else None)
     found = _meant(given, clue, names) if given else None
     return found or (of_path(said["path"], names) if "path" in said and clue.family in _OF_FILE else None)
+
+
+def _called_after(clue: Clue, names: Names) -> str | None:
+    """The name that a plugin's distribution may have besides: that of the one it extends, and its own."""
+    plugin, owner = clue.groups.get("plugin", ""), clue.groups.get("name", "").partition("_")[0]
+    if clue.family != "hook" or "." in plugin or not plugin or plugin.startswith(owner):
+        return None
+    return normalise(f"{owner}-{plugin}")
 
 
 def _described(clue: Clue, names: Names) -> str | None:
