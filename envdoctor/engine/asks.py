@@ -108,25 +108,35 @@ def ask(case: Case) -> Ask | None:
     asked = _asked(case)
     known = bool(who.provider or who.python)
     called = asked is not None and asked.kind not in NAMED and bool(who.consumer or who.left)
-    if asked is None or who.inside or who.own or not (known or called):
+    if asked is None or who.inside or not (known or called):
         return None
-    place = next((one for one in who.seen if who.consumer and one.distribution == who.consumer), None)
-    installed = list(case.snapshot.packages) if len(case.snapshot.packages) <= _FEW else []
-    others = [] if known and who.consumer else list(dict.fromkeys([*who.left, *who.others, *installed]))
-    there = [name for name in (who.provider, who.consumer, *others) if name]
+    others = [] if who.own or (known and who.consumer) else _others(case)
+    names = [name for name in (who.provider, who.consumer, *others) if name]
     made: Ask = asked.replace(
         consumer=who.consumer,
         provider=who.provider or ("" if who.python else None),
         others=others,
         module=_module(case),
-        inside=place.module if place else "",
-        code=(place.frame.code or "") if place else "",
         brings=case.names.stands_in.get(case.said.get("module", ""), ""),
-        versions={name: case.version(name) for name in there if case.version(name)},
+        versions={name: case.version(name) for name in names if case.version(name)},
         python=case.python,
         system=str(case.snapshot.platform.get("system") or "linux"),
+        **_place(case),
     )
     return made
+
+
+def _place(case: Case) -> dict[str, str]:
+    """The module and the statement of the one that asked, innermost."""
+    consumer = case.who.consumer
+    place = next((one for one in case.who.seen if consumer and one.distribution == consumer), None)
+    return {"inside": place.module, "code": place.frame.code or ""} if place else {}
+
+
+def _others(case: Case) -> list[str]:
+    """Who else may be meant: what the message names, and what is installed where that is little."""
+    packages = case.snapshot.packages
+    return list(dict.fromkeys([*case.who.left, *case.who.others, *(packages if len(packages) <= _FEW else ())]))
 
 
 def _module(case: Case) -> str:

@@ -52,6 +52,33 @@ class _Search:
         name = f"{os.path.basename(file.address)}-{zlib.crc32(plain.encode()):08x}.json"
         return os.path.join(cache.directory(), "online", name)
 
+    def provided(self) -> tuple[Side | None, Life | None]:
+        """The one that is asked, as far as it is found, and the life of the name."""
+        side = self.listed(self.ask.provider)
+        try:
+            if self.ask.provider is None:
+                side = self.defining(self.listed(self.ask.consumer, fitting=True))
+            return side, self.provider(side) if side else None
+        except (Enough, TargetError) as error:
+            self._give_up(error, side)
+            return side, None
+
+    def consumed(self, provider: Side | None, life: Life | None) -> tuple[Side | None, Asking | None]:
+        """The one that asks, as far as it is found, and how long it does."""
+        side = self.listed(self.ask.consumer, fitting=True)
+        try:
+            if side is None and provider is not None:
+                side = self.asking(provider)
+            apart = side is not None and provider is not side and (provider is not None or self.ask.provider == "")
+            return side, self.consumer(side, provider, life) if side and apart else None
+        except (Enough, TargetError) as error:
+            self._give_up(error, side)
+            return side, None
+
+    def _give_up(self, error: Exception, side: Side | None) -> None:
+        name = side.name if side else "a distribution"
+        self.tell(str(error) or f"{MOST_READ} releases of {name} were read without finding the edge")
+
     def listed(self, name: str | None, *, fitting: bool = False) -> Side | None:
         """The releases of a distribution, from the installed one where its version is known, else from the newest.
 
@@ -253,21 +280,8 @@ def _cap(metadata: str, provider: str, failing: str) -> str:
 def edges(ask: Ask, tell: Callable[[str], None]) -> Edges:
     """What the releases on the index say of an ask: both edges, as far as they were found."""
     search = _Search(ask, tell)
-    life = asking = None
-    consumer = search.listed(ask.consumer, fitting=True)
-    provider = search.listed(ask.provider)
-    try:
-        provider = provider or (search.defining(consumer) if ask.provider is None else None)
-        life = search.provider(provider) if provider else None
-        if consumer is None and provider is not None:
-            consumer = search.asking(provider)
-    except (Enough, TargetError) as error:
-        tell(str(error) or f"{MOST_READ} releases of {provider and provider.name} were read without finding the edge")
-    try:
-        if consumer and consumer is not provider and (provider or ask.provider == ""):
-            asking = search.consumer(consumer, provider, life)
-    except (Enough, TargetError) as error:
-        tell(str(error) or f"{MOST_READ} releases of {consumer and consumer.name} were read without finding the edge")
+    provider, life = search.provided()
+    consumer, asking = search.consumed(provider, life)
     return Edges(
         provider=provider.name if provider and ask.provider is None else None,
         consumer=consumer.name if consumer and ask.consumer is None and asking else None,
