@@ -11,6 +11,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from typing import Any
 
+    from envdoctor.engine.asks import Ask, Edges
+    from envdoctor.engine.families import Clue
     from envdoctor.engine.index import Index
     from envdoctor.engine.names import Names
     from envdoctor.model import Finding, Group, Ignore, Remedy, Snapshot
@@ -109,7 +111,7 @@ def linked(part: Report, say: Callable[[str], None], *, fetch: bool = False) -> 
 
     snapshot = part.snapshot
     if fetch and not any(one.location for one in snapshot.packages.values()):
-        from envdoctor.authoring.fetch import fetched
+        from envdoctor.linker.fetch import fetched
 
         snapshot, notes = fetched(snapshot, say)
         part = part.replace(unknown=[*part.unknown, *notes])
@@ -190,10 +192,13 @@ def explain(
     *,
     candidates: bool = False,
     ruled: bool = True,
+    online: Callable[[], Callable[[str], None] | None] = lambda: None,
 ) -> Report:
     """The rules whose symptoms a traceback or log shows, ranked, held against the environment where there is one.
 
     Behind them comes what follows from the text itself, which nobody has proven. Without ``ruled``, no rule is asked.
+    Where releases could tell when what is missing went and no rule is confirmed, ``online`` is called: the index is
+    asked if that gives somebody to tell what is being done.
     """
     from envdoctor.engine.explain import explain as explain_failures
     from envdoctor.engine.explain import told
@@ -203,7 +208,8 @@ def explain(
     said = read(text) if isinstance(text, str) else text
     indexes = rule_bases(rules, candidates=candidates) if ruled else []
     report = explain_failures(said, snapshot, indexes)
-    derived, names = derive(said, told(said) if snapshot is None else snapshot)
+    known = any(finding.confirmed for finding in report.findings)
+    derived, names = derive(said, told(said) if snapshot is None else snapshot, (lambda: None) if known else online)
     holding = engine.diagnose(snapshot, indexes)[0] if snapshot is not None and ruled else []
     found = together(report.findings, derived, holding, said, names)
     each = [group for finding in found for group in groups([finding], report.snapshot)]
@@ -211,22 +217,54 @@ def explain(
     return explained
 
 
-def derive(said: ErrorText, snapshot: Snapshot) -> tuple[list[Finding], Names]:
-    """What follows from an error text without any rule, and what its import names are of."""
+def derive(
+    said: ErrorText, snapshot: Snapshot, online: Callable[[], Callable[[str], None] | None] = lambda: None
+) -> tuple[list[Finding], Names]:
+    """What follows from an error text without any rule, and what its import names are of; ``online`` as above."""
+    from envdoctor.engine import derived
+
+    clues, names, seen = _seen(said, snapshot)
+    asks = derived.asks(clues, names, snapshot, seen)
+    tell = online() if asks else None
+    if tell is not None:
+        from envdoctor.linker.edges import edges
+
+        seen["edges"] = {what: edges(ask, tell) for what, ask in asks.items()}
+    return derived.derive(clues, names, snapshot, seen), names
+
+
+def _seen(said: ErrorText, snapshot: Snapshot) -> tuple[list[Clue], Names, dict[str, Any]]:
+    """What a text says, whose its names are, and what the environment's files and the shipped history tell of them."""
     from envdoctor.authoring import rulebase
-    from envdoctor.authoring.syntax import load_vocabulary
     from envdoctor.engine import derived, families
     from envdoctor.engine.names import Names
-    from envdoctor.linker.history import lives
+    from envdoctor.linker.history import holders, lives
+    from envdoctor.linker.standard import standard_of
     from envdoctor.probes import providers
 
     clues = families.clues(said)
     owners = providers.provided(snapshot.packages, derived.modules(clues, said))
-    vocabulary = load_vocabulary(rulebase.vocabulary(rulebase.checkout()))
-    names = Names(vocabulary, snapshot.packages, owners, providers.standard_library())
+    library = standard_of(str(snapshot.python.get("version", "")))
+    names = Names(rulebase.words(), snapshot.packages, owners, library)
     asked = derived.questions(clues, names, snapshot)
-    seen = {**providers.answers(snapshot.packages, asked), "history": lives(asked["offers"])}
-    return derived.derive(clues, names, snapshot, seen), names
+    seen = {"holders": holders(derived.endings(clues))}
+    return clues, names, {**seen, **providers.answers(snapshot.packages, asked), "history": lives(asked["offers"])}
+
+
+def measured(said: ErrorText, snapshot: Snapshot | None, tell: Callable[[str], None]) -> tuple[Clue, Ask, Edges] | None:
+    """The first thing that a text says to be missing of which the releases on the index tell the edges."""
+    from envdoctor.engine import derived
+    from envdoctor.engine.explain import told
+    from envdoctor.linker.edges import edges
+
+    place = told(said) if snapshot is None else snapshot
+    clues, names, seen = _seen(said, place)
+    for what, ask in derived.asks(clues, names, place, seen).items():
+        found = edges(ask, tell)
+        clue = next(one for one in clues if one.said == what)
+        if found.asking and (found.life or ask.provider == ""):
+            return clue, ask, found
+    return None
 
 
 def rule_bases(directories: Sequence[str] = (), *, candidates: bool = False) -> list[Index]:

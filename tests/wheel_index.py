@@ -8,19 +8,24 @@ import re
 import threading
 import zipfile
 
-from envdoctor.authoring import releases
-from envdoctor.authoring.wheel_files import BLOCK
+from envdoctor.probes import releases
+from envdoctor.probes.wheel_files import BLOCK
 
 BALLAST = bytes(index * 7919 % 251 for index in range(BLOCK * 12))  # what a range request spares
 
 
-def wheel(sources, ballast="left/ballast.bin"):
-    """The bytes of a wheel with these members, and one that nobody wants to read."""
+def wheel(sources, name="left", version="1.0", requires=(), ballast=None):
+    """The bytes of a wheel with these members and its metadata; at ``ballast`` with much that nobody wants to read."""
     file = io.BytesIO()
     with zipfile.ZipFile(file, "w") as archive:
-        archive.writestr(ballast, BALLAST)
-        for name, text in sources.items():
-            archive.writestr(name, text)
+        if ballast:
+            archive.writestr(ballast, BALLAST)
+        for path, content in sources.items():
+            archive.writestr(path, content)
+        if not any(path.endswith("/METADATA") for path in sources):
+            header = ["Metadata-Version: 2.1", f"Name: {name}", f"Version: {version}"]
+            header += [f"Requires-Dist: {one}" for one in requires]
+            archive.writestr(f"{name.replace('-', '_')}-{version}.dist-info/METADATA", "\n".join(header) + "\n")
     return file.getvalue()
 
 
@@ -45,7 +50,11 @@ class Index(http.server.BaseHTTPRequestHandler):
 
     def page(self, project):
         """The page of a project, as JSON with sizes or as HTML without."""
-        found = {one: content for one, content in self.server.wheels.items() if one.partition("-")[0] == project}
+        found = {
+            one: content
+            for one, content in self.server.wheels.items()
+            if one.partition("-")[0] == project.replace("-", "_")
+        }
         if not found:
             return b"", "text/html"
         if self.server.html:
@@ -62,7 +71,7 @@ def serving(monkeypatch, cache, wheels):
     """Run an index, the only one that is configured, with an empty cache."""
     server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Index)
     server.asked, server.wheels, server.ranges, server.html = [], wheels, True, False
-    thread = threading.Thread(target=server.serve_forever)
+    thread = threading.Thread(target=server.serve_forever, args=(0.01,))
     thread.start()
     monkeypatch.setenv("XDG_CACHE_HOME", str(cache))
     monkeypatch.setenv("LOCALAPPDATA", str(cache))

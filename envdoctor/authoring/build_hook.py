@@ -15,17 +15,18 @@ class RulesHook(BuildHookInterface[Any]):
     """Compiles ``rules/`` and adds the result to the wheel, not to the source tree."""
 
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:
-        """Add ``rules.idx`` and ``silent.idx`` to a standard wheel; an editable one reads the checkout."""
+        """Add what is compiled to a standard wheel; an editable one reads the checkout."""
         if version == "editable":
             return
         sys.path.insert(0, self.root)
         try:
-            from envdoctor.authoring.compile import compile_directory
+            from envdoctor.authoring.compile import compile_directory, compile_words
 
             rules = os.path.join(self.root, "rules")
             compiled = {
                 "rules.idx": compile_directory(rules),
                 "silent.idx": compile_directory(rules, silent=True),
+                "words.json": compile_words(os.path.join(rules, "vocabulary.yaml")),
             }
         finally:
             sys.path.remove(self.root)

@@ -250,6 +250,16 @@ def compile_directory(
     return compile_base(*_sound(directory, vocabulary), digest(directory, vocabulary), silent=silent, own=own)
 
 
+#: The sections of the vocabulary that error texts are read by.
+_READ_BY = ("imports", "families", "classes", "symbols", "voices", "stands_in")
+
+
+def compile_words(vocabulary: str) -> bytes:
+    """The words of a vocabulary that error texts are read by, as JSON."""
+    words = load_vocabulary(vocabulary)
+    return json.dumps({section: words[section] for section in _READ_BY}, separators=(",", ":")).encode()
+
+
 def _sound(directory: str, vocabulary: str) -> tuple[list[Rule], dict[str, Any]]:
     """The rules below a directory, and the words that they share; raises where one is not well formed."""
     words = load_vocabulary(vocabulary)

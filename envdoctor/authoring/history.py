@@ -10,19 +10,20 @@ import ssl
 import zipfile
 from typing import TYPE_CHECKING, Any
 
-from packaging.utils import InvalidWheelFilename, canonicalize_name, parse_wheel_filename
 from packaging.version import Version
 
-from envdoctor.authoring import releases as index
-from envdoctor.authoring.wheel_files import members
 from envdoctor.errors import TargetError
 from envdoctor.linker.history import ROOTS
+from envdoctor.linker.published import wheels
 from envdoctor.linker.surface import Module, surface
-from envdoctor.model import Record
 from envdoctor.probes import cache
+from envdoctor.probes import releases as index
+from envdoctor.probes.wheel_files import members
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
+
+    from envdoctor.linker.published import File
 
 #: Of how many releases of one distribution the names are read.
 MOST_RELEASES = 60
@@ -33,47 +34,11 @@ _ASIDE = frozenset(
 _NATIVE = (".so", ".pyd")
 
 
-class Wheel(Record):
-    """One wheel on an index: the version, the address and, where the index tells it, the size in bytes."""
-
-    version: str
-    address: str
-    size: int | None
-
-
-def wheels(name: str) -> list[Wheel]:
-    """The final releases that have a wheel, oldest first, with the one that is easiest to read.
-
-    Raises :class:`TargetError` where no index answers.
-    """
-    found: dict[Version, tuple[tuple[bool, ...], Wheel]] = {}
-    for url in index.configuration().urls:
-        files = index.files(f"{url.rstrip('/')}/{canonicalize_name(name)}/")
-        if files is None:
-            raise TargetError(f"no index answers for {name}: try again later")
-        for file in files:
-            try:
-                _, version, _, tags = parse_wheel_filename(file["filename"])
-            except InvalidWheelFilename:
-                continue
-            if version.is_prerelease or not str(file.get("url", "")).startswith("http"):
-                continue
-            rank = (
-                any(tag.platform == "any" for tag in tags),
-                any(tag.interpreter == "cp311" and "x86_64" in tag.platform for tag in tags),
-                any("manylinux" in tag.platform and "x86_64" in tag.platform for tag in tags),
-            )
-            wheel = Wheel(version=str(version), address=file["url"], size=int(file.get("size") or 0) or None)
-            if version not in found or found[version][0] < rank:
-                found[version] = (rank, wheel)
-    return [found[version][1] for version in sorted(found)]
-
-
-def chosen(wheels_of: Sequence[Wheel], most: int = MOST_RELEASES) -> list[Wheel]:
+def chosen(wheels_of: Sequence[File], most: int = MOST_RELEASES) -> list[File]:
     """The first and the last release of each minor version; with many of these the last, then those of major ones."""
     picked: set[str] = set()
     for parts, ends in ((2, (0, -1)), (2, (-1,)), (1, (0, -1)), (1, (-1,))):
-        groups: dict[tuple[int, ...], list[Wheel]] = {}
+        groups: dict[tuple[int, ...], list[File]] = {}
         for wheel in wheels_of:
             groups.setdefault(Version(wheel.version).release[:parts], []).append(wheel)
         picked = {group[end].version for group in groups.values() for end in ends}
@@ -82,7 +47,7 @@ def chosen(wheels_of: Sequence[Wheel], most: int = MOST_RELEASES) -> list[Wheel]
     return [one for one in wheels_of if one.version in picked or one is wheels_of[-1]][-most:]
 
 
-def names_in(wheel: Wheel) -> set[str]:
+def names_in(wheel: File) -> set[str]:
     """The public names of a release; kept for good, since a wheel never changes.
 
     Raises :class:`TargetError` where it cannot be read.
@@ -96,7 +61,7 @@ def names_in(wheel: Wheel) -> set[str]:
     return found
 
 
-def _read(wheel: Wheel) -> set[str]:
+def _read(wheel: File) -> set[str]:
     where = index.configuration()
     context = ssl.create_default_context(cafile=where.certificates)
     modules: dict[str, Module] = {}

@@ -52,7 +52,7 @@ _HINTS = {
 def lint(paths: Sequence[str], releases: Releases | None = None) -> list[Complaint]:
     """Every complaint about the rules in some files and directories, by file and line.
 
-    ``releases`` answers for many distributions at once, as :func:`envdoctor.authoring.releases.known_releases` does;
+    ``releases`` answers for many distributions at once, as :func:`envdoctor.probes.releases.known_releases` does;
     without it, ranges are not held against the index. Raises :class:`~envdoctor.errors.RuleError` where the
     vocabulary cannot be read.
     """

@@ -18,9 +18,9 @@ from typing import TYPE_CHECKING, Any
 from packaging.utils import InvalidWheelFilename, canonicalize_name, parse_wheel_filename
 from packaging.version import Version
 
-from envdoctor.authoring import releases as index
 from envdoctor.model import Record
 from envdoctor.probes import cache
+from envdoctor.probes import releases as index
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -13,6 +13,8 @@ if TYPE_CHECKING:
 FILE = "rules.idx"
 #: The rules that stay out of ordinary runs: candidates, and those that never hold.
 SILENT = "silent.idx"
+#: The sections of the vocabulary that an error text is read by.
+WORDS = "words.json"
 _PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 
 
@@ -28,9 +30,33 @@ def shipped(*, silent: bool = False) -> index.Index:
     except (FileNotFoundError, NotADirectoryError):
         pass
     if _in_archive():
-        loader: Any = globals()["__loader__"]  # it knows its archive by the very name it was given, relative or not
-        return index.from_bytes(loader.get_data(os.path.join(os.path.dirname(os.path.dirname(__file__)), name)), path)
+        return index.from_bytes(_packed(name), path)
     return further(checkout(), silent=silent, own=False)
+
+
+def words() -> dict[str, Any]:
+    """What import names, classes, symbols and words of errors are of: compiled in the wheel, else from a checkout."""
+    import json
+
+    try:
+        if _in_archive():
+            data = _packed(WORDS)
+        else:
+            with open(os.path.join(_PACKAGE, WORDS), "rb") as file:
+                data = file.read()
+    except (FileNotFoundError, NotADirectoryError):
+        from envdoctor.authoring.syntax import load_vocabulary
+
+        return load_vocabulary(vocabulary(checkout()))
+    found: dict[str, Any] = json.loads(data)
+    return found
+
+
+def _packed(name: str) -> bytes:
+    """The bytes of a file in the archive that envdoctor runs from."""
+    loader: Any = globals()["__loader__"]  # it knows its archive by the very name it was given, relative or not
+    data: bytes = loader.get_data(os.path.join(os.path.dirname(os.path.dirname(__file__)), name))
+    return data
 
 
 def _in_archive() -> bool:

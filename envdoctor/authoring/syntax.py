@@ -319,7 +319,7 @@ _SHAPES: dict[str, type] = {
     "classes": dict,
     "symbols": dict,
     "voices": dict,
-    "standard_library": dict,
+    "stands_in": dict,
     "compiled": dict,
     "generated": dict,
     "libraries": dict,

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import codecs
+import functools
 import os
 import sys
 
 from envdoctor import doctor
 from envdoctor.commands import instead
 from envdoctor.commands.configuration import parse
+from envdoctor.commands.online import add_online, permitted
 from envdoctor.commands.options import (
     add_candidates,
     add_output,
@@ -50,6 +52,7 @@ def run(words: Sequence[str]) -> int:
     parser.add_argument("file", nargs="?", default="-", help="the text; - or nothing reads stdin")
     parser.add_argument("--no-target", action="store_true", help="go by the text alone")
     parser.add_argument("--no-rules", action="store_true", help="ask no rule: only what follows from the text itself")
+    add_online(parser)
     add_output(parser)
     add_target(parser)
     add_project(parser)
@@ -63,19 +66,20 @@ def run(words: Sequence[str]) -> int:
     if not text.strip():
         raise UsageError("there is no text to explain: give a file, or pipe a traceback or log into envdoctor explain")
     error_text = read_error(text)
-    frames = _frames(error_text)
+    frames = frames_of(error_text)
     target = None if options.no_target else examine(options, frames)
     if target is not None and target.siblings:
         from envdoctor.targets.traced import among
 
         target = among(target, frames)
     asked = {"candidates": options.candidates, "ruled": not options.no_rules}
-    report = doctor.explain(error_text, target, options.rules, **asked)
+    online = functools.partial(permitted, option=options.online)
+    report = doctor.explain(error_text, target, options.rules, online=online, **asked)
     show(report, options.format, options.output, everything=options.all)
     return int(any(one.status != "derived" or one.severity != "info" for one in report.findings))
 
 
-def _frames(error_text: ErrorText) -> list[str]:
+def frames_of(error_text: ErrorText) -> list[str]:
     """The files of the frames that run through something installed."""
     return [frame.file for failure in error_text.failures for frame in failure.frames if frame.installed]
 

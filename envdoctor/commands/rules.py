@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from envdoctor import doctor
 from envdoctor.authoring.status import RETIRED, STATUSES
-from envdoctor.commands import rules_history, rules_import, rules_measure, rules_verify
+from envdoctor.commands import rules_draft, rules_history, rules_import, rules_measure, rules_verify
 from envdoctor.commands.options import Parser, add_format, parser_for
 from envdoctor.commands.output import say, write
 from envdoctor.errors import UsageError
@@ -23,6 +23,7 @@ commands:
   list      every rule, a line each
   show      one rule, whole
   new       write the skeleton of a rule
+  draft     write a rule from a traceback, with the edges that releases tell
   lint      read rules back; all mistakes of a file at once
   verify    run their proofs in throw-away environments
   bisect    measure where a rule begins and ends
@@ -234,7 +235,7 @@ def _seen(path: str | None) -> Mapping[str, str] | None:
 
 def _lint(options: argparse.Namespace) -> int:
     from envdoctor.authoring.lint import lint
-    from envdoctor.authoring.releases import known_releases
+    from envdoctor.probes.releases import known_releases
 
     paths = options.path or ["rules"]
     for path in paths:
@@ -260,6 +261,7 @@ _COMMANDS: Mapping[str, tuple[Callable[[], Parser], Callable[[argparse.Namespace
     "list": (_list_parser, _list),
     "show": (_show_parser, _show),
     "new": (_new_parser, _new),
+    "draft": (rules_draft.parser, rules_draft.run),
     "lint": (_lint_parser, _lint),
     "verify": (rules_verify.parser, rules_verify.run),
     "import": (rules_import.parser, rules_import.run),

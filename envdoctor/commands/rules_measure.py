@@ -102,7 +102,7 @@ def bisect(options: argparse.Namespace) -> int:
     """Run ``envdoctor rules bisect``; 1 where an edge is not where the rule states it."""
     from envdoctor.authoring.proof import bisect as measure
     from envdoctor.authoring.proof.trials import plan
-    from envdoctor.authoring.releases import releases
+    from envdoctor.probes.releases import releases
 
     rule, vocabulary = _rule(options)
     pairs = measure.pairs(plan(rule, vocabulary, _minors(options)), releases, _minors(options))
@@ -172,7 +172,7 @@ def _axis(name: str, options: argparse.Namespace) -> Axis:
 
     from envdoctor.authoring.proof.bisect import PYTHON
     from envdoctor.authoring.proof.matrix import Axis, thinned
-    from envdoctor.authoring.releases import releases
+    from envdoctor.probes.releases import releases
 
     if name == PYTHON:
         return Axis(name=name, versions=_minors(options))

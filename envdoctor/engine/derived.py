@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
+from envdoctor.engine.asks import ask
 from envdoctor.engine.derived_case import VAGUE, Case, filled, short
 from envdoctor.engine.derived_cures import remedies
 from envdoctor.engine.installed import Requirements
@@ -19,6 +20,7 @@ from envdoctor.model import Evidence, Finding, Unknown
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
+    from envdoctor.engine.asks import Ask
     from envdoctor.engine.families import Clue
     from envdoctor.engine.names import Names
     from envdoctor.engine.suspects import Parties
@@ -45,6 +47,17 @@ def modules(clues: Sequence[Clue], error_text: Any) -> list[str]:
         named += [name.rpartition(".")[0] for name in (said.get("owner", ""), said.get("object", ""), exception)]
         found.update(dict.fromkeys(named))
     return [name for name in found if name]
+
+
+def endings(clues: Sequence[Clue]) -> dict[str, str]:
+    """The ends of names that messages name without a module, by what they say: ``Class.name``, ``function:name``."""
+    found = {}
+    for clue in clues[:MOST_FINDINGS]:
+        said = clue.groups
+        owner, function, name = said.get("owner", ""), said.get("function", ""), said.get("name", "")
+        if name and not said.get("module") and (owner or function) and "." not in owner:
+            found[clue.said] = f"{owner}.{name}" if owner else f"{function}:{name}"
+    return found
 
 
 def questions(clues: Sequence[Clue], names: Names, snapshot: Snapshot) -> dict[str, list[Any]]:
@@ -93,19 +106,29 @@ def _requiring(name: str, snapshot: Snapshot) -> list[str]:
     return [other for other in snapshot.packages if name in _required_by(other, snapshot)]
 
 
+def asks(clues: Sequence[Clue], names: Names, snapshot: Snapshot, seen: Mapping[str, Any]) -> dict[str, Ask]:
+    """What releases are to be asked, by what the message says, for each finding that :func:`derive` would give."""
+    found = {case.clue.said: ask(case) for case in _cases(clues, names, snapshot, seen)}
+    return {said: one for said, one in found.items() if one is not None}
+
+
 def derive(clues: Sequence[Clue], names: Names, snapshot: Snapshot, seen: Mapping[str, Any]) -> list[Finding]:
     """The findings that follow from the most telling clues of a text, each about other distributions than the first.
 
     ``seen`` is what was found in files: ``offers`` by (module, name), ``imports`` by module, ``classes`` by name,
-    ``askers`` by (module, name), ``trackers`` by distribution and ``history`` by
-    (module, name); what was not found is not in it.
+    ``askers`` by (module, name), ``trackers`` by distribution, ``history`` by (module, name), and ``edges`` by what
+    the message says; what was not found is not in it.
     """
-    found: list[Finding] = []
+    return [_finding(case, seen.get("trackers", {})) for case in _cases(clues, names, snapshot, seen)]
+
+
+def _cases(clues: Sequence[Clue], names: Names, snapshot: Snapshot, seen: Mapping[str, Any]) -> list[Case]:
+    found: list[Case] = []
     requirements = Requirements(snapshot)
     for clue in clues:
         case = Case(clue, names, snapshot, seen, requirements)
-        if case.tells() and not any({*case.packages()} <= {*one.packages} for one in found):
-            found.append(_finding(case, seen.get("trackers", {})))
+        if case.tells() and not any({*case.packages()} <= {*one.packages()} for one in found):
+            found.append(case)
         if len(found) == MOST_FINDINGS:
             break
     return found
@@ -114,6 +137,8 @@ def derive(clues: Sequence[Clue], names: Names, snapshot: Snapshot, seen: Mappin
 def _finding(case: Case, trackers: Mapping[str, str]) -> Finding:
     words, fields, left = case.words, case.fields(), case.who.left
     why = filled(words.why, fields)
+    told = [one.said() for one in (case.life, case.asking) if one]
+    why += f" {'; '.join(told)}." if told else ""
     if left:
         why += f" Of what is installed besides, only {' and '.join(map(case.release, left))} can be the other side."
     links = [_search(case, trackers[name]) for name in case.packages() if name in trackers]
@@ -149,9 +174,11 @@ def _evidence(case: Case) -> Iterator[Evidence]:
     if case.offer and case.offer[0] in _OFFERED:
         verdict, file = case.offer
         yield Evidence(fact=f"offers.{case.said['module']}", value=_OFFERED[verdict], source=file)
-    if case.life:
-        fact = f"history.{case.life.distribution}"
-        yield Evidence(fact=fact, value=case.life.said(), source="the releases that the shipped history was read from")
+    for told in (case.life, case.asking):
+        if told:
+            yield Evidence(
+                fact=f"history.{told.distribution}", value=told.said(), source="its releases, as they were read"
+            )
     for owner, line, required in case.unmet():
         there = case.release(required) if required in snapshot.packages else "not installed"
         value = f"{case.release(owner.name)} → {line.partition(';')[0].strip()} (there is: {there})"

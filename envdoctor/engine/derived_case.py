@@ -35,7 +35,8 @@ _LIBRARY = re.compile(
 class Case:
     """One clue, who is concerned by it, and the row of words that fits.
 
-    ``seen`` is what was found in files, see :func:`envdoctor.engine.derived.derive`.
+    ``seen`` is what was found in files, see :func:`envdoctor.engine.derived.derive`. ``life`` is that of what is asked
+    for, and ``asking`` how long it is asked for, as far as releases tell.
     """
 
     def __init__(
@@ -45,8 +46,13 @@ class Case:
         self.said = clue.groups
         self.names = names
         self.snapshot = snapshot
-        self.life: Any = seen.get("history", {}).get((self.said.get("module"), self.said.get("name")))
+        edges = seen.get("edges", {}).get(clue.said)
+        self.life: Any = (edges and edges.life) or seen.get("history", {}).get((self._module(), self.said.get("name")))
+        self.asking: Any = edges and edges.asking
         self.who = parties(clue, names, seen, complete=snapshot.complete)
+        found = {side: name for side in ("provider", "consumer") if (name := edges and getattr(edges, side))}
+        if found:
+            self.who = self.who.replace(**found, left=(), others=())
         self.offer: tuple[str, str] | None = seen.get("offers", {}).get((self._module(), self.said.get("name", "")))
         self.python = str(snapshot.python.get("version") or "")
         self.since = ""
@@ -146,13 +152,12 @@ class Case:
         return next((variant for variant, fits in variants if fits), "")
 
     def _moved(self) -> str:
-        """Whether the standard library has it no longer, or not yet, as far as the vocabulary knows."""
-        for name in self.dotted():
-            for moved, table in (("-removed", self.names.removed), ("-added", self.names.added)):
-                if name in table:
-                    self.since = table[name]
-                    return moved
-        return ""
+        """Whether the standard library has it no longer, or not yet, as far as is known."""
+        found = next(filter(None, map(self.names.moved, self.dotted())), None)
+        if found is None:
+            return ""
+        self.since = found[1]
+        return f"-{found[0]}"
 
     # -- in words ----------------------------------------------------------------------------------------------------
 

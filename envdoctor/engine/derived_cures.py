@@ -47,10 +47,24 @@ def _stated(case: Case, cure: str, fields: Mapping[str, str]) -> Iterator[Remedy
     elif kind == "reinstall":
         if name in case.snapshot.packages:
             yield _remedy(kind, package=name, effect=effect)
+    elif party == "asker" and case.asking:
+        yield from _told(case.asking, bound)
     elif party == "python":
         yield from _other_python(case, kind, bound, effect)
     else:
         yield from _moved(kind, name, _limit(bound, case.version(name)), effect, bound)
+
+
+def _told(asking: Any, bound: str) -> Iterator[Remedy]:
+    """The releases of the one that asks that are known not to, or to keep the other side out."""
+    name, until = asking.distribution, asking.until
+    if bound == "above" and asking.works:
+        yield _remedy("upgrade", requirement=f"{name}>={asking.works}", effect=f"{name} asks until {until}")
+    elif bound == "above" and asking.caps:
+        yield _remedy("upgrade", requirement=f"{name}>={asking.caps}", effect=f"it asks too, and requires {asking.cap}")
+    if asking.before:
+        effect = f"without what newer releases of {name} bring: up to {asking.before} it does not ask"
+        yield _remedy("downgrade", requirement=f"{name}<={asking.before}", effect=effect)
 
 
 def _other_python(case: Case, kind: str, bound: str, effect: str) -> Iterator[Remedy]:

@@ -100,6 +100,11 @@ WORDS: Mapping[str, Words] = {
         "The text does not say whose function it is: one of a distribution that {asker} uses, in another release than "
         "the one that {asker} was written for.", ("packages", "source"), ("upgrade-asker", "older-asker"),
     ),
+    "hook": Words(
+        "derived-hook", "crash", "{asker} implements the hook {thing}, which {asked} does not have in this form",
+        "A plugin's functions must take arguments that the hook has in the installed release: {provider} renamed or removed it.",
+        _MISSING, _PAIR,
+    ),
     "unmet": Words(
         "derived-unmet-requirement", "crash", "{asker} requires {requirement}, which is not met",
         "The text says so itself: the requirement stands in the metadata or in the code of {asker}.",

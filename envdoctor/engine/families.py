@@ -3,7 +3,8 @@
 A family is a row of :data:`FAMILIES` or, for what stands in a line of any log, of :data:`LINES`. The groups of its
 expression name what the message says: ``module`` and ``name`` (or ``owner``, a class, or ``function``) of what is
 asked for, ``path`` where it was looked for, ``distribution``, ``consumer``, ``requirement``, ``version``, ``library``
-(a file of the system's), ``symbol``, ``object`` (what cannot be pickled), ``python`` and ``wheel``.
+(a file of the system's), ``symbol``, ``object`` (what cannot be pickled), ``python``, ``wheel``, ``importer`` (the module
+that was being imported), ``plugin`` and ``maker`` (who implements a hook, whose ``name`` begins with its owner's).
 """
 
 # ruff: noqa: E501 - an expression is one row
@@ -90,10 +91,13 @@ FAMILIES: Sequence[tuple[str, str, str]] = (
     ("resources", "", r"(?i:too many open files|received \d+ items of ancdata|no space left on device|cannot allocate memory|insufficient shared memory|unable to (?:mmap|open shared memory)|out of (?:shared )?memory|/dev/shm)"),
     ("device", "", r"(?:no kernel image is available|CUDA (?:driver|error|capability|initialization)|sm_\d+ is not compatible|NVIDIA driver|libcuda|cuDNN|HIP error|ROCm|CUBLAS_STATUS|not compiled with CUDA)"),
     ("display", "", r"(?i:glad ?LoadGL|\bEGL\b|\bGLX\b|OpenGL|\$DISPLAY|no display|connect to display|\bxcb\b|Qt platform plugin|X server|GLEW|not implemented\. Rebuild the library)"),
+    ("hook", "", r"Plugin '(?P<plugin>[\w.-]+)' for hook '(?P<name>\w+)'[^\n]*\n[^\n]*\n?(?:Argument\(s\) [^\n]{1,200})?"),
+    ("hook", "", r"unknown hook '(?P<name>\w+)' in plugin (?:<module '(?P<plugin>[\w.]+)'|<(?P<maker>[\w.]+))?"),
     ("stated", "", rf"(?P<consumer>[A-Za-z][\w-]+)(?: {_VERSION})? (?:needs|requires|only supports?|depends on) (?:at least |the )?(?P<distribution>[A-Za-z][\w.-]+?)(?: version)?(?: ?[<>=!~]=?| at least)? ?v?\d"),
     ("stated", "", r"(?:[Rr]equires?|needs?|upgrade|install(?:ed)?|is incompatible with|not compatible with) (?:at least |a newer |to )?`?(?P<distribution>[A-Za-z][\w.-]+?)`?(?: to)?(?: at least)?(?: version)? ?(?:[<>=!~]=?)? ?v?(?P<version>\d[\w.]*)"),
     ("stated", "", r"(?P<consumer>[A-Za-z][\w.-]+) (?:needs|requires) (?:the )?[`'\"]?(?P<distribution>[A-Za-z][\w.-]+)[`'\"]?(?= (?:package|library|module|when|to be installed)|[.,]|$)"),
     ("announced", "", r"`?'?(?P<module>[A-Za-z_]\w*)\.(?P<name>[A-Za-z_][\w.]*)(?:\(\))?'?`? (?:module |function |class |attribute )?(?:was|is|has been|have been|were) (?:now |a )?(?:removed|moved|renamed|deprecated|replaced|no longer|expired|separate)"),
+    ("announced", "", r"[`'](?P<name>[A-Za-z_]\w*)(?:\(\))?[`'] (?:was|has been|is) (?:now )?(?:removed|moved|renamed|expired)"),
     ("announced", "", rf"pip install (?:-U |--upgrade )?[\"'`]?(?P<requirement>{_NAME}(?:\[[\w,]+\])?(?:{_SPEC})?)"),
 )  # fmt: skip
 
@@ -111,21 +115,29 @@ LINES: Sequence[tuple[str, str, str]] = (
     ("compile", "", r"fatal error: '?(?P<header>[\w./+-]+\.h(?:pp)?)'?(?: file not found|: No such file)"),
     ("compile", "", r"['`\u2018](?P<symbol>\w+)['\u2019][^\n]{0,80} has no member named"),
     ("compile", "", r"(?:use of undeclared identifier|[\u2018'`]?(?P<undeclared>_?Py\w+)[\u2019']? (?:undeclared|was not declared)|unknown type name|implicit declaration of function) ?[\u2018'`]?(?P<symbol>\w*)"),
-    ("compiler", "", r"(?P<said>Microsoft Visual C\+\+ [\d.]+ (?:or greater )?is required|Unable to find vcvarsall\.bat|(?:command|program) '[\w/.-]*(?:gcc|g\+\+|cc|clang|cl\.exe|nvcc)[\w.-]*' failed: No such file|can't find Rust compiler|cargo.{0,80}not (?:found|installed)|CMake must be installed|No CMAKE_C(?:XX)?_COMPILER|unable to execute '\S+': No such file)"),
+    ("compiler", "", r"(?P<said>Microsoft Visual C\+\+ [\d.]+ (?:or greater )?is required|Unable to find vcvarsall\.bat|(?:command|program) '[\w/.-]*(?:gcc|g\+\+|cc|clang|cl\.exe|nvcc)[\w.-]*' failed: No such file|can't find Rust compiler|cargo.{0,80}not (?:found|installed)|CMake must be installed|No CMAKE_C(?:XX)?_COMPILER|unable to execute '\S+': No such file|No such file or directory: '(?:[\w+-]+-config|cmake|cargo|make|ninja|swig|git|meson)')"),
     ("build", "", rf"[Ff]ailed building (?:editable )?wheel for (?P<distribution>{_NAME})"),
-    ("build", "", rf"[Ff]ailed to build `?(?P<distribution>{_NAME})(?:==(?P<version>{_VERSION}))?`?\s*$"),
+    ("build", "", rf"[Ff]ailed to build [`']?(?P<distribution>{_NAME})(?:==(?P<version>{_VERSION}))?[`']?(?: when .{{1,120}})?\s*$"),
+    ("build", "", rf"Building (?:editable )?wheel for (?P<distribution>{_NAME}) \([\w.]+\)(?:[ .]*error$| did not run successfully|: finished with status 'error')"),
     ("build", "", rf"[Ff]ailed to build installable wheels for some .{{0,40}}\((?P<distribution>{_NAME})"),
     ("build", "", rf"[Ii]gnoring version (?P<version>{_VERSION}) of (?P<distribution>{_NAME}) since it has invalid metadata"),
-    ("build", "", r"(?P<said>metadata-generation-failed|legacy-install-failure|Getting requirements to build wheel did not run successfully|python setup\.py \w+ did not run successfully|Command errored out with exit status)"),
+    ("build", "", r"(?P<said>metadata-generation-failed|Preparing metadata \([\w.]+\)[ .]*(?:error|did not run successfully)|legacy-install-failure|Getting requirements to build wheel did not run successfully|python setup\.py \w+ did not run successfully|Command errored out with exit status)"),
 )  # fmt: skip
 
+#: Families that a log may quote in the middle of a line: behind an exception's name, or in brackets, after what imported.
+_QUOTED = frozenset({"missing-name", "missing-attribute", "missing-module", "signature"})
+_LEAD = (
+    rf"(?:(?:import|load)(?:ing)?(?: the)?(?: \w+)? '?(?P<importer>{_DOTTED})'?[^\n]{{0,60}}?)?"
+    r"(?:\w+Error(?:: |\([\"'])|\bexception: )"
+)
 #: Families that a line may show which no exception stands before, and the words of which such a line has one.
-_ANYWHERE = frozenset({"abi", "libc", "unmet", "start-method", "device", "resources", "shadowed"})
+_ANYWHERE = frozenset({"hook", "abi", "libc", "unmet", "start-method", "device", "resources", "shadowed"})
 _TELLING = re.compile(
     r"requires |requirement|depends on|different Python|wheel|No matching|setup command|fatal error|no member|undeclared"
     r"|unknown type|implicit decl|Visual C|vcvarsall|[Ff]ailed|cargo|Rust|CMake|CMAKE|unable to execute|invalid metadata"
     r"|did not run|errored out|compiled using|required by|start method|bootstrapping|CUDA|sm_|open files|ancdata"
-    r"|shared memory|but found|consider renaming|size changed|failed to import"
+    r"|shared memory|but found|consider renaming|size changed|failed to import|Error: |Error\(|exception: |unknown hook"
+    r"|Preparing metadata|-config'|Building "
 )
 #: Where a log says which distribution is being built, the last and the most telling at the end.
 _BUILT = tuple(
@@ -135,13 +147,14 @@ _BUILT = tuple(
         rf"^\s{{0,20}}Downloading (?:\S{{1,200}}/)?(?P<name>{_NAME}?)-\d[\w.]*\.(?:tar\.gz|zip|tar\.bz2)",
         r"[/\\]pip-(?:install|req-build|wheel)-\w+[/\\](?P<name>[\w.-]+?)(?:_[0-9a-f]{32})?[/\\]",
         rf"(?:Building wheel for|Running setup\.py (?:install|bdist_wheel) for) (?P<name>{_NAME})",
-        rf"Failed (?:building (?:editable )?wheel for|to build) `?(?P<name>{_NAME}?)(?:==\S+)?`?\s*$",
+        r"[/\\\\]pip-modern-metadata-\w+[/\\\\]{1,2}(?P<name>[\w.-]+?)\.egg-info",
+        rf"[Ff]ailed (?:building (?:editable )?wheel for|to build) [`']?(?P<name>{_NAME}?)(?:==\S+)?[`']?(?: when .{{1,120}})?\s*$",
         rf"error in (?P<name>{_NAME}) setup command",
     )
 )
 _SCENE = re.compile(
     r"pip-build-env|[/\\]overlay[/\\]|builds-v\d|pip-(?:install|req-build|wheel)-|[Ff]ailed (?:to build|building)|egg_info"
-    r"|setup command|wheel\b.{0,40}(?:error|did not run)|exited-with-error|metadata-generation-failed"
+    r"|setup command|(?:wheel|metadata)\b.{0,40}(?:error|did not run)|exited-with-error|metadata-generation-failed"
 )
 
 
@@ -171,7 +184,8 @@ def clues(error_text: Any) -> list[Clue]:
     found = [
         clue for number, failure in enumerate(failures) for clue in _of_failure(failure, number, len(failures), built)
     ]
-    found += _of_lines(error_text.text, built)
+    known = [(clue.family, clue.groups) for clue in found]
+    found += [clue for clue in _of_lines(error_text.text, built) if (clue.family, clue.groups) not in known]
     found.sort(key=lambda clue: -clue.weight)
     return found[:MOST_CLUES]
 
@@ -237,6 +251,8 @@ def _weight(family: str, failure: Any) -> float:
 def _of_lines(text: str, built: str | None) -> Iterator[Clue]:
     """What single lines say that are no failure of their own, the last of each family first."""
     rows = [(family, expression) for family, raises, expression in _IN_ORDER if _in_line(family, raises)]
+    quoted = (row for row in _IN_ORDER if row[0] in _QUOTED)
+    rows += [(family, _LEAD + re.sub(r"\$$", r"(?=\\)?$)", expression)) for family, _, expression in quoted]
     lines = [line for line in (line[:MOST_LINE] for line in text.split("\n")) if _TELLING.search(line)]
     seen: Counter[str] = Counter()
     for line in reversed(lines[-MOST_LINES:]):
@@ -244,8 +260,11 @@ def _of_lines(text: str, built: str | None) -> Iterator[Clue]:
         found = next(((family, match) for family, form in left if (match := _compiled(form).search(line))), None)
         if found:
             family, match = found
-            weight = _TELLS.get(family, 1.0) - 0.1 * seen[family] - 0.3 * (family in _ANYWHERE)
+            weight = _TELLS.get(family, 1.0) - 0.1 * seen[family] - 0.3 * (family in _ANYWHERE | _QUOTED)
+            weight += "importer" in match.groupdict() and match["importer"] is not None  # it knows both sides
             seen[family] += 1
+            if match.groupdict().get("owner") in BUILT_IN:
+                continue
             yield Clue(family=family, said=match.group().strip(), groups=_groups(match), built=built, weight=weight)
 
 

@@ -17,9 +17,9 @@ _SHORT = 4
 class Names:
     """What import names, classes and symbols are of.
 
-    ``vocabulary`` has ``imports``, ``families``, ``classes``, ``symbols`` and ``standard_library``; ``installed`` are
-    normalised names; ``provided`` maps an import name to the distributions whose files it is among; ``standard`` are
-    the top-level names of the standard library.
+    ``vocabulary`` has ``imports``, ``families``, ``classes``, ``symbols``, ``voices`` and ``stands_in``; ``installed``
+    are normalised names; ``provided`` maps an import name to the distributions whose files it is among; ``library``
+    tells of the standard library, as ``linker.standard.Standard`` does.
     """
 
     def __init__(
@@ -27,21 +27,18 @@ class Names:
         vocabulary: Mapping[str, Any],
         installed: Collection[str] = (),
         provided: Mapping[str, Sequence[str]] | None = None,
-        standard: Collection[str] = (),
+        library: Any = None,
     ) -> None:
         self._imports: Mapping[str, str | None] = vocabulary.get("imports", {})
         self._members: Mapping[str, Sequence[str]] = vocabulary.get("families", {})
         self.classes: Mapping[str, str] = vocabulary.get("classes", {})
         self.symbols: Mapping[str, str] = vocabulary.get("symbols", {})
         self.voices: Mapping[str, str] = vocabulary.get("voices", {})
-        library = vocabulary.get("standard_library", {})
-        self.stands_in: Mapping[str, str] = library.get("stands_in", {})
-        self.removed = {name: version for version, names in library.get("removed", {}).items() for name in names}
-        self.added = {name: version for version, names in library.get("added", {}).items() for name in names}
+        self.stands_in: Mapping[str, str] = vocabulary.get("stands_in", {})
+        self._library = library
         self.installed = installed
         self._provided = provided or {}
-        known = [*self.removed, *self.added]
-        self._standard = {*standard, *(name for name in known if "." not in name)}
+        self._standard: Collection[str] = library.tops if library else ()
 
     def standard(self, module: str) -> bool:
         """Whether a module is, or was, of the standard library, and no installed distribution brings it."""
@@ -78,8 +75,13 @@ class Names:
 
     def method(self, owner: str, name: str) -> str | None:
         """The full name of a method or attribute that a class of the standard library lost or gained."""
-        ending = f".{owner.rpartition('.')[2]}.{name}"
-        return next((full for full in (*self.removed, *self.added) if owner and full.endswith(ending)), None)
+        found: str | None = self._library.method(owner, name) if self._library and owner and name else None
+        return found
+
+    def moved(self, dotted: str) -> tuple[str, str] | None:
+        """Whether the standard library ``removed`` or ``added`` a module or name, and in which version."""
+        found: tuple[str, str] | None = self._library.moved(dotted) if self._library else None
+        return found
 
     def rivals(self, module: str) -> list[str]:
         """The installed distributions that bring the same import name, where they are several."""

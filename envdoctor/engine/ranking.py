@@ -31,7 +31,7 @@ def together(
     Rules that know the text come first, then what was derived, then what holds of the distributions concerned though
     its symptoms are not in the text, unless a rule is confirmed. A rule that is about nothing in the frames, in the
     message or installed comes last; where the message only says that something cannot be pickled, being installed is
-    not enough.
+    not enough, and the object and the code that did it come first unless a rule is confirmed.
     """
     shown = _shown(error_text, names) | {name for one in derived for name in one.packages}
     generic = any(one.rule == _NOT_PICKLABLE for one in derived)
@@ -41,7 +41,9 @@ def together(
     beside = [] if _confirmed(close) else _beside(holding, shown, known)
     pairs, rest = _parted(beside, lambda one: any(_pair(each, one) for each in derived))
     vague, telling = _parted([one for one in derived if not _said(one, close)], lambda one: one.rule in VAGUE)
-    return [*close, *pairs, *telling, *rest, *vague, *remote]
+    first = [] if _confirmed(close) else [one for one in telling if one.rule == _NOT_PICKLABLE]
+    telling = [one for one in telling if one not in first]
+    return [*first, *close, *pairs, *telling, *rest, *vague, *remote]
 
 
 def _parted(findings: Iterable[Finding], fits: Callable[[Finding], bool]) -> tuple[list[Finding], list[Finding]]:

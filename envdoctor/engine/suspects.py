@@ -30,6 +30,8 @@ _IMPORTS = frozenset({"missing-module", "missing-name"})
 _CARRIERS = frozenset(
     {"importlib", "runpy", "threading", "contextlib", "functools", "_bootstrap", "_bootstrap_external"}
 )
+#: Frames of these build something else.
+_HOOKS = re.compile(r"pyproject_hooks|pep517|_in_process|pip-build-env|build_meta\.py")
 _LOADS = re.compile(
     r"\b(?:load|loads|unpickle|load_checkpoint|restore|load_state|read_pickle)\w*\(|Unpickler|find_class"
 )
@@ -67,7 +69,7 @@ def parties(clue: Clue, names: Names, seen: Mapping[str, Any], *, complete: bool
     ``seen`` has what was found in files: ``imports`` by module, ``classes``, ``askers``. ``complete`` says that
     nothing is installed but what ``names`` has as installed.
     """
-    around = places(clue.failure, names)
+    around = [one for one in places(clue.failure, names) if not (clue.built and _HOOKS.search(one.frame.file))]
     asked, python = _asked(clue, names, around, seen)
     consumer, own, inside = _asking(clue, names, around, asked)
     askers = seen.get("askers", {}).get((clue.groups.get("module"), clue.groups.get("name")), [])
@@ -76,8 +78,11 @@ def parties(clue: Clue, names: Names, seen: Mapping[str, Any], *, complete: bool
         asked, python = _beside(around, consumer)
     named = _without([*_raiser(clue, names), *askers, *named_in(_message(clue), names)], consumer)
     asked = asked or next(iter(named), None)
+    called = _called_after(clue, names)
+    named += [called] if called and not names.installed and not names.known(clue.groups["plugin"]) else []
     others = _without(named + names.rivals(clue.groups.get("module", "")), consumer, asked)[:MOST_OTHERS]
-    settled = not complete or None not in (own, asked)
+    elsewhere = consumer is not None and consumer not in names.installed and own is None
+    settled = not complete or elsewhere or None not in (own, asked) or (own is not None and clue.family == "pickle")
     return Parties(
         consumer=consumer,
         provider=asked,
@@ -118,7 +123,7 @@ def _left(names: Names, sure: Iterable[str | None]) -> list[str]:
 def _raiser(clue: Clue, names: Names) -> list[str]:
     """Whose exception it is, or whose words."""
     exception = (clue.failure.exception or "") if clue.failure is not None else ""
-    module = exception.rpartition(".")[0]
+    module = exception.rpartition(".")[0] if clue.family != "hook" else ""
     name = names.distribution(module) if module and module[0] != "_" else names.speaker(_message(clue))
     return [name] if name else []
 
@@ -138,11 +143,25 @@ def _asked(clue: Clue, names: Names, around: Sequence[Place], seen: Mapping[str,
     module = said.get("module") or _module_of(said, around, seen)
     if module:
         return names.distribution(module), names.standard(module)
+    speaking = _speaking(clue, names)
     symbol = said.get("symbol") or said.get("undeclared")
-    if symbol:
+    if symbol and not speaking:
         owner = names.symbol(symbol)
         return (None if owner in {"python", "system"} else owner), owner == "python"
-    return _of_type(said, names, seen), False
+    return speaking or _of_type(said, names, seen) or _of_history(clue, names, seen), False
+
+
+def _speaking(clue: Clue, names: Names) -> str | None:
+    """Who announces a change of its own, or whose hook it is: the first word of a hook's name is its owner's."""
+    if clue.family == "hook":
+        return names.distribution(clue.groups["name"].partition("_")[0])
+    return next(iter(_raiser(clue, names)), None) if clue.family == "announced" else None
+
+
+def _of_history(clue: Clue, names: Names, seen: Mapping[str, Any]) -> str | None:
+    """The one distribution that ever had what a message names without saying whose it is, if it may be installed."""
+    name = seen.get("holders", {}).get(clue.said)
+    return names.present(name) or (None if names.installed else name) if name else None
 
 
 def _meant(word: str, clue: Clue, names: Names) -> str | None:
@@ -204,9 +223,21 @@ def _asking(clue: Clue, names: Names, around: Sequence[Place], asked: str | None
 def _stated(clue: Clue, names: Names) -> str | None:
     """Who asked, where the message itself says so: by name, or by one of its files."""
     said = clue.groups
+    for key in ("importer", "plugin", "maker"):
+        if said.get(key):
+            called = _called_after(clue, names)
+            return called if called in names.installed else names.known(said[key]) or names.distribution(said[key])
     given = said.get("consumer") or (said.get("distribution") if clue.family in _OF_ASKER else None)
     found = _meant(given, clue, names) if given else None
     return found or (of_path(said["path"], names) if "path" in said and clue.family in _OF_FILE else None)
+
+
+def _called_after(clue: Clue, names: Names) -> str | None:
+    """The name that a plugin's distribution may have besides: that of the one it extends, and its own."""
+    plugin, owner = clue.groups.get("plugin", ""), clue.groups.get("name", "").partition("_")[0]
+    if clue.family != "hook" or "." in plugin or not plugin or plugin.startswith(owner):
+        return None
+    return normalise(f"{owner}-{plugin}")
 
 
 def _described(clue: Clue, names: Names) -> str | None:

@@ -60,6 +60,12 @@ class History:
         """What is known of a dotted name; nothing where every release that was read has it, or none."""
         return [life for one in self.distributions(name) for life in self._of(one).lives(name)]
 
+    def holders(self, ending: str) -> list[str]:
+        """The distributions that have or had a name with this end in some releases and not in others."""
+        wanted = f'.{ending}"'.encode()
+        members = (one for one in self._archive.namelist() if one != ROOTS)
+        return [one.removesuffix(".json") for one in members if wanted in self._archive.read(one)]
+
     def _of(self, distribution: str) -> _Names:
         if distribution not in self._kept:
             self._kept[distribution] = _Names(distribution, json.loads(self._archive.read(f"{distribution}.json")))
@@ -98,6 +104,13 @@ def shipped() -> History | None:
         except (OSError, ValueError, KeyError, zipfile.BadZipFile):
             continue
     return None
+
+
+def holders(endings: Mapping[str, str]) -> dict[str, str]:
+    """Whose each name is of which only the end is known, if one distribution alone ever had it; the keys stay."""
+    history = shipped() if endings else None
+    found = {key: history.holders(ending) for key, ending in endings.items()} if history else {}
+    return {key: owners[0] for key, owners in found.items() if len(owners) == 1}
 
 
 def lives(asked: Iterable[Sequence[str]]) -> dict[tuple[str, str], Life]:

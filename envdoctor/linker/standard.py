@@ -27,6 +27,7 @@ class Standard:
     def __init__(self, minor: tuple[int, int]) -> None:
         data = _data()
         self._versions = [tuple(int(part) for part in version.split(".")) for version in data["versions"]]
+        self.minor = minor
         nearest = min(range(len(self._versions)), key=lambda at: abs(self._versions[at][1] - minor[1]))
         self.known = self._versions[nearest] == minor
         self._bit = 1 << nearest
@@ -87,6 +88,34 @@ class Standard:
             return self.matters(inner, ".".join(steps[1:]), call) or not self.has(inner)
         return call is not None and path in self._signatures(module)
 
+    @property
+    def tops(self) -> set[str]:
+        """The top-level modules of all versions."""
+        return {module.partition(".")[0] for module in self._modules}
+
+    def moved(self, dotted: str) -> tuple[str, str] | None:
+        """``removed`` or ``added`` with the first version without, or with, a module or name; ``None`` for neither."""
+        module = dotted
+        while module not in self._modules:
+            module = module.rpartition(".")[0]
+            if not module:
+                return None
+        path = dotted[len(module) + 1 :]
+        span = self.span(module, path) if not path or path in self._changes(module) else None
+        if span is None:
+            return None
+        since, last = span
+        known = [".".join(map(str, version)) for version in self._versions]
+        if last:
+            return "removed", known[known.index(last) + 1]
+        return ("added", since) if since != known[0] else None
+
+    def method(self, owner: str, name: str) -> str | None:
+        """The full name of an attribute that a class of this name lost or gained."""
+        path = f"{owner.rpartition('.')[2]}.{name}"
+        modules = (module for module in sorted(self._modules) if owner and path in self._changes(module))
+        return next((f"{module}.{path}" for module in modules if self.moved(f"{module}.{path}")), None)
+
     def span(self, module: str, path: str = "") -> tuple[str, str] | None:
         """The first and the last version that has a module or name; the last is empty where the newest has it."""
         mask = self._changes(module).get(path, (0, 0))[0] if path else self._modules[module][0]
@@ -94,3 +123,10 @@ class Standard:
         if not there:
             return None
         return there[0], "" if mask >> (len(self._versions) - 1) & 1 else there[-1]
+
+
+def standard_of(python: str) -> Standard:
+    """The standard library of a version that is written as text; of the newest that is known for any other text."""
+    parts = python.split(".")
+    known = len(parts) > 1 and parts[0].isdigit() and parts[1].isdigit()
+    return Standard((int(parts[0]), int(parts[1])) if known else (3, len(_data()["versions"]) + 5))

@@ -105,13 +105,17 @@ class Store:
         told = (self._layout.versions[owner], self._layout.keys[owner], *map(str, self._target), version())
         return hashlib.blake2b("\n".join(told).encode(), digest_size=12).hexdigest()
 
+    def source(self, path: str) -> bytes:
+        """The bytes of a file, one more than :data:`LONGEST` where it is longer. Raises :class:`OSError`."""
+        with open(path, "rb") as file:
+            return file.read(LONGEST + 1)
+
     def _made(self, name: str) -> bytes:
         module = self._layout.modules[name]
         if module.kind == "native":
             return b'{"error":["native",0,""]}'
         try:
-            with open(module.path, "rb") as file:
-                source = file.read(LONGEST + 1)
+            source = self.source(module.path)
         except OSError as error:
             return json.dumps({"error": ["missing", 0, error.strerror or str(error)]}).encode()
         if len(source) > LONGEST:

@@ -9,7 +9,6 @@ from __future__ import annotations
 import ast
 import os
 import re
-import sys
 from typing import TYPE_CHECKING
 
 from envdoctor.probes.distributions import field, fields, metadata_file, read_bytes, read_header
@@ -25,16 +24,6 @@ _LIST_LIMIT, _SOURCE_LIMIT, _SEARCH_LIMIT = 16 << 20, 4 << 20, 48 << 20
 _LISTS = ("RECORD", "installed-files.txt", "SOURCES.txt", "top_level.txt")
 _COMPILED = (".so", ".pyd")
 _IDENTIFIER = re.compile(r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*")
-
-
-def standard_library() -> frozenset[str]:
-    """The top-level names of the standard library of the running Python, which differs little from others."""
-    known = getattr(sys, "stdlib_module_names", None)
-    if known is None:  # before Python 3.10
-        folder = os.path.dirname(os.__file__)
-        known = {name.partition(".")[0] for name in os.listdir(folder)} - {"site-packages", "dist-packages"}
-        known |= set(sys.builtin_module_names)
-    return frozenset(known)
 
 
 def provided(packages: Mapping[str, Distribution], modules: Iterable[str]) -> dict[str, list[str]]:

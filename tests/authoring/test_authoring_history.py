@@ -6,10 +6,11 @@ import pytest
 from wheel_index import serving, wheel
 
 from envdoctor.authoring import history as module
-from envdoctor.authoring.history import Wheel, chosen, history
-from envdoctor.authoring.wheel_files import BLOCK, members
+from envdoctor.authoring.history import chosen, history
 from envdoctor.cli import main
 from envdoctor.linker.history import History
+from envdoctor.linker.published import File
+from envdoctor.probes.wheel_files import BLOCK, members
 
 SOURCES = {
     "1.0": {
@@ -29,7 +30,10 @@ SOURCES = {
 @pytest.fixture
 def index(monkeypatch, tmp_path):
     wheels = {
-        f"left-{version}-cp311-cp311-manylinux_2_17_x86_64.whl": wheel(sources) for version, sources in SOURCES.items()
+        f"left-{version}-cp311-cp311-manylinux_2_17_x86_64.whl": wheel(
+            sources, version=version, ballast="left/ballast.bin"
+        )
+        for version, sources in SOURCES.items()
     }
     with serving(monkeypatch, tmp_path / "cache", wheels) as server:
         yield server
@@ -73,7 +77,7 @@ def test_members_that_are_not_wanted_have_no_content(index):
 
 
 def test_with_many_releases_fewer_of_each_version_are_read():
-    every = [Wheel(version=f"{a}.{b}.{c}", address="", size=0) for a in range(3) for b in range(5) for c in range(4)]
+    every = [File(version=f"{a}.{b}.{c}", address="", size=0) for a in range(3) for b in range(5) for c in range(4)]
     assert [one.version for one in chosen(every, 30)][:4] == ["0.0.0", "0.0.3", "0.1.0", "0.1.3"]
     assert [one.version for one in chosen(every, 15)][:3] == ["0.0.3", "0.1.3", "0.2.3"]
     assert [one.version for one in chosen(every, 6)] == ["0.0.0", "0.4.3", "1.0.0", "1.4.3", "2.0.0", "2.4.3"]

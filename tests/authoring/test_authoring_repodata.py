@@ -10,11 +10,11 @@ from pathlib import Path
 import pytest
 import yaml
 
-from envdoctor.authoring import releases
 from envdoctor.authoring.lint import lint
 from envdoctor.authoring.repodata import Dropped, Lead, leads, read
 from envdoctor.cli import main
 from envdoctor.errors import UsageError
+from envdoctor.probes import releases
 
 PATCHES = {
     "left.yaml": """\

@@ -16,15 +16,15 @@ PROGRAM = """
 import sys
 before = set(sys.modules)
 from envdoctor.cli import main
-status = main([])
+status = main(sys.argv[1:])
 print("status", status)
 print("loaded", *sorted(set(sys.modules) - before))
 """
 
 
-def loaded(installed, cwd=None, status="0", **variables):
+def loaded(installed, *words, cwd=None, status="0", **variables):
     python = installed.parent / ("python.exe" if os.name == "nt" else "python")
-    done = run(python, "-c", PROGRAM, env=environment(**variables), cwd=cwd or installed.parent)
+    done = run(python, "-c", PROGRAM, *words, env=environment(**variables), cwd=cwd or installed.parent)
     assert done.stderr == ""
     lines = dict(line.partition(" ")[::2] for line in done.stdout.splitlines())
     assert lines["status"] == status, done.stdout
@@ -74,6 +74,16 @@ def test_the_wheel_carries_the_rules_compiled_and_no_yaml_of_them(wheel):
     assert "envdoctor/rules.idx" in names
     assert not [name for name in names if name.endswith(".yaml") and name != "envdoctor/vocabulary.yaml"]
     assert not [name for name in names if name.startswith(("tests/", "rules/", "benchmarks/"))]
+
+
+def test_an_error_is_explained_without_reading_yaml(installed, tmp_path):
+    (tmp_path / "error.log").write_text(
+        "ImportError: cannot import name 'gone' from 'left' (/x/site-packages/left/__init__.py)"
+    )
+
+    modules = loaded(installed, "explain", str(tmp_path / "error.log"), "--no-target", status="1", PATH="")
+
+    assert not [name for name in modules if name.partition(".")[0] == "yaml"]
 
 
 def test_the_public_names_are_lazy():

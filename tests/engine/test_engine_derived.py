@@ -4,12 +4,13 @@ import pytest
 from engine.rule_bases import base, rule, snapshot
 from engine.test_engine_explain import traceback
 
-from envdoctor.engine.derived import derive, modules, questions
+from envdoctor.engine.derived import derive, endings, modules, questions
 from envdoctor.engine.diagnose import diagnose
 from envdoctor.engine.explain import explain, told
 from envdoctor.engine.families import clues
 from envdoctor.engine.names import Names
 from envdoctor.engine.ranking import together
+from envdoctor.linker.standard import Standard
 from envdoctor.probes.error_text import read
 
 WORDS = {
@@ -18,9 +19,9 @@ WORDS = {
     "classes": {"Frame": "left"},
     "symbols": {"_ZN4left": "left", "Py": "python", "GLIBC": "system"},
     "voices": {r"error in [\w.-]+ setup command": "builder"},
-    "standard_library": {"removed": {"3.12": ["distutils"]}, "added": {"3.11": ["tomllib"]}, "stands_in": {"distutils": "stand-in"}},
+    "stands_in": {"distutils": "stand-in"},
 }  # fmt: skip
-STANDARD = ("pickle", "multiprocessing", "importlib", "ssl")
+STANDARD = Standard((3, 12))
 
 
 def names(here=None, provided=None):
@@ -326,3 +327,62 @@ def test_what_holds_in_the_environment_and_touches_the_frames_is_shown_with_what
     assert [finding.rule for finding in found] == ["holds", "derived-raised-in"]
     assert found[0].confirmed is True
     assert "its own symptoms are not in the text" in found[0].matched[0]
+
+
+# -- what a log quotes, hooks, and names that only the history knows --------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("text", "rule", "packages"),
+    [
+        ("Extension error:\nCould not import extension rightmod.ext (exception: cannot import name 'gone' from 'left.core' (/x/left/core.py))\n", "derived-missing-name", ["right-pad", "left"]),
+        ("Error while loading rightmod: ModuleNotFoundError: No module named 'left.old'\n", "derived-missing-name", ["right-pad", "left"]),
+        ("2024 ERROR root: failed (<class 'AttributeError'>, AttributeError(\"module 'left' has no attribute 'gone'\"))\n", "derived-missing-name", ["left"]),
+        ("x.PluginValidationError: Plugin 'rightmod' for hook 'left_collect'\nhookimpl definition: left_collect(path)\nArgument(s) {'path'} are declared in the hookimpl but can not be found in the hookspec\n", "derived-hook", ["right-pad", "left"]),
+        ("INTERNALERROR> x.PluginValidationError: unknown hook 'left_gone' in plugin <module 'rightmod.plugin' from '/x/rightmod/plugin.py'>\n", "derived-hook", ["right-pad", "left"]),
+        ("x.PluginValidationError: Plugin 'lint' for hook 'left_collect'\nhookimpl definition: left_collect(path)\n", "derived-hook", ["lint", "left", "left-lint"]),
+        ("  Building wheel for right-pad (pyproject.toml) did not run successfully.\n  │ exit code: 1\n  running build_ext\n", "derived-build-failed", ["right-pad"]),
+        ("Building wheels for collected packages: right-pad\n  error: [Errno 2] No such file or directory: 'pkg-config'\n  ERROR: Failed building wheel for right-pad\n", "derived-no-compiler", ["right-pad"]),
+        ("ERROR: Failed to build 'right-pad' when installing build dependencies for right-pad\n", "derived-build-failed", ["right-pad"]),
+        ("Collecting right-pad\n  Using cached right-pad-1.0.tar.gz\n  Preparing metadata (pyproject.toml) ... error\n", "derived-build-failed", ["right-pad"]),
+        ("left.errors.Moved: `gone` has been moved to the `left-more` package.\n", "derived-announced-change", ["left"]),
+    ],
+)  # fmt: skip
+def test_what_a_log_says_in_other_words_names_both_sides_too(text, rule, packages):
+    found = derived(text)
+    assert (found[0].rule, list(found[0].packages)) == (rule, packages)
+
+
+def test_what_fails_in_a_build_hook_is_of_what_is_being_built():
+    text = (
+        "  creating /tmp/pip-modern-metadata-v08/right-pad.egg-info\n  Preparing metadata (pyproject.toml) did not run successfully\n"
+        "Traceback (most recent call last):\n"
+        '  File "/x/site-packages/inst/pyproject_hooks/_in_process.py", line 353, in <module>\n    main()\n'
+        "  File \"<string>\", line 14, in get\nFileNotFoundError: [Errno 2] No such file or directory: 'left-config'\n"
+    )
+    assert all("inst" not in one.packages for one in derived(text))
+    assert derived(text)[0].packages[0] == "right-pad"
+
+
+def test_a_bare_name_is_of_the_one_distribution_that_ever_had_it():
+    text = "TypeError: hset() got an unexpected keyword argument 'mapping'\n"
+    said = read(text)
+    (ending,) = endings(clues(said)).items()
+
+    assert ending[1] == "hset:mapping"
+    assert list(derived(text, seen={"holders": {ending[0]: "left"}})[0].packages) == ["left"]
+    elsewhere = derived(text, snapshot({"right-pad": "1.3"}), seen={"holders": {ending[0]: "left"}})
+    assert all("left" not in one.packages for one in elsewhere)
+
+
+def test_the_object_and_the_code_come_before_rules_about_what_is_not_in_the_text():
+    text = (
+        'Traceback (most recent call last):\n  File "/home/me/main.py", line 31, in <module>\n    p.start()\n'
+        "TypeError: cannot pickle 'sqlite3.Connection' object\n"
+    )
+    close = explain(read(text), None, [base(rule("any-lock", symptoms=[{"message": "cannot pickle"}]))])
+    first, *_ = together(close.findings, derived(text), [], read(text), names())
+
+    assert first.rule == "derived-not-picklable"
+    assert "sqlite3.Connection" in first.title
+    assert "main.py, line 31" in first.title

@@ -71,6 +71,24 @@ def test_the_versions_that_have_a_name():
     assert standard.span("tomllib") == ("3.11", "")
 
 
+@pytest.mark.parametrize(
+    ("name", "change"),
+    [
+        ("cgi", ("removed", "3.13")), ("distutils.core", ("removed", "3.12")), ("collections.Mapping", ("removed", "3.10")),
+        ("inspect.getargspec", ("removed", "3.11")), ("tomllib", ("added", "3.11")), ("typing.Self", ("added", "3.11")),
+        ("os.path", None), ("logging.getLogger", None), ("left.gone", None),
+    ],
+)  # fmt: skip
+def test_in_which_version_a_name_went_or_came(name, change):
+    assert Standard((3, 12)).moved(name) == change
+
+
+def test_a_method_is_found_by_its_class_alone():
+    standard = Standard((3, 12))
+    assert standard.method("Thread", "isAlive") == "threading.Thread.isAlive"
+    assert standard.method("Thread", "start") is None
+
+
 def test_a_python_that_the_data_does_not_know_decides_nothing(tmp_path):
     env.write(tmp_path, a={"a.py": "from inspect import getargspec\nimport cgi"})
     assert env.missing(tmp_path, (3, 99)) == []

@@ -1,7 +1,6 @@
 """Files of installed distributions -> whose an import name is, what a module offers, who asks for a name."""
 
 import os
-import sys
 
 import pytest
 
@@ -135,11 +134,3 @@ def test_no_file_outside_the_directory_of_the_distribution_is_read(install, tmp_
 )  # fmt: skip
 def test_the_tracker_is_the_forge_of_the_source_or_the_stated_one(header, address, install):
     assert providers.tracker(install("left", {"left.py": ""}, header)) == address
-
-
-def test_the_standard_library_is_known_on_every_version():
-    known = providers.standard_library()
-
-    assert {"os", "sys", "collections", "importlib", "email"} <= known
-    assert known.isdisjoint({"yaml", "pytest", "site-packages"})
-    assert "_io" in known or "_io" in sys.builtin_module_names

@@ -4,9 +4,9 @@ import pytest
 from wheel_index import BALLAST, BLOCK, serving, wheel
 
 from envdoctor import doctor
-from envdoctor.authoring import releases
 from envdoctor.cli import main
 from envdoctor.model import Report
+from envdoctor.probes import releases
 
 LINUX = "cp311-cp311-manylinux_2_17_x86_64"
 
@@ -16,7 +16,7 @@ def contents(name, version, **files):
     metadata = f"Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n"
     paths = [*files, f"{name}/ballast.bin", f"{info}/METADATA", f"{info}/RECORD"]
     record = "".join(f"{path},sha256={version},1\n" for path in paths)
-    return wheel({**files, f"{info}/METADATA": metadata, f"{info}/RECORD": record}, f"{name}/ballast.bin")
+    return wheel({**files, f"{info}/METADATA": metadata, f"{info}/RECORD": record}, ballast=f"{name}/ballast.bin")
 
 
 def source(path, text):

@@ -7,8 +7,8 @@ import threading
 
 import pytest
 
-from envdoctor.authoring import releases as module
-from envdoctor.authoring.releases import Configuration, known_releases, releases
+from envdoctor.probes import releases as module
+from envdoctor.probes.releases import Configuration, known_releases, releases
 
 JSON_PAGE = json.dumps(
     {

@@ -17,12 +17,12 @@ from typing import TYPE_CHECKING, Any
 from packaging.utils import InvalidWheelFilename, canonicalize_name, parse_wheel_filename
 from packaging.version import InvalidVersion, Version
 
-from envdoctor.authoring import releases as index
-from envdoctor.authoring.wheel_files import members
 from envdoctor.engine.tags import mismatch
 from envdoctor.errors import TargetError
 from envdoctor.model import Distribution, UnknownFact
 from envdoctor.probes import cache
+from envdoctor.probes import releases as index
+from envdoctor.probes.wheel_files import members
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -88,18 +88,34 @@ def _fetch(address: str, context: ssl.SSLContext | None, start: int | None = Non
         raise TargetError(f"{address} could not be read: {error}; try again later") from error
 
 
+def fetch(address: str, context: ssl.SSLContext | None) -> bytes:
+    """The bytes at an address. Raises :class:`TargetError` where they cannot be had."""
+    return _fetch(address, context)[0]
+
+
+def opened(address: str, size: int | None, context: ssl.SSLContext | None = None, *, whole: bool) -> zipfile.ZipFile:
+    """The archive at an address: fetched at once where ``whole``, else in the parts that are read of it.
+
+    ``size`` is in bytes, ``None`` where the index does not tell it. Raises :class:`TargetError` where the archive
+    cannot be read.
+    """
+    try:
+        file = io.BytesIO(fetch(address, context)) if whole else io.BufferedReader(_Remote(address, size, context))
+        return zipfile.ZipFile(file)
+    except (zipfile.BadZipFile, EOFError, NotImplementedError) as error:
+        raise TargetError(f"{address} is no wheel that can be read: {error}") from error
+
+
 def members(
     address: str, size: int | None, wanted: Callable[[str], bool], context: ssl.SSLContext | None = None
 ) -> Iterator[tuple[str, bytes | None]]:
     """Name and content of the members of a wheel; the content is ``None`` for those that are not wanted.
 
-    ``size`` is in bytes, ``None`` where the index does not tell it. Raises :class:`TargetError` where the archive
-    cannot be read.
+    ``size`` and errors are those of :func:`opened`.
     """
     small = (size or BLOCK * 9) <= 8 * BLOCK or address.endswith("-none-any.whl") or address.startswith("file:")
     try:
-        file = io.BytesIO(_fetch(address, context)[0]) if small else io.BufferedReader(_Remote(address, size, context))
-        with zipfile.ZipFile(file) as archive:
+        with opened(address, size, context, whole=small) as archive:
             for member in sorted(archive.infolist(), key=lambda one: one.header_offset):
                 yield member.filename, archive.read(member) if wanted(member.filename) else None
     except (zipfile.BadZipFile, EOFError, NotImplementedError) as error:

@@ -1,0 +1,177 @@
+"""What `explain --no-rules --online` derives of incidents about missing names, held against each incident's own fix.
+
+    python benchmarks/derived.py CASES [--envdoctor COMMAND] [--write docs/derived.md]
+
+CASES is a directory of incidents, a YAML file each. Counted are those about versions whose text names something that
+is missing, and whose own fix moves one of the two sides. Needs the index.
+"""
+
+from __future__ import annotations
+
+import argparse
+import glob
+import json
+import os
+import re
+import shlex
+import subprocess
+import sys
+import tempfile
+import time
+from typing import TYPE_CHECKING, Any
+
+import tool
+import yaml
+from linker import normal
+from packaging.specifiers import SpecifierSet
+from packaging.version import Version
+
+from envdoctor.probes.releases import known_releases
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+MOVES = {"upgrade", "downgrade"}
+MISSING = re.compile(
+    r"cannot import name|has no attribute|No module named|unexpected keyword argument"
+    r"|missing \d+ required|takes \d+ positional arguments?|(?:was|has been) (?:removed|moved)"
+)
+
+
+def moved(entries: Any) -> Iterator[tuple[str, str, str]]:
+    """Verb, name and specifier of what a fix moves."""
+    for entry in entries or ():
+        for verb, text in entry.items():
+            found = re.fullmatch(r"([\w.-]+)([<>=!~]=?[\w.*]+)", str(text).strip())
+            if verb in MOVES and found:
+                yield verb, normal(found[1]), found[2]
+
+
+def first(specifier: str, releases: Sequence[str]) -> str:
+    """The release at which a specifier turns, from in to out or from out to in."""
+    form, version = re.fullmatch(r"([<>=!~]+)(.+)", specifier.partition(",")[0]).groups()
+    beyond = SpecifierSet(f"{'>' if form in {'<=', '>'} else '>='}{version}", prereleases=False)
+    return next((one for one in releases if one in beyond), "")
+
+
+def same(stated: str, derived: str, releases: Sequence[str]) -> bool:
+    """Whether two specifiers turn at the same release; one that names a single release must be in the other."""
+    if stated.startswith("=="):
+        return SpecifierSet(derived).contains(stated[2:], prereleases=True)
+    return first(stated, releases) == first(derived, releases)
+
+
+def wider(stated: str, derived: str, releases: Sequence[str]) -> bool:
+    """Whether all releases that a fix admits are among those that the derived one admits."""
+    kept, more = (SpecifierSet(text, prereleases=True) for text in (stated, derived))
+    admitted = [one for one in releases if one in kept]
+    return bool(admitted) and all(one in more for one in admitted)
+
+
+def snapshot(case: Mapping[str, Any]) -> str:
+    """The environment of an incident as a saved snapshot."""
+    told = case["environment"]
+    packages = {normal(name): str(version) for name, version in told["packages"].items()}
+    return json.dumps({"schema": 1, "packages": packages, "python": {"version": str(told["python"])}})
+
+
+def explained(command: Sequence[str], case: Mapping[str, Any]) -> tuple[list[dict[str, Any]], int, float]:
+    """The findings, how many releases were read for them, and the seconds that took."""
+    text = (case.get("traceback_hint") or "") + "\n" + case["error"]
+    with tempfile.TemporaryDirectory() as cache:
+        with open(os.path.join(cache, "facts.json"), "w", encoding="utf-8") as file:
+            file.write(snapshot(case))
+        words = ["explain", "-", "--no-rules", "--online", "--snapshot", file.name, "-f", "json"]
+        began = time.monotonic()
+        around: dict[str, Any] = {"env": {**os.environ, "XDG_CACHE_HOME": cache}, "input": text}
+        done = subprocess.run([*command, *words], check=False, capture_output=True, text=True, **around)
+    if done.returncode not in {0, 1}:
+        raise RuntimeError(f"{case['id']}: {done.stderr[-300:]}")
+    findings: list[dict[str, Any]] = json.loads(done.stdout)["findings"]
+    return findings, len(re.findall(r"^envdoctor: reading ", done.stderr, re.MULTILINE)), time.monotonic() - began
+
+
+def row(command: Sequence[str], case: Mapping[str, Any]) -> dict[str, Any] | None:
+    """What was derived of one incident, by side; nothing where its fix moves neither."""
+    findings, read, seconds = explained(command, case)
+    culprits = {normal(one) for one in case["culprit"]}
+    found = next((one for one in findings if one["packages"] and culprits & {*one["packages"]}), None)
+    consumer = found.get("consumer") if found else None
+    sides: dict[str, Any] = {}
+    for verb, name, stated in moved(case["fix"]):
+        side = "consumer" if name == consumer else "provider" if name in culprits else ""
+        if not side or sides.get(side, {}).get("right") == "yes" or (side == "consumer" and verb == "downgrade"):
+            continue
+        sides[side] = compared(name, stated, found)
+    if not sides or (found is None and not MISSING.search(case["error"])):
+        return None
+    return {"id": case["id"], "read": read, "seconds": seconds, **sides}
+
+
+def compared(name: str, stated: str, found: Mapping[str, Any] | None) -> dict[str, Any]:
+    """What a fix states for one distribution beside what was derived for it."""
+    asked = [one.get("requirement") or "" for one in (found or {}).get("remedies", ())]
+    derived = [one[len(name) :] for one in asked if re.match(rf"{re.escape(name)}[<>=]", one)]
+    if name == "python":
+        releases: Sequence[str] = [f"3.{minor}" for minor in range(6, 16)]
+    else:
+        releases = sorted(known_releases([name])[name] or (), key=Version)
+    read = {one["fact"] for one in (found or {}).get("evidence", ())}
+    if name != "python" and f"history.{name}" not in read:
+        derived = []  # a side of the installed version, which nobody has looked at
+    verdicts = {"yes": same, "wider": wider}
+    told = [(said, one) for said, holds in verdicts.items() for one in derived if holds(stated, one, releases)]
+    said, shown = (told or [("no", (derived or ["?"])[0])])[0]
+    return {"stated": name + stated, "derived": name + shown, "right": said}
+
+
+def page(rows: Sequence[Mapping[str, Any]], commit: str) -> str:
+    """The page, from the figures alone."""
+    lines = []
+    for one in rows:
+        cells = [one["id"]]
+        for side in ("provider", "consumer"):
+            told = one.get(side)
+            cells += [told["stated"], told["derived"], told["right"]] if told else ["", "", ""]
+        lines.append(f"| {' | '.join(cells)} | {one['read']} | {one['seconds']:.0f} |")
+    counted = {side: [one[side]["right"] for one in rows if side in one] for side in ("provider", "consumer")}
+    said = "; ".join(
+        f"the {side}'s edge in {told.count('yes')} of {len(told)}, and wider in {told.count('wider')}"
+        for side, told in counted.items()
+    )
+    return f"""# Derived cures
+
+Written by `benchmarks/derived.py` on {time.strftime("%Y-%m-%d")}, at {commit}, by `explain --no-rules --online` alone, from the text
+and the environment of each incident; nothing here is typed by hand. An edge is right where it turns at the same
+release as the incident's own fix, and wider where it admits all that this admits, and more, which the incident has not
+measured or refutes: {said}.
+The median incident took {sorted(one["read"] for one in rows)[len(rows) // 2]} releases and {sorted(one["seconds"] for one in rows)[len(rows) // 2]:.0f} s.
+
+| incident | provider: its fix | derived | right | consumer: its fix | derived | right | releases read | s |
+|---|---|---|---|---|---|---|--:|--:|
+{chr(10).join(lines)}
+"""
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("cases")
+    parser.add_argument("--envdoctor", metavar="COMMAND", default=f"{sys.executable} -m envdoctor")
+    parser.add_argument("--only", metavar="TEXT", default="", help="incidents whose name contains this")
+    parser.add_argument("--write", metavar="FILE")
+    options = parser.parse_args()
+    command = shlex.split(options.envdoctor)
+    rows = []
+    for path in sorted(glob.glob(os.path.join(options.cases, "*.yaml"))):
+        with open(path, encoding="utf-8") as file:
+            case = yaml.safe_load(file)
+        if case["category"] == "version" and MISSING.search(case["error"]) and options.only in case["id"]:
+            told = row(command, case)
+            rows += [told] if told else []
+            print(told, file=sys.stderr, flush=True)
+    commit = subprocess.getoutput(f"git -C {shlex.quote(tool.CHECKOUT)} rev-parse --short HEAD")
+    tool.put(page(rows, commit), options.write)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,170 @@
+"""What an error says is missing, as a question that releases can answer, and the answer. Pure."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+from envdoctor.model import Record
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from envdoctor.engine.derived_case import Case
+
+#: Of so few installed distributions each may be meant.
+_FEW = 8
+#: Kinds of which an import statement, or a chain of attributes of a module, says all.
+NAMED = frozenset({"module", "name", "part"})
+#: What a call was told: more arguments than the function takes, or an argument short.
+_GIVEN = re.compile(r"but (\d+) (?:positional arguments? )?(?:was|were) given")
+
+
+class Ask(Record):
+    """Who asked whom for what.
+
+    ``kind`` is ``module``, ``name`` (to import), ``part`` (of a module that is there), ``attribute`` (of the class
+    ``owner``), ``keyword`` (``argument`` of the function ``name``), ``required`` (an ``argument`` that ``name`` wants)
+    or ``count`` (``given`` arguments are too many). An empty ``provider`` is the standard library, and ``None`` not
+    known: one of ``others``, or of what the consumer requires; a consumer that is not known is one of ``others`` too.
+    ``inside`` is the module, and ``code`` the statement, that asked; ``versions`` are those installed; ``brings`` is a
+    distribution that brings a module of the standard library back.
+    """
+
+    kind: str
+    consumer: str | None = None
+    provider: str | None = None
+    others: Sequence[str] = ()
+    module: str = ""
+    name: str = ""
+    owner: str = ""
+    argument: str = ""
+    given: int = 0
+    inside: str = ""
+    code: str = ""
+    brings: str = ""
+    versions: Mapping[str, str] = {}
+    python: str = ""
+    system: str = "linux"
+
+    def dotted(self) -> str:
+        """What is asked for, in one word."""
+        return ".".join(filter(None, (self.module, self.owner, self.name)))
+
+    def said(self) -> str:
+        """What is asked for, in words."""
+        if self.kind == "keyword":
+            return f"the argument {self.argument} of {self.name}()"
+        return f"{self.name}() as it is called here" if self.kind in {"required", "count"} else self.dotted()
+
+
+class Asking(Record):
+    """How long a consumer asks.
+
+    ``until`` is the last release, from the installed one on, that asks, ``since`` the first one that no longer does
+    (``None`` where the newest still asks); ``before`` is the last older release that does not ask yet. ``caps`` is the
+    first release whose metadata keeps the failing release of the provider out, ``cap`` how it says so, and ``free`` the
+    last one before it that asks. ``works`` is the first release from ``since`` on that takes nothing else that the
+    provider has lost. ``module`` is where the installed release asks.
+    """
+
+    distribution: str
+    until: str = ""
+    since: str | None = None
+    works: str | None = None
+    before: str | None = None
+    caps: str | None = None
+    cap: str = ""
+    free: str = ""
+    module: str = ""
+
+    def said(self) -> str:
+        """A sentence about the releases that were read."""
+        name = self.distribution
+        said = f"{name} asks until {self.until}"
+        said += f", from {self.since} on no longer" if self.since else ", its newest release"
+        said += f", and for nothing else that is gone from {self.works} on" if self.works != self.since else ""
+        said += f"; {name} {self.before} does not ask yet" if self.before else ""
+        return said + (f"; {name} {self.caps} requires {self.cap}" if self.caps else "")
+
+
+class Edges(Record):
+    """What the releases of both sides say: the life of the name, how long it is asked for, and how many were read.
+
+    ``provider`` is the one that was found to define what is called, and ``consumer`` the one that was found to ask,
+    where the ask did not know it.
+    """
+
+    provider: str | None = None
+    consumer: str | None = None
+    life: Any = None
+    asking: Asking | None = None
+    read: Mapping[str, int] = {}
+
+
+def ask(case: Case) -> Ask | None:
+    """The question that a case puts to releases; ``None`` where they cannot answer it."""
+    who = case.who
+    asked = _asked(case)
+    known = bool(who.provider or who.python)
+    called = asked is not None and asked.kind not in NAMED and bool(who.consumer or who.left)
+    if asked is None or who.inside or not (known or called):
+        return None
+    others = [] if who.own or (known and who.consumer) else _others(case)
+    names = [name for name in (who.provider, who.consumer, *others) if name]
+    made: Ask = asked.replace(
+        consumer=who.consumer,
+        provider=who.provider or ("" if who.python else None),
+        others=others,
+        module=_module(case),
+        brings=case.names.stands_in.get(case.said.get("module", ""), ""),
+        versions={name: case.version(name) for name in names if case.version(name)},
+        python=case.python,
+        system=str(case.snapshot.platform.get("system") or "linux"),
+        **_place(case),
+    )
+    return made
+
+
+def _place(case: Case) -> dict[str, str]:
+    """The module and the statement of the one that asked, innermost."""
+    consumer = case.who.consumer
+    place = next((one for one in case.who.seen if consumer and one.distribution == consumer), None)
+    return {"inside": place.module, "code": place.frame.code or ""} if place else {}
+
+
+def _others(case: Case) -> list[str]:
+    """Who else may be meant: what the message names, and what is installed where that is little."""
+    packages = case.snapshot.packages
+    return list(dict.fromkeys([*case.who.left, *case.who.others, *(packages if len(packages) <= _FEW else ())]))
+
+
+def _module(case: Case) -> str:
+    """The module of what is asked for; where a message announces a change, the package whose exception it is."""
+    exception = (case.clue.failure.exception or "") if case.clue.failure is not None else ""
+    raiser = exception.partition(".")[0] if "." in exception and case.clue.family == "announced" else ""
+    return case.said.get("module", raiser)
+
+
+def _asked(case: Case) -> Ask | None:
+    """What is asked for, by the family of the message."""
+    said, name = case.said, case.said.get("name", "")
+    family = case.clue.family
+    if family == "missing-module":
+        return Ask(kind="module")
+    if family in {"missing-name", "shadowed", "circular", "announced"} and name and _module(case):
+        return Ask(kind="part" if "has no attribute" in case.clue.said else "name", name=name)
+    if family == "missing-attribute" and name:
+        return Ask(kind="attribute", owner=said["owner"].rpartition(".")[2], name=name)
+    return _called(case, said["function"]) if family == "signature" and said.get("function") else None
+
+
+def _called(case: Case, function: str) -> Ask | None:
+    """What a call does not fit in: an argument that is not known, one that is missing, or their number."""
+    said, text = case.said, case.clue.said
+    if "keyword argument" in text and "missing" not in text:
+        return Ask(kind="keyword", name=function, argument=said.get("name") or said.get("named", ""))
+    if " missing " in text:
+        return Ask(kind="required", name=function, argument=said.get("name", ""))
+    given = _GIVEN.search(case.clue.failure.message if case.clue.failure is not None else text)
+    return Ask(kind="count", name=function, given=int(given[1])) if given else None

@@ -1,0 +1,310 @@
+"""From a name that is missing to the releases between which it went, or came, and to those that no longer ask.
+
+By galloping away from what is installed and by halving, so that of hundreds of releases a dozen are read.
+"""
+
+from __future__ import annotations
+
+import functools
+import json
+import os
+import zlib
+from importlib import resources
+from typing import TYPE_CHECKING, Any
+
+from packaging.version import InvalidVersion, Version
+
+from envdoctor.engine.asks import NAMED, Asking, Edges
+from envdoctor.engine.requirements import parse
+from envdoctor.engine.versions import within
+from envdoctor.errors import TargetError
+from envdoctor.linker.conditions import Target
+from envdoctor.linker.history import Life
+from envdoctor.linker.published import Archive, File, fits, published
+from envdoctor.linker.releases import Room
+from envdoctor.linker.side import MOST_READ, Enough, Side
+from envdoctor.linker.standard import standard_of
+from envdoctor.linker.store import version
+from envdoctor.probes import cache, releases
+
+if TYPE_CHECKING:
+    import ssl
+    from collections.abc import Callable, Iterator
+
+    from envdoctor.engine.asks import Ask
+
+#: Distributions of which it is asked whether they define what was called.
+MOST_OTHERS = 6
+
+
+class _Search:
+    def __init__(self, ask: Ask, tell: Callable[[str], None]) -> None:
+        self.ask, self.tell = ask, tell
+        where = releases.configuration()
+        self.context = _context(where.certificates)
+        self.standard = standard_of(ask.python)
+        self.target = Target(self.standard.minor, ask.system)
+
+    def place(self, question: str, file: File) -> str:
+        """Where the answer to a question about a release is kept."""
+        asked = [question, self.ask.as_dict(), self.target, version(), _reader()]
+        plain = json.dumps(asked, sort_keys=True, default=str)
+        name = f"{os.path.basename(file.address)}-{zlib.crc32(plain.encode()):08x}.json"
+        return os.path.join(cache.directory(), "online", name)
+
+    def provided(self) -> tuple[Side | None, Life | None]:
+        """The one that is asked, as far as it is found, and the life of the name."""
+        side = self.listed(self.ask.provider)
+        try:
+            if self.ask.provider is None:
+                side = self.defining(self.listed(self.ask.consumer, fitting=True))
+            return side, self.provider(side) if side else None
+        except (Enough, TargetError) as error:
+            self._give_up(error, side)
+            return side, None
+
+    def consumed(self, provider: Side | None, life: Life | None) -> tuple[Side | None, Asking | None]:
+        """The one that asks, as far as it is found, and how long it does."""
+        side = self.listed(self.ask.consumer, fitting=True)
+        try:
+            if side is None and provider is not None:
+                side = self.asking(provider)
+            apart = side is not None and provider is not side and (provider is not None or self.ask.provider == "")
+            return side, self.consumer(side, provider, life) if side and apart else None
+        except (Enough, TargetError) as error:
+            self._give_up(error, side)
+            return side, None
+
+    def _give_up(self, error: Exception, side: Side | None) -> None:
+        name = side.name if side else "a distribution"
+        self.tell(str(error) or f"{MOST_READ} releases of {name} were read without finding the edge")
+
+    def listed(self, name: str | None, *, fitting: bool = False) -> Side | None:
+        """The releases of a distribution, from the installed one where its version is known, else from the newest.
+
+        ``fitting`` leaves out those that are not for this Python. ``None`` where the index does not tell.
+        """
+        have = _version(self.ask.versions.get(name or "", ""))
+        try:
+            files = published(name, early=have is not None and have.is_prerelease) if name else []
+        except TargetError as error:
+            self.tell(str(error))
+            return None
+        if fitting:
+            files = [one for one in files if one.version == str(have) or fits(one, self.ask.python)]
+        known = [number for number, one in enumerate(files) if have is None or Version(one.version) <= have]
+        return Side(name or "", files, known[-1], self) if known else None
+
+    def defining(self, consumer: Side | None) -> Side | None:
+        """Of what may be meant, the one that defines what was called, and differently."""
+        required = _required(consumer.metadata(consumer.at)) if consumer else []
+        for name in list(dict.fromkeys([*self.ask.others, *required]))[:MOST_OTHERS]:
+            side = self.listed(name)
+            if side is not None and side is not consumer and self._has(side, side.at) is False:
+                return side
+        return None
+
+    def asking(self, provider: Side) -> Side | None:
+        """Of what is installed besides, the one that requires the provider and asks."""
+        for name in self.ask.others[:MOST_OTHERS]:
+            side = self.listed(name, fitting=True) if name != provider.name else None
+            if side is not None and provider.name in _required(side.metadata(side.at)):
+                room = Room({side.name: side.archive(side.at)}, self.target, self.standard)
+                if room.asks(self.ask, side.name):
+                    return side
+        return None
+
+    def _has(self, side: Side, number: int) -> bool | None:
+        """Whether a release has what is asked for."""
+        ask = self.ask.replace(provider=side.name)
+
+        def offered(archive: Archive) -> bool | None:
+            return Room({side.name: archive}, self.target, self.standard).offers(ask)
+
+        told: bool | None = side.told("offers", number, offered)
+        return told
+
+    def provider(self, side: Side) -> Life | None:
+        """Between which releases the name went or came; nothing where the failing release cannot be told to lack it."""
+        ask = self.ask
+
+        def has(number: int) -> bool | None:
+            return self._has(side, number)
+
+        newest = len(side.files) - 1
+        if has(side.at) is not False:
+            return None
+        if has(newest):
+            near, far = side.turn(newest, has) or (0, newest)
+            return Life(distribution=side.name, name=ask.said(), since=side.version(far))
+        # where nobody can tell, a release before the one that surely lacks it is taken to have it
+        found = side.turn(0, lambda number: has(number) is not False)
+        if found is None:
+            return None
+        near, far = found
+        return Life(distribution=side.name, name=ask.said(), last=side.version(far), gone=side.version(near))
+
+    def consumer(self, side: Side, beside: Side | None, life: Life | None) -> Asking | None:
+        """Which releases ask; nothing where the installed one cannot be told to ask."""
+        for ask in self._variants():
+            found = _Consumer(self, side, beside, life, ask).asking()
+            if found is not None:
+                return found
+        return None
+
+    def _variants(self) -> Iterator[Ask]:
+        """The ask as it is, then in words that fit more: without the statement, or as an attribute of anything."""
+        yield self.ask
+        if self.ask.kind in {"attribute", "required", "count"} and self.ask.code:
+            yield self.ask.replace(code="")
+        elif self.ask.kind == "part":
+            yield self.ask.replace(kind="attribute")
+
+
+class _Consumer:
+    """The releases of the one that asks, beside the failing release of the one that is asked."""
+
+    def __init__(self, search: _Search, side: Side, beside: Side | None, life: Life | None, ask: Ask) -> None:
+        self._search, self._side, self._beside, self._life, self._ask = search, side, beside, life, ask
+
+    def asking(self) -> Asking | None:
+        """Which releases ask; nothing where the installed one, or any where that is not known, cannot be told to."""
+        side, version = self._side, self._side.version
+        newest = len(side.files) - 1
+        if not self._asks(side.at):
+            found = side.turn(0, lambda one: bool(self._asks(one))) if side.name not in self._ask.versions else None
+            if found is None:
+                return None
+            until, module = version(found[1]), str(self._asks(found[1]))
+            since = version(found[0])
+            return Asking(distribution=side.name, until=until, since=since, works=since, free=until, module=module)
+        forward = side.turn(newest, self._stopped) if side.at < newest and self._stopped(newest) else None
+        came = self._life is not None and self._life.since is not None
+        backward = side.turn(0, self._stopped) if forward is None or came else None
+        last = forward[0] if forward else newest
+        caps = self._capped(last) if last > side.at else None
+        return Asking(
+            distribution=side.name,
+            until=version(last),
+            since=version(forward[1]) if forward else None,
+            works=version(self._whole(forward[1], newest)) if forward else None,
+            before=version(backward[1]) if backward else None,
+            caps=version(caps) if caps else None,
+            cap=self._cap(caps) if caps else "",
+            free=version(caps - 1 if caps else last),
+            module=str(self._asks(side.at) or ""),
+        )
+
+    def _room(self, archive: Archive, number: int | None) -> Room:
+        """A release, beside one of the provider where there is one."""
+        archives = {self._side.name: archive}
+        if self._beside is not None and number is not None:
+            archives[self._beside.name] = self._beside.archive(number)
+        return Room(archives, self._search.target, self._search.standard)
+
+    def _asks(self, number: int) -> Any:
+        """The module in which a release asks, false where it does not, ``None`` where that cannot be told."""
+        ask, here = self._ask, self._beside.at if self._beside else None
+        question = f"asks {ask.kind} {ask.code}"
+        return self._side.told(question, number, lambda one: self._room(one, here).asks(ask, self._side.name))
+
+    def _stopped(self, number: int) -> bool:
+        return self._asks(number) is False
+
+    def _whole(self, since: int, newest: int) -> int:
+        """The first release from one on that takes nothing else that the provider has lost; that one, if none is."""
+        beside, life = self._beside, self._life
+        if beside is None or life is None or not life.last or self._ask.kind not in NAMED:
+            return since
+        last = next(number for number, one in enumerate(beside.files) if one.version == life.last)
+
+        def whole(number: int) -> bool:
+            def taken(one: Archive) -> bool:
+                room, older = self._room(one, beside.at), self._room(one, last)
+                return not room.lost(self._side.name, beside.name, older)
+
+            return bool(self._side.told(f"whole {last}", number, taken))
+
+        if whole(since) or not whole(newest):
+            return since
+        after = self._side.turn(newest, whole, since)
+        return after[1] if after else since
+
+    def _capped(self, last: int) -> int | None:
+        """The first release that asks, but whose metadata keeps the failing release out, or requires a stand-in."""
+        if not self._cap(last) or self._cap(self._side.at):
+            return None
+        found = self._side.turn(last, lambda number: bool(self._cap(number)))
+        return found[1] if found else None
+
+    def _cap(self, number: int) -> str:
+        """The requirement that keeps a release from failing; empty where it has none."""
+        provider = self._beside.name if self._beside else self._ask.brings
+        failing = self._ask.versions.get(provider, "")
+        if not provider or (self._beside and not failing):
+            return ""
+
+        def stated(archive: Archive) -> str:
+            return _cap(archive.metadata().decode("utf-8", "replace"), provider, failing)
+
+        return self._side.told("caps", number, stated) or ""
+
+
+def _required(metadata: str) -> list[str]:
+    """The distributions that a release requires without an extra."""
+    parsed = [parse(line) for line in _lines(metadata) if "extra" not in line]
+    return [one[0] for one in parsed if one]
+
+
+def _lines(metadata: str) -> list[str]:
+    """The requirements in the metadata of a wheel, or in the list of a source archive."""
+    lines = metadata.splitlines()
+    stated = [line.partition("Requires-Dist:")[2].strip() for line in lines if line.startswith("Requires-Dist:")]
+    return stated or [line.strip() for line in lines if line[:1].isalpha() and ": " not in line]
+
+
+def _cap(metadata: str, provider: str, failing: str) -> str:
+    """The requirement of a release that excludes a failing release of another distribution; empty where it has none.
+
+    An empty failing release stands for none: that the other is required is enough.
+    """
+    for line in _lines(metadata):
+        parsed = parse(line.partition(";")[0])
+        if not parsed or parsed[0] != provider or "extra" in line:
+            continue
+        if not failing or (parsed[1] and within(failing, parsed[1]) is False):
+            return f"{parsed[0]}{parsed[1]}".replace(" ", "").replace("(", "").replace(")", "")
+    return ""
+
+
+def edges(ask: Ask, tell: Callable[[str], None]) -> Edges:
+    """What the releases on the index say of an ask: both edges, as far as they were found."""
+    search = _Search(ask, tell)
+    provider, life = search.provided()
+    consumer, asking = search.consumed(provider, life)
+    return Edges(
+        provider=provider.name if provider and ask.provider is None else None,
+        consumer=consumer.name if consumer and ask.consumer is None and asking else None,
+        life=life,
+        asking=asking,
+        read={side.name: side.read for side in (provider, consumer) if side},
+    )
+
+
+@functools.cache
+def _reader() -> int:
+    """What changes when releases are read in another way."""
+    return zlib.crc32(resources.files("envdoctor.linker").joinpath("releases.py").read_bytes())
+
+
+def _context(certificates: str | None) -> ssl.SSLContext:
+    import ssl
+
+    return ssl.create_default_context(cafile=certificates)
+
+
+def _version(text: str) -> Version | None:
+    try:
+        return Version(text) if text else None
+    except InvalidVersion:
+        return None

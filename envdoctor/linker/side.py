@@ -1,0 +1,97 @@
+"""The releases of one distribution, read one at a time: who gallops and halves reads a dozen of hundreds."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+from envdoctor.errors import TargetError
+from envdoctor.linker.published import Archive, File
+from envdoctor.probes import cache
+
+if TYPE_CHECKING:
+    import ssl
+    from collections.abc import Callable, Sequence
+    from typing import Protocol
+
+    class Search(Protocol):
+        """What the sides of one search share."""
+
+        tell: Callable[[str], None]
+        context: ssl.SSLContext
+
+        def place(self, question: str, file: File) -> str:
+            """Where the answer to a question about a release is kept."""
+
+
+#: Releases that are read of one side.
+MOST_READ = 18
+
+
+class Enough(Exception):  # noqa: N818 - not a mistake
+    """So many releases were read that the search ends."""
+
+
+class Side:
+    """The releases of one distribution, with what was asked of each of them."""
+
+    def __init__(self, name: str, files: Sequence[File], at: int, search: Search) -> None:
+        self.name, self.files, self.at = name, files, at
+        self._search = search
+        self._told: dict[tuple[str, int], Any] = {}
+        self._opened: dict[int, Archive] = {}
+
+    @property
+    def read(self) -> int:
+        """How many releases were read."""
+        return len(self._opened)
+
+    def version(self, number: int) -> str:
+        """The version of a release by its number."""
+        return self.files[number].version
+
+    def archive(self, number: int) -> Archive:
+        """The archive of a release. Raises :class:`TargetError` where it cannot be read."""
+        if number not in self._opened:
+            if len(self._opened) >= MOST_READ:
+                raise Enough
+            self._search.tell(f"reading {self.name} {self.version(number)}")
+            self._opened[number] = Archive(self.files[number], self._search.context)
+        return self._opened[number]
+
+    def metadata(self, number: int) -> str:
+        """The metadata of a release. Raises :class:`TargetError` where it cannot be read."""
+        return self.archive(number).metadata().decode("utf-8", "replace")
+
+    def told(self, question: str, number: int, answer: Callable[[Archive], Any]) -> Any:
+        """The answer to a question about a release, kept for good; ``None`` where it cannot be read."""
+        key = (question, number)
+        if key not in self._told:
+            place = self._search.place(question, self.files[number])
+            kept = cache.read(place)
+            if kept is None:
+                try:
+                    self._told[key] = answer(self.archive(number))
+                except TargetError:
+                    self._told[key] = None
+                    return None
+                cache.keep(place, json.dumps(self._told[key]).encode())
+            else:
+                self._told[key] = json.loads(kept)
+        return self._told[key]
+
+    def turn(self, end: int, differs: Callable[[int], bool | None], start: int | None = None) -> tuple[int, int] | None:
+        """The last release like the installed one, or ``start``, on the way to an end, and the first that differs.
+
+        ``None`` where none differs. What cannot be told counts as alike.
+        """
+        near, far, width = self.at if start is None else start, None, 1
+        forth = 1 if end > near else -1
+        while near != end and far is None:
+            number = min(near + forth * width, end, key=lambda one: one * forth)
+            near, far = (near, number) if differs(number) else (number, None)
+            width *= 4  # a dozen reads reach across two hundred releases
+        while far is not None and abs(far - near) > 1:
+            middle = (near + far) // 2
+            near, far = (near, middle) if differs(middle) else (middle, far)
+        return None if far is None else (near, far)

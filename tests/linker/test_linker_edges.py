@@ -1,0 +1,139 @@
+"""From a missing name to both edges: wheels on an index of this machine, read and never installed."""
+
+import pytest
+from wheel_index import serving, wheel
+
+from envdoctor.engine.asks import Ask
+from envdoctor.linker.edges import edges
+
+NEW, OLD = "def kept(): ...\n", "def kept(): ...\ndef gone(): ...\n"
+LEFT = {version: OLD if version < "3" else NEW for version in ("1.0", "1.1", "2.0", "2.1", "3.0", "3.1", "3.2")}
+ASKS = "from left.core import gone\n"
+GUARDED = "try:\n    from left.core import gone\nexcept ImportError:\n    gone = None\n"
+BY_VERSION = "import left, left.core\nif left.__version__ < '3':\n    left.core.gone()\n"
+ASK = Ask(kind="name", provider="left", consumer="right-pad", module="left.core", name="gone", inside="right_pad",
+          versions={"left": "3.1", "right-pad": "1.1"}, python="3.11.4")  # fmt: skip
+
+
+def wheels(left, right):
+    """Files by name: ``left`` by version is the source of ``left/core.py``, ``right`` source and requirements."""
+    found = {}
+    for version, source in left.items():
+        files = {"left/__init__.py": f"__version__ = '{version}'\n", "left/core.py": source}
+        found[f"left-{version}-py3-none-any.whl"] = wheel(files, "left", version)
+    for version, (source, *requires) in right.items():
+        found[f"right_pad-{version}-py3-none-any.whl"] = wheel({"right_pad/__init__.py": source}, "right-pad", version, requires)  # fmt: skip
+    return found
+
+
+@pytest.fixture
+def told(monkeypatch, tmp_path):
+    """The edges of an ask, for sources of both sides; the names of the wheels that were fetched are in ``asked``."""
+
+    def tell(right, ask=ASK, left=LEFT):
+        with serving(monkeypatch, tmp_path / "cache", wheels(left, right)) as server:
+            found = edges(ask, lambda _: None)
+            tell.asked = [name for name, _ in server.asked if name.endswith(".whl")]
+        return found
+
+    return tell
+
+
+@pytest.mark.parametrize("cure", ["", GUARDED, BY_VERSION, "from left.core import kept\n"])
+def test_both_edges_are_found_and_a_guard_counts_as_a_cure(cure, told):
+    found = told({"1.0": [ASKS], "1.1": [ASKS], "1.2": [ASKS], "1.3": [cure], "2.0": [cure]})
+
+    assert (found.life.last, found.life.gone) == ("2.1", "3.0")
+    assert (found.asking.until, found.asking.since, found.asking.works) == ("1.2", "1.3", "1.3")
+    assert found.asking.said() == "right-pad asks until 1.2, from 1.3 on no longer"
+
+
+def test_a_release_that_takes_something_else_that_is_gone_is_no_cure(told):
+    left = {version: source + ("" if version >= "3" else "def other(): ...\n") for version, source in LEFT.items()}
+    other = "from left import core\ndef f(): core.other()\n"
+
+    found = told({"1.1": [ASKS], "1.2": [other], "1.3": [other], "1.4": [""]}, left=left)
+
+    assert (found.asking.since, found.asking.works) == ("1.2", "1.4")
+
+
+def test_a_consumer_that_never_stops_may_have_begun_or_caps_the_provider(told):
+    found = told({"0.9": [""], "1.0": [ASKS], "1.1": [ASKS], "1.2": [ASKS, "left>=1,<3"], "1.3": [ASKS, "left<3"]})
+
+    asking = found.asking
+    assert (asking.until, asking.since, asking.before, asking.caps, asking.cap) == (
+        "1.3",
+        None,
+        "0.9",
+        "1.2",
+        "left>=1,<3",
+    )
+
+
+def test_a_name_that_came_later(told):
+    left = dict(zip(LEFT, [NEW] * 5 + [OLD] * 2))
+    ask = ASK.replace(versions={"left": "2.0", "right-pad": "1.1"})
+
+    found = told({"0.8": [""], "0.9": [""], "1.1": [ASKS], "1.2": [ASKS]}, ask, left)
+
+    assert (found.life.since, found.life.gone) == ("3.1", None)
+    assert (found.asking.since, found.asking.before) == (None, "0.9")
+
+
+def test_of_many_releases_a_dozen_are_read_and_none_twice(told):
+    left = {f"{major}.{minor}": OLD if major < 4 else NEW for major in range(6) for minor in range(30)}
+    ask = ASK.replace(versions={"left": "5.17", "right-pad": "1.1"})
+
+    found = told({"1.1": [ASKS], "1.2": [""]}, ask, left)
+
+    assert (found.life.last, found.life.gone) == ("3.29", "4.0")
+    assert len(told.asked) == len(set(told.asked)) <= 14
+    assert found.read == {"left": len(told.asked) - 2, "right-pad": 2}
+
+
+CALLED = "from left.core import run\ndef f(): run(1, force=2)\n"
+
+
+@pytest.mark.parametrize(
+    ("ask", "old", "new", "calls", "cured"),
+    [
+        (Ask(kind="keyword", name="run", argument="force"), "def run(a, force=1): ...", "def run(a): ...", CALLED, "run(1)"),
+        (Ask(kind="required", name="run", argument="b", code="    run(1)"), "def run(a): ...", "def run(a, b): ...", "run(1)", "run(1, 2)"),
+        (Ask(kind="count", name="Job.run", given=3, code="job.run(1, 2)"), "class Job:\n    def run(self, a, b): ...", "class Job:\n    def run(self, a): ...", "job.run(1, 2)", "job.run(1)"),
+        (Ask(kind="attribute", owner="Job", name="stop", code="if job.stop():"), "class Job:\n    def stop(self): ...", "class Job: ...", "job.stop()", "job.end(), other.stop()"),
+    ],
+)  # fmt: skip
+def test_the_edges_of_calls_and_attributes_whose_owner_nobody_names(ask, old, new, calls, cured, told):
+    left = {version: old if version < "3" else new for version in LEFT}
+    given = {one: getattr(ASK, one) for one in ("consumer", "inside", "versions", "python")}
+
+    found = told({"1.1": [calls, "left"], "1.2": [calls, "left"], "1.3": [cured, "left"]}, ask.replace(**given), left)
+
+    assert (found.provider, found.life.last, found.life.gone) == ("left", "2.1", "3.0")
+    assert (found.asking.until, found.asking.since) == ("1.2", "1.3")
+
+
+def test_who_asks_is_found_among_what_is_installed(told):
+    ask = ASK.replace(consumer=None, inside="", others=["left", "right-pad"])
+
+    found = told({"1.1": [ASKS, "left"], "1.2": ["", "left"]}, ask)
+
+    assert (found.consumer, found.asking.since) == ("right-pad", "1.2")
+
+
+def test_what_the_standard_library_lost_is_asked_for_until_a_release_brings_it_back(told):
+    ask = Ask(kind="module", provider="", consumer="right-pad", module="cgi", inside="right_pad", brings="legacy-cgi",
+              versions={"right-pad": "1.1"}, python="3.13")  # fmt: skip
+
+    found = told(
+        {"1.1": ["import cgi\n"], "1.2": ["import cgi\n", "legacy-cgi; python_version>='3.13'"], "1.3": [""]}, ask
+    )
+
+    assert (found.asking.since, found.asking.caps) == ("1.3", "1.2")
+
+
+@pytest.mark.parametrize(
+    "left", [dict.fromkeys(LEFT, OLD), dict.fromkeys(LEFT, "def __getattr__(name): return gone\n")]
+)
+def test_nothing_is_said_of_a_release_that_cannot_be_told_to_lack_the_name(left, told):
+    assert told({"1.1": [ASKS]}, left=left).life is None
