@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 import struct
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -14,6 +15,8 @@ if TYPE_CHECKING:
 
 #: Bindings of symbols that others may take; and whose absence is allowed.
 _OFFERED, _WEAK = (1, 2, 10), 2
+#: More entries than any file has, and fewer than a damaged one may claim.
+_MOST = 20_000
 #: A needed version that may be missing.
 _WEAK_VERSION = 2
 
@@ -32,14 +35,13 @@ def read(path: str) -> dict[str, Any] | None:
     ``asks`` are the versions of symbols that it takes of each library, ``has`` those that it defines; ``undefined``
     are the symbols that others must have, ``defined`` those that it has.
     """
-    from elftools.common.exceptions import ELFError
     from elftools.elf.elffile import ELFFile
 
     try:
         with open(path, "rb") as file:
             return _facts(ELFFile(file))
-    except (OSError, ELFError, struct.error, ValueError, KeyError, AttributeError, AssertionError):
-        return None  # a broken file fails in the reader in more ways than its own
+    except Exception:  # noqa: BLE001 - a damaged file fails in the reader in more ways than its own
+        return None
 
 
 def _facts(elf: Any) -> dict[str, Any]:
@@ -50,11 +52,11 @@ def _facts(elf: Any) -> dict[str, Any]:
         if kind == "SHT_DYNAMIC":
             _dynamic(section, found)
         elif kind == "SHT_GNU_verneed":
-            for library, versions in section.iter_versions():
+            for library, versions in islice(section.iter_versions(), _MOST):
                 named = [one.name for one in versions if not one["vna_flags"] & _WEAK_VERSION]
                 found["asks"][library.name] = named
         elif kind == "SHT_GNU_verdef":
-            found["has"] = [next(names).name for _, names in section.iter_versions()]
+            found["has"] = [next(names).name for _, names in islice(section.iter_versions(), _MOST)]
         elif kind == "SHT_DYNSYM":
             texts = elf.get_section(section["sh_link"]).data()
             for name, defined in _symbols(section.data(), texts, elf.elfclass, elf.little_endian):
@@ -63,7 +65,7 @@ def _facts(elf: Any) -> dict[str, Any]:
 
 
 def _dynamic(section: Any, found: dict[str, Any]) -> None:
-    for tag in section.iter_tags():
+    for tag in islice(section.iter_tags(), _MOST):
         kind = tag.entry.d_tag
         if kind == "DT_NEEDED":
             found["needed"].append(tag.needed)
