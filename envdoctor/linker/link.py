@@ -3,62 +3,66 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING, NamedTuple
+from collections import Counter
+from typing import TYPE_CHECKING
 
 from envdoctor.errors import TargetError
 from envdoctor.linker import remembered
+from envdoctor.linker.answers import Linked
+from envdoctor.linker.beside import Beside
 from envdoctor.linker.conditions import Target
 from envdoctor.linker.findings import Environment, absorbed, findings
 from envdoctor.linker.layout import Layout
 from envdoctor.linker.missing import Missing, Search
-from envdoctor.linker.reach import Reach, starting
-from envdoctor.linker.resolve import Resolver
+from envdoctor.linker.reach import Reach
 from envdoctor.linker.standard import Standard
-from envdoctor.linker.store import Store
+from envdoctor.linker.world import World
 from envdoctor.model import UnknownFact
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable
 
     from envdoctor.model import Distribution, Report
 
 
-class Linked(NamedTuple):
-    """What was found: missing references, how many were asked for in how many modules, and what stayed unknown."""
+def link(
+    distributions: Iterable[Distribution], target: Target, tell: Callable[[str], None], beside: Beside | None = None
+) -> Linked:
+    """Resolve what distributions take of each other, and what stands beside them; ``tell`` hears what is being done.
 
-    missing: Sequence[Missing]
-    modules: int
-    asked: int
-    unknown: Mapping[str, int]
-
-
-def link(distributions: Iterable[Distribution], target: Target, tell: Callable[[str], None]) -> Linked:
-    """Resolve what distributions take of each other; ``tell`` is called with what is being done.
-
-    An environment that has not changed since it was looked at is not looked at again.
+    What has not changed since it was looked at is not looked at again.
     """
     layout = Layout(distributions)
-    file = remembered.path(layout, target)
+    found = _kept(remembered.path(layout, target), lambda: _resolved(layout, target, tell))
+    if beside is None:
+        return found
+    file = remembered.path(layout, target, beside.told())
+    return _together(found, _kept(file, lambda: beside.linked(layout, target, tell)))
+
+
+def _kept(file: str, make: Callable[[], Linked]) -> Linked:
     told = remembered.recall(file)
     if told is not None:
         return Linked(**{**told, "missing": [Missing(*one) for one in told["missing"]]})
-    found = _resolved(layout, target, tell)
+    found = make()
     remembered.keep(file, found._asdict())
     return found
 
 
+def _together(one: Linked, other: Linked) -> Linked:
+    unknown = Counter(one.unknown)
+    unknown.update(other.unknown)
+    return Linked([*one.missing, *other.missing], one.modules + other.modules, one.asked + other.asked, unknown)
+
+
 def _resolved(layout: Layout, target: Target, tell: Callable[[str], None]) -> Linked:
-    layout.list_modules()
-    standard = Standard(target.minor)
-    store = Store(layout, target, standard.matters)
-    resolver = Resolver(layout, store, standard)
-    resolver.starting = starting(layout)
-    reach = Reach(layout, store, resolver, tell)
+    world = World(layout, target)
+    reach = Reach(layout, world.store, world.resolver, tell)
     reach.follow()
     tell("resolving")
-    search = Search(layout, resolver, reach, standard)
+    search = Search(layout, world.resolver, reach, world.standard)
     missing = list(search.all(sys.version_info[:2], target.minor))
-    store.keep()
+    world.store.keep()
     unknown = dict(search.unknown)
     undecided = sum(one.severity == "info" for one in missing)
     if undecided:
@@ -91,7 +95,7 @@ def add_to(report: Report, tell: Callable[[str], None]) -> Report:
         str(snapshot.platform.get("system", "linux")),
         str(snapshot.python.get("implementation", "cpython")).lower(),
     )
-    linked = link(installed, target, tell)
+    linked = link(installed, target, tell, Beside.of(snapshot))
     versions = {one.name: one.version for one in installed}
     found = findings(linked.missing, Environment(versions, python, Standard(target.minor)))
     reasons = [

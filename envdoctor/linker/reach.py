@@ -40,12 +40,13 @@ class Reach:
         self.skipped: dict[str, int] = {}
         self._failing: dict[str, dict[int, bool | None]] = {}
 
-    def follow(self) -> None:
-        """Read what top-level imports, entry points and submodules reach, and find the ways."""
-        roots = self._roots()
+    def follow(self, roots: dict[str, int] | None = None) -> None:
+        """Read what top-level imports, entry points and submodules reach, or the given modules, and find the ways."""
         seen: set[str] = set()
+        alone = roots is not None
+        roots = self._roots() if roots is None else roots
         self._read(roots, seen)
-        self._read(further := self._further(seen), seen)
+        self._read(further := {} if alone else self._further(seen), seen)
         self._resolver.forget()
         for name in roots:
             self._spread(name, roots[name])

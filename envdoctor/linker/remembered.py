@@ -14,12 +14,14 @@ from envdoctor.linker import store
 from envdoctor.probes import cache
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from envdoctor.linker.conditions import Target
     from envdoctor.linker.layout import Layout
 
 
-def path(layout: Layout, target: Target) -> str:
-    """The file for an environment: named after its releases, their files, where they stand, and this code."""
+def path(layout: Layout, target: Target, more: Iterable[str] = ()) -> str:
+    """The file for an environment: named after its releases, their files, where they stand, this code, and more."""
     digest = hashlib.blake2b(repr(target).encode(), digest_size=16)
     for file in sorted(resources.files("envdoctor.linker").iterdir(), key=lambda one: one.name):
         if file.name.endswith((".py", ".dat")):
@@ -30,6 +32,8 @@ def path(layout: Layout, target: Target) -> str:
         with contextlib.suppress(OSError):  # it was removed
             status = os.stat(place)
             digest.update(f"{place} {status.st_mtime_ns} {status.st_size}\n".encode("utf-8", "backslashreplace"))
+    for text in more:
+        digest.update(f"{len(text)}\n{text}".encode("utf-8", "surrogatepass"))
     return os.path.join(store.directory(), f"found-{digest.hexdigest()}.json.z")
 
 
