@@ -86,7 +86,7 @@ def check(
     if link is not None:
         from envdoctor.linker.link import add_to
 
-        parts = [add_to(part, link) for part in parts]
+        parts = [add_to(part, link, _vocabulary()) for part in parts]
     if "environment" in snapshot.target:
         parts = [_placed(part) for part in parts]
     if ignore:
@@ -196,8 +196,6 @@ def explain(
 
 def derive(said: ErrorText, snapshot: Snapshot) -> tuple[list[Finding], Names]:
     """What follows from an error text without any rule, and what its import names are of."""
-    from envdoctor.authoring import rulebase
-    from envdoctor.authoring.syntax import load_vocabulary
     from envdoctor.engine import derived, families
     from envdoctor.engine.names import Names
     from envdoctor.linker.history import lives
@@ -205,11 +203,18 @@ def derive(said: ErrorText, snapshot: Snapshot) -> tuple[list[Finding], Names]:
 
     clues = families.clues(said)
     owners = providers.provided(snapshot.packages, derived.modules(clues, said))
-    vocabulary = load_vocabulary(rulebase.vocabulary(rulebase.checkout()))
-    names = Names(vocabulary, snapshot.packages, owners, providers.standard_library())
+    names = Names(_vocabulary(), snapshot.packages, owners, providers.standard_library())
     asked = derived.questions(clues, names, snapshot)
     seen = {**providers.answers(snapshot.packages, asked), "history": lives(asked["offers"])}
     return derived.derive(clues, names, snapshot, seen), names
+
+
+def _vocabulary() -> dict[str, Any]:
+    """What is known of the ecosystem besides rules."""
+    from envdoctor.authoring import rulebase
+    from envdoctor.authoring.syntax import load_vocabulary
+
+    return load_vocabulary(rulebase.vocabulary(rulebase.checkout()))
 
 
 def rule_bases(directories: Sequence[str] = (), *, candidates: bool = False) -> list[Index]:

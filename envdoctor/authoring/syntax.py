@@ -319,6 +319,8 @@ _SHAPES: dict[str, type] = {
     "classes": dict,
     "symbols": dict,
     "voices": dict,
+    "hooks": dict,
+    "dotted": dict,
     "standard_library": dict,
 }
 

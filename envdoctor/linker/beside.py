@@ -8,14 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 from envdoctor.linker import dotted, project
 from envdoctor.linker.answers import Linked
-from envdoctor.linker.world import World
+from envdoctor.linker.hooks import Hooks
 from envdoctor.probes.project import Project
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
-    from envdoctor.linker.conditions import Target
-    from envdoctor.linker.layout import Layout
+    from envdoctor.linker.world import World
     from envdoctor.model import Snapshot
 
 
@@ -41,13 +40,14 @@ class Beside:
             yield source.text.source
         yield from (json.dumps([one["file"], one["kind"], one["names"]]) for one in self._artifacts)
 
-    def linked(self, layout: Layout, target: Target, tell: Callable[[str], None]) -> Linked:
+    def linked(self, world: World, known: Mapping[str, Any], tell: Callable[[str], None]) -> Linked:
         """What finds nothing in an environment."""
-        world = World(layout, target)
-        missing = list(dotted.saved(self._artifacts, layout, world.resolver))
+        missing = list(dotted.saved(self._artifacts, world.layout, world.resolver))
         unknown: Counter[str] = Counter()
         if self._sources is not None:
-            self._sources.put_into(layout)
+            hooks = Hooks(world.layout, known["hooks"])
+            self._sources.put_into(world.layout)
             world.resolver.forget()
             missing += project.link(self._sources, world, unknown, tell)
+            missing += hooks.of_project(self._sources.files())
         return Linked(missing, len(self._sources.all) if self._sources else 0, len(missing), unknown)

@@ -17,9 +17,18 @@ if TYPE_CHECKING:
 #: So many places are shown of one cause.
 MOST_PLACES = 6
 _RULES = {"unknown": "linked-argument-unknown", "many": "linked-argument-unknown", "missing": "linked-argument-missing",
-          "syntax": "linked-syntax", "hidden": "linked-module-hidden"}  # fmt: skip
+          "syntax": "linked-syntax", "hidden": "linked-module-hidden",
+          "hook": "linked-hook-argument"}  # fmt: skip
 _ARGUMENTS = {"unknown": "with the argument {detail}", "many": "with more than {detail} arguments",
               "missing": "without the argument {detail}"}  # fmt: skip
+_TITLES = {
+    "name": "{who} take{s} {asked}, which {provider} does not have",
+    "syntax": "{who} has a module that Python {python} cannot parse: {asked}",
+    "arguments": "{who} call{s} {asked}() {how}, which {provider} does not accept",
+    "broken": "{who} take{s} {asked}, which cannot be imported: {detail} is not installed",
+    "hidden": "{detail} hides {provider} from {who}, which take{s} {asked} of it",
+    "hook": "{who} declare{s} {detail} in the hook {name}, which {provider} does not pass",
+}
 _WHY = {
     "name": "{module} of {provider} was read, and nothing in it binds {name}.",
     "broken": "{module} of {provider} imports {detail}, which no installed distribution has.",
@@ -29,6 +38,7 @@ _WHY = {
     "standard": "The standard library has {module}{dot}{name} {span}; this environment has Python {python}.",
     "syntax": "Python {python} cannot parse this file ({detail}), so importing it raises SyntaxError.",
     "hidden": "{detail} of the project stands beside this file, so {module} is that file, and not that of {provider}.",
+    "hook": "{module} of {provider} specifies the hook {name} without {detail}, and refuses a plugin that declares it.",
     "unknown": "The signature of {module}.{name} in {provider} takes no argument {detail}.",
     "many": "The signature of {module}.{name} in {provider} takes {detail} positional arguments.",
     "missing": "The signature of {module}.{name} in {provider} requires the argument {detail}.",
@@ -71,7 +81,7 @@ def findings(missing: Iterable[Missing], environment: Environment) -> list[Findi
 def _cause(one: Missing) -> tuple[str, ...]:
     if one.kind == "syntax":
         return ("syntax", one.consumer, one.file)
-    if one.kind in _ARGUMENTS or one.kind == "broken":
+    if one.kind in {*_ARGUMENTS, "broken", "hook"}:
         return (one.kind, one.provider, one.asked, one.detail)
     return ("name", one.provider, one.module, one.name)
 
@@ -97,18 +107,14 @@ def _finding(places: Sequence[Missing], environment: Environment) -> Finding:
 def _title(first: Missing, consumers: Sequence[str], environment: Environment) -> str:
     more = len(consumers) - 1
     who = environment.named(consumers[0]) + (f" and {more} more" if more else "")
-    verb = "take" if more else "takes"
-    if first.kind == "syntax":
-        return f"{who} has a module that Python {environment.python} cannot parse: {first.asked}"
-    if first.kind in _ARGUMENTS:
-        how = _ARGUMENTS[first.kind].format(detail=first.detail)
-        verb = "call" if more else "calls"
-        return f"{who} {verb} {first.asked}() {how}, which {environment.named(first.provider)} does not accept"
-    if first.kind == "hidden":
-        return f"{first.detail} hides {environment.named(first.provider)} from {who}, which {verb} {first.asked} of it"
-    if first.kind == "broken":
-        return f"{who} {verb} {first.asked}, which cannot be imported: {first.detail} is not installed"
-    return f"{who} {verb} {first.asked}, which {environment.named(first.provider)} does not have"
+    how = "arguments" if first.kind in _ARGUMENTS else first.kind
+    return _TITLES.get(how, _TITLES["name"]).format(
+        who=who,
+        python=environment.python,
+        how=_ARGUMENTS.get(first.kind, "").format(detail=first.detail),
+        s="" if more else "s",
+        **first._asdict() | {"provider": environment.named(first.provider)},
+    )
 
 
 def _why(first: Missing, environment: Environment) -> str:

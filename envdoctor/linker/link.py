@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import sys
 from collections import Counter
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from envdoctor.errors import TargetError
 from envdoctor.linker import remembered
@@ -12,6 +13,7 @@ from envdoctor.linker.answers import Linked
 from envdoctor.linker.beside import Beside
 from envdoctor.linker.conditions import Target
 from envdoctor.linker.findings import Environment, absorbed, findings
+from envdoctor.linker.hooks import Hooks
 from envdoctor.linker.layout import Layout
 from envdoctor.linker.missing import Missing, Search
 from envdoctor.linker.reach import Reach
@@ -20,24 +22,30 @@ from envdoctor.linker.world import World
 from envdoctor.model import UnknownFact
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Mapping
 
     from envdoctor.model import Distribution, Report
 
 
 def link(
-    distributions: Iterable[Distribution], target: Target, tell: Callable[[str], None], beside: Beside | None = None
+    distributions: Iterable[Distribution],
+    target: Target,
+    tell: Callable[[str], None],
+    beside: Beside | None = None,
+    vocabulary: Mapping[str, Any] = {},
 ) -> Linked:
     """Resolve what distributions take of each other, and what stands beside them; ``tell`` hears what is being done.
 
-    What has not changed since it was looked at is not looked at again.
+    ``vocabulary`` says what is known of hooks and of dotted names. What has not changed is not looked at again.
     """
     layout = Layout(distributions)
-    found = _kept(remembered.path(layout, target), lambda: _resolved(layout, target, tell))
+    known = {key: vocabulary.get(key, {}) for key in ("hooks", "dotted")}
+    words = json.dumps(known)
+    found = _kept(remembered.path(layout, target, [words]), lambda: _resolved(layout, target, known, tell))
     if beside is None:
         return found
-    file = remembered.path(layout, target, beside.told())
-    return _together(found, _kept(file, lambda: beside.linked(layout, target, tell)))
+    file = remembered.path(layout, target, [words, *beside.told()])
+    return _together(found, _kept(file, lambda: beside.linked(World(layout, target), known, tell)))
 
 
 def _kept(file: str, make: Callable[[], Linked]) -> Linked:
@@ -55,13 +63,13 @@ def _together(one: Linked, other: Linked) -> Linked:
     return Linked([*one.missing, *other.missing], one.modules + other.modules, one.asked + other.asked, unknown)
 
 
-def _resolved(layout: Layout, target: Target, tell: Callable[[str], None]) -> Linked:
+def _resolved(layout: Layout, target: Target, known: Mapping[str, Any], tell: Callable[[str], None]) -> Linked:
     world = World(layout, target)
     reach = Reach(layout, world.store, world.resolver, tell)
     reach.follow()
     tell("resolving")
     search = Search(layout, world.resolver, reach, world.standard)
-    missing = list(search.all(sys.version_info[:2], target.minor))
+    missing = [*search.all(sys.version_info[:2], target.minor), *Hooks(layout, known["hooks"]).installed()]
     world.store.keep()
     unknown = dict(search.unknown)
     undecided = sum(one.severity == "info" for one in missing)
@@ -74,7 +82,7 @@ def _resolved(layout: Layout, target: Target, tell: Callable[[str], None]) -> Li
     return Linked(missing, len(reach.ways), search.asked, unknown)
 
 
-def add_to(report: Report, tell: Callable[[str], None]) -> Report:
+def add_to(report: Report, tell: Callable[[str], None], vocabulary: Mapping[str, Any]) -> Report:
     """The report with what distributions miss of each other; what a rule has found already gains the evidence.
 
     Raises :class:`~envdoctor.errors.TargetError` where the target has no installed files, or its Python is not known.
@@ -95,7 +103,7 @@ def add_to(report: Report, tell: Callable[[str], None]) -> Report:
         str(snapshot.platform.get("system", "linux")),
         str(snapshot.python.get("implementation", "cpython")).lower(),
     )
-    linked = link(installed, target, tell, Beside.of(snapshot))
+    linked = link(installed, target, tell, Beside.of(snapshot), vocabulary)
     versions = {one.name: one.version for one in installed}
     found = findings(linked.missing, Environment(versions, python, Standard(target.minor)))
     reasons = [

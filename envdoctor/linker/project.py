@@ -77,6 +77,12 @@ class Sources:
                 key = self._key(name)
                 self.all[key] = Source(name, key, texts.read(name, data), _way(name, data))
 
+    def files(self) -> Iterator[tuple[str, str, bytes]]:
+        """The key, path and source of each file that is no notebook."""
+        for source in self.all.values():
+            if source.text.cells is None:
+                yield source.key, source.name, self.texts[source.key]
+
     def _key(self, name: str) -> str:
         """The dotted name below the directory that holds the outermost package; of what is no module, the path."""
         parts = _parts(name)

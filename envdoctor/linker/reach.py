@@ -185,13 +185,25 @@ class Reach:
 
 def entry_points(folder: str) -> list[str]:
     """The modules that a distribution's entry points name."""
+    return [module for modules in groups(folder).values() for module in modules]
+
+
+def groups(folder: str) -> dict[str, list[str]]:
+    """The modules that a distribution's entry points name, by group."""
+    found: dict[str, list[str]] = {}
+    group = ""
     try:
         with open(os.path.join(folder, "entry_points.txt"), encoding="utf-8", errors="replace") as file:
             lines = file.read(_MOST_TEXT).splitlines()
     except OSError:
-        return []
-    values = (line.partition("=")[2] for line in lines if "=" in line and not line.lstrip().startswith(("#", "[")))
-    return [value.partition("[")[0].partition(":")[0].strip() for value in values]
+        return found
+    for line in map(str.strip, lines):
+        if line.startswith("["):
+            group = line.strip("[]")
+        elif "=" in line and not line.startswith("#"):
+            value = line.partition("=")[2].partition("[")[0].partition(":")[0].strip()
+            found.setdefault(group, []).append(value)
+    return found
 
 
 def starting(layout: Layout) -> list[str]:
