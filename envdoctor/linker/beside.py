@@ -24,6 +24,8 @@ class Beside:
     def __init__(self, around: Project | None, artifacts: Sequence[Mapping[str, Any]] = ()) -> None:
         self._sources = project.Sources(around) if around is not None else None
         self._artifacts = artifacts
+        self._around = around
+        self._settings: list[dotted.Setting] = []
 
     @classmethod
     def of(cls, snapshot: Snapshot) -> Beside | None:
@@ -32,9 +34,10 @@ class Beside:
         beside = cls(around if isinstance(around, Project) else None, saved["found"] if isinstance(saved, dict) else ())
         return beside if beside._artifacts or (beside._sources and beside._sources.all) else None
 
-    def told(self) -> Iterator[str]:
+    def told(self, known: Mapping[str, Any]) -> Iterator[str]:
         """All that an answer depends on, besides the environment."""
-        yield "what stands beside"
+        self._settings = list(dotted.settings(self._around, known)) if self._around is not None else []
+        yield json.dumps(self._settings)
         for source in self._sources.all.values() if self._sources else ():
             yield source.name
             yield source.text.source
@@ -50,4 +53,5 @@ class Beside:
             world.resolver.forget()
             missing += project.link(self._sources, world, unknown, tell)
             missing += hooks.of_project(self._sources.files())
+            missing += dotted.configured(self._settings, world.layout, world.resolver)
         return Linked(missing, len(self._sources.all) if self._sources else 0, len(missing), unknown)

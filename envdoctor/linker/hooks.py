@@ -59,23 +59,16 @@ class Hooks:
         self._makers = {maker: kind for kind in (_SPECIFICATION, _IMPLEMENTATION) for maker in knowledge.get(kind, ())}
         self._plain: Mapping[str, Mapping[str, Any]] = knowledge.get("plain", {})
         self._markers: dict[tuple[str, str], tuple[str, str]] = {}
-        self._requires: dict[str, set[str]] = {}
         self._specified: dict[tuple[str, str], list[Hook]] = {}
         homes = {layout.owner(maker.partition(".")[0]) for maker in self._makers} - {""}
-        makers = [owner for owner in layout.names if homes & self._required(owner)] if homes else []
-        trees = {file: tree for owner in makers for file in self._files(owner) if (tree := _parsed(file.text))}
+        makers = [owner for owner in layout.names if homes & required(layout, owner)] if homes else []
+        trees = {file: tree for owner in makers for file in self._files(owner) if (tree := parsed(file.text))}
         for file, tree in trees.items():
             self._define(file, _Names(file, tree))
         for file, tree in trees.items():
             for kind, hook in self._hooks(file, tree):
                 if kind == _SPECIFICATION:
                     self._specified.setdefault((hook.framework, hook.name), []).append(hook)
-
-    def _required(self, owner: str) -> set[str]:
-        if owner not in self._requires and owner in self._layout.metadata:
-            metadata = read_metadata(Distribution(name=owner, version=None, path=self._layout.metadata[owner]))
-            self._requires[owner] = {name_of(line) for line in metadata.requires}
-        return self._requires.get(owner, set())
 
     def _files(self, owner: str) -> Iterator[File]:
         """The source of a distribution that mentions markers, or hooks that need none."""
@@ -139,7 +132,7 @@ class Hooks:
         homes = {owner for owner, _ in self._markers}
         entries = {told["entry_points"] for told in self._plain.values()}
         for owner in self._layout.names if self._specified else ():
-            if homes & {owner, *self._required(owner)} or entries & groups(self._layout.metadata[owner]).keys():
+            if homes & {owner, *required(self._layout, owner)} or entries & groups(self._layout.metadata[owner]).keys():
                 for file in self._files(owner):
                     yield from self._misfits(file)
 
@@ -152,7 +145,7 @@ class Hooks:
                 yield from self._misfits(File(PROJECT, key, path, text, plain, bool(plain)))
 
     def _misfits(self, file: File) -> Iterator[Missing]:
-        tree = _parsed(file.text)
+        tree = parsed(file.text)
         for kind, hook in self._hooks(file, tree) if tree else ():
             specified = self._specified.get((hook.framework, hook.name), ())
             if kind == _SPECIFICATION or not specified or any(one.owner == hook.owner for one in specified):
@@ -198,7 +191,16 @@ class _Names:
             yield from ((one, within) for one in defined if names.count(one.name) == 1)
 
 
-def _parsed(text: bytes) -> ast.Module | None:
+def required(layout: Layout, owner: str) -> set[str]:
+    """What a distribution requires without its extras."""
+    if owner not in layout.requires and owner in layout.metadata:
+        metadata = read_metadata(Distribution(name=owner, version=None, path=layout.metadata[owner]))
+        layout.requires[owner] = {name_of(line) for line in metadata.requires}
+    return layout.requires.get(owner, set())
+
+
+def parsed(text: bytes) -> ast.Module | None:
+    """The tree of some source; nothing where it cannot be parsed."""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")

@@ -64,6 +64,7 @@ class Layout:
         self.locations: dict[str, None] = {}
         self.names: dict[str, list[str]] = {}
         self.metadata: dict[str, str] = {}
+        self.requires: dict[str, set[str]] = {}
         self.others: dict[str, list[str]] = {}
         self._listed: list[tuple[str, str, list[str]]] = []
         for one in distributions:
@@ -120,6 +121,8 @@ class Layout:
         """The distribution of a module, or of all modules of a namespace package; empty where these have several."""
         if name in self.modules:
             return self.modules[name].owner
+        if name not in self.namespaces:
+            return ""
         owners = {module.owner for one, module in self.modules.items() if one.startswith(name + ".")}
         return owners.pop() if len(owners) == 1 else ""
 

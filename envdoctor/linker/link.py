@@ -15,6 +15,7 @@ from envdoctor.linker.conditions import Target
 from envdoctor.linker.findings import Environment, absorbed, findings
 from envdoctor.linker.hooks import Hooks
 from envdoctor.linker.layout import Layout
+from envdoctor.linker.lost import Lost
 from envdoctor.linker.missing import Missing, Search
 from envdoctor.linker.reach import Reach
 from envdoctor.linker.standard import Standard
@@ -44,7 +45,7 @@ def link(
     found = _kept(remembered.path(layout, target, [words]), lambda: _resolved(layout, target, known, tell))
     if beside is None:
         return found
-    file = remembered.path(layout, target, [words, *beside.told()])
+    file = remembered.path(layout, target, [words, *beside.told(known["dotted"])])
     return _together(found, _kept(file, lambda: beside.linked(World(layout, target), known, tell)))
 
 
@@ -70,6 +71,7 @@ def _resolved(layout: Layout, target: Target, known: Mapping[str, Any], tell: Ca
     tell("resolving")
     search = Search(layout, world.resolver, reach, world.standard)
     missing = [*search.all(sys.version_info[:2], target.minor), *Hooks(layout, known["hooks"]).installed()]
+    missing += Lost(world, reach).all(reach.ways)
     world.store.keep()
     unknown = dict(search.unknown)
     undecided = sum(one.severity == "info" for one in missing)

@@ -7,6 +7,7 @@ import os
 from typing import TYPE_CHECKING, NamedTuple
 
 from envdoctor.linker.layout import PROJECT, Module, is_aside
+from envdoctor.linker.lost import Lost
 from envdoctor.linker.missing import Missing, Search
 from envdoctor.linker.reach import ENTRY, Reach
 from envdoctor.linker.summary import CATCHES_ALL, CONDITIONAL, LATER
@@ -138,9 +139,11 @@ def link(sources: Sources, world: World, unknown: Counter[str], tell: Callable[[
     store.sources = sources.texts
     reach = Reach(layout, store, resolver, tell)
     reach.follow({key: one.way for key, one in sources.all.items()})
+    gone = list(Lost(world, reach).all(sources.all))
     reach.ways = {key: ways for key, ways in reach.ways.items() if key in sources.all}
     search = Search(layout, resolver, reach, world.standard)
-    found = [one for one in search.all((0, 0), world.target.minor) if one.kind != "syntax"]
+    found = [one for one in search.all((0, 0), world.target.minor) if one.kind not in {"syntax", "broken"}]
+    found += gone
     found += _hidden(sources, resolver, reach)
     unknown.update(search.unknown)
     if sources.left:

@@ -66,6 +66,13 @@ class Store:
             self.read += 1
         return held[name]
 
+    def source(self, name: str) -> bytes:
+        """The source of a module; nothing where it cannot be read."""
+        try:
+            return self.sources[name] if name in self.sources else _read(self._layout.modules[name].path)
+        except OSError:
+            return b""
+
     def definitions(self, name: str) -> Summary:
         """What a module binds and defines, which is only unpacked for those that somebody asks."""
         found = self._unpacked.get(name)

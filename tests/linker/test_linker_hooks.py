@@ -50,12 +50,7 @@ def install(folder, source, metadata="Requires-Dist: host\n", entry_points="[hos
         "plug-1.0.dist-info/METADATA": f"Metadata-Version: 2.1\nName: plug\nVersion: 1.0\n{metadata}\n",
         "plug-1.0.dist-info/entry_points.txt": entry_points,
     }
-    for name, files in (("host", HOST), ("plug", plug)):
-        env.write(folder, **{name: files})
-        for path in files:
-            if path.endswith("METADATA"):
-                (folder / path).write_text(files[path])
-    return folder
+    env.write(folder, host=HOST, plug=plug)
 
 
 CASES = {

@@ -19,12 +19,20 @@ from envdoctor.probes.project import Project
 B = {"b/__init__.py": "here = 1\ndef f(x, *, y=1): pass\nclass K:\n    def m(self, one): pass\n", "b/sub.py": "x = 1\n"}
 
 
+KNOWN = {
+    "dotted": {
+        "entries": [{"file": "**/*.yaml", "key": "_target_"}],
+        "assigned": [{"files": ["**/settings.py"], "names": ["APPS", "BACKEND"]}],
+    }
+}
+
+
 def found(tmp_path, files, artifacts=()):
     """What stands beside an environment with ``b``: severity, file and line as shown, what is asked."""
     site = str(tmp_path / "site") if (tmp_path / "site").exists() else env.write(tmp_path / "site", b=B)
     beside = Beside(Project.of(files), of_files(artifacts)["found"])
     target = Target(sys.version_info[:2], sys.platform)
-    missing = link(scan([site]).packages.values(), target, lambda _doing: None, beside).missing
+    missing = link(scan([site]).packages.values(), target, lambda _doing: None, beside, KNOWN).missing
     return [
         (one.severity, f"{one.file}:{one.line}" if one.line else one.file, one.asked)
         for one in missing
@@ -149,3 +157,22 @@ def test_what_did_not_change_is_not_read_again(tmp_path, monkeypatch):
     assert len(found(tmp_path, files)) == 1
     with pytest.raises(TypeError):
         found(tmp_path, {"run.py": "from b import here"})
+
+
+SETTINGS = {
+    "a list": ("settings.py", "APPS = [\n    'b.sub',\n    'b.lost',\n]", ("error", "settings.py:3", "b.lost")),
+    "a text": ("settings.py", "BACKEND = 'b.sub.Backend'", ("error", "settings.py:1", "b.sub.Backend")),
+    "what is there": ("settings.py", "APPS = ['b.K', 'b.sub.x']", None),
+    "another name": ("settings.py", "OTHER = ['b.lost']", None),
+    "under a condition": ("settings.py", "import os\nif os.sep:\n    APPS = ['b.lost']", None),
+    "no dotted name": ("settings.py", "APPS = ['b', 'b-lost', 'see b.lost']", None),
+    "what nobody has": ("settings.py", "APPS = ['nowhere.lost']", None),
+    "for tests": ("tests/settings.py", "APPS = ['b.lost']", ("warning", "tests/settings.py:1", "b.lost")),
+    "an entry": ("conf/model.yaml", "net:\n  _target_: b.lost.Net\n", ("warning", "conf/model.yaml:2", "b.lost.Net")),
+    "an entry that is there": ("conf/model.yaml", "net:\n  _target_: b.K\n", None),
+}
+
+
+@pytest.mark.parametrize(("file", "text", "expected"), SETTINGS.values(), ids=list(SETTINGS))
+def test_dotted_names_in_configuration(tmp_path, file, text, expected):
+    assert found(tmp_path, {file: text}) == ([expected] if expected else [])
