@@ -51,7 +51,7 @@ class Beside:
             hooks = Hooks(world.layout, known["hooks"])
             self._sources.put_into(world.layout)
             world.resolver.forget()
-            missing += project.link(self._sources, world, unknown, tell)
+            missing += project.link(self._sources, world, known["hooks"].get("dispatch", ()), unknown, tell)
             missing += hooks.of_project(self._sources.files())
             missing += dotted.configured(self._settings, world.layout, world.resolver)
         return Linked(missing, len(self._sources.all) if self._sources else 0, len(missing), unknown)

@@ -18,7 +18,8 @@ if TYPE_CHECKING:
 MOST_PLACES = 6
 _RULES = {"unknown": "linked-argument-unknown", "many": "linked-argument-unknown", "missing": "linked-argument-missing",
           "syntax": "linked-syntax", "hidden": "linked-module-hidden",
-          "hook": "linked-hook-argument", "lost": "linked-attribute-lost"}  # fmt: skip
+          "hook": "linked-hook-argument", "lost": "linked-attribute-lost",
+          "override": "linked-override"}  # fmt: skip
 _ARGUMENTS = {"unknown": "with the argument {detail}", "many": "with more than {detail} arguments",
               "missing": "without the argument {detail}"}  # fmt: skip
 _TITLES = {
@@ -28,6 +29,7 @@ _TITLES = {
     "broken": "{who} take{s} {asked}, which cannot be imported: {detail} is not installed",
     "hidden": "{detail} hides {provider} from {who}, which take{s} {asked} of it",
     "lost": "{who} read{s} the attribute {asked}, which {provider} has no more",
+    "override": "{who} override{s} {asked}, and cannot take what {provider} calls it with",
     "hook": "{who} declare{s} {detail} in the hook {name}, which {provider} does not pass",
 }
 _WHY = {
@@ -40,6 +42,7 @@ _WHY = {
     "syntax": "Python {python} cannot parse this file ({detail}), so importing it raises SyntaxError.",
     "hidden": "{detail} of the project stands beside this file, so {module} is that file, and not that of {provider}.",
     "lost": "{detail}. Nothing that is imported here has such an attribute; what it is read of is not known.",
+    "override": "{provider} calls {name} {detail}, each time with arguments that the override does not take.",
     "hook": "{module} of {provider} specifies the hook {name} without {detail}, and refuses a plugin that declares it.",
     "unknown": "The signature of {module}.{name} in {provider} takes no argument {detail}.",
     "many": "The signature of {module}.{name} in {provider} takes {detail} positional arguments.",

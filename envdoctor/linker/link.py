@@ -17,6 +17,7 @@ from envdoctor.linker.hooks import Hooks
 from envdoctor.linker.layout import Layout
 from envdoctor.linker.lost import Lost
 from envdoctor.linker.missing import Missing, Search
+from envdoctor.linker.overrides import Overrides
 from envdoctor.linker.reach import Reach
 from envdoctor.linker.standard import Standard
 from envdoctor.linker.world import World
@@ -72,6 +73,7 @@ def _resolved(layout: Layout, target: Target, known: Mapping[str, Any], tell: Ca
     search = Search(layout, world.resolver, reach, world.standard)
     missing = [*search.all(sys.version_info[:2], target.minor), *Hooks(layout, known["hooks"]).installed()]
     missing += Lost(world, reach).all(reach.ways)
+    missing += Overrides(world, known["hooks"].get("dispatch", ())).all(reach.ways)
     world.store.keep()
     unknown = dict(search.unknown)
     undecided = sum(one.severity == "info" for one in missing)

@@ -26,14 +26,16 @@ _SHORTEST = 4
 _ATTRIBUTE = re.compile(rb"\.\s*([A-Za-z]\w{3,})")
 #: Standard modules whose objects are met everywhere, and some that are met where they are imported.
 _EVERYWHERE = (
-    "argparse", "builtins", "collections", "datetime", "io", "logging", "pathlib", "re", "threading",
+    "argparse", "asyncio", "builtins", "codecs", "collections", "concurrent.futures", "configparser", "contextlib",
+    "datetime", "decimal", "email.message", "enum", "fractions", "functools", "http.client", "http.cookies",
+    "importlib.metadata", "inspect", "io", "ipaddress", "itertools", "json", "logging", "logging.handlers",
+    "multiprocessing", "numbers", "pathlib", "pickle", "queue", "random", "re", "selectors", "socket", "ssl",
+    "string", "subprocess", "threading", "time", "traceback", "types", "unittest", "unittest.mock", "urllib.parse",
+    "urllib.request", "weakref", "xml.etree.ElementTree",
 )  # fmt: skip
 _IMPORTED = {
-    "array", "ast", "asyncio", "codecs", "concurrent", "configparser", "contextlib", "csv", "ctypes", "decimal",
-    "email", "enum", "fractions", "functools", "hashlib", "http", "importlib", "inspect", "ipaddress", "itertools",
-    "json", "multiprocessing", "numbers", "optparse", "os", "pickle", "queue", "random", "select", "shelve",
-    "socket", "sqlite3", "ssl", "string", "struct", "subprocess", "tarfile", "tempfile", "textwrap", "time",
-    "tokenize", "traceback", "types", "unittest", "urllib", "uuid", "weakref", "xml", "zipfile",
+    "array", "ast", "csv", "ctypes", "optparse", "shelve", "sqlite3", "struct", "tarfile", "tempfile", "tokenize",
+    "uuid", "zipfile",
 }  # fmt: skip
 
 

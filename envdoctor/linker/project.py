@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from envdoctor.linker.layout import PROJECT, Module, is_aside
 from envdoctor.linker.lost import Lost
 from envdoctor.linker.missing import Missing, Search
+from envdoctor.linker.overrides import Overrides
 from envdoctor.linker.reach import ENTRY, Reach
 from envdoctor.linker.summary import CATCHES_ALL, CONDITIONAL, LATER
 from envdoctor.probes.project.walk import is_code
@@ -133,13 +134,19 @@ def _suffixes(name: str) -> Iterator[str]:
             yield ".".join(parts[start:])
 
 
-def link(sources: Sources, world: World, unknown: Counter[str], tell: Callable[[str], None]) -> list[Missing]:
+def link(
+    sources: Sources,
+    world: World,
+    dispatch: Sequence[Mapping[str, str]],
+    unknown: Counter[str],
+    tell: Callable[[str], None],
+) -> list[Missing]:
     """Resolve what a project takes, and count by reason what stays unknown; the sources are in the layout."""
     layout, resolver, store = world.layout, world.resolver, world.store
     store.sources = sources.texts
     reach = Reach(layout, store, resolver, tell)
     reach.follow({key: one.way for key, one in sources.all.items()})
-    gone = list(Lost(world, reach).all(sources.all))
+    gone = [*Lost(world, reach).all(sources.all), *Overrides(world, dispatch).all(sources.all)]
     reach.ways = {key: ways for key, ways in reach.ways.items() if key in sources.all}
     search = Search(layout, resolver, reach, world.standard)
     found = [one for one in search.all((0, 0), world.target.minor) if one.kind not in {"syntax", "broken"}]
