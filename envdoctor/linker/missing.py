@@ -79,7 +79,7 @@ class Search:
                 yield from self._syntax(name, summary["error"], ways, sure=host >= target >= _STABLE_GRAMMAR)
             broken = self._resolver.broken(name)
             alone = broken is not None and broken.why == "absent" and broken.path == place.owner
-            if alone and not self._lacks_requirements(place.owner):
+            if alone and place.owner != PROJECT and not self._lacks_requirements(place.owner):
                 self.unknown["modules that import what is not installed, and cannot be used"] += 1
                 continue
             hints = set(summary.get("hints", ()))

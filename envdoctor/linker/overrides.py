@@ -52,7 +52,8 @@ class Overrides:
     def _of_class(self, name: str, number: int, methods: dict[str, Any], base: Sequence[Any]) -> Iterator[Missing]:
         resolver, place = self._world.resolver, self._world.layout.modules[name]
         for method, own in methods.items():
-            owner, module, kind, calls = self._called(base, method, own) if own and method[:2] != "__" else _NEVER
+            asked = bool(own) and method[:2] != "__"
+            owner, module, kind, calls = self._called(base, method, own, place.owner) if asked else _NEVER
             wrong = [signatures.misfit(own, call, bound=True) for call in calls]
             if wrong and all(wrong) and owner not in {place.owner, ""}:
                 line = _line(self._world.store.source(name), resolver.class_name(name, number), method)
@@ -62,8 +63,13 @@ class Overrides:
                     module, f"{kind}.{method}", times,
                 )  # fmt: skip
 
-    def _called(self, base: Sequence[Any], method: str, own: list[Any]) -> tuple[str, str, str, list[list[Any]]]:
-        """Who calls a method that an override takes the place of, the class that has it, and the calls."""
+    def _called(
+        self, base: Sequence[Any], method: str, own: list[Any], consumer: str
+    ) -> tuple[str, str, str, list[list[Any]]]:
+        """Who calls a method that an override takes the place of, the class that has it, and the calls.
+
+        Nobody does where the consumer itself calls it as only the override can be called.
+        """
         resolver, layout = self._world.resolver, self._world.layout
         kind = resolver.class_name(base[1], base[2])
         told = self._dispatch.get(f"{base[1]}.{kind}")
@@ -74,6 +80,9 @@ class Overrides:
         if not isinstance(there, tuple) or there[2] is None or not _narrower(own, there[2]):
             return _NEVER
         owner = layout.owner(there[0])
+        for call in self._calls_of(consumer, method):
+            if not signatures.misfit(own, call, bound=True) and signatures.misfit(there[2], call, bound=True):
+                return _NEVER
         return owner, there[0], resolver.class_name(there[0], there[1]), self._calls_of(owner, method)
 
     def _calls_of(self, owner: str, method: str, event: str = "") -> list[list[Any]]:

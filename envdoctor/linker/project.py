@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from envdoctor.probes.project import Project
 
 #: Bytes of source that are read of a project.
-MOST_SOURCE = 16 << 20
+MOST_SOURCE = 8 << 20
 _INSTALLS = (b"pip install", b"pip3 install", b"%pip", b"conda install", b"uv pip")
 
 
@@ -156,12 +156,15 @@ def link(
     if sources.left:
         unknown["files of the project that were not read: there are too many"] = sources.left
     places = {source.name: source for source in sources.all.values()}
-    return [_shown(one, places) for one in found]
+    return [_shown(one, places[one.file], resolver) for one in found]
 
 
-def _shown(one: Missing, places: Mapping[str, Source]) -> Missing:
-    file, line = places[one.file].place(one.line)
-    return one._replace(file=file, line=line)
+def _shown(one: Missing, source: Source, resolver: Resolver) -> Missing:
+    """A finding with its place; of a file that imports what is not installed, which may be for elsewhere, a warning."""
+    file, line = source.place(one.line)
+    broken = resolver.broken(source.key)
+    elsewhere = broken is not None and broken.why == "absent" and one.severity == "error"
+    return one._replace(file=file, line=line, severity="warning" if elsewhere else one.severity)
 
 
 def _hidden(sources: Sources, resolver: Resolver, reach: Reach) -> Iterator[Missing]:

@@ -52,6 +52,12 @@ CASES = {
 WRAP = "def wrap(f):\n    return lambda *args, **more: f(args[0])\n"
 
 
+def test_a_method_that_is_called_in_its_own_way(tmp_path):
+    source = "import b\nclass Mine(b.Base):\n    def make(self, x, y, z): pass\n    def go(self):\n        self.make(1, 2, 3)\n"
+    env.write(tmp_path, a={"a.py": source}, b={"b.py": B})
+    assert env.missing(tmp_path) == []
+
+
 @pytest.mark.parametrize(("base", "method", "fits"), CASES.values(), ids=list(CASES))
 def test_what_the_base_is_called_with(tmp_path, base, method, fits):
     env.write(tmp_path, a={"a.py": f"import b\n{WRAP}class Mine(b.{base}):\n    {method}\n"}, b={"b.py": B})

@@ -64,7 +64,7 @@ CASES = {
     "from the directory above": (
         {"app/run.py": "from app.tool import x\nimport b\nb.gone", "app/tool.py": ""}, ("error", "app/run.py:3", "b.gone")
     ),
-    "what nobody has": ({"run.py": "import nowhere\nimport b\nb.gone"}, None),
+    "for elsewhere": ({"run.py": "import nowhere\nimport b\nb.gone"}, ("warning", "run.py:3", "b.gone")),
     "its own package of that name": ({"b/__init__.py": "", "run.py": "from b import mine\nimport b.thing"}, None),
     "a folder of that name": ({"b/data.py": "", "run.py": "from b import gone"}, ("error", "run.py:1", "b.gone")),
     "two files of a name": (
