@@ -28,7 +28,7 @@ _TITLES = {
     "arguments": "{who} call{s} {asked}() {how}, which {provider} does not accept",
     "broken": "{who} take{s} {asked}, which cannot be imported: {detail} is not installed",
     "hidden": "{detail} hides {provider} from {who}, which take{s} {asked} of it",
-    "lost": "{who} read{s} the attribute {asked}, which {provider} has no more",
+    "lost": "{who} use{s} {asked} of an object, which {provider} has no more",
     "override": "{who} override{s} {asked}, and cannot take what {provider} calls it with",
     "hook": "{who} declare{s} {detail} in the hook {name}, which {provider} does not pass",
 }
@@ -41,7 +41,7 @@ _WHY = {
     "standard": "The standard library has {module}{dot}{name} {span}; this environment has Python {python}.",
     "syntax": "Python {python} cannot parse this file ({detail}), so importing it raises SyntaxError.",
     "hidden": "{detail} of the project stands beside this file, so {module} is that file, and not that of {provider}.",
-    "lost": "{detail}. Nothing that is imported here has such an attribute; what it is read of is not known.",
+    "lost": "{detail}. Nothing that is imported here has it; whose object it is asked of is not known.",
     "override": "{provider} calls {name} {detail}, each time with arguments that the override does not take.",
     "hook": "{module} of {provider} specifies the hook {name} without {detail}, and refuses a plugin that declares it.",
     "unknown": "The signature of {module}.{name} in {provider} takes no argument {detail}.",

@@ -62,7 +62,7 @@ class History:
         return [life for one in self.distributions(name) for life in self._of(one).lives(name)]
 
     def lost(self, distribution: str, version: str) -> dict[str, Life]:
-        """The attributes that classes of a distribution had before a release, and that no class has in it, by name."""
+        """Attributes, as ``name``, and parameters, as ``method:name``, that no class of a release has, and one had."""
         if not any(distribution in some for some in self._roots.values()):
             return {}
         return self._of(distribution).lost(version)
@@ -86,16 +86,17 @@ class _Names:
             yield self._life(name)
 
     def lost(self, version: str) -> dict[str, Life]:
-        """The last words of attributes of classes that are gone in a release."""
+        """The last words of attributes of classes that are gone in a release; of parameters, with their method."""
         installed = key(version)
         if installed is None:
             return {}
-        at = sum((key(one) or installed) <= installed for one in self._releases) - 1
+        minor = version.split(".")[:2]  # of which one release was read
+        at = sum((key(one) or installed) <= installed or one.split(".")[:2] == minor for one in self._releases) - 1
         gone: dict[str, str] = {}
         kept: set[str] = set()
         for name, spans in self._spans.items():
             owner, _, word = name.rpartition(".")
-            if ":" in word or word[:1] == "_" or not owner.rpartition(".")[2][:1].isupper() or ".packages." in owner:
+            if word[:1] == "_" or not owner.rpartition(".")[2][:1].isupper() or ".packages." in owner:
                 continue
             ends = [span.partition("-")[::2] for span in spans.split(",")]
             if any(int(first) <= at and (not end or int(end) >= at) for first, end in ends):

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 #: A shorter name is no evidence.
 _SHORTEST = 4
+_KEYWORD = re.compile(rb"\b([A-Za-z]\w{4,})\s*=[^=]")
 _ATTRIBUTE = re.compile(rb"\.\s*([A-Za-z]\w{3,})")
 #: Standard modules whose objects are met everywhere, and some that are met where they are imported.
 _EVERYWHERE = (
@@ -69,6 +70,9 @@ class Lost:
             return
         text = self._world.store.source(name)
         words = {word.decode() for word in _ATTRIBUTE.findall(text)}
+        keywords = {word.decode() for word in _KEYWORD.findall(text)}
+        for one in providers:
+            words |= {word for word in self._gone[one] if ":" in word and word.partition(":")[2] in keywords}
         wanted = {one: words & self._gone[one].keys() for one in providers}
         words = set().union(*wanted.values()) - set(summary.get("hints", ()))
         if words:
@@ -82,9 +86,11 @@ class Lost:
         place = self._world.layout.modules[name]
         for word, line in _uses(text, {one for one in words if not self._may_be_made(provider, one)}):
             life = self._gone[provider][word]
-            kind, _, _ = life.name.rpartition(".")
+            method, _, parameter = word.partition(":")
+            asked = f".{method}({parameter}=)" if parameter else f".{word}"
+            kind = life.name.rpartition(".")[0]
             yield Missing(
-                place.owner, place.path, line, f".{word}", provider, "lost", "warning", LATER, kind, word, life.said()
+                place.owner, place.path, line, asked, provider, "lost", "warning", LATER, kind, word, life.said()
             )  # fmt: skip
 
     def _of_owner(self, owner: str) -> set[str]:
@@ -103,6 +109,8 @@ class Lost:
 
     def _may_be_made(self, owner: str, word: str) -> bool:
         """Whether a binary has the word, or a text what follows its verb: ``get_x`` may be made of ``x``."""
+        if ":" in word:
+            return self._world.resolver.words.anywhere(owner, word.partition(":")[2])
         layout, rest = self._world.layout, word.partition("_")[2]
         if rest and any(self._world.resolver.words.anywhere(owner, f"{quote}{rest}{quote}") for quote in "'\""):
             return True
@@ -121,6 +129,10 @@ def _uses(text: bytes, words: Collection[str]) -> Iterator[tuple[str, int]]:
             known.update((one.asname or one.name).partition(".")[0] for one in node.names)
     found: dict[str, int] = {}
     for node in _reached(tree):
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+            for keyword in node.keywords:
+                if f"{node.func.attr}:{keyword.arg}" in words:
+                    found.setdefault(f"{node.func.attr}:{keyword.arg}", node.lineno)
         if not isinstance(node, ast.Attribute) or node.attr not in words or not isinstance(node.ctx, ast.Load):
             continue
         if not (isinstance(node.value, ast.Name) and node.value.id in known):

@@ -47,3 +47,14 @@ def test_what_is_no_evidence(tmp_path, source):
 def test_another_library_that_is_imported_has_it(tmp_path):
     assert lost(tmp_path, "import other\n" + TAKES, other=OTHER) == []
     assert len(lost(tmp_path / "apart", TAKES, other=OTHER)) == 1
+
+
+def test_a_parameter_that_a_method_had(tmp_path):
+    env.write(
+        tmp_path, "2.0.1", pandas={"pandas/__init__.py": "class DataFrame:\n    def to_records(self, **more): pass\n"}
+    )
+    source = "import pandas\ndef f(d):\n    d.to_records(convert_datetime64=1)\n    d.other(convert_datetime64=1)\n"
+    env.write(tmp_path, a={"a.py": source})
+    (one,) = (one for one in env.linked(tmp_path).missing if one.kind == "lost")
+    assert (one.line, one.asked) == (3, ".to_records(convert_datetime64=)")
+    assert "pandas, last in " in one.detail
