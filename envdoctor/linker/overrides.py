@@ -33,7 +33,8 @@ class Overrides:
 
     def __init__(self, world: World, dispatch: Sequence[Mapping[str, str]] = ()) -> None:
         self._world = world
-        self._dispatch = {one["base"]: one for one in dispatch}
+        self._dispatch = dispatch
+        self._prefixes = tuple(one["prefix"] for one in dispatch)
         self._calls: dict[tuple[str, str, str], list[list[Any]]] = {}
 
     def all(self, names: Iterable[str]) -> Iterator[Missing]:
@@ -68,22 +69,32 @@ class Overrides:
     ) -> tuple[str, str, str, list[list[Any]]]:
         """Who calls a method that an override takes the place of, the class that has it, and the calls.
 
-        Nobody does where the consumer itself calls it as only the override can be called.
+        Nobody does where the consumer itself calls it with more than the base takes: that is another method.
         """
         resolver, layout = self._world.resolver, self._world.layout
-        kind = resolver.class_name(base[1], base[2])
-        told = self._dispatch.get(f"{base[1]}.{kind}")
-        if told is not None and method.startswith(told["prefix"]):
-            owner = layout.owner(base[1])
-            return owner, base[1], kind, self._calls_of(owner, told["call"], method[len(told["prefix"]) :])
+        for told in self._dispatch if method.startswith(self._prefixes) else ():
+            kind = resolver.class_name(base[1], base[2])
+            if f"{base[1]}.{kind}" == told["base"]:
+                owner = layout.owner(base[1])
+                return owner, base[1], kind, self._calls_of(owner, told["call"], method[len(told["prefix"]) :])
         there = resolver.method(base[1], base[2], method)
         if not isinstance(there, tuple) or there[2] is None or not _narrower(own, there[2]):
             return _NEVER
         owner = layout.owner(there[0])
-        for call in self._calls_of(consumer, method):
-            if not signatures.misfit(own, call, bound=True) and signatures.misfit(there[2], call, bound=True):
-                return _NEVER
-        return owner, there[0], resolver.class_name(there[0], there[1]), self._calls_of(owner, method)
+        calls = self._calls_of(owner, method)
+        if all(signatures.misfit(own, call, bound=True) for call in calls) and self._is_another(
+            own, there[2], self._calls_of(consumer, method) if calls else []
+        ):
+            return _NEVER
+        return owner, there[0], resolver.class_name(there[0], there[1]), calls
+
+    def _is_another(self, own: list[Any], base: list[Any], calls: Iterable[list[Any]]) -> bool:
+        """Whether one of the consumer's calls has more than the base takes, and fits the override."""
+        for call in calls:
+            more = (signatures.misfit(base, call, bound=True) or ("",))[0] in {"many", "unknown"}
+            if more and not signatures.misfit(own, call, bound=True):
+                return True
+        return False
 
     def _calls_of(self, owner: str, method: str, event: str = "") -> list[list[Any]]:
         """The calls of a method of this name in a distribution; with an event, those for it, without its name."""
