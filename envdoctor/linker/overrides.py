@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
     from envdoctor.linker.world import World
 
+#: A name that is called in more files than this is one of many things.
+_MOST_FILES = 12
 #: A method that nobody calls.
 _NEVER: tuple[str, str, str, list[list[Any]]] = ("", "", "", [])
 
@@ -100,17 +102,20 @@ class Overrides:
         """The calls of a method of this name in a distribution; with an event, those for it, without its name."""
         key = (owner, method, event)
         if key not in self._calls:
-            found = self._calls[key] = []
+            texts = []
             for name in self._world.layout.names.get(owner, ()):
                 module = self._world.layout.modules.get(name)
                 if module is not None and module.kind != "native" and not is_aside(name):
-                    found += _calls_in(self._world.store.source(name), method, event)
+                    text = self._world.store.source(name)
+                    texts += [text] if f".{method}(".encode() in text else []
+            some = texts if len(texts) <= _MOST_FILES else []
+            self._calls[key] = [call for text in some for call in _calls_in(text, method, event)]
         return self._calls[key]
 
 
 def _calls_in(text: bytes, method: str, event: str) -> Iterator[list[Any]]:
     """The calls in some source, but for those of a class to its own base."""
-    tree = parsed(text) if f".{method}(".encode() in text else None
+    tree = parsed(text)
     for node in ast.walk(tree) if tree else ():
         if not (isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == method):
             continue
