@@ -25,6 +25,7 @@ import yaml
 sys.path.insert(0, tool.CHECKOUT)
 
 from envdoctor.authoring.proof import pythons
+from envdoctor.authoring.syntax import load_vocabulary
 from envdoctor.linker.conditions import Target
 from envdoctor.linker.link import Linked, link
 from envdoctor.probes.distributions import scan
@@ -67,7 +68,9 @@ def look(folder: str) -> Linked:
     """What the linker says of an environment."""
     (site,) = glob.glob(os.path.join(folder, "lib", "python3*", "site-packages"))
     minor = os.path.basename(os.path.dirname(site))[len("python") :].split(".")
-    return link(scan([site]).packages.values(), Target((int(minor[0]), int(minor[1]))), lambda _doing: None)
+    target = Target((int(minor[0]), int(minor[1])))
+    words = load_vocabulary(os.path.join(tool.CHECKOUT, "rules", "vocabulary.yaml"))
+    return link(scan([site]).packages.values(), target, lambda _doing: None, vocabulary=words)
 
 
 def normal(name: str) -> str:

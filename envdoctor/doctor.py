@@ -106,7 +106,6 @@ def _diagnosed(snapshot: Snapshot, indexes: Sequence[Index]) -> Report:
 def linked(part: Report, say: Callable[[str], None], *, fetch: bool = False) -> Report:
     """The report of one environment with what distributions in it miss of each other, of Python and of the system."""
     from envdoctor.authoring import rulebase
-    from envdoctor.authoring.syntax import load_vocabulary
     from envdoctor.linker.link import add_to
 
     snapshot = part.snapshot
@@ -115,8 +114,7 @@ def linked(part: Report, say: Callable[[str], None], *, fetch: bool = False) -> 
 
         snapshot, notes = fetched(snapshot, say)
         part = part.replace(unknown=[*part.unknown, *notes])
-    vocabulary = load_vocabulary(rulebase.vocabulary(rulebase.checkout()))
-    told: Report = add_to(part.replace(snapshot=snapshot), say, vocabulary).replace(snapshot=part.snapshot)
+    told: Report = add_to(part.replace(snapshot=snapshot), say, rulebase.words()).replace(snapshot=part.snapshot)
     return told
 
 

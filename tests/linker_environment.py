@@ -7,11 +7,11 @@ from envdoctor.linker.link import link
 from envdoctor.probes.distributions import scan
 
 
-def write(folder, **distributions):
-    """Install distributions into a directory: ``name={path: text}``, version 1.0, with the RECORD of their files."""
+def write(folder, version="1.0", **distributions):
+    """Install distributions into a directory: ``name={path: text}``, of one version, with the RECORD of their files."""
     for name, files in distributions.items():
-        info = f"{name}-1.0.dist-info"
-        whole = {**files, f"{info}/METADATA": f"Metadata-Version: 2.1\nName: {name}\nVersion: 1.0\n\n"}
+        info = f"{name}-{version}.dist-info"
+        whole = {f"{info}/METADATA": f"Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n\n", **files}
         record = "".join(f"{path},,\n" for path in [*whole, f"{info}/RECORD"])
         for path, text in {**whole, f"{info}/RECORD": record}.items():
             place = os.path.join(folder, path)

@@ -251,13 +251,16 @@ def compile_directory(
 
 
 #: The sections of the vocabulary that error texts are read by.
-_READ_BY = ("imports", "families", "classes", "symbols", "voices", "stands_in")
+_WORDS = (
+    *("imports", "families", "classes", "symbols", "voices", "stands_in"),
+    *("hooks", "dotted", "compiled", "generated", "libraries"),
+)
 
 
 def compile_words(vocabulary: str) -> bytes:
-    """The words of a vocabulary that error texts are read by, as JSON."""
+    """The words of a vocabulary that error texts and installed files are read by, as JSON."""
     words = load_vocabulary(vocabulary)
-    return json.dumps({section: words[section] for section in _READ_BY}, separators=(",", ":")).encode()
+    return json.dumps({section: words[section] for section in _WORDS}, separators=(",", ":")).encode()
 
 
 def _sound(directory: str, vocabulary: str) -> tuple[list[Rule], dict[str, Any]]:

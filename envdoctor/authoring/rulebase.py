@@ -35,7 +35,7 @@ def shipped(*, silent: bool = False) -> index.Index:
 
 
 def words() -> dict[str, Any]:
-    """What import names, classes, symbols and words of errors are of: compiled in the wheel, else from a checkout."""
+    """The words that error texts and installed files are read by: compiled in the wheel, else from a checkout."""
     import json
 
     try:

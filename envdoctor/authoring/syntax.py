@@ -323,6 +323,8 @@ _SHAPES: dict[str, type] = {
     "compiled": dict,
     "generated": dict,
     "libraries": dict,
+    "hooks": dict,
+    "dotted": dict,
 }
 
 

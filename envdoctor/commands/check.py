@@ -45,8 +45,8 @@ def run(words: Sequence[str]) -> int:
     parser.add_argument(
         "--link",
         action="store_true",
-        help="also look for names and modules that installed distributions take of each other, or of Python, and that "
-        "are not there; nothing is executed",
+        help="also look for names and modules that installed distributions, the project and saved artefacts take of "
+        "each other, or of Python, and that are not there; nothing is executed",
     )
     parser.add_argument(
         "--fetch",

@@ -2,7 +2,21 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from envdoctor.linker.missing import Missing
+
+
+class Linked(NamedTuple):
+    """What was found: missing references, how many were asked for in how many modules, and what stayed unknown."""
+
+    missing: Sequence[Missing]
+    modules: int
+    asked: int
+    unknown: Mapping[str, int]
 
 
 class Answer(NamedTuple):

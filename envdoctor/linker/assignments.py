@@ -88,9 +88,9 @@ def _assign_name(reader: Reader, name: str, value: ast.expr | None) -> None:
             bound = ["i", origins[0][0], ".".join(filter(None, (origins[0][1], *found[1])))]
         elif found and not found[1] and found[0] in reader.class_numbers:
             bound = ["c", reader.class_numbers[found[0]]]
-    elif isinstance(value, ast.Call):
+    if isinstance(value, ast.Call) and reader.scope.kind in reader.typed:
         made = chain(value.func)
-        if made and reader.scope.kind == "function" and (made[1] or made[:1])[-1][:1].isupper():
+        if made and (made[1] or made[:1])[-1][:1].isupper():
             reader.scope.types[name] = made
     reader.bind_name(name, bound)
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from envdoctor.linker import binary_words
 from envdoctor.linker.reach import ENTRY, SUBMODULE
-from envdoctor.linker.summary import LATER
+from envdoctor.linker.summary import LATER, PROGRAM
 from envdoctor.model import SEVERITIES, Evidence, Finding, Remedy
 
 if TYPE_CHECKING:
@@ -18,9 +18,21 @@ if TYPE_CHECKING:
 #: So many places are shown of one cause.
 MOST_PLACES = 6
 _RULES = {"unknown": "linked-argument-unknown", "many": "linked-argument-unknown", "missing": "linked-argument-missing",
-          "syntax": "linked-syntax"}  # fmt: skip
+          "syntax": "linked-syntax", "hidden": "linked-module-hidden",
+          "hook": "linked-hook-argument", "lost": "linked-attribute-lost",
+          "override": "linked-override"}  # fmt: skip
 _ARGUMENTS = {"unknown": "with the argument {detail}", "many": "with more than {detail} arguments",
               "missing": "without the argument {detail}"}  # fmt: skip
+_TITLES = {
+    "name": "{who} take{s} {asked}, which {provider} does not have",
+    "syntax": "{who} has a module that Python {python} cannot parse: {asked}",
+    "arguments": "{who} call{s} {asked}() {how}, which {provider} does not accept",
+    "broken": "{who} take{s} {asked}, which cannot be imported: {detail} is not installed",
+    "hidden": "{detail} hides {provider} from {who}, which take{s} {asked} of it",
+    "lost": "{who} use{s} {asked} of an object, which {provider} has no more",
+    "override": "{who} override{s} {asked}, and cannot take what {provider} calls it with",
+    "hook": "{who} declare{s} {detail} in the hook {name}, which {provider} does not pass",
+}
 _WHY = {
     "name": "{module} of {provider} was read, and nothing in it binds {name}.",
     "broken": "{module} of {provider} imports {detail}, which no installed distribution has.",
@@ -29,6 +41,10 @@ _WHY = {
     "gone": "The module-level __getattr__ of {module} refuses {name}: {provider} has removed it.",
     "standard": "The standard library has {module}{dot}{name} {span}; this environment has Python {python}.",
     "syntax": "Python {python} cannot parse this file ({detail}), so importing it raises SyntaxError.",
+    "hidden": "{detail} of the project stands beside this file, so {module} is that file, and not that of {provider}.",
+    "lost": "{detail}. Nothing that is imported here has it; whose object it is asked of is not known.",
+    "override": "{provider} calls {name} {detail}, each time with arguments that the override does not take.",
+    "hook": "{module} of {provider} specifies the hook {name} without {detail}, and refuses a plugin that declares it.",
     "unknown": "The signature of {module}.{name} in {provider} takes no argument {detail}.",
     "many": "The signature of {module}.{name} in {provider} takes {detail} positional arguments.",
     "missing": "The signature of {module}.{name} in {provider} requires the argument {detail}.",
@@ -56,6 +72,10 @@ class Environment:
             return f"Python {self.python}"
         return f"{distribution} {self._versions.get(distribution) or ''}".rstrip()
 
+    def installed(self, names: Iterable[str]) -> list[str]:
+        """Those of some consumers and providers that are distributions."""
+        return [name for name in names if name in self._versions]
+
     def version(self, distribution: str) -> str:
         """The version of a distribution."""
         return self._versions.get(distribution) or "unknown"
@@ -76,7 +96,7 @@ def _cause(one: Missing) -> tuple[str, ...]:
         return (one.kind, one.consumer, one.asked)
     if one.kind == "syntax":
         return ("syntax", one.consumer, one.file)
-    if one.kind in _ARGUMENTS or one.kind == "broken":
+    if one.kind in {*_ARGUMENTS, "broken", "hook"}:
         return (one.kind, one.provider, one.asked, one.detail)
     return ("name", one.provider, one.module, one.name)
 
@@ -93,27 +113,25 @@ def _finding(places: Sequence[Missing], environment: Environment) -> Finding:
         impact="crash",
         title=_title(first, consumers, environment),
         why=_why(first, environment),
-        packages=[*consumers, *([first.provider] if first.provider else [])],
+        packages=environment.installed(dict.fromkeys([*consumers, first.provider])),
         facts=["source", "packages" if first.provider else "python"],
         evidence=_evidence(places, environment),
         remedies=_remedies(first, consumers, environment),
-        consumer=consumers[0],
+        consumer=next(iter(environment.installed(consumers)), None),
     )
 
 
 def _title(first: Missing, consumers: Sequence[str], environment: Environment) -> str:
     more = len(consumers) - 1
     who = environment.named(consumers[0]) + (f" and {more} more" if more else "")
-    verb = "take" if more else "takes"
-    if first.kind == "syntax":
-        return f"{who} has a module that Python {environment.python} cannot parse: {first.asked}"
-    if first.kind in _ARGUMENTS:
-        how = _ARGUMENTS[first.kind].format(detail=first.detail)
-        verb = "call" if more else "calls"
-        return f"{who} {verb} {first.asked}() {how}, which {environment.named(first.provider)} does not accept"
-    if first.kind == "broken":
-        return f"{who} {verb} {first.asked}, which cannot be imported: {first.detail} is not installed"
-    return f"{who} {verb} {first.asked}, which {environment.named(first.provider)} does not have"
+    how = "arguments" if first.kind in _ARGUMENTS else first.kind
+    return _TITLES.get(how, _TITLES["name"]).format(
+        who=who,
+        python=environment.python,
+        how=_ARGUMENTS.get(first.kind, "").format(detail=first.detail),
+        s="" if more else "s",
+        **first._asdict() | {"provider": environment.named(first.provider)},
+    )
 
 
 def _why(first: Missing, environment: Environment) -> str:
@@ -143,6 +161,8 @@ def _when(way: int) -> str:
         return "It is taken when a function is called."
     if way & SUBMODULE:
         return "It is taken when this submodule is imported."
+    if way & PROGRAM:
+        return "It is taken when this file runs as a program."
     if way & ENTRY:
         return "It is taken when a command or plugin starts."
     return "It is taken by a plain import."
@@ -151,9 +171,9 @@ def _when(way: int) -> str:
 def _evidence(places: Sequence[Missing], environment: Environment) -> list[Evidence]:
     shown = [
         Evidence(
-            fact=f"source.{one.consumer}",
+            fact=f"source.{one.consumer}" if environment.installed([one.consumer]) else "source",
             value=f"{environment.named(one.consumer)} takes {one.asked}",
-            source=f"{one.file}:{one.line}",
+            source=f"{one.file}:{one.line}" if one.line else one.file,
         )
         for one in places[:MOST_PLACES]
     ]
@@ -171,13 +191,7 @@ def _evidence(places: Sequence[Missing], environment: Environment) -> list[Evide
 
 def _remedies(first: Missing, consumers: Sequence[str], environment: Environment) -> list[Remedy]:
     """Both sides: a consumer that no longer asks, a provider that still has it."""
-    remedies = [
-        Remedy(
-            kind="change",
-            text=f"use a release of {', '.join(consumers)} that works with {environment.named(first.provider)}",
-            safety="manual",
-        )
-    ]
+    remedies = [Remedy(kind="change", text=_consumers_side(first, consumers, environment), safety="manual")]
     ends = environment.standard.span(first.module, first.name) if first.kind == "standard" else None
     if ends is not None:
         since, last = ends
@@ -189,6 +203,18 @@ def _remedies(first: Missing, consumers: Sequence[str], environment: Environment
             Remedy(kind="change", text=f"use a release of {first.provider} that still has it", safety="manual")
         )
     return remedies
+
+
+def _consumers_side(first: Missing, consumers: Sequence[str], environment: Environment) -> str:
+    provider = environment.named(first.provider)
+    if first.kind == "hidden":
+        return f"rename {first.detail}"
+    installed = environment.installed(consumers)
+    if installed:
+        return f"use a release of {', '.join(installed)} that works with {provider}"
+    if not first.line and first.consumer == first.file:
+        return f"write {first.file} anew with {provider}"
+    return f"change {first.file}{f':{first.line}' if first.line else ''} to what {provider} has"
 
 
 def absorbed(rules: Sequence[Finding], linked: Iterable[Finding]) -> list[Finding]:
@@ -219,4 +245,6 @@ def _is_same(rule: Finding, linked: Finding) -> bool:
     name = binary_words.asked(linked) or linked.evidence[0].value.rpartition(" ")[2].rpartition(".")[2].rstrip("()")
     text = f"{rule.title} {rule.why}"
     common = sides & set(rule.packages)
+    if common and {one.source for one in rule.evidence} & {one.source for one in linked.evidence}:
+        return True
     return bool(common) and (name in text or (linked.facts[1] == "python" and "python" in rule.facts))

@@ -11,6 +11,7 @@ import os
 import zipfile
 from typing import TYPE_CHECKING, Any
 
+from envdoctor.engine.versions import key
 from envdoctor.model import Record
 
 if TYPE_CHECKING:
@@ -66,6 +67,12 @@ class History:
         members = (one for one in self._archive.namelist() if one != ROOTS)
         return [one.removesuffix(".json") for one in members if wanted in self._archive.read(one)]
 
+    def lost(self, distribution: str, version: str) -> dict[str, Life]:
+        """Attributes, as ``name``, and parameters, as ``method:name``, that no class of a release has, and one had."""
+        if not any(distribution in some for some in self._roots.values()):
+            return {}
+        return self._of(distribution).lost(version)
+
     def _of(self, distribution: str) -> _Names:
         if distribution not in self._kept:
             self._kept[distribution] = _Names(distribution, json.loads(self._archive.read(f"{distribution}.json")))
@@ -83,6 +90,26 @@ class _Names:
     def lives(self, name: str) -> Iterator[Life]:
         if name in self._spans:
             yield self._life(name)
+
+    def lost(self, version: str) -> dict[str, Life]:
+        """The last words of attributes of classes that are gone in a release; of parameters, with their method."""
+        installed = key(version)
+        if installed is None:
+            return {}
+        minor = version.split(".")[:2]  # of which one release was read
+        at = sum((key(one) or installed) <= installed or one.split(".")[:2] == minor for one in self._releases) - 1
+        gone: dict[str, str] = {}
+        kept: set[str] = set()
+        for name, spans in self._spans.items():
+            owner, _, word = name.rpartition(".")
+            if word[:1] == "_" or not owner.rpartition(".")[2][:1].isupper() or ".packages." in owner:
+                continue
+            ends = [span.partition("-")[::2] for span in spans.split(",")]
+            if any(int(first) <= at and (not end or int(end) >= at) for first, end in ends):
+                kept.add(word)
+            elif int(ends[0][0]) <= at:
+                gone.setdefault(word, name)
+        return {word: self._life(name) for word, name in gone.items() if word not in kept}
 
     def _life(self, name: str) -> Life:
         spans = [span.partition("-") for span in self._spans[name].split(",")]

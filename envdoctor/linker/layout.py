@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 _NATIVE = (".so", ".pyd")
 #: Which of several files of one name is looked at: a package hides a module, and source tells more than a binary.
 _RANK = {"native": 0, "py": 1, "package": 2}
+#: Who owns the modules of a project, in place of a distribution.
+PROJECT = "the project"
 #: What a RECORD may hold at most, in bytes; the longest seen is 3 MB.
 _LIMIT = 64 << 20
 #: Folders whose modules nobody imports who uses the distribution.
@@ -62,6 +64,7 @@ class Layout:
         self.locations: dict[str, None] = {}
         self.names: dict[str, list[str]] = {}
         self.metadata: dict[str, str] = {}
+        self.requires: dict[str, set[str]] = {}
         self.others: dict[str, list[str]] = {}
         self._listed: list[tuple[str, str, list[str]]] = []
         for one in distributions:
@@ -94,6 +97,10 @@ class Layout:
             if not own:
                 self.blind.add(owner)
         self._listed.clear()
+        self.add_namespaces()
+
+    def add_namespaces(self) -> None:
+        """Take note of the folders above modules that are no modules."""
         for name in self.modules:
             outer = name.rpartition(".")[0]
             while outer and outer not in self.modules and outer not in self.namespaces:
@@ -103,6 +110,21 @@ class Layout:
     def has(self, name: str) -> bool:
         """Whether a module or a namespace package of this name is listed."""
         return name in self.modules or name in self.namespaces
+
+    def forget(self, top: str) -> None:
+        """Take a top-level module with all that is below it for not installed."""
+        self.namespaces = {name for name in self.namespaces if name.partition(".")[0] != top}
+        self.modules = {name: module for name, module in self.modules.items() if name.partition(".")[0] != top}
+        self.names = {owner: [name for name in names if name in self.modules] for owner, names in self.names.items()}
+
+    def owner(self, name: str) -> str:
+        """The distribution of a module, or of all modules of a namespace package; empty where these have several."""
+        if name in self.modules:
+            return self.modules[name].owner
+        if name not in self.namespaces:
+            return ""
+        owners = {module.owner for one, module in self.modules.items() if one.startswith(name + ".")}
+        return owners.pop() if len(owners) == 1 else ""
 
     def on_disk(self, name: str) -> bool:
         """Whether files that no distribution lists provide a module."""

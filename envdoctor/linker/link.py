@@ -2,70 +2,88 @@
 
 from __future__ import annotations
 
+import json
 import sys
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections import Counter
+from typing import TYPE_CHECKING, Any
 
 from envdoctor.errors import TargetError
 from envdoctor.linker import binaries, remembered
+from envdoctor.linker.answers import Linked
+from envdoctor.linker.beside import Beside
 from envdoctor.linker.conditions import Target
 from envdoctor.linker.findings import Environment, absorbed, findings
+from envdoctor.linker.hooks import Hooks
 from envdoctor.linker.layout import Layout
+from envdoctor.linker.lost import Lost
 from envdoctor.linker.missing import Missing, Search
-from envdoctor.linker.reach import Reach, starting
-from envdoctor.linker.resolve import Resolver
+from envdoctor.linker.overrides import Overrides
+from envdoctor.linker.reach import Reach
 from envdoctor.linker.standard import Standard
-from envdoctor.linker.store import Store
+from envdoctor.linker.world import World
 from envdoctor.model import UnknownFact
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping
 
     from envdoctor.linker.binaries import Binaries
     from envdoctor.model import Distribution, Report
 
 
-class Linked(NamedTuple):
-    """What was found: missing references, how many were asked for in how many modules, and what stayed unknown."""
-
-    missing: Sequence[Missing]
-    modules: int
-    asked: int
-    unknown: Mapping[str, int]
-
-
 def link(
-    distributions: Iterable[Distribution], target: Target, tell: Callable[[str], None], natives: Binaries | None = None
+    distributions: Iterable[Distribution],
+    target: Target,
+    tell: Callable[[str], None],
+    beside: Beside | None = None,
+    vocabulary: Mapping[str, Any] = {},
+    natives: Binaries | None = None,
 ) -> Linked:
-    """Resolve what distributions take of each other; ``tell`` is called with what is being done.
+    """Resolve what distributions take of each other, and what stands beside them; ``tell`` hears what is being done.
 
-    With ``natives``, compiled modules are looked at too.
-    An environment that has not changed since it was looked at is not looked at again.
+    ``vocabulary`` says what is known of hooks and of dotted names; with ``natives`` compiled modules are looked at too.
+    What has not changed is not looked at again.
     """
     layout = Layout(distributions)
-    file = remembered.path(layout, target, natives.told() if natives else ())
+    known = {key: vocabulary.get(key, {}) for key in ("hooks", "dotted")}
+    words = json.dumps(known)
+    file = remembered.path(layout, target, [words, *(natives.told() if natives else ())])
+    found = _kept(file, lambda: _resolved(layout, target, known, natives, tell))
+    if beside is None:
+        return found
+    file = remembered.path(layout, target, [words, *beside.told(known["dotted"])])
+    return _together(found, _kept(file, lambda: beside.linked(World(layout, target), known, tell)))
+
+
+def _kept(file: str, make: Callable[[], Linked]) -> Linked:
     told = remembered.recall(file)
     if told is not None:
         return Linked(**{**told, "missing": [Missing(*one) for one in told["missing"]]})
-    found = _resolved(layout, target, tell, natives)
+    found = make()
     remembered.keep(file, found._asdict())
     return found
 
 
-def _resolved(layout: Layout, target: Target, tell: Callable[[str], None], natives: Binaries | None) -> Linked:
-    layout.list_modules()
-    standard = Standard(target.minor)
-    store = Store(layout, target, standard.matters)
-    resolver = Resolver(layout, store, standard)
-    resolver.starting = starting(layout)
-    reach = Reach(layout, store, resolver, tell)
+def _together(one: Linked, other: Linked) -> Linked:
+    unknown = Counter(one.unknown)
+    unknown.update(other.unknown)
+    return Linked([*one.missing, *other.missing], one.modules + other.modules, one.asked + other.asked, unknown)
+
+
+def _resolved(
+    layout: Layout, target: Target, known: Mapping[str, Any], natives: Binaries | None, tell: Callable[[str], None]
+) -> Linked:
+    world = World(layout, target)
+    reach = Reach(layout, world.store, world.resolver, tell)
     reach.follow()
     tell("resolving")
-    search = Search(layout, resolver, reach, standard)
-    missing = list(search.all(sys.version_info[:2], target.minor))
+    search = Search(layout, world.resolver, reach, world.standard)
+    missing = [*search.all(sys.version_info[:2], target.minor), *Hooks(layout, known["hooks"]).installed()]
+    missing += Lost(world, reach).all(reach.ways)
+    missing += Overrides(world, known["hooks"].get("dispatch", ())).all(reach.ways)
     if natives is not None:
         tell("reading compiled modules")
         missing += binaries.Search(layout, reach, target, natives, search.unknown).all()
-    store.keep()
+    world.store.keep()
     unknown = dict(+search.unknown)
     undecided = sum(one.severity == "info" for one in missing)
     if undecided:
@@ -102,7 +120,8 @@ def add_to(report: Report, tell: Callable[[str], None], vocabulary: Mapping[str,
         str(snapshot.platform.get("system", "linux")),
         str(snapshot.python.get("implementation", "cpython")).lower(),
     )
-    linked = link(installed, target, tell, binaries.Binaries.of(snapshot, vocabulary))
+    beside = Beside.of(snapshot)
+    linked = link(installed, target, tell, beside, vocabulary, binaries.Binaries.of(snapshot, vocabulary))
     versions = {one.name: one.version for one in installed}
     found = findings(linked.missing, Environment(versions, python, Standard(target.minor), vocabulary["libraries"]))
     reasons = [

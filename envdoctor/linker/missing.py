@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from envdoctor.engine.requirements import parse
 from envdoctor.linker import signatures
+from envdoctor.linker.layout import PROJECT
 from envdoctor.linker.reach import ENTRY, SUBMODULE
 from envdoctor.linker.summary import (
     CATCHES_ATTRIBUTE,
@@ -18,6 +19,7 @@ from envdoctor.linker.summary import (
     FROM,
     IMPORTS,
     LATER,
+    PROGRAM,
 )
 from envdoctor.model import Distribution
 from envdoctor.probes.distributions import read_metadata
@@ -77,13 +79,13 @@ class Search:
                 yield from self._syntax(name, summary["error"], ways, sure=host >= target >= _STABLE_GRAMMAR)
             broken = self._resolver.broken(name)
             alone = broken is not None and broken.why == "absent" and broken.path == place.owner
-            if alone and not self._lacks_requirements(place.owner):
+            if alone and place.owner != PROJECT and not self._lacks_requirements(place.owner):
                 self.unknown["modules that import what is not installed, and cannot be used"] += 1
                 continue
             hints = set(summary.get("hints", ()))
             for ref in summary.get("refs", ()):
                 other = self._layout.modules.get(ref[0])
-                if other is not None and other.owner == place.owner:
+                if other is not None and other.owner == place.owner != PROJECT:
                     continue
                 flags = self._reach.flags(name, ref)
                 if flags is not None:
@@ -119,6 +121,8 @@ class Search:
             if misfit is not None and severity != "silent":
                 severity = "info" if severity == "info" else "warning"
                 place, kind, owner = self._layout.modules[name], misfit[0], self._owner(module, answer.value)
+                if owner == place.owner:
+                    return
                 asked = f"{module}.{path}".replace(".()", "()")
                 yield Missing(
                     place.owner, place.path, line, asked, owner, kind, severity, way, module, path, misfit[1]
@@ -145,12 +149,12 @@ class Search:
 
     def _lacks_requirements(self, owner: str) -> bool:
         """Whether something is not installed that a distribution requires, so that what it misses is no choice."""
-        if owner not in self._lacking:
+        if owner not in self._lacking and owner != PROJECT:
             read = read_metadata(Distribution(name=owner, version=None, path=self._layout.metadata[owner]))
             parsed = [parse(line) for line in read.requires]
             names = [one[0] for one in parsed if one is not None and one[2] is None]
             self._lacking[owner] = any(name not in self._layout.versions for name in names)
-        return self._lacking[owner]
+        return self._lacking.get(owner, False)
 
     def _owner(self, module: str, value: Any) -> str:
         """The distribution that a value belongs to; empty for Python."""
@@ -186,7 +190,7 @@ class Search:
             severity = "info"
         elif answer.weak and severity == "error":
             severity = "warning"
-        provider = "" if answer.why == "standard" else self._layout.modules[answer.module].owner
+        provider = "" if answer.why == "standard" else self._layout.owner(answer.module)
         if provider == place.owner:
             return
         asked = ".".join(filter(None, (module, path))).replace(".()", "()")
@@ -212,7 +216,7 @@ def severity_of(ways: list[int], flags: int, catching: int) -> tuple[str, int]:
         elif way & CONDITIONAL:
             severity = "info"
         else:
-            severity = "warning" if way & (LATER | ENTRY | SUBMODULE) else "error"
+            severity = "warning" if way & (LATER | ENTRY | SUBMODULE | PROGRAM) else "error"
         best = min(best, (severity, way), key=lambda told: _ORDER[told[0]])
     return best
 

@@ -41,12 +41,13 @@ class Reach:
         self.skipped: dict[str, int] = {}
         self._failing: dict[str, dict[int, bool | None]] = {}
 
-    def follow(self) -> None:
-        """Read what top-level imports, entry points and submodules reach, and find the ways."""
-        roots = self._roots()
+    def follow(self, roots: dict[str, int] | None = None) -> None:
+        """Read what top-level imports, entry points and submodules reach, or the given modules, and find the ways."""
         seen: set[str] = set()
+        alone = roots is not None
+        roots = self._roots() if roots is None else roots
         self._read(roots, seen)
-        self._read(further := self._further(seen), seen)
+        self._read(further := {} if alone else self._further(seen), seen)
         self._resolver.forget()
         for name in roots:
             self._spread(name, roots[name])
@@ -193,13 +194,25 @@ class Reach:
 
 def entry_points(folder: str) -> list[str]:
     """The modules that a distribution's entry points name."""
+    return [module for modules in groups(folder).values() for module in modules]
+
+
+def groups(folder: str) -> dict[str, list[str]]:
+    """The modules that a distribution's entry points name, by group."""
+    found: dict[str, list[str]] = {}
+    group = ""
     try:
         with open(os.path.join(folder, "entry_points.txt"), encoding="utf-8", errors="replace") as file:
             lines = file.read(_MOST_TEXT).splitlines()
     except OSError:
-        return []
-    values = (line.partition("=")[2] for line in lines if "=" in line and not line.lstrip().startswith(("#", "[")))
-    return [value.partition("[")[0].partition(":")[0].strip() for value in values]
+        return found
+    for line in map(str.strip, lines):
+        if line.startswith("["):
+            group = line.strip("[]")
+        elif "=" in line and not line.startswith("#"):
+            value = line.partition("=")[2].partition("[")[0].partition(":")[0].strip()
+            found.setdefault(group, []).append(value)
+    return found
 
 
 def starting(layout: Layout) -> list[str]:

@@ -12,7 +12,7 @@ from envdoctor.linker.conditions import is_about_versions
 from envdoctor.linker.expressions import Expressions, chain
 from envdoctor.linker.scopes import Scope, Use
 from envdoctor.linker.statements import read_all
-from envdoctor.linker.summary import CONDITIONAL, IMPORTS, Summary
+from envdoctor.linker.summary import CONDITIONAL, IMPORTS, PROGRAM, Summary
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -27,11 +27,20 @@ class Reader:
     """Reads the statements of one module for a target. ``keep(module, path)`` says which references matter."""
 
     def __init__(
-        self, module: str, target: Target, keep: Callable[[str, str, object], bool], *, package: bool = False
+        self,
+        module: str,
+        target: Target,
+        keep: Callable[[str, str, object], bool],
+        *,
+        package: bool = False,
+        script: bool = False,
     ) -> None:
         self.module = module
         self.package = module if package else module.rpartition(".")[0]
         self.target = target
+        self.script = script
+        #: The kinds of scope whose names are followed to the class whose instance they hold.
+        self.typed = {"function", "module"} if script else {"function"}
         self.keep = keep
         self.expressions = Expressions(self)
         self.walk = self.expressions.walk
@@ -153,7 +162,12 @@ class Reader:
         return read_all(self, statements)
 
     def conditional(self, test: ast.expr) -> int:
-        """The flags behind an undecided condition: in a function, only one that asks what is installed counts."""
+        """The flags behind an undecided condition: in a function, only one that asks what is installed counts.
+
+        What a script does only where it is the program, or was given an option, is reached all the same.
+        """
+        if self.script and self.scope.kind != "function":
+            return CONDITIONAL if is_about_versions(test) and not _is_main(test) else PROGRAM
         return CONDITIONAL if self.scope.kind != "function" or is_about_versions(test) else 0
 
     def within(self, statements: Sequence[ast.stmt], flags: int) -> bool:
@@ -188,6 +202,10 @@ class Reader:
             "refs": list(self.refs.values()),
         }
         return {key: value for key, value in found.items() if value}
+
+
+def _is_main(test: ast.expr) -> bool:
+    return isinstance(test, ast.Compare) and isinstance(test.left, ast.Name) and test.left.id == "__name__"
 
 
 def read(source: bytes, reader: Reader) -> Summary:

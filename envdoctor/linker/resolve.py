@@ -232,12 +232,20 @@ class Resolver:
         if self._layout.has(inner):
             return yes(("module", inner))
         if module in self._layout.namespaces:
-            return unknown("namespace package")
+            return self._of_namespace(module, name, inner)
         path = self._layout.modules[module].path
         parts = [part for part in name.split("_") if part]  # an enumeration puts names together
         if name[:2] == "__" or all(self.words.in_file(path, part) is not False for part in parts):
             return unknown("native module")
         return no("name", module, name, weak=True)
+
+    def _of_namespace(self, module: str, name: str, inner: str) -> Answer:
+        """A folder without a file of its own has modules only: other distributions may add some, but no class."""
+        in_doubt = {inner, module} & self.provided or {(module, name), (module, "*")} & self.set_from_outside
+        elsewhere = self._layout.on_disk(inner) or self._layout.on_disk(f"{module}.__init__")
+        if in_doubt or elsewhere or not name[:1].isupper() or not self._layout.owner(module):
+            return unknown("namespace package")
+        return no("name", module, name)
 
     def _not_bound(self, summary: Summary, module: str, name: str, depth: int) -> Answer:  # noqa: PLR0911 - one for each reason
         answers = summary.get("getattr", {})

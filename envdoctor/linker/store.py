@@ -53,6 +53,8 @@ class Store:
         self._unpacked: dict[str, Summary] = {}
         self._changed: set[str] = set()
         self.read = 0
+        #: Scripts, by the name of their module, that are read from here and not from a file.
+        self.sources: dict[str, bytes] = {}
 
     def get(self, name: str) -> Summary:
         """The summary of a module that the layout has; it is read where that has not been done."""
@@ -63,6 +65,13 @@ class Store:
             self._changed.add(module.owner)
             self.read += 1
         return held[name]
+
+    def text(self, name: str) -> bytes:
+        """The source of a module; nothing where it cannot be read."""
+        try:
+            return self.sources[name] if name in self.sources else self.source(self._layout.modules[name].path)
+        except OSError:
+            return b""
 
     def definitions(self, name: str) -> Summary:
         """What a module binds and defines, which is only unpacked for those that somebody asks."""
@@ -75,7 +84,7 @@ class Store:
         """Read several modules on every core."""
         modules = self._layout.modules
         new = [name for name in names if modules[name].kind != "native" and name not in self._of(modules[name].owner)]
-        weights = [_size(modules[name].path) for name in new]
+        weights = [len(self.sources.get(name, "")) or _size(modules[name].path) for name in new]
         for at, told in several.each(weights, lambda at: self._made(new[at])).items():
             owner = modules[new[at]].owner
             self._held[owner][new[at]] = json.loads(told)
@@ -114,19 +123,21 @@ class Store:
         module = self._layout.modules[name]
         if module.kind == "native":
             return b'{"error":["native",0,""]}'
+        script = self.sources.get(name)
         try:
-            source = self.source(module.path)
+            source = script if script is not None else self.source(module.path)
         except OSError as error:
             return json.dumps({"error": ["missing", 0, error.strerror or str(error)]}).encode()
         if len(source) > LONGEST:
             return b'{"error":["unreadable",0,"it is longer than 4 MiB"]}'
-        own = name.partition(".")[0]
+        own = name.partition(".")[0] if script is None else ""
         keep = self._keep
         reader = Reader(
             name,
             self._target,
             lambda other, path, call: other.partition(".")[0] != own and keep(other, path, call),
             package=module.kind == "package",
+            script=script is not None,
         )
         return json.dumps(read(source, reader), separators=(",", ":")).encode("utf-8", "backslashreplace")
 

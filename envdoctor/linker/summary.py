@@ -39,6 +39,8 @@ CATCHES_IMPORT, CATCHES_MODULE, CATCHES_ATTRIBUTE, CATCHES_TYPE, CATCHES_SYNTAX 
 CATCHES_ALL = 31
 #: The reference is only reached under a condition that could not be decided, or when a function is called.
 CONDITIONAL, LATER = 32, 64
+#: The reference is only reached where a script is the program that runs, or under a condition that it decides itself.
+PROGRAM = 512
 #: What it is: an import statement; a name of one.
 IMPORTS, FROM = 128, 256
 #: The step of a path that makes an instance.

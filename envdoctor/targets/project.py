@@ -104,8 +104,10 @@ class _Beside:
         project = self._open()
         return Unknown(reason=_NONE, asked=False) if project is None else project.lookup(kind, key)
 
-    def _about(self, key: str) -> bool:
-        """Whether the project was ``named``, and whether there is one, or an artefact, at all."""
+    def _about(self, key: str) -> Any:
+        """The project with its ``files``; whether it was ``named``; whether there is one, or an artefact, at all."""
+        if key == "files":
+            return self._open()
         return self.named if key == "named" else bool(self._artifacts) or self._open() is not None
 
     def _open(self) -> Project | None:

@@ -1,0 +1,57 @@
+"""What stands beside an environment and takes things of it: a project, its notebooks, and what was saved."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from typing import TYPE_CHECKING, Any
+
+from envdoctor.linker import dotted, project
+from envdoctor.linker.answers import Linked
+from envdoctor.linker.hooks import Hooks
+from envdoctor.probes.project import Project
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+
+    from envdoctor.linker.world import World
+    from envdoctor.model import Snapshot
+
+
+class Beside:
+    """The source of a project, if there is one, and the records of artefacts."""
+
+    def __init__(self, around: Project | None, artifacts: Sequence[Mapping[str, Any]] = ()) -> None:
+        self._sources = project.Sources(around) if around is not None else None
+        self._artifacts = artifacts
+        self._around = around
+        self._settings: list[dotted.Setting] = []
+
+    @classmethod
+    def of(cls, snapshot: Snapshot) -> Beside | None:
+        """What a snapshot was examined with; `None` where that is nothing."""
+        around, saved = snapshot.lookup("project", "files"), snapshot.lookup("artifact", "")
+        beside = cls(around if isinstance(around, Project) else None, saved["found"] if isinstance(saved, dict) else ())
+        return beside if beside._artifacts or (beside._sources and beside._sources.all) else None
+
+    def told(self, known: Mapping[str, Any]) -> Iterator[str]:
+        """All that an answer depends on, besides the environment."""
+        self._settings = list(dotted.settings(self._around, known)) if self._around is not None else []
+        yield json.dumps(self._settings)
+        for source in self._sources.all.values() if self._sources else ():
+            yield source.name
+            yield source.text.source
+        yield from (json.dumps([one["file"], one["kind"], one["names"]]) for one in self._artifacts)
+
+    def linked(self, world: World, known: Mapping[str, Any], tell: Callable[[str], None]) -> Linked:
+        """What finds nothing in an environment."""
+        missing = list(dotted.saved(self._artifacts, world.layout, world.resolver))
+        unknown: Counter[str] = Counter()
+        if self._sources is not None:
+            hooks = Hooks(world.layout, known["hooks"])
+            self._sources.put_into(world.layout)
+            world.resolver.forget()
+            missing += project.link(self._sources, world, known["hooks"].get("dispatch", ()), unknown, tell)
+            missing += hooks.of_project(self._sources.files())
+            missing += dotted.configured(self._settings, world.layout, world.resolver)
+        return Linked(missing, len(self._sources.all) if self._sources else 0, len(missing), unknown)

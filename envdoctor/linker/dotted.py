@@ -1,0 +1,108 @@
+"""Dotted names that files hold as text: what a saved artefact would import, and what settings name."""
+
+from __future__ import annotations
+
+import ast
+import os
+import re
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from envdoctor.linker.hooks import parsed
+from envdoctor.linker.layout import PROJECT, is_aside
+from envdoctor.linker.missing import Missing
+from envdoctor.linker.reach import ENTRY
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+    from envdoctor.linker.answers import Answer
+    from envdoctor.linker.layout import Layout
+    from envdoctor.linker.resolve import Resolver
+    from envdoctor.probes.project import Project
+
+_DOTTED = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)+")
+_GONE = {"name", "attribute", "module", "gone"}
+#: The kinds of artefact whose names are imported when they are loaded.
+_IMPORTING = {"pickle", "joblib", "torch", "stable-baselines3"}
+
+
+def answer(layout: Layout, resolver: Resolver, name: str) -> Answer:
+    """Whether there is a module of this dotted name, or something in one."""
+    parts = name.split(".")
+    end = next((end for end in range(len(parts), 0, -1) if layout.has(".".join(parts[:end]))), 0)
+    if not end:
+        return resolver.module(name)
+    found = resolver.offers(".".join(parts[:end]), ".".join(parts[end:]))
+    missing = ".".join(parts[: end + 1])
+    if found.verdict is False and end < len(parts) - 1 and not parts[end][:1].isupper():
+        whole = resolver.module(missing)  # rather a module that is gone than a name in the one around it
+        return found if whole.verdict else whole
+    return found
+
+
+def saved(records: Sequence[Mapping[str, Any]], layout: Layout, resolver: Resolver) -> Iterator[Missing]:
+    """Names that loading an artefact imports, and that nothing installed has.
+
+    A provider that has the lost name as a text may have a loader of its own, which knows where it went: a warning.
+    """
+    for record in records:
+        for name in record["names"] if record["kind"] in _IMPORTING else ():
+            found = answer(layout, resolver, name)
+            if found.verdict is False and found.why in _GONE:
+                owner = layout.owner(found.module)
+                aside = not os.path.isabs(record["file"]) and is_aside(record["file"].replace("/", "."))
+                doubtful = aside or found.weak or _is_known(name, found, owner, resolver)
+                severity = "warning" if doubtful else "error"
+                yield Missing(
+                    record["file"], record["file"], 0, name, owner, found.why, severity, ENTRY, found.module, found.path
+                )
+
+
+def _is_known(name: str, found: Answer, owner: str, resolver: Resolver) -> bool:
+    lost = name.rpartition(".")[0] if found.why == "module" else found.path.rpartition(".")[2]
+    return any(resolver.words.anywhere(owner, f"{quote}{lost}{quote}") for quote in "'\"")
+
+
+class Setting(NamedTuple):
+    """A dotted name that configuration holds: ``sure`` where it is used whenever the program starts."""
+
+    name: str
+    file: str
+    line: int
+    sure: bool
+
+
+def settings(project: Project, known: Mapping[str, Any]) -> Iterator[Setting]:
+    """The dotted names of a project's configuration, by the files and keys that the vocabulary knows."""
+    for told in known.get("entries", ()):
+        for one in project.lookup("config", f"{told['file']}\n{told['key']}")["found"]:
+            if isinstance(one["value"], str) and _DOTTED.fullmatch(one["value"]):
+                yield Setting(one["value"], one["file"], one["line"] or 0, sure=False)
+    for told in known.get("assigned", ()):
+        for file in dict.fromkeys(name for pattern in told["files"] for name in project.matching(pattern)):
+            for name, line in _assigned(project.read(file), set(told["names"])):
+                yield Setting(name, file, line, not is_aside(file.rpartition(".")[0].replace("/", ".")))
+
+
+def _assigned(source: bytes, names: set[str]) -> Iterator[tuple[str, int]]:
+    """The dotted texts in what a file assigns to some names under no condition; keys of dictionaries are none."""
+    tree = parsed(source)
+    for node in tree.body if tree else ():
+        targets = node.targets if isinstance(node, ast.Assign) else [getattr(node, "target", None)]
+        value = getattr(node, "value", None)
+        if value is not None and any(isinstance(one, ast.Name) and one.id in names for one in targets):
+            for one in value.elts if isinstance(value, (ast.List, ast.Tuple)) else [value]:
+                if isinstance(one, ast.Constant) and isinstance(one.value, str) and _DOTTED.fullmatch(one.value):
+                    yield one.value, one.lineno
+
+
+def configured(found: Iterable[Setting], layout: Layout, resolver: Resolver) -> Iterator[Missing]:
+    """Settings that name what nothing installed has."""
+    for one in found:
+        told = answer(layout, resolver, one.name)
+        owner = layout.owner(told.module) if told.verdict is False else ""
+        if told.verdict is False and told.why in _GONE and owner != PROJECT:
+            severity = "error" if one.sure and not told.weak else "warning"
+            yield Missing(
+                PROJECT, one.file, one.line, one.name, owner, told.why, severity, ENTRY, told.module, told.path
+            )  # fmt: skip

@@ -1,0 +1,228 @@
+"""Implementations of hooks against the specifications that are installed, as a plugin manager compares them.
+
+Whose markers and plain names make a function a hook is knowledge: ``hooks`` of the vocabulary.
+"""
+
+from __future__ import annotations
+
+import ast
+import os
+import warnings
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from envdoctor.engine.requirements import name_of
+from envdoctor.linker.expressions import chain
+from envdoctor.linker.layout import PROJECT, is_aside
+from envdoctor.linker.missing import Missing
+from envdoctor.linker.reach import ENTRY, groups
+from envdoctor.model import Distribution
+from envdoctor.probes.distributions import read_metadata
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+    from envdoctor.linker.layout import Layout
+
+    Function = ast.FunctionDef | ast.AsyncFunctionDef
+
+_SPECIFICATION, _IMPLEMENTATION = "specification", "implementation"
+
+
+class Hook(NamedTuple):
+    """A function: of which framework's hook ``name`` it is a specification or implementation, and its arguments."""
+
+    framework: str
+    name: str
+    owner: str
+    module: str
+    file: str
+    line: int
+    arguments: tuple[str, ...]
+
+
+class File(NamedTuple):
+    """Source that may have hooks; ``plain`` are the frameworks whose hooks need no marker in it."""
+
+    owner: str
+    module: str
+    path: str
+    text: bytes
+    plain: Sequence[str] = ()
+    sure: bool = False
+
+
+class Hooks:
+    """The hooks of a layout. Nothing is read where nothing installed makes markers."""
+
+    def __init__(self, layout: Layout, knowledge: Mapping[str, Any]) -> None:
+        self._layout = layout
+        self._makers = {maker: kind for kind in (_SPECIFICATION, _IMPLEMENTATION) for maker in knowledge.get(kind, ())}
+        self._plain: Mapping[str, Mapping[str, Any]] = knowledge.get("plain", {})
+        self._markers: dict[tuple[str, str], tuple[str, str]] = {}
+        self._specified: dict[tuple[str, str], list[Hook]] = {}
+        homes = {layout.owner(maker.partition(".")[0]) for maker in self._makers} - {""}
+        makers = [owner for owner in layout.names if homes & required(layout, owner)] if homes else []
+        trees = {file: tree for owner in makers for file in self._files(owner) if (tree := parsed(file.text))}
+        for file, tree in trees.items():
+            self._define(file, _Names(file, tree))
+        for file, tree in trees.items():
+            for kind, hook in self._hooks(file, tree):
+                if kind == _SPECIFICATION:
+                    self._specified.setdefault((hook.framework, hook.name), []).append(hook)
+
+    def _files(self, owner: str) -> Iterator[File]:
+        """The source of a distribution that mentions markers, or hooks that need none."""
+        words = {word.rpartition(".")[2] for word in self._makers} | {name for _, name in self._markers}
+        found = groups(self._layout.metadata[owner])
+        for name in self._layout.names[owner]:
+            module = self._layout.modules[name]
+            plain = [one for one, told in self._plain.items() if name in found.get(told["entry_points"], ())]
+            if module.owner != owner or module.kind == "native" or (is_aside(name) and not plain):
+                continue
+            try:
+                with open(module.path, "rb") as file:
+                    text = file.read()
+            except OSError:
+                continue
+            if plain or any(word.encode() in text for word in words):
+                sure = any(name in modules for modules in found.values())
+                yield File(owner, name, module.path, text, tuple(plain), sure)
+
+    def _define(self, file: File, names: _Names) -> None:
+        """Take note of the markers that a file makes."""
+        for node in names.tree.body:
+            if isinstance(node, ast.Assign) and isinstance(node.value, ast.Call) and node.value.args:
+                kind, given = self._makers.get(names.dotted(node.value.func)), node.value.args[0]
+                if kind and isinstance(given, ast.Constant) and isinstance(given.value, str):
+                    for target in node.targets:
+                        if isinstance(target, ast.Name):
+                            self._markers[file.owner, target.id] = kind, given.value
+
+    def _hooks(self, file: File, tree: ast.Module) -> Iterator[tuple[str, Hook]]:
+        """The hooks of a file, with what each is."""
+        names = _Names(file, tree)
+        found = [(node, within, self._marked(node, names)) for node, within in names.functions()]
+        specifying = {mark[1] for _, _, mark in found if mark and mark[0] == _SPECIFICATION}
+        unmarked = [(_SPECIFICATION, one) for one in specifying] + [(_IMPLEMENTATION, one) for one in file.plain]
+        for node, within, mark in found:
+            plain = (one for one in unmarked if within is None and node.name.startswith(self._prefix(one[1])))
+            kind, framework = mark or next(plain, ("", ""))
+            if kind:
+                arguments = _arguments(node, within, every=kind == _SPECIFICATION)
+                name = _renamed(node) or node.name
+                yield kind, Hook(framework, name, file.owner, file.module, file.path, node.lineno, arguments)
+
+    def _prefix(self, framework: str) -> tuple[str, ...]:
+        return (self._plain[framework]["prefix"],) if framework in self._plain else ()
+
+    def _marked(self, node: Function, names: _Names) -> tuple[str, str] | None:
+        """The marker that a function is decorated with: its kind and framework."""
+        for decorator in node.decorator_list:
+            dotted = names.dotted(decorator.func if isinstance(decorator, ast.Call) else decorator)
+            first, _, last = dotted.rpartition(".")
+            owner = self._layout.owner(first.partition(".")[0]) if first else names.file.owner
+            if (owner, last) in self._markers:
+                return self._markers[owner, last]
+        return None
+
+    # --- what does not fit ------------------------------------------------------------------------------------------
+
+    def installed(self) -> Iterator[Missing]:
+        """What installed plugins declare and the specification does not have."""
+        homes = {owner for owner, _ in self._markers}
+        entries = {told["entry_points"] for told in self._plain.values()}
+        for owner in self._layout.names if self._specified else ():
+            if homes & {owner, *required(self._layout, owner)} or entries & groups(self._layout.metadata[owner]).keys():
+                for file in self._files(owner):
+                    yield from self._misfits(file)
+
+    def of_project(self, files: Iterable[tuple[str, str, bytes]]) -> Iterator[Missing]:
+        """The same for the files of a project: key, path and source."""
+        for key, path, text in files if self._specified else ():
+            base = os.path.basename(path)
+            plain = tuple(framework for framework, told in self._plain.items() if base in told["files"])
+            if plain or any(name.encode() in text for _, name in self._markers):
+                yield from self._misfits(File(PROJECT, key, path, text, plain, bool(plain)))
+
+    def _misfits(self, file: File) -> Iterator[Missing]:
+        tree = parsed(file.text)
+        for kind, hook in self._hooks(file, tree) if tree else ():
+            specified = self._specified.get((hook.framework, hook.name), ())
+            if kind == _SPECIFICATION or not specified or any(one.owner == hook.owner for one in specified):
+                continue
+            lacking = min(([one for one in hook.arguments if one not in told.arguments] for told in specified), key=len)
+            if lacking:
+                told, words = specified[0], ", ".join(lacking)
+                severity = "error" if file.sure else "warning"
+                asked = f"{told.module}.{hook.name}({words.replace(' ', '')})"
+                yield Missing(
+                    hook.owner, hook.file, hook.line, asked, told.owner, "hook", severity, ENTRY, told.module,
+                    hook.name, words,
+                )  # fmt: skip
+
+
+class _Names:
+    """What names of one file are of."""
+
+    def __init__(self, file: File, tree: ast.Module) -> None:
+        self.file = file
+        self.tree = tree
+        self._imported: dict[str, str] = {}
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Import):
+                self._imported.update({one.asname: one.name for one in node.names if one.asname})
+            elif isinstance(node, ast.ImportFrom):
+                origin = node.module or "" if not node.level else file.module.partition(".")[0]
+                self._imported.update({one.asname or one.name: f"{origin}.{one.name}" for one in node.names})
+
+    def dotted(self, node: ast.expr) -> str:
+        """The full name of an expression; empty where it has none."""
+        found = chain(node)
+        return ".".join([self._imported.get(found[0], found[0]), *found[1]]) if found else ""
+
+    def functions(self) -> Iterator[tuple[Function, ast.ClassDef | None]]:
+        """The functions of the file and of its classes that are defined once, and under no condition."""
+        classes = [one for one in self.tree.body if isinstance(one, ast.ClassDef)]
+        for within in (None, *classes):
+            body = self.tree.body if within is None else within.body
+            defined = [one for one in body if isinstance(one, (ast.FunctionDef, ast.AsyncFunctionDef))]
+            inner = [one for node in body if isinstance(node, (ast.If, ast.Try)) for one in ast.walk(node)]
+            names = [one.name for one in (*defined, *inner) if isinstance(one, (ast.FunctionDef, ast.AsyncFunctionDef))]
+            yield from ((one, within) for one in defined if names.count(one.name) == 1)
+
+
+def required(layout: Layout, owner: str) -> set[str]:
+    """What a distribution requires without its extras."""
+    if owner not in layout.requires and owner in layout.metadata:
+        metadata = read_metadata(Distribution(name=owner, version=None, path=layout.metadata[owner]))
+        layout.requires[owner] = {name_of(line) for line in metadata.requires}
+    return layout.requires.get(owner, set())
+
+
+def parsed(text: bytes) -> ast.Module | None:
+    """The tree of some source; nothing where it cannot be parsed."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            return ast.parse(text)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return None
+
+
+def _arguments(node: Function, within: ast.ClassDef | None, *, every: bool) -> tuple[str, ...]:
+    """The arguments that are handed to a hook: without defaults, unless it is the specification; without self."""
+    given = [one.arg for one in (*node.args.posonlyargs, *node.args.args)]
+    if not every and node.args.defaults:
+        given = given[: -len(node.args.defaults)]
+    static = any(getattr(one, "id", "") == "staticmethod" for one in node.decorator_list)
+    named = given[1:] if within is not None and not static else given
+    return (*named, *(one.arg for one in node.args.kwonlyargs)) if every else tuple(named)
+
+
+def _renamed(node: Function) -> str:
+    """The hook that a marker names in place of the function's own name."""
+    for decorator in node.decorator_list:
+        for keyword in decorator.keywords if isinstance(decorator, ast.Call) else ():
+            if keyword.arg == "specname" and isinstance(keyword.value, ast.Constant):
+                return str(keyword.value.value or "")
+    return ""

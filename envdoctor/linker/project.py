@@ -1,0 +1,191 @@
+"""What a project's own source and notebooks take of installed distributions. Nothing of it is imported or run."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from typing import TYPE_CHECKING, NamedTuple
+
+from envdoctor.linker.layout import PROJECT, Module, is_aside
+from envdoctor.linker.lost import Lost
+from envdoctor.linker.missing import Missing, Search
+from envdoctor.linker.overrides import Overrides
+from envdoctor.linker.reach import ENTRY, Reach
+from envdoctor.linker.summary import CATCHES_ALL, CONDITIONAL, LATER
+from envdoctor.probes.project.walk import is_code
+from envdoctor.probes.source import texts
+
+if TYPE_CHECKING:
+    from collections import Counter
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+
+    from envdoctor.linker.layout import Layout
+    from envdoctor.linker.resolve import Resolver
+    from envdoctor.linker.summary import Summary
+    from envdoctor.linker.world import World
+    from envdoctor.probes.project import Project
+
+#: Bytes of source that are read of a project.
+MOST_SOURCE = 8 << 20
+_INSTALLS = (b"pip install", b"pip3 install", b"%pip", b"conda install", b"uv pip")
+
+
+class Source(NamedTuple):
+    """A file of a project: ``name`` is its path, ``key`` the name that its module has here, and no other has.
+
+    ``way`` is how it is reached: as a script, or by other programs, or where a notebook has prepared what it needs.
+    """
+
+    name: str
+    key: str
+    text: texts.Text
+    way: int
+
+    @property
+    def folder(self) -> str:
+        """The directory that the file stands in; empty for the project's own."""
+        return os.path.dirname(self.name)
+
+    def place(self, line: int) -> tuple[str, int]:
+        """The file and line as they are shown; of a notebook, all of it in the text."""
+        if self.text.cells is None:
+            return self.name, line
+        first, number = max((pair for pair in self.text.cells if pair[0] <= line), default=(1, 1))
+        return f"{self.name} cell {number} line {line - first + 1}", 0
+
+
+class Sources:
+    """The source of a project as modules, each reached by the names that scripts of the project import it by.
+
+    ``texts`` has the source by each of these names. ``hidden`` are distributions and their files, by the module that a
+    single file hides from the files beside it.
+    """
+
+    def __init__(self, project: Project) -> None:
+        self.all: dict[str, Source] = {}
+        self.left = 0
+        self.hidden: dict[str, tuple[str, list[str]]] = {}
+        self.texts: dict[str, bytes] = {}
+        names = [name for name in project.files() if is_code(name)]
+        self._packages = {os.path.dirname(name) for name in names if name.endswith("__init__.py")}
+        size = 0
+        for name in names:
+            if size > MOST_SOURCE:
+                self.left += 1
+                continue
+            data = project.read(name)
+            size += len(data)
+            with contextlib.suppress(texts.TextError):
+                key = self._key(name)
+                self.all[key] = Source(name, key, texts.read(name, data), _way(name, data))
+
+    def files(self) -> Iterator[tuple[str, str, bytes]]:
+        """The key, path and source of each file that is no notebook."""
+        for source in self.all.values():
+            if source.text.cells is None:
+                yield source.key, source.name, self.texts[source.key]
+
+    def _key(self, name: str) -> str:
+        """The dotted name below the directory that holds the outermost package; of what is no module, the path."""
+        parts = _parts(name)
+        start = len(parts) - 1
+        while start > 0 and "/".join(parts[:start]) in self._packages:
+            start -= 1
+        key = ".".join(parts[start:] if parts[-1] != "__init__" else parts[start:-1])
+        plain = name.endswith(".py") and all(part.isidentifier() for part in key.split("."))
+        return key if plain and key not in self.all else name.replace(".", "/")
+
+    def put_into(self, layout: Layout) -> None:
+        """Add the modules to a layout; a package of the project takes the place of one that is installed."""
+        tops = {top for some in layout.tops.values() for top in some}
+        for key in [key for key in self.all if "/" not in key and "." not in key]:
+            module = layout.modules.get(key)
+            if module is not None and os.path.basename(self.all[key].name) == f"{key}.py":
+                paths = [layout.modules[name].path for name in layout.names[module.owner] if name in layout.modules]
+                self.hidden[key] = (module.owner, paths)
+            if key in tops:
+                layout.forget(key)
+        for source in self.all.values():
+            kind = "package" if source.name.endswith("__init__.py") else "py"
+            module, text = Module(source.name, PROJECT, kind), source.text.source.encode("utf-8", "surrogatepass")
+            layout.modules[source.key], self.texts[source.key] = module, text
+            for name in _suffixes(source.name):
+                if name.partition(".")[0] not in tops and layout.modules.setdefault(name, module) is module:
+                    self.texts[name] = text
+        layout.add_namespaces()
+        layout.names[PROJECT] = list(self.all)
+
+
+def _way(name: str, data: bytes) -> int:
+    prepared = name.endswith(".ipynb") and any(word in data for word in _INSTALLS)
+    return ENTRY if prepared or is_aside(name.rpartition(".")[0].replace("/", ".")) else 0
+
+
+def _parts(name: str) -> list[str]:
+    return name.rpartition(".")[0].split("/")
+
+
+def _suffixes(name: str) -> Iterator[str]:
+    """The names that a file of the project may be imported by, from one directory above it or another."""
+    parts = _parts(name)
+    parts = parts[:-1] if parts[-1] == "__init__" else parts
+    if name.endswith(".py") and all(part.isidentifier() for part in parts):
+        for start in range(len(parts)):
+            yield ".".join(parts[start:])
+
+
+def link(
+    sources: Sources,
+    world: World,
+    dispatch: Sequence[Mapping[str, str]],
+    unknown: Counter[str],
+    tell: Callable[[str], None],
+) -> list[Missing]:
+    """Resolve what a project takes, and count by reason what stays unknown; the sources are in the layout."""
+    layout, resolver, store = world.layout, world.resolver, world.store
+    store.sources = sources.texts
+    reach = Reach(layout, store, resolver, tell)
+    reach.follow({key: one.way for key, one in sources.all.items()})
+    gone = [*Lost(world, reach).all(sources.all), *Overrides(world, dispatch).all(sources.all)]
+    reach.ways = {key: ways for key, ways in reach.ways.items() if key in sources.all}
+    search = Search(layout, resolver, reach, world.standard)
+    found = [one for one in search.all((0, 0), world.target.minor) if one.kind not in {"syntax", "broken"}]
+    found += gone
+    found += _hidden(sources, resolver, reach)
+    unknown.update(search.unknown)
+    if sources.left:
+        unknown["files of the project that were not read: there are too many"] = sources.left
+    places = {source.name: source for source in sources.all.values()}
+    return [_shown(one, places[one.file], resolver) for one in found]
+
+
+def _shown(one: Missing, source: Source, resolver: Resolver) -> Missing:
+    """A finding with its place; of a file that imports what is not installed, which may be for elsewhere, a warning."""
+    file, line = source.place(one.line)
+    broken = resolver.broken(source.key)
+    elsewhere = broken is not None and broken.why == "absent" and one.severity == "error"
+    return one._replace(file=file, line=line, severity="warning" if elsewhere else one.severity)
+
+
+def _hidden(sources: Sources, resolver: Resolver, reach: Reach) -> Iterator[Missing]:
+    """Names that a file takes of an installed module, and gets a file of its own directory in its place."""
+    for key, (owner, paths) in sources.hidden.items():
+        hiding = sources.all[key]
+        for source in sources.all.values():
+            summary = resolver.take_note(source.key) if source.folder == hiding.folder else {}
+            for line, name, flags in _taken(key, source, summary, reach):
+                lacks = resolver.attribute(key, name).verdict is False
+                if lacks and any(resolver.words.in_file(path, name) for path in paths):
+                    yield Missing(
+                        PROJECT, source.name, line, f"{key}.{name}", owner, "hidden",
+                        "warning" if flags & LATER else "error", flags, key, name, hiding.name,
+                    )  # fmt: skip
+
+
+def _taken(key: str, source: Source, summary: Summary, reach: Reach) -> Iterator[tuple[int, str, int]]:
+    """What a file takes of a module for sure: line, name and flags."""
+    refs: Sequence[list[int | str]] = summary.get("refs", ())
+    for ref in refs:
+        flags = reach.flags(source.key, ref) if ref[0] == key and ref[1] else None
+        if flags is not None and not flags & (CATCHES_ALL | CONDITIONAL):
+            yield int(ref[2]), str(ref[1]).partition(".")[0], flags

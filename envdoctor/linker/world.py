@@ -1,0 +1,27 @@
+"""An environment that is being looked at: its modules, their summaries, and what they offer."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from envdoctor.linker.reach import starting
+from envdoctor.linker.resolve import Resolver
+from envdoctor.linker.standard import Standard
+from envdoctor.linker.store import Store
+
+if TYPE_CHECKING:
+    from envdoctor.linker.conditions import Target
+    from envdoctor.linker.layout import Layout
+
+
+class World:
+    """A layout with everything that answers about it for one target."""
+
+    def __init__(self, layout: Layout, target: Target) -> None:
+        layout.list_modules()
+        self.layout = layout
+        self.target = target
+        self.standard = Standard(target.minor)
+        self.store = Store(layout, target, self.standard.matters)
+        self.resolver = Resolver(layout, self.store, self.standard)
+        self.resolver.starting = starting(layout)
