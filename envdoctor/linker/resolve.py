@@ -264,7 +264,8 @@ class Resolver:
         return no("name", module, name, weak=weak)
 
     def _unless_written_nowhere(self, module: str, name: str, reason: str) -> Answer:
-        if self.words.anywhere(self._layout.modules[module].owner, name):
+        parts = name.split("_") if "globals()" in reason else [name]  # which may be put together in a loop
+        if all(self.words.anywhere(self._layout.modules[module].owner, part) for part in parts):
             return unknown(reason)
         return no("name", module, name, weak=True)
 
@@ -326,7 +327,7 @@ class Resolver:
             return "unknown"
         if name in names:
             return (module, number, methods.get(name))
-        in_doubt = bool(is_open)
+        in_doubt = bool(is_open) or "*" in names or "__dict__" in names
         for base in bases:
             found = self._inherited(base, module, name, depth + 1)
             if not isinstance(found, str):
