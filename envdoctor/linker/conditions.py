@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import functools
 import operator
 import re
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -59,11 +60,24 @@ def holds(test: ast.expr, target: Target, known: Mapping[str, bool]) -> bool | N
 
 def is_about_versions(test: ast.expr) -> bool:
     """Whether a condition seems to ask what is installed, and not what a program works on."""
-    for node in ast.walk(test):
-        name = node.id if isinstance(node, ast.Name) else node.attr if isinstance(node, ast.Attribute) else ""
-        if name and (name.isupper() or _VERSION_WORDS.search(name)):
+    nodes: list[Any] = [test]
+    while nodes:
+        node = nodes.pop()
+        if type(node) is ast.Name:
+            name = node.id
+        else:
+            name = node.attr if type(node) is ast.Attribute else ""
+            for field in getattr(node, "_fields", ()):
+                part = getattr(node, field)
+                nodes += part if type(part) is list else [part]
+        if name and _is_version_word(name):
             return True
     return False
+
+
+@functools.lru_cache(1 << 14)
+def _is_version_word(name: str) -> bool:
+    return name.isupper() or _VERSION_WORDS.search(name) is not None
 
 
 def _value(node: ast.expr, target: Target, known: Mapping[str, bool]) -> Any:  # noqa: PLR0911 - one for each form

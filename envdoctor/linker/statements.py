@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from envdoctor.linker import signatures, tables
 from envdoctor.linker.assignments import annotated_assign, assign, assign_to, augmented, expression
 from envdoctor.linker.conditions import holds
-from envdoctor.linker.expressions import chain, last
+from envdoctor.linker.expressions import chain, children, last
 from envdoctor.linker.scopes import Scope
 from envdoctor.linker.summary import CATCHES_ALL, CONDITIONAL, FROM, IMPORTS, LATER, caught
 
@@ -236,7 +236,7 @@ def read_all(reader: Reader, statements: Sequence[ast.stmt]) -> bool:
     for at, node in enumerate(statements):
         read = _STATEMENTS.get(type(node))
         if read is None:
-            for child in ast.iter_child_nodes(node):
+            for child in children(node):
                 reader.walk(child)
             if isinstance(node, _ENDS):
                 return True
