@@ -181,7 +181,7 @@ class Reader:
             "functions": self.functions,
         }
         if "__all__" in self.names:
-            definitions["all"] = self.exported
+            definitions["all"] = None if isinstance(self.names["__all__"], list) else self.exported
         found: Summary = {
             "definitions": json.dumps(definitions, separators=(",", ":")),
             "stars": self.stars,
