@@ -51,7 +51,9 @@ class Reach:
         seen: set[str] = set()
         self._read(roots, seen)
         self._read(further := self._further(seen), seen)
-        while later := self._later(seen):
+        done: set[str] = set()
+        while later := self._later(seen - done, seen):
+            done |= seen
             self._read(later, seen)
         self._resolver.forget()
         for name in roots:
@@ -130,13 +132,13 @@ class Reach:
                 self.skipped[module.owner] = self.skipped.get(module.owner, 0) + 1
         return found
 
-    def _later(self, seen: Iterable[str]) -> list[str]:
-        """The modules that are only imported when a function is called."""
+    def _later(self, names: Iterable[str], seen: set[str]) -> list[str]:
+        """The modules that some are to import when a function is called, and that are not read yet."""
         found: dict[str, None] = {}
-        for name in seen:
-            found.update((one, None) for one, _ in self._edges(name))
-        self._known_edges.clear()  # not everything is read yet
-        self._failing.clear()
+        for name in names:
+            for ref in self._resolver.take_note(name).get("refs", ()):
+                if ref[3] & IMPORTS and ref[3] & LATER:
+                    found.update(dict.fromkeys(self._targets(ref)))
         return [one for one in found if one not in seen and one not in self._left]
 
     def _is_followed(self, ref: list[Any], name: str) -> bool:

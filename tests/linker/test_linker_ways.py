@@ -98,7 +98,7 @@ def test_of_a_large_distribution_the_nearest_modules_are_read(tmp_path, monkeypa
     env.write(tmp_path, a=files, b=B)
     found = env.linked(tmp_path)
     assert [os.path.basename(one.file) for one in found.missing] == ["__init__.py", "near.py"]
-    assert found.unknown["submodules that no import leads to, in distributions with many"] == 1
+    assert found.unknown["submodules that were not read, in distributions with many"] == 1
 
 
 def test_namespace_packages_are_joined(tmp_path):
