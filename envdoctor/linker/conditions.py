@@ -9,7 +9,7 @@ import re
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterator, Mapping
 
 
 class Target(NamedTuple):
@@ -60,19 +60,30 @@ def holds(test: ast.expr, target: Target, known: Mapping[str, bool]) -> bool | N
 
 def is_about_versions(test: ast.expr) -> bool:
     """Whether a condition seems to ask what is installed, and not what a program works on."""
+    return any(_is_version_word(name) for name in _names(test))
+
+
+def is_one_version(test: ast.expr) -> bool:
+    """Whether a condition asks for a constant or a version and nothing else, so that behind its branch it is false."""
+    while isinstance(test, ast.UnaryOp):
+        test = test.operand
+    plain = isinstance(test, (ast.Name, ast.Attribute, ast.Compare))
+    return plain and any(name.isupper() or "version" in name.lower() for name in _names(test))
+
+
+def _names(test: ast.expr) -> Iterator[str]:
+    """The names and attributes in an expression."""
     nodes: list[Any] = [test]
     while nodes:
         node = nodes.pop()
         if type(node) is ast.Name:
-            name = node.id
+            yield node.id
         else:
-            name = node.attr if type(node) is ast.Attribute else ""
+            if type(node) is ast.Attribute:
+                yield node.attr
             for field in getattr(node, "_fields", ()):
                 part = getattr(node, field)
                 nodes += part if type(part) is list else [part]
-        if name and _is_version_word(name):
-            return True
-    return False
 
 
 @functools.lru_cache(1 << 14)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from envdoctor.linker import signatures, tables
 from envdoctor.linker.assignments import annotated_assign, assign, assign_to, augmented, expression
-from envdoctor.linker.conditions import holds
+from envdoctor.linker.conditions import holds, is_one_version
 from envdoctor.linker.expressions import chain, children, last
 from envdoctor.linker.scopes import Scope
 from envdoctor.linker.summary import CATCHES_ALL, CONDITIONAL, FROM, IMPORTS, LATER, caught
@@ -130,7 +130,7 @@ def _if(reader: Reader, node: ast.If) -> int:
         return reader.body(node.body if decided else node.orelse)
     flags = reader.conditional(node.test)
     ended = [reader.within(node.body, flags), reader.within(node.orelse, flags)]
-    if any(ended) and not all(ended) and reader.scope.kind == "function":
+    if any(ended) and not all(ended) and reader.scope.kind == "function" and is_one_version(node.test):
         return flags  # what follows is the other branch
     return all(ended)
 

@@ -130,6 +130,8 @@ def test_calls_against_signatures(tmp_path, call, kind):
 
 BRANCHES = {
     "behind a return for newer releases": ("if b.VERSION_2:\n        return\n    b.gone", "info"),
+    "behind an error for older releases": ("if not b.VERSION_2:\n        raise ImportError\n    b.gone", "info"),
+    "behind a return that needs more": ("if g and b.VERSION_2:\n        return\n    b.gone", "warning"),
     "behind a return for something else": ("if b.f:\n        pass\n    b.gone", "warning"),
 }
 
