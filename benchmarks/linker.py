@@ -1,18 +1,22 @@
-"""What `envdoctor check --link` finds in incidents and in healthy environments, each built and each error tried.
+"""What `envdoctor check --link` finds in incidents and in healthy environments, each built and each report tried.
 
-    python benchmarks/linker.py DIR [--cases CASES] [--healthy FILE ...] [--write docs/linker.md]
+    python benchmarks/linker.py DIR [--cases CASES] [--healthy LISTS] [--write docs/linker.md]
 
-DIR keeps the environments (and those that are there already are used). CASES is a directory of incidents in YAML, FILE a
-list of pins in JSON. Distributions are installed without their dependencies, and those in `--without` not at all.
+DIR keeps the environments (and those that are there already are used); `--sweep` removes each after its run. CASES is a
+directory of incidents in YAML, LISTS one of lists of pins in JSON: of each project the newest with at least `--least`
+distributions, in alphabetical order the first `--most`, and the large environment of these benchmarks. Distributions are
+installed from wheels and without their dependencies, and those in `--without` not at all.
 """
 
 from __future__ import annotations
 
 import argparse
+import fnmatch
 import glob
 import json
 import os
 import resource
+import shutil
 import subprocess
 import sys
 import time
@@ -35,12 +39,59 @@ if TYPE_CHECKING:
 
     from envdoctor.linker.missing import Missing
 
-SECONDS = 300
+SECONDS = 900
 KINDS = {"bad": "environment", "good": "fixed_environment"}
+#: Gigabytes of what runs on graphics cards, and what only works with it.
+WITHOUT = (
+    "torch", "torchvision", "torchaudio", "triton", "tensorflow", "tensorflow-*", "jaxlib", "jax-cuda*", "bitsandbytes",
+    "nvidia-*", "cuda-*", "cupy-*", "xformers", "vllm", "flash-attn",
+)  # fmt: skip
+#: How the trial of a report ends: the name is there, it is missing, or that cannot be tried.
+THERE, MISSING = 20, 21
+VERDICTS = {THERE: "false", MISSING: "confirmed"}
+#: Imports who asks, then walks to what is asked for, as the report says that nobody can.
+TRIAL = """
+import importlib, inspect, os, sys
+asks, asked, kind, detail, file = sys.argv[1:]
+def walk(words):
+    thing = importlib.import_module(words[0])
+    for at, word in enumerate(words[1:], 1):
+        if not hasattr(thing, word.replace("()", "")):
+            importlib.import_module(".".join(words[:at + 1]))
+        thing = getattr(thing, word.replace("()", ""))
+        if word.endswith("()"):
+            thing = thing()
+    return thing
+def fits(thing):
+    taken = inspect.signature(thing, follow_wrapped=False).parameters
+    kinds = [one.kind for one in taken.values()]
+    if kind == "unknown":
+        return detail in taken or inspect.Parameter.VAR_KEYWORD in kinds
+    if kind == "many":
+        return inspect.Parameter.VAR_POSITIONAL in kinds or sum(one < 2 for one in kinds) > int(detail)
+    return detail not in taken or taken[detail].default is not inspect.Parameter.empty
+def tried():
+    if kind == "syntax":
+        compile(open(file, "rb").read(), file, "exec")
+        return True
+    try:
+        importlib.import_module(asks)
+    except BaseException:
+        pass
+    thing = walk(asked.split("."))
+    return kind not in ("unknown", "many", "missing") or fits(thing)
+try:
+    there = tried()
+except (ImportError, AttributeError, SyntaxError) as error:
+    name = getattr(error, "name", None) or ""
+    other = isinstance(error, ImportError) and kind != "broken" and name.split(".")[0] != asked.split(".")[0]
+    os._exit(1 if other else MISSING)
+os._exit(THERE if there else MISSING)
+""".replace("THERE", str(THERE)).replace("MISSING", str(MISSING))
 
 
-def build(folder: str, python: str, pins: Mapping[str, str]) -> list[str]:
-    """Make an environment with exactly these releases; what of them is not in it."""
+def build(folder: str, python: str, pins: Mapping[str, str], *more: str) -> list[str]:
+    """Make an environment with exactly these releases, ``more`` being words for uv; what of them is not in it."""
     marker = os.path.join(folder, "done.json")
     if not os.path.exists(marker):
         known = pythons.find(python)
@@ -48,12 +99,20 @@ def build(folder: str, python: str, pins: Mapping[str, str]) -> list[str]:
             return [f"Python {python}"]
         subprocess.run([tool.uv(), "venv", "--quiet", "--python", known[1], folder], check=True)
         words = [f"{name}=={version}" for name, version in pins.items()]
-        left = [] if _installs(folder, words) else [word for word in words if not _installs(folder, [word])]
+        left = _left(folder, words, more)
         with open(marker, "w", encoding="utf-8") as file:
             json.dump({"python": python, "installed": pins, "dropped": left}, file)
     with open(marker, encoding="utf-8") as file:
         dropped: list[str] = json.load(file)["dropped"]
     return dropped
+
+
+def _left(folder: str, words: Sequence[str], more: Sequence[str]) -> list[str]:
+    """What cannot be installed, by halves."""
+    if _installs(folder, [*more, *words]):
+        return []
+    middle = len(words) // 2
+    return [*_left(folder, words[:middle], more), *_left(folder, words[middle:], more)] if middle else list(words)
 
 
 def _installs(folder: str, words: Sequence[str]) -> bool:
@@ -87,18 +146,33 @@ def confirmed(folder: str, one: Missing) -> bool:
     return fails(folder, one.file, () if one.kind == "syntax" else words)
 
 
+def module_of(file: str) -> str:
+    """The dotted name of a module's file."""
+    _, _, inside = file.partition("site-packages" + os.sep)
+    return inside[: -len(".py")].replace(os.sep, ".").removesuffix(".__init__")
+
+
 def fails(folder: str, file: str, words: Sequence[str]) -> bool:
     """Whether importing the module in a file fails in the environment; where words are given, with one of them."""
-    _, _, inside = file.partition("site-packages" + os.sep)
-    module = inside[: -len(".py")].replace(os.sep, ".").removesuffix(".__init__")
     python = os.path.join(folder, "bin", "python")
     try:
         done = subprocess.run(
-            [python, "-c", f"import {module}"], check=False, capture_output=True, text=True, timeout=60
+            [python, "-c", f"import {module_of(file)}"], check=False, capture_output=True, text=True, timeout=60
         )
     except subprocess.TimeoutExpired:
         return False
     return done.returncode != 0 and (not words or any(word in done.stderr for word in words))
+
+
+def verdict(folder: str, one: Missing) -> str:
+    """What a trial in the environment says of a warning: confirmed, false, or not tried."""
+    line = [os.path.join(folder, "bin", "python"), "-c", TRIAL, module_of(one.file)]
+    line += [one.asked, one.kind, one.detail, one.file]
+    try:
+        done = subprocess.run(line, check=False, capture_output=True, cwd=folder, timeout=60)
+    except subprocess.TimeoutExpired:
+        return "not tried"
+    return VERDICTS.get(done.returncode, "not tried")
 
 
 def incidents(folder: str, cases: str, without: Sequence[str]) -> list[dict[str, Any]]:
@@ -107,14 +181,18 @@ def incidents(folder: str, cases: str, without: Sequence[str]) -> list[dict[str,
     for path in sorted(glob.glob(os.path.join(cases, "*.yaml"))):
         with open(path, encoding="utf-8") as file:
             case = yaml.safe_load(file)
-        if case["category"] != "version" or set(case["culprit"]) & set(without):
+        if case["category"] != "version" or any(_is_left_out(one, without) for one in case["culprit"]):
             continue
         row: dict[str, Any] = {"id": case["id"], "found": [], "false": 0}
         seen = {}
         for kind, name in KINDS.items():
             place = os.path.join(folder, "cases", f"{case['id']}.{kind}")
             told = {**case["environment"], **(case.get(name) or {})}
-            pins = {one: str(version) for one, version in (told.get("packages") or {}).items() if one not in without}
+            pins = {
+                one: str(version)
+                for one, version in (told.get("packages") or {}).items()
+                if not _is_left_out(one, without)
+            }
             python = ".".join(str(told.get("python") or "3.10").split(".")[:2])
             if len(pins) == 0 or build(place, python, pins):
                 break
@@ -137,21 +215,47 @@ def _judged(case: Mapping[str, Any], seen: Mapping[str, Sequence[Missing]], good
     return {"found": sorted({f"{one.severity}: {one.asked}" for one in found})[:2], "false": len(false)}
 
 
-def healthy(folder: str) -> dict[str, Any]:
-    """What the linker says of a healthy environment, and how many of its errors imports confirm."""
+def _is_left_out(name: str, without: Sequence[str]) -> bool:
+    return any(fnmatch.fnmatch(normal(name), one) for one in without)
+
+
+def chosen(folder: str, without: Sequence[str], least: int, most: int) -> dict[str, Any]:
+    """Python and pins by name: of each project the newest list that is long enough, and the large environment."""
+    newest: dict[str, Any] = {}
+    for path in glob.glob(os.path.join(folder, "*.json")):
+        name = os.path.splitext(os.path.basename(path))[0]
+        with open(path, encoding="utf-8") as file:
+            told = json.load(file)
+        pins = {one: release for one, release in told["packages"].items() if not _is_left_out(one, without)}
+        if len(pins) >= least:
+            project = name.rpartition("-")[0].lower() if name[-4:].isdigit() else name.lower()
+            newest[project] = max(newest.get(project, ("",)), (name, told["python"], pins))
+    with open(os.path.join(tool.CHECKOUT, "benchmarks", "environments", "large.txt"), encoding="utf-8") as file:
+        large = dict(line.strip().split("==") for line in file if "==" in line)
+    first = [newest[project] for project in sorted(newest)[:most]]
+    return {name: (python, pins) for name, python, pins in [*first, ("large", "3.11", large)]}
+
+
+def healthy(folder: str, dropped: Sequence[str]) -> dict[str, Any]:
+    """What the linker says of a healthy environment, and what trials say of it."""
     begin, before = time.monotonic(), _seconds()
     found = look(folder)
-    errors = {key(one): one for one in found.missing if one.severity == "error"}
+    wall, used = time.monotonic() - begin, _seconds() - before
     (site,) = glob.glob(os.path.join(folder, "lib", "python3*", "site-packages"))
+    errors = {key(one): one for one in found.missing if one.severity == "error"}
+    warned = {key(one)[1:]: one for one in found.missing if one.severity == "warning"}
+    tried = [(one, "confirmed" if confirmed(folder, one) else "false") for one in errors.values()]
+    tried += [(one, verdict(folder, one)) for one in warned.values()]
     return {
         "name": os.path.basename(folder),
+        "python": os.path.basename(os.path.dirname(site))[len("python") :],
         "distributions": len(scan([site]).packages),
+        "dropped": dropped,
         "modules": found.modules,
-        "wall": time.monotonic() - begin,
-        "cpu": _seconds() - before,
-        "errors": len(errors),
-        "confirmed": sum(confirmed(folder, one) for one in errors.values()),
-        "warnings": len({key(one)[1:] for one in found.missing if one.severity == "warning"}),
+        "wall": wall,
+        "cpu": used,
+        "counts": Counter(f"{one.severity} {said}" for one, said in tried),
+        "told": [(one.severity, said, one.consumer, one.asked, one.kind, one.detail, one.line) for one, said in tried],
         "reasons": Counter(found.unknown).most_common(5),
     }
 
@@ -176,36 +280,63 @@ def page(rows: Sequence[Mapping[str, Any]], sound: Sequence[Mapping[str, Any]]) 
         told, "",
         "| incident | found |", "|---|---|",
         *(f"| {row['id']} | {'; '.join(row['found']) or 'no'} |" for row in rows), "",
-        "**Healthy environments**, installed; each reported error was tried by importing its module.", "",
-        "| environment | distributions | modules | errors | of these confirmed | warnings |", "|---|---|---|---|---|---|",
-        *(
-            f"| {one['name']} | {one['distributions']} | {one['modules']} | {one['errors']} | {one['confirmed']} | "
-            f"{one['warnings']} |"
-            for one in sound
-        ),
+        *_of_healthy(sound),
     ]  # fmt: skip
     return "\n".join(lines) + "\n"
+
+
+_COLUMNS = ("error confirmed", "error false", "warning confirmed", "warning false", "warning not tried")
+
+
+def _of_healthy(sound: Sequence[Mapping[str, Any]]) -> list[str]:
+    """The tables of the healthy environments: counts, and each report that a trial did not confirm."""
+    rows = [
+        f"| {one['name']} | {one['python']} | {one['distributions']} | {len(one['dropped'])} | {one['modules']} | "
+        + " | ".join(str(one["counts"][column]) for column in _COLUMNS) + " |"
+        for one in sound
+    ]  # fmt: skip
+    total = [sum(one["counts"][column] for one in sound) for column in _COLUMNS]
+    doubtful = [
+        f"| {one['name']} | {severity} {said} | {consumer} takes {asked} ({' '.join(filter(None, (kind, detail)))}) |"
+        for one in sound
+        for severity, said, consumer, asked, kind, detail, _ in one["told"]
+        if said != "confirmed"
+    ]
+    return [
+        "**Healthy environments**: of each project the newest list of pins that is long enough, in alphabetical order, and the",
+        "large environment of these benchmarks; installed from wheels, releases without a wheel left out. Each error was tried by",
+        "importing the module that asks; each warning by importing who asks, then walking to what is asked for (a name) or",
+        "holding the call against the signature. A name that is really missing where nothing guards it is a true warning.", "",
+        f"False errors: **{total[1]}**. False warnings: **{total[3]}** in {len(sound)} environments, and {total[4]} that could not be tried.", "",
+        "| environment | Python | distributions | left out | modules | errors, confirmed | false | warnings, confirmed | false | not tried |",
+        "|---|---|--:|--:|--:|--:|--:|--:|--:|--:|",
+        *rows, "",
+        "What a trial did not confirm:", "",
+        "| environment | verdict | report |", "|---|---|---|",
+        *doubtful,
+    ]  # fmt: skip
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description="Measure the linker.")
     parser.add_argument("folder")
     parser.add_argument("--cases")
-    parser.add_argument("--healthy", nargs="*", default=[], metavar="FILE")
-    parser.add_argument("--without", nargs="*", default=["torch", "tensorflow", "jaxlib", "bitsandbytes"])
+    parser.add_argument("--healthy", metavar="LISTS")
+    parser.add_argument("--without", nargs="*", default=WITHOUT)
+    parser.add_argument("--least", type=int, default=100)
+    parser.add_argument("--most", type=int, default=20)
+    parser.add_argument("--sweep", action="store_true")
     parser.add_argument("--write")
     options = parser.parse_args()
     rows = incidents(options.folder, options.cases, options.without) if options.cases else []
+    lists = chosen(options.healthy, options.without, options.least, options.most) if options.healthy else {}
     sound = []
-    for path in options.healthy:
-        with open(path, encoding="utf-8") as file:
-            pins = json.load(file)
-        place = os.path.join(options.folder, "healthy", os.path.splitext(os.path.basename(path))[0])
-        build(
-            place, pins["python"], {name: one for name, one in pins["packages"].items() if name not in options.without}
-        )
-        sound.append(healthy(place))
+    for name, (python, pins) in lists.items():
+        place = os.path.join(options.folder, "healthy", name)
+        sound.append(healthy(place, build(place, python, pins, "--no-build")))
         print(sound[-1], file=sys.stderr, flush=True)
+        if options.sweep:
+            shutil.rmtree(place)
     tool.put(page(rows, sound), options.write)
 
 

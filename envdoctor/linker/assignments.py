@@ -180,9 +180,15 @@ def expression(reader: Reader, node: ast.Expr) -> None:
         reader.dynamic.add("it executes text")
     if isinstance(call.func, ast.Attribute):
         _method(reader, call, call.func)
-    named = any(isinstance(one, ast.Name) and one.id == "__name__" for one in call.args)
-    if named and reader.scope.kind == "module" and last(call.func) not in _HARMLESS:
+    if reader.scope.kind == "module" and last(call.func) not in _HARMLESS and _is_given_name(call):
         reader.dynamic.add("it gives its name to a function that may fill it")
+
+
+def _is_given_name(call: ast.Call) -> bool:
+    """Whether a call is given ``__name__``, as an argument or as a key of one."""
+    given = [*call.args, *(one.value for one in call.keywords)]
+    given += [key for one in given if isinstance(one, ast.Dict) for key in one.keys if key is not None]
+    return any(isinstance(one, ast.Name) and one.id == "__name__" for one in given)
 
 
 def _method(reader: Reader, call: ast.Call, function: ast.Attribute) -> None:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import ast
+import functools
 import operator
 import re
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterator, Mapping
 
 
 class Target(NamedTuple):
@@ -59,11 +60,35 @@ def holds(test: ast.expr, target: Target, known: Mapping[str, bool]) -> bool | N
 
 def is_about_versions(test: ast.expr) -> bool:
     """Whether a condition seems to ask what is installed, and not what a program works on."""
-    for node in ast.walk(test):
-        name = node.id if isinstance(node, ast.Name) else node.attr if isinstance(node, ast.Attribute) else ""
-        if name and (name.isupper() or _VERSION_WORDS.search(name)):
-            return True
-    return False
+    return any(_is_version_word(name) for name in _names(test))
+
+
+def is_one_version(test: ast.expr) -> bool:
+    """Whether a condition asks for a constant or a version and nothing else, so that behind its branch it is false."""
+    while isinstance(test, ast.UnaryOp):
+        test = test.operand
+    plain = isinstance(test, (ast.Name, ast.Attribute, ast.Compare))
+    return plain and any(name.isupper() or "version" in name.lower() for name in _names(test))
+
+
+def _names(test: ast.expr) -> Iterator[str]:
+    """The names and attributes in an expression."""
+    nodes: list[Any] = [test]
+    while nodes:
+        node = nodes.pop()
+        if type(node) is ast.Name:
+            yield node.id
+        else:
+            if type(node) is ast.Attribute:
+                yield node.attr
+            for field in getattr(node, "_fields", ()):
+                part = getattr(node, field)
+                nodes += part if type(part) is list else [part]
+
+
+@functools.lru_cache(1 << 14)
+def _is_version_word(name: str) -> bool:
+    return name.isupper() or _VERSION_WORDS.search(name) is not None
 
 
 def _value(node: ast.expr, target: Target, known: Mapping[str, bool]) -> Any:  # noqa: PLR0911 - one for each form

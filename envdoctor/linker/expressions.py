@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
     from envdoctor.linker.reader import Reader
 
+_LEAVES = {ast.Constant, str}
 _ASKING = {"hasattr", "getattr"}
 #: What may be given ``globals()`` without changing it.
 _READING = {"eval", "exec", "len", "dict", "sorted", "list"}
@@ -49,11 +50,11 @@ class Expressions:
         stack = [first]
         while stack:
             node = stack.pop()
-            if node is None or type(node) is ast.Constant:  # a dictionary has no key where another is spread
+            if node is None or type(node) in _LEAVES:  # a dictionary has no key where another is spread
                 continue
             special = _SPECIAL.get(type(node))
             if special is None:
-                _children(node, stack)
+                stack += children(node)
             else:
                 special(self, node, stack)
 
@@ -157,13 +158,16 @@ class Expressions:
         self._reader.flags = before
 
 
-def _children(node: ast.AST, stack: list[ast.AST]) -> None:
+def children(node: ast.AST) -> list[Any]:
+    """The parts of a node that are nodes; names that it has in a list, and ``None`` in the place of a node, as well."""
+    found: list[Any] = []
     for name in node._fields:
         value = getattr(node, name)
         if type(value) is list:
-            stack.extend(value)
+            found += value
         elif isinstance(value, ast.AST):
-            stack.append(value)
+            found.append(value)
+    return found
 
 
 # the table of this very class

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import hashlib
 import os
 from typing import TYPE_CHECKING, NamedTuple
@@ -134,9 +135,7 @@ class Layout:
             if os.path.isdir(path) or os.path.exists(path + ".py"):
                 return True
             folder, stem = os.path.split(path)
-            if os.path.isdir(folder) and any(
-                entry.startswith(stem + ".") and entry.endswith(_NATIVE) for entry in os.listdir(folder)
-            ):
+            if any(entry.startswith(stem + ".") and entry.endswith(_NATIVE) for entry in _entries(folder)):
                 return True
         return False
 
@@ -146,6 +145,15 @@ class Layout:
             with contextlib.suppress(OSError):
                 names = sorted(os.listdir(place))
                 yield from (os.path.join(place, name) for name in names if name.endswith((".egg-link", ".pth")))
+
+
+@functools.lru_cache(64)
+def _entries(folder: str) -> list[str]:
+    """What stands in a folder; nothing where there is none."""
+    try:
+        return os.listdir(folder)
+    except OSError:
+        return []
 
 
 def is_aside(name: str) -> bool:

@@ -91,7 +91,7 @@ def _resolved(
     if layout.blind:
         unknown["distributions whose modules are not listed"] = len(layout.blind)
     if reach.skipped:
-        unknown["submodules that no import leads to, in distributions with many"] = sum(reach.skipped.values())
+        unknown["submodules that were not read, in distributions with many"] = sum(reach.skipped.values())
     return Linked(missing, len(reach.ways), search.asked, unknown)
 
 

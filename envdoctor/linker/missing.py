@@ -137,10 +137,10 @@ class Search:
         severity, way = severity_of(ways, flags, CATCHES_MODULE)
         if (
             found is not None
+            and severity == "error"  # elsewhere it is a choice not to install that
             and found.why == "absent"
             and found.path != self._layout.modules[name].owner
             and not self._lacks_requirements(found.path)
-            and severity != "silent"
         ):
             place, owner = self._layout.modules[name], self._layout.modules[wanted].owner
             yield Missing(

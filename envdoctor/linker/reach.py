@@ -10,7 +10,7 @@ from envdoctor.linker.layout import is_aside
 from envdoctor.linker.summary import CATCHES_ALL, CONDITIONAL, FROM, IMPORTS, LATER
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from envdoctor.linker.layout import Layout
     from envdoctor.linker.resolve import Resolver
@@ -23,6 +23,8 @@ _CARRIED = CATCHES_ALL | CONDITIONAL | LATER | ENTRY | SUBMODULE
 #: Source, in bytes, of further submodules that are read although no import leads to them: of a distribution, of all.
 MOST_FURTHER = 1_000_000
 MOST_FURTHER_OF_ALL = 24_000_000
+#: Source, in bytes, that is read of one distribution at all.
+MOST_OF_ONE = 16_000_000
 _MOST_TEXT = 1 << 20
 #: So many modules take a while to read.
 LARGE_WAVE = 1000
@@ -39,7 +41,10 @@ class Reach:
         self.ways: dict[str, list[int]] = {}
         self.natives: dict[str, set[int]] = {}
         self.skipped: dict[str, int] = {}
+        self._size: dict[str, int] = {}
+        self._left: set[str] = set()
         self._failing: dict[str, dict[int, bool | None]] = {}
+        self._known_edges: dict[str, Sequence[tuple[str, int]]] = {}
 
     def follow(self, roots: dict[str, int] | None = None) -> None:
         """Read what top-level imports, entry points and submodules reach, or the given modules, and find the ways."""
@@ -48,6 +53,10 @@ class Reach:
         roots = self._roots() if roots is None else roots
         self._read(roots, seen)
         self._read(further := {} if alone else self._further(seen), seen)
+        done: set[str] = set()
+        while later := self._later(seen - done, seen):
+            done |= seen
+            self._read(later, seen)
         self._resolver.forget()
         for name in roots:
             self._spread(name, roots[name])
@@ -77,9 +86,10 @@ class Reach:
     def _further(self, seen: set[str]) -> dict[str, int]:
         """Submodules that nothing imports, of the distributions where they are few."""
         further: dict[str, int] = {}
-        sizes = {}
+        sizes, known = {}, seen | self._left
         for owner, names in self._layout.names.items():
-            left = [name for name in names if name not in seen and not is_aside(name) and self._is_python(name)]
+            left = [name for name in names if name not in known and not is_aside(name)]
+            left = [name for name in left if self._is_python(name)]
             left = [name for name in left if not any(part.startswith("_") for part in name.split("."))]
             sizes[owner] = (sum(_size(self._layout.modules[name].path) for name in left), left)
         total = 0
@@ -88,7 +98,7 @@ class Reach:
             if size <= MOST_FURTHER and total <= MOST_FURTHER_OF_ALL:
                 further.update(dict.fromkeys(left, SUBMODULE))
             else:
-                self.skipped[owner] = len(left)
+                self.skipped[owner] = self.skipped.get(owner, 0) + len(left)
         return further
 
     def _is_followed_into(self, name: str, way: int) -> bool:
@@ -105,8 +115,7 @@ class Reach:
     def _read(self, roots: Iterable[str], seen: set[str]) -> None:
         """Read modules and what they import, wave by wave."""
         wave = [one for name in roots for one in self._with_parents(name) if one not in seen]
-        while wave:
-            wave = list(dict.fromkeys(wave))
+        while wave := self._affordable(dict.fromkeys(wave)):
             self._tell(f"reading {len(wave)} modules ({len(seen)} are read)")
             self._store.prepare(wave)
             if len(wave) > LARGE_WAVE:
@@ -118,6 +127,28 @@ class Reach:
                     if ref[3] & IMPORTS and self._is_followed(ref, name):
                         further += [one for one in self._targets(ref) if one not in seen]
             wave = further
+
+    def _affordable(self, wave: Iterable[str]) -> list[str]:
+        """Of modules those that are read: of a distribution with very much source, what is nearest to its top."""
+        found = []
+        for name in wave:
+            module = self._layout.modules[name]
+            self._size[module.owner] = self._size.get(module.owner, 0) + _size(module.path) * self._is_python(name)
+            if self._size[module.owner] <= MOST_OF_ONE:
+                found.append(name)
+            elif name not in self._left:
+                self._left.add(name)
+                self.skipped[module.owner] = self.skipped.get(module.owner, 0) + 1
+        return found
+
+    def _later(self, names: Iterable[str], seen: set[str]) -> list[str]:
+        """The modules that some are to import when a function is called, and that are not read yet."""
+        found: dict[str, None] = {}
+        for name in names:
+            for ref in self._resolver.take_note(name).get("refs", ()):
+                if ref[3] & IMPORTS and ref[3] & LATER:
+                    found.update(dict.fromkeys(self._targets(ref)))
+        return [one for one in found if one not in seen and one not in self._left]
 
     def _is_followed(self, ref: list[Any], name: str) -> bool:
         """Whether an import happens on import; of a ``try``, the handler only where a module is missing."""
@@ -147,15 +178,24 @@ class Reach:
         stack = [(one, way) for one in self._with_parents(name)]
         while stack:
             name, way = stack.pop()
-            if not self._is_new(name, way):
+            if name in self._left or not self._is_new(name, way):
                 continue
+            edges = self._edges(name)
+            stack += [(one, way | flags) for one, flags in edges if self._is_followed_into(one, way | flags)]
+
+    def _edges(self, name: str) -> Sequence[tuple[str, int]]:
+        """The modules that a module imports, each with what travels along."""
+        found = self._known_edges.get(name)
+        if found is None:
+            edges: dict[tuple[str, int], None] = {}
             for ref in self._resolver.take_note(name).get("refs", ()):
-                if not ref[3] & IMPORTS:
-                    continue
-                flags = self.flags(name, ref)
+                flags = self.flags(name, ref) if ref[3] & IMPORTS else None
                 if flags is not None:
-                    further = way | flags & _CARRIED
-                    stack += [(one, further) for one in self._targets(ref) if self._is_followed_into(one, further)]
+                    edges.update(((one, flags & _CARRIED), None) for one in self._targets(ref))
+            plain = {one for one, flags in edges if not flags}
+            found = [(one, flags) for one, flags in edges if not flags or one not in plain]
+            self._known_edges[name] = found
+        return found
 
     def _is_new(self, name: str, way: int) -> bool:
         """Add a way unless one that is as plain is known."""

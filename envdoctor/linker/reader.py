@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 #: From this version on annotations are not evaluated when a function is defined.
 _LAZY_ANNOTATIONS = (3, 14)
+#: What a method calls its object or class.
+_OWN = {("self", ()), ("cls", ())}
 
 
 class Reader:
@@ -92,10 +94,15 @@ class Reader:
     def stored(self, thing: ast.expr, name: str | None) -> None:
         """Take note of an attribute that is set on something; ``None`` for any."""
         found = chain(thing)
-        if found is not None:
+        if found in _OWN and self.scope.record:
+            self.scope.record[1].add(name or "*")
+        elif found is not None:
             self.scope.pending.append(Use(found[0], (*found[1], name or "*"), 0, self.flags, store=True))
-        elif isinstance(thing, ast.Subscript) and ast.unparse(thing) == "sys.modules[__name__]":
-            self.own(name, "it sets attributes of itself in sys.modules")
+        elif isinstance(thing, ast.Subscript) and chain(thing.value) == ("sys", ("modules",)):
+            if isinstance(thing.slice, ast.Name) and thing.slice.id == "__name__":
+                self.own(name, "it sets attributes of itself in sys.modules")
+            else:
+                self.loader = True
 
     def own(self, name: str | None, reason: str) -> None:
         """Take note of a name that the module gives itself; ``None`` for any name, with the reason."""
@@ -141,6 +148,8 @@ class Reader:
             if use.store and number is not None and len(use.path) == 1:
                 if use.path[0] == "*":
                     self.classes[number][2] = True
+                elif use.path[0] in self.classes[number][3]:
+                    self.classes[number][3][use.path[0]] = None
                 self.classes[number][1].add(use.path[0])
 
     def _base(self, base: tuple[str, tuple[str, ...]] | None) -> Any:
@@ -186,7 +195,7 @@ class Reader:
             "functions": self.functions,
         }
         if "__all__" in self.names:
-            definitions["all"] = self.exported
+            definitions["all"] = None if isinstance(self.names["__all__"], list) else self.exported
         found: Summary = {
             "definitions": json.dumps(definitions, separators=(",", ":")),
             "stars": self.stars,

@@ -269,10 +269,19 @@ class Resolver:
             return self._unless_written_nowhere(module, name, "put into sys.modules or loaded by a loader")
         if summary.get("path"):
             return unknown("a package whose modules may stand elsewhere")
+        if self._is_set_by_native(module, name):
+            return unknown("set from outside")
         return no("name", module, name, weak=weak)
 
+    def _is_set_by_native(self, module: str, name: str) -> bool:
+        """Whether a native module of the distribution contains both the module's name and that of the attribute."""
+        modules, own = self._layout.modules, self._layout.names.get(self._layout.modules[module].owner, ())
+        paths = [modules[one].path for one in own if modules[one].kind == "native"] if "." in module else ()
+        return any(self.words.in_file(path, module) and self.words.in_file(path, name) for path in paths)
+
     def _unless_written_nowhere(self, module: str, name: str, reason: str) -> Answer:
-        if self.words.anywhere(self._layout.modules[module].owner, name):
+        parts = name.split("_") if "globals()" in reason else [name]  # which may be put together in a loop
+        if all(self.words.anywhere(self._layout.modules[module].owner, part) for part in parts):
             return unknown(reason)
         return no("name", module, name, weak=True)
 
@@ -334,7 +343,7 @@ class Resolver:
             return "unknown"
         if name in names:
             return (module, number, methods.get(name))
-        in_doubt = bool(is_open)
+        in_doubt = bool(is_open) or "*" in names or "__dict__" in names
         for base in bases:
             found = self._inherited(base, module, name, depth + 1)
             if not isinstance(found, str):

@@ -53,7 +53,7 @@ class Scope:
         """
         for use in self.pending:
             root, path = use.root, use.path
-            if self.bound.get(root) == 1 and root in self.types:
+            if self.bound.get(root) == 1 and root in self.types and root not in self.shadowed:
                 root, path = self.types[root][0], (*self.types[root][1], INSTANCE, *path)
             if root in self.bound or root in self.shadowed:
                 continue

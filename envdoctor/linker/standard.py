@@ -81,7 +81,8 @@ class Standard:
             return True
         changes = self._changes(module)
         steps = path.split(".")
-        if any(".".join(steps[:end]) in changes for end in range(1, len(steps) + 1)):
+        asked = (".".join(steps[:end]) for end in range(1, len(steps) + 1))
+        if any(one in changes and self.offers(module, one) is not True for one in asked):
             return True
         inner = f"{module}.{steps[0]}"
         if inner in self._modules:

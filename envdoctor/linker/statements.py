@@ -1,4 +1,7 @@
-"""What each kind of statement means to a reader. A function returns true where the statements behind it are dead."""
+"""What each kind of statement means to a reader.
+
+A function returns true where the statements behind it are dead, and else the flags under which they are reached.
+"""
 
 from __future__ import annotations
 
@@ -7,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 from envdoctor.linker import signatures, tables
 from envdoctor.linker.assignments import annotated_assign, assign, assign_to, augmented, expression
-from envdoctor.linker.conditions import holds
-from envdoctor.linker.expressions import chain, last
+from envdoctor.linker.conditions import holds, is_one_version
+from envdoctor.linker.expressions import chain, children, last
 from envdoctor.linker.scopes import Scope
 from envdoctor.linker.summary import CATCHES_ALL, CONDITIONAL, FROM, IMPORTS, LATER, caught
 
@@ -64,8 +67,8 @@ def _function(reader: Reader, node: ast.FunctionDef | ast.AsyncFunctionDef) -> N
     _define(reader, node)
     outside, before = reader.scope, (reader.flags, reader.attempt, reader.handler)
     reader.scope = inner = Scope("function", outside)
-    reader.flags = reader.flags & CONDITIONAL | LATER
-    reader.attempt = reader.handler = 0
+    reader.flags = reader.flags & (CONDITIONAL | CATCHES_ALL) | LATER  # who defines it in a try is prepared
+    reader.attempt, reader.handler = 0, -reader.attempt or reader.handler
     for one in arguments:
         inner.bind(one.arg)
     reader.body(node.body)
@@ -120,14 +123,16 @@ def _base(base: ast.expr) -> tuple[str, tuple[str, ...]] | None:
 # --- branches -------------------------------------------------------------------------------------------------------
 
 
-def _if(reader: Reader, node: ast.If) -> bool:
+def _if(reader: Reader, node: ast.If) -> int:
     reader.walk(node.test)
     decided = holds(node.test, reader.target, reader.known)
     if decided is not None:
         return reader.body(node.body if decided else node.orelse)
     flags = reader.conditional(node.test)
-    ended = reader.within(node.body, flags)
-    return reader.within(node.orelse, flags) and ended
+    ended = [reader.within(node.body, flags), reader.within(node.orelse, flags)]
+    if any(ended) and not all(ended) and reader.scope.kind == "function" and is_one_version(node.test):
+        return flags  # what follows is the other branch
+    return all(ended)
 
 
 def _try(reader: Reader, node: ast.Try) -> None:
@@ -213,7 +218,7 @@ def _outer(reader: Reader, node: ast.Global) -> None:
     reader.scope.outer.update(node.names)
 
 
-_STATEMENTS: dict[Any, Callable[[Any, Any], bool | None]] = {
+_STATEMENTS: dict[Any, Callable[[Any, Any], int | None]] = {
     ast.Import: _import, ast.ImportFrom: _import_from, ast.FunctionDef: _function, ast.AsyncFunctionDef: _function,
     ast.ClassDef: _class, ast.If: _if, ast.Try: _try, ast.With: _with, ast.AsyncWith: _with, ast.For: _loop,
     ast.AsyncFor: _loop, ast.While: _while, ast.Assign: assign, ast.AnnAssign: annotated_assign,
@@ -228,13 +233,13 @@ _ENDS = (ast.Return, ast.Raise, ast.Continue, ast.Break)
 
 def read_all(reader: Reader, statements: Sequence[ast.stmt]) -> bool:
     """Read statements in order; whether the end is surely not reached."""
-    for node in statements:
+    for at, node in enumerate(statements):
         read = _STATEMENTS.get(type(node))
         if read is None:
-            for child in ast.iter_child_nodes(node):
+            for child in children(node):
                 reader.walk(child)
             if isinstance(node, _ENDS):
                 return True
-        elif read(reader, node):
-            return True
+        elif told := read(reader, node):
+            return told is True or reader.within(statements[at + 1 :], told)
     return False

@@ -27,7 +27,8 @@ class Words:
         if key not in self._files:
             try:
                 with open(path, "rb") as file:
-                    self._files[key] = word.encode() in file.read(_LIMIT)
+                    data = file.read(_LIMIT)
+                self._files[key] = word.encode() in data or _is_packed(path, data)
             except OSError:
                 self._files[key] = None
         return self._files[key]
@@ -43,3 +44,8 @@ class Words:
             paths += self._layout.others.get(owner, ())
             self._owners[key] = any(self.in_file(path, word) is not False for path in paths)
         return self._owners[key]
+
+
+def _is_packed(path: str, data: bytes) -> bool:
+    """Whether a binary may keep its words compressed, as newer releases of Cython do."""
+    return path.endswith((".so", ".pyd")) and b"__pyx" in data and b"decompress" in data

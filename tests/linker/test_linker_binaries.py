@@ -50,7 +50,9 @@ def missing(folder, variables=None, machine=None, **more):
     """``(severity, consumer, kind, asked)`` of what compiled and generated modules miss."""
     machine = machine or Machine(sys.executable, sys.base_prefix, **more)
     natives = Binaries(machine, VOCABULARY["compiled"], VOCABULARY["generated"], variables or {})
-    found = link(scan([str(folder)]).packages.values(), Target(sys.version_info[:2]), lambda _doing: None, natives=natives)
+    found = link(
+        scan([str(folder)]).packages.values(), Target(sys.version_info[:2]), lambda _doing: None, natives=natives
+    )
     return [(one.severity, one.consumer, one.kind, one.asked) for one in found.missing]
 
 
@@ -135,7 +137,9 @@ def test_without_the_extra_it_is_said_and_what_a_module_was_compiled_for_is_told
     env.write(tmp_path, a={"a.py": f"import {name}\n", f"{name}{SUFFIX}": broken}, numpy={"numpy.py": ""})
     (tmp_path / "numpy-1.0.dist-info").rename(tmp_path / "numpy-2.0.2.dist-info")
     natives = Binaries(Machine(sys.executable, sys.base_prefix), VOCABULARY["compiled"], {}, {})
-    found = link(scan([str(tmp_path)]).packages.values(), Target(sys.version_info[:2]), lambda _doing: None, natives=natives)
+    found = link(
+        scan([str(tmp_path)]).packages.values(), Target(sys.version_info[:2]), lambda _doing: None, natives=natives
+    )
     assert [(one.kind, one.asked) for one in found.missing] == [("compiled", "numpy<2")]
     assert any("pyenvdoctor[link]" in reason for reason in found.unknown)
 

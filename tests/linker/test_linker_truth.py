@@ -6,7 +6,10 @@ import sys
 import linker_environment as env
 import pytest
 
-PLAIN = {"b/__init__.py": "from b.inner import kept\ndef f(x, *, y=1): pass\nclass K:\n    def m(self, one): pass\n",
+PLAIN = {"b/__init__.py": "from b.inner import kept\ndef f(x, *, y=1): pass\nclass K:\n    def m(self, one): pass\n"
+         "class Open:\n    def __init__(self, **names):\n        for name in names:\n            setattr(self, name, print)\n"
+         "class Wrapped:\n    def __init__(self): pass\n    def init(self, one, two): pass\n"
+         "setattr(Wrapped, '__init__', Wrapped.init)\n",
          "b/inner.py": "kept = 1\n", "b/lone.py": "lone = 1\n"}  # fmt: skip
 
 #: What ``a`` contains, and what is missing of ``b``; nothing where it imports.
@@ -84,13 +87,18 @@ PROVIDERS = {
     "executes text": ("exec('gone = 1')", None),
     "sets it on itself": ("import sys\nsetattr(sys.modules[__name__], 'gone', 1)", None),
     "binds it in a function": ("def init():\n    global gone\n    gone = 1\ninit()", None),
+    "gives its name away in a table": (
+        "import json\ndef fill(told):\n    pass\nfill({__name__: ['gone']})\ngone = 1", None
+    ),
+    "has the list of another module": ("from b.listed import *\nfrom b.listed import __all__", None),
     "binds it under a condition": ("import os\nif os.sep:\n    gone = 1", None),
 }  # fmt: skip
 
 
 @pytest.mark.parametrize(("source", "kind"), PROVIDERS.values(), ids=list(PROVIDERS))
 def test_what_a_provider_offers(tmp_path, source, kind):
-    inner = {"b/inner.py": "gone = 1", "b/closed.py": "gone = 1\n__all__ = ['other']\nother = 2"}
+    inner = {"b/inner.py": "gone = 1", "b/closed.py": "gone = 1\n__all__ = ['other']\nother = 2",
+             "b/listed.py": "from b.more import *\nfrom b.more import __all__", "b/more.py": "__all__ = ['gone']\ngone = 1"}  # fmt: skip
     env.write(tmp_path, a={"a.py": "import b\nb.gone"}, b={"b/__init__.py": source, **inner})
     found = env.linked(tmp_path, sys.version_info[:2]).missing
     assert [(one.severity, one.kind) for one in found] == ([("error", kind)] if kind else [])
@@ -105,6 +113,9 @@ CALLS = {
     "spread": ("b.f(*[1])", None),
     "a method": ("b.K().m(1)", None),
     "a method with a keyword it does not take": ("k = b.K()\n    k.m(one=1, two=2)", "unknown"),
+    "an attribute that the object may give itself": ("b.Open(late=1).late()", None),
+    "an attribute of another of the same name": ("k = b.K()\n    k.m(1)\n    return [k.strip() for k in ['x']]", None),
+    "a constructor that is put in later": ("b.Wrapped(1, 2)", None),
     "caught": ("try:\n        b.f(z=1)\n    except TypeError:\n        b.f(1)", None),
 }
 
@@ -115,3 +126,33 @@ def test_calls_against_signatures(tmp_path, call, kind):
     found = env.linked(tmp_path, sys.version_info[:2]).missing
     assert [(one.severity, one.kind) for one in found] == ([("warning", kind)] if kind else [])
     assert fails(tmp_path, "import a; a.g()") is bool(kind)
+
+
+BRANCHES = {
+    "behind a return for newer releases": ("if b.VERSION_2:\n        return\n    b.gone", "info"),
+    "behind an error for older releases": ("if not b.VERSION_2:\n        raise ImportError\n    b.gone", "info"),
+    "behind a return that needs more": ("if g and b.VERSION_2:\n        return\n    b.gone", "warning"),
+    "behind a return for something else": ("if b.f:\n        pass\n    b.gone", "warning"),
+}
+
+
+@pytest.mark.parametrize(("body", "severity"), BRANCHES.values(), ids=list(BRANCHES))
+def test_what_follows_an_early_return_is_its_other_branch(tmp_path, body, severity):
+    env.write(tmp_path, a={"a.py": f"import b\ndef g():\n    {body}\n"}, b={"b.py": "VERSION_2 = True\nf = 1\n"})
+    assert [one.severity for one in env.linked(tmp_path, sys.version_info[:2]).missing] == [severity]
+
+
+DEFINED = {
+    "in a try whose import fails": "try:\n    import c_is_not_there\n    def g(): b.gone\nexcept ImportError:\n    def g(): pass",
+    "in a try that tries the same": (
+        "try:\n    b.f(1, z=1)\n    def g(): b.f(1, z=1)\nexcept TypeError:\n    def g(): b.f(1)"
+    ),
+    "for an import that fails": "try:\n    import b\nexcept ImportError:\n    def g(): b.gone\nelse:\n    def g(): pass",
+}
+
+
+@pytest.mark.parametrize("source", DEFINED.values(), ids=list(DEFINED))
+def test_a_function_that_is_not_defined_asks_for_nothing(tmp_path, source):
+    env.write(tmp_path, a={"a.py": f"import b\n{source}\n"}, b=PLAIN)
+    assert env.linked(tmp_path, sys.version_info[:2]).missing == []
+    assert not fails(tmp_path, "import a; a.g()")

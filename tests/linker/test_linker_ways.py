@@ -5,7 +5,7 @@ import os
 import linker_environment as env
 import pytest
 
-from envdoctor.linker import store
+from envdoctor.linker import reach, store
 
 B = {"b/__init__.py": "here = 1\n"}
 
@@ -51,6 +51,14 @@ def test_a_submodule_that_cannot_be_imported_breaks_who_imports_it(tmp_path):
     assert env.missing(tmp_path) == [("error", "a", 1, "b.split")]
 
 
+@pytest.mark.parametrize(
+    "files", [{"a.py": "def f():\n    import b.split"}, {"a/__init__.py": "", "a/x.py": "import b.split"}]
+)
+def test_who_asks_for_a_submodule_on_occasion_may_do_without_what_it_needs(tmp_path, files):
+    env.write(tmp_path, a=files, b={**B, "b/split.py": "import an_extra"})
+    assert env.missing(tmp_path) == []
+
+
 def test_source_that_this_python_cannot_parse(tmp_path):
     env.write(tmp_path, a={"a.py": "def f(async): pass\n"})
     assert [told[0] for told in env.missing(tmp_path, (3, 7))] == ["error"]
@@ -61,6 +69,36 @@ def test_a_word_in_a_binary_is_not_missing(tmp_path):
     native = "c.cpython-312-x86_64-linux-gnu.so"
     env.write(tmp_path, a={"a.py": "from c import present\nimport c\nc.nowhere"}, c={native: b"\x7fELF\0present\0"})
     assert env.missing(tmp_path) == [("warning", "a", 3, "c.nowhere")]
+
+
+def test_a_binary_of_which_the_words_are_packed_tells_nothing(tmp_path):
+    native = "c.cpython-312-x86_64-linux-gnu.so"
+    env.write(tmp_path, a={"a.py": "import c\nc.nowhere"}, c={native: b"\x7fELF\0__pyx_capi__\0decompress\0"})
+    assert env.missing(tmp_path) == []
+
+
+@pytest.mark.parametrize(("binary", "count"), [(b"\0b.errors\0Late\0", 0), (b"\0b.errors\0", 1), (b"\0Late\0", 1)])
+def test_a_binary_may_set_names_of_a_module_that_it_names(tmp_path, binary, count):
+    provider = {**B, "b/errors.py": "", "b/_b.cpython-312-x86_64-linux-gnu.so": binary}
+    env.write(tmp_path, a={"a.py": "from b.errors import Late"}, b=provider)
+    assert len(env.missing(tmp_path)) == count
+
+
+@pytest.mark.parametrize(("asked", "count"), [("first_r", 0), ("absent_r", 1)])
+def test_names_may_be_put_together(tmp_path, asked, count):
+    provider = "globals().update({name + '_r': 1 for name in ['first']})"
+    env.write(tmp_path, a={"a.py": f"import b\nb.{asked}"}, b={"b.py": provider})
+    assert len(env.missing(tmp_path)) == count
+
+
+def test_of_a_large_distribution_the_nearest_modules_are_read(tmp_path, monkeypatch):
+    monkeypatch.setattr(reach, "MOST_OF_ONE", 100)
+    ask = "import b\nb.gone\n"
+    files = {"a/__init__.py": f"import a.near\n{ask}", "a/near.py": f"import a.far\n{ask}", "a/far.py": ask + "#" * 100}
+    env.write(tmp_path, a=files, b=B)
+    found = env.linked(tmp_path)
+    assert [os.path.basename(one.file) for one in found.missing] == ["__init__.py", "near.py"]
+    assert found.unknown["submodules that were not read, in distributions with many"] == 1
 
 
 def test_namespace_packages_are_joined(tmp_path):
