@@ -24,7 +24,9 @@ print("loaded", *sorted(set(sys.modules) - before))
 
 def loaded(installed, *words, cwd=None, status="0", **variables):
     python = installed.parent / ("python.exe" if os.name == "nt" else "python")
-    done = run(python, "-c", PROGRAM, *words, env=environment(**variables), cwd=cwd or installed.parent)
+    around = environment(**variables)
+    around.pop("COLUMNS", None)  # what says how wide a terminal is asks the standard library for it
+    done = run(python, "-c", PROGRAM, *words, env=around, cwd=cwd or installed.parent)
     assert done.stderr == ""
     lines = dict(line.partition(" ")[::2] for line in done.stdout.splitlines())
     assert lines["status"] == status, done.stdout
