@@ -34,11 +34,10 @@ def examine(  # noqa: PLR0913 - each is an option of its own
     """The facts of one target.
 
     ``kind`` is ``python``, ``requirements``, ``root``, ``pid`` or ``snapshot`` and ``value`` its path or number;
-    without them it is the active environment, else the running interpreter. ``start_method`` states what the program
-    will use; ``rules`` are directories of further rules, and ``candidates`` adds rules that nobody has proven
-    yet: both may ask for further facts. ``project`` is a
-    directory and ``artifacts`` are files that rules may ask about; nothing in them is executed or loaded. In place of a
-    project, ``surroundings`` is the directory where the user is: only rules about what is installed look at it.
+    without them it is the environment at hand. ``start_method`` states what the program will use; ``rules`` are
+    directories of further rules, and ``candidates`` adds those that nobody has proven yet. ``project`` is a directory
+    and ``artifacts`` are files that rules may ask about; nothing in them is executed. In place of a project,
+    ``surroundings`` is the directory where the user is: only rules about what is installed look at it.
     ``requirements`` takes ``python_version``, ``platform``, ``machine`` and ``resolve``; ``root`` takes ``python``, the
     interpreter within it, and has the other environments as ``siblings`` otherwise. Where nothing is named, ``frames``
     are the files of a traceback, whose environment it then is.
@@ -57,11 +56,9 @@ def examine(  # noqa: PLR0913 - each is an option of its own
     if start_method is not None:
         snapshot = snapshot.replace(start_method={**snapshot.start_method, "stated": start_method})
     around = project or surroundings or beside.of_target(snapshot)
-    attached = beside.attach(snapshot, around, artifacts, named=project is not None)
-    if snapshot.siblings:
-        others = [beside.attach(one, around, artifacts, named=project is not None) for one in snapshot.siblings]
-        attached = attached.replace(siblings=others)
-    return attached
+    every = (snapshot, *snapshot.siblings)
+    first, *others = [beside.attach(one, around, artifacts, named=project is not None) for one in every]
+    return first.replace(siblings=others) if others else first
 
 
 def diagnose(snapshot: Snapshot, rules: Sequence[str] = ()) -> list[Finding]:

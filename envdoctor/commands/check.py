@@ -22,9 +22,28 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import Any
 
+    from envdoctor.commands.options import Parser
+
 
 def run(words: Sequence[str]) -> int:
     """``envdoctor check``."""
+    options = parse(_parser(), words)
+    if options.fetch and not options.link:
+        raise UsageError("--fetch reads wheels for --link: give both")
+    more: dict[str, Any] = {"candidates": options.candidates, "ignore": options.ignoring}
+    if options.link:
+        from envdoctor.commands.progress import Talk
+
+        talk = Talk()
+        report = doctor.check(examine(options), options.rules, link=talk.say, fetch=options.fetch, **more)
+        talk.clear()
+    else:
+        report = doctor.check(examine(options), options.rules, **more)
+    show(report, options.format, options.output, everything=options.all)
+    return status(report, options.fail_on)
+
+
+def _parser() -> Parser:
     parser = parser_for(
         "check",
         "Examine an environment and print every known-bad combination in it, with the fix.",
@@ -54,17 +73,4 @@ def run(words: Sequence[str]) -> int:
         help="with --link, where -r or --snapshot names what is not installed: read source and metadata of the wheels "
         "from the index that pip is configured with; they are kept, and nothing is executed",
     )
-    options = parse(parser, words)
-    if options.fetch and not options.link:
-        raise UsageError("--fetch reads wheels for --link: give both")
-    more: dict[str, Any] = {"candidates": options.candidates, "ignore": options.ignoring}
-    if options.link:
-        from envdoctor.commands.progress import Talk
-
-        talk = Talk()
-        report = doctor.check(examine(options), options.rules, link=talk.say, fetch=options.fetch, **more)
-        talk.clear()
-    else:
-        report = doctor.check(examine(options), options.rules, **more)
-    show(report, options.format, options.output, everything=options.all)
-    return status(report, options.fail_on)
+    return parser

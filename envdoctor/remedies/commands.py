@@ -71,18 +71,10 @@ def joined(remedies: Sequence[Remedy], snapshot: Snapshot) -> Remedy | None:
     They must do the same kind of thing, with the same tool, at the same time and as safely. A distribution of which two
     ask for releases that exclude each other is left out, and said.
     """
-    actions = [one.action for one in remedies if one.action is not None]
-    if not actions or len(actions) < len(remedies) or actions[0].verb not in {"install", "uninstall", "reinstall"}:
+    actions = _alike(remedies, snapshot)
+    united = _united(text for one in actions for text in one.requirements) if actions else None
+    if united is None:
         return None
-    alike = {(one.verb, one.at, installer(snapshot, one)) for one in actions}
-    found = [parts(text) for one in actions for text in one.requirements]
-    if (
-        len(alike) > 1
-        or len({one.safety for one in remedies}) > 1
-        or not all(one and not is_python(one) for one in found)
-    ):
-        return None
-    united = _united(one for one in found if one)
     requirements = tuple(canonical(one) for one in united.values() if one)
     apart = [name for name, one in united.items() if one is None]
     if apart and not requirements:
@@ -102,10 +94,24 @@ def joined(remedies: Sequence[Remedy], snapshot: Snapshot) -> Remedy | None:
     return made if made and made.command else None
 
 
-def _united(every: Iterable[Parts]) -> dict[str, Parts | None]:
-    """What is required of each distribution as one requirement; ``None`` where parts of it exclude each other."""
+def _alike(remedies: Sequence[Remedy], snapshot: Snapshot) -> list[Action]:
+    """What remedies do, where one command can do all of it; else nothing."""
+    actions = [one.action for one in remedies if one.action is not None]
+    ways = {(one.verb, one.at, installer(snapshot, one)) for one in actions}
+    joinable = bool(actions) and actions[0].verb in {"install", "uninstall", "reinstall"}
+    same = len(ways) == len({one.safety for one in remedies}) == 1 and len(actions) == len(remedies)
+    return actions if joinable and same else []
+
+
+def _united(texts: Iterable[str]) -> dict[str, Parts | None] | None:
+    """What is required of each distribution as one requirement, ``None`` where parts of it exclude each other.
+
+    ``None`` for all of them where one is no requirement, or is about Python.
+    """
     asked: dict[str, list[Parts]] = {}
-    for found in every:
+    for found in map(parts, texts):
+        if found is None or is_python(found):
+            return None
         asked.setdefault(normalise(found[0]), []).append(found)
     return {name: _one_of(found) for name, found in asked.items()}
 
