@@ -31,9 +31,10 @@ def together(
     Rules that know the text come first, then what was derived, then what holds of the distributions concerned though
     its symptoms are not in the text, unless a rule is confirmed. A rule that is about nothing in the frames, in the
     message or installed comes last; where the message only says that something cannot be pickled, being installed is
-    not enough, and the object and the code that did it come first unless a rule is confirmed.
+    not enough, and the object and the code that did it come before rules about what the text does not show.
     """
-    shown = _shown(error_text, names) | {name for one in derived for name in one.packages}
+    said = _shown(error_text, names)
+    shown = said | {name for one in derived for name in one.packages}
     generic = any(one.rule == _NOT_PICKLABLE for one in derived)
     near = shown if generic else shown | {*names.installed}
     close, remote = _parted(recognised, lambda one: bool(one.confirmed or not one.packages or near & {*one.packages}))
@@ -41,8 +42,8 @@ def together(
     beside = [] if _confirmed(close) else _beside(holding, shown, known)
     pairs, rest = _parted(beside, lambda one: any(_pair(each, one) for each in derived))
     vague, telling = _parted([one for one in derived if not _said(one, close)], lambda one: one.rule in VAGUE)
-    first = [] if _confirmed(close) else [one for one in telling if one.rule == _NOT_PICKLABLE]
-    telling = [one for one in telling if one not in first]
+    is_of_text = any(one.confirmed or said & {*one.packages} for one in close)
+    first, telling = _parted(telling, lambda one: one.rule == _NOT_PICKLABLE and not is_of_text)
     return [*first, *close, *pairs, *telling, *rest, *vague, *remote]
 
 

@@ -91,7 +91,7 @@ def test_version(words, capsys):
         ("--platform linux", "--platform describes a requirements file"),
         ("-r x --python-version three", "'three' is not a version of Python"),
         ("--rules /not/there", "no rules at /not/there"),
-        ("rules", "rules needs a command: list, show, new, lint"),
+        ("rules", "rules needs a command: list, show, new, draft, lint"),
         ("rules lsit", "rules has no command 'lsit'; did you mean 'list'?"),
         ("rules show no-such-rule-at-all", "there is no rule no-such-rule-at-all"),
         ("rules show cloudpickle-bytecode-py31", "did you mean cloudpickle-bytecode-py311?"),
