@@ -68,6 +68,17 @@ def test_findings_are_said_and_their_commands_written_without_an_import(installe
     assert not loaded(installed, status="1", VIRTUAL_ENV=str(folder)) & FORBIDDEN
 
 
+def test_the_command_ends_with_what_was_to_be_done_at_its_end(installed, make_environment, tmp_path):
+    folder = make_environment(sys.executable, "six==1.17.0")
+    (tmp_path / "sitecustomize.py").write_text("import atexit, os; atexit.register(os.mkdir, 'done')\n")
+
+    done = run(installed, cwd=tmp_path, env=environment(VIRTUAL_ENV=str(folder), PYTHONPATH=str(tmp_path)))
+
+    assert done.returncode == 0
+    assert done.stdout.endswith(" rules)\n")
+    assert (tmp_path / "done").exists()
+
+
 def test_the_wheel_carries_the_rules_compiled_and_no_yaml_of_them(wheel):
     import zipfile
 
