@@ -2,7 +2,7 @@
 
     python benchmarks/run.py [--write docs/performance.md] [--rounds 3]
 
-Needs hyperfine on PATH, and uv there or in this environment. It builds a wheel of this checkout, an environment for it,
+Needs uv on PATH or in this environment. It builds a wheel of this checkout, an environment for it,
 four environments of real distributions (benchmarks/environments) and five of generated ones; a directory for them can
 be kept with --keep DIR.
 """
@@ -10,7 +10,6 @@ be kept with --keep DIR.
 from __future__ import annotations
 
 import argparse
-import json
 import os
 import platform
 import random
@@ -122,20 +121,22 @@ def _rule(index: int, pair: Sequence[str]) -> Rule:
 
 
 def measure(commands: Mapping[str, Sequence[str]], environment: str, rounds: int) -> dict[str, float]:
-    """Seconds of each command, the lower quartile. The commands take turns, so that a slow minute hits all of them."""
+    """Seconds of each command, the lower quartile of ten runs a round.
+
+    The commands take turns, run by run, so that a slow moment hits all of them. Those of pip run once a round.
+    """
     taken: dict[str, list[float]] = {name: [] for name in commands}
     variables = {**os.environ, "VIRTUAL_ENV": environment}
     variables.pop("PYTHONDONTWRITEBYTECODE", None)
-    for _ in range(rounds):
+    nothing = [(os.POSIX_SPAWN_OPEN, number, os.devnull, os.O_RDWR, 0) for number in (0, 1, 2)]
+    for turn in range(-2, 10 * rounds):
         for name, words in commands.items():
-            with tempfile.NamedTemporaryFile(suffix=".json") as file:
-                runs = "2" if "-m" in words else "10"
-                line = " ".join(words)
-                subprocess.run(
-                    ["hyperfine", "-N", "-i", "--style", "none", "-w", "3", "-r", runs, "--export-json", file.name, line],
-                    check=True, env=variables, stdout=subprocess.DEVNULL,
-                )  # fmt: skip
-                taken[name] += json.load(file)["results"][0]["times"]
+            if "-m" in words and turn % 10:
+                continue
+            start = time.perf_counter()
+            os.waitpid(os.posix_spawnp(words[0], words, variables, file_actions=nothing), 0)
+            if turn >= 0:
+                taken[name].append(time.perf_counter() - start)
     return {name: statistics.quantiles(times)[0] for name, times in taken.items()}
 
 
@@ -171,7 +172,7 @@ def scale(envdoctor: str, directory: str, rounds: int) -> list[dict[str, float]]
     for distributions, unmet in GENERATED:
         environment = _generated(directory, distributions, unmet)
         commands = {"envdoctor": [envdoctor], "uv": [tool.uv(), "pip", "check"]}
-        taken = measure(commands, environment, rounds if distributions > 1 else 1)  # seconds, not milliseconds
+        taken = measure(commands, environment, rounds if distributions > 1 else 1)
         rows.append({**taken, "distributions": distributions, "unmet": unmet, "memory": peak([envdoctor], environment)})
     return rows
 
@@ -229,13 +230,10 @@ def _put(path: str, data: bytes) -> None:
 
 def page(figures: Mapping[str, Any]) -> str:
     """The figures as a page of the documentation."""
-    versions = {
-        name: subprocess.check_output([path, "--version"], text=True).split()[1]
-        for name, path in (("uv", tool.uv()), ("hyperfine", "hyperfine"))
-    }
+    uv = subprocess.check_output([tool.uv(), "--version"], text=True).split()[1]
     where = (
         f"CPython {platform.python_version()}, {platform.system()} {platform.machine()}, {os.cpu_count()} cores, "
-        f"uv {versions['uv']}, hyperfine {versions['hyperfine']}"
+        f"uv {uv}"
     )
     names = list(figures["sizes"]["small"])
     lines = [
