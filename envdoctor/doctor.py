@@ -103,7 +103,7 @@ def _diagnosed(snapshot: Snapshot, indexes: Sequence[Index]) -> Report:
 def linked(part: Report, say: Callable[[str], None], *, fetch: bool = False) -> Report:
     """The report of one environment with what distributions in it miss of each other, of Python and of the system."""
     from envdoctor.linker.link import add_to
-    from envdoctor.workshop import rulebase
+    from envdoctor.rulebase import shipped as rulebase
 
     snapshot = part.snapshot
     if fetch and not any(one.location for one in snapshot.packages.values()):
@@ -235,7 +235,7 @@ def _seen(said: ErrorText, snapshot: Snapshot) -> tuple[list[Clue], Names, dict[
     from envdoctor.linker.history import holders, lives
     from envdoctor.linker.standard import standard_of
     from envdoctor.probes import providers
-    from envdoctor.workshop import rulebase
+    from envdoctor.rulebase import shipped as rulebase
 
     clues = families.clues(said)
     owners = providers.provided(snapshot.packages, derived.modules(clues, said))
@@ -267,7 +267,7 @@ def rule_bases(directories: Sequence[str] = (), *, candidates: bool = False) -> 
 
     ``candidates`` adds what is silent in an ordinary run, which never opens it.
     """
-    from envdoctor.workshop.rulebase import further, shipped
+    from envdoctor.rulebase.shipped import further, shipped
 
     found = [shipped(), *(further(directory) for directory in directories)]
     if candidates:

@@ -70,7 +70,7 @@ def _version() -> str:
     """The release, the number of rules, and the day of the newest proof among them."""
     from envdoctor._version import __version__
     from envdoctor.errors import EnvdoctorError
-    from envdoctor.workshop.rulebase import shipped
+    from envdoctor.rulebase.shipped import shipped
 
     try:
         rules = shipped()

@@ -15,15 +15,15 @@ import yaml
 
 from envdoctor.engine.wording import worded
 from envdoctor.errors import RuleError
-from envdoctor.workshop import status as statuses
-from envdoctor.workshop.proof import record
-from envdoctor.workshop.rulebase import vocabulary
-from envdoctor.workshop.syntax import load_vocabulary, read_rules
+from envdoctor.rulebase import record
+from envdoctor.rulebase import status as statuses
+from envdoctor.rulebase.shipped import vocabulary
+from envdoctor.rulebase.syntax import load_vocabulary, read_rules
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from envdoctor.workshop.syntax import Rule
+    from envdoctor.rulebase.syntax import Rule
 
 _INDEX = "README.md"
 
@@ -152,7 +152,7 @@ def _line(rule: Rule, status: str) -> str:
 
 
 def _about(rule: Rule) -> list[str]:
-    from envdoctor.workshop.conditions import leaves
+    from envdoctor.rulebase.conditions import leaves
 
     named = {leaf.key for leaf in leaves(rule.when, ()) if leaf.fact == "packages" and leaf.value != "absent"}
     return sorted({*named, *rule.consumers})

@@ -17,22 +17,22 @@ from packaging.specifiers import SpecifierSet
 from packaging.utils import canonicalize_name
 from packaging.version import InvalidVersion, Version
 
-from envdoctor.workshop import rulebase
-from envdoctor.workshop import status as statuses
-from envdoctor.workshop.conditions import leaves
-from envdoctor.workshop.document import Complaint, shorten
-from envdoctor.workshop.lint_patterns import LITERALS_NEEDED, danger, literals
+from envdoctor.rulebase import record
+from envdoctor.rulebase import shipped as rulebase
+from envdoctor.rulebase import status as statuses
+from envdoctor.rulebase.conditions import leaves
+from envdoctor.rulebase.document import Complaint, shorten
+from envdoctor.rulebase.patterns import LITERALS_NEEDED, danger, literals
+from envdoctor.rulebase.placeholders import filled
+from envdoctor.rulebase.syntax import load_vocabulary, read_files, read_rules, rule_files
 from envdoctor.workshop.lint_proof import Subject, edges_unproven, project_unproven, proof_contradicted
 from envdoctor.workshop.lint_remedies import remedies_without_effect
-from envdoctor.workshop.placeholders import filled
-from envdoctor.workshop.proof import record
-from envdoctor.workshop.syntax import load_vocabulary, read_files, read_rules, rule_files
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
-    from envdoctor.workshop.document import Where
-    from envdoctor.workshop.syntax import Rule
+    from envdoctor.rulebase.document import Where
+    from envdoctor.rulebase.syntax import Rule
 
     Releases = Callable[[Sequence[str]], Mapping[str, "list[str] | None"]]
 

@@ -8,17 +8,17 @@ from packaging.specifiers import SpecifierSet
 
 from envdoctor.engine.evaluate import Trace, matches
 from envdoctor.model import Record
+from envdoctor.rulebase.compile import compile_rule
+from envdoctor.rulebase.conditions import leaves
+from envdoctor.rulebase.document import Complaint
 from envdoctor.workshop.cells import snapshot_of
-from envdoctor.workshop.compile import compile_rule
-from envdoctor.workshop.conditions import leaves
-from envdoctor.workshop.document import Complaint
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping
 
     from envdoctor.engine.evaluate import Match
-    from envdoctor.workshop.document import Where
-    from envdoctor.workshop.syntax import Rule
+    from envdoctor.rulebase.document import Where
+    from envdoctor.rulebase.syntax import Rule
 
     Cell = Mapping[str, Any]
 

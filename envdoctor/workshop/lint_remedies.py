@@ -11,8 +11,8 @@ from packaging.version import Version
 
 from envdoctor.engine.evaluate import matches
 from envdoctor.engine.wording import fill
+from envdoctor.rulebase.compile import compile_rule
 from envdoctor.workshop.cells import snapshot_of
-from envdoctor.workshop.compile import compile_rule
 from envdoctor.workshop.lint_proof import PYTHONS, describe
 
 if TYPE_CHECKING:
@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 
     from packaging.specifiers import SpecifierSet
 
+    from envdoctor.rulebase.document import Complaint
     from envdoctor.workshop.cells import Cell
-    from envdoctor.workshop.document import Complaint
     from envdoctor.workshop.lint_proof import Subject
 
 #: Stands for the newest release of a distribution whose releases are not known.

@@ -18,7 +18,7 @@ from packaging.version import InvalidVersion, Version
 from envdoctor.engine.requirements import normalise
 from envdoctor.errors import UsageError
 from envdoctor.model import Record
-from envdoctor.workshop.document import SIZE_LIMIT
+from envdoctor.rulebase.document import SIZE_LIMIT
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

@@ -4,8 +4,8 @@ import json
 
 from envdoctor.engine.index import from_bytes
 from envdoctor.model import Distribution, Snapshot, Unknown
-from envdoctor.workshop.compile import compile_rule, pack
-from envdoctor.workshop.syntax import parse
+from envdoctor.rulebase.compile import compile_rule, pack
+from envdoctor.rulebase.syntax import parse
 
 VOCABULARY = {
     "families": {"left": ["left-cpu", "left-gpu"]},

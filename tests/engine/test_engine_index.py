@@ -12,7 +12,7 @@ from envdoctor.engine.index import MAGIC, bucket_of, from_bytes, from_file
 from envdoctor.errors import EngineError
 from envdoctor.model import Distribution, Snapshot
 from envdoctor.plainjson import decode
-from envdoctor.workshop.compile import pack
+from envdoctor.rulebase.compile import pack
 
 NAMES = st.sampled_from(["a", "b", "c", "d", "left", "left-cpu", "left-gpu", "x" * 40])
 

@@ -8,7 +8,7 @@ from envdoctor.engine.evaluate import Trace, holds, matches
 from envdoctor.engine.project import replacement
 from envdoctor.engine.start_method import in_use
 from envdoctor.model import Snapshot, Unknown
-from envdoctor.workshop.compile_condition import compile_condition
+from envdoctor.rulebase.compile_condition import compile_condition
 
 WORDS = {"start_methods": {"follower": "default", "fixed": ["forkserver", "spawn"], "setter": "spawn"}}
 

@@ -30,8 +30,8 @@ with atheris.instrument_imports(include=["envdoctor"]):
     from envdoctor.model import Distribution
     from envdoctor.probes import artifacts, distributions
     from envdoctor.probes.project import Project, config, config_text, config_yaml, ignore, shadows  # noqa: F401
+    from envdoctor.rulebase import syntax
     from envdoctor.targets import requirements, snapshot_file
-    from envdoctor.workshop import syntax
 
 SCRATCH = tempfile.TemporaryDirectory(prefix="envdoctor-fuzz-")
 LOCKS = [

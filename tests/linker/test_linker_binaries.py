@@ -24,8 +24,8 @@ from envdoctor.linker.standard import Standard
 from envdoctor.model import Evidence, Finding
 from envdoctor.probes import shared_objects
 from envdoctor.probes.distributions import scan
-from envdoctor.workshop import rulebase
-from envdoctor.workshop.syntax import load_vocabulary
+from envdoctor.rulebase import shipped as rulebase
+from envdoctor.rulebase.syntax import load_vocabulary
 
 pytest.importorskip("elftools")
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="shared libraries of Linux")

@@ -8,11 +8,11 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 from workshop.rule_texts import CONSUMERS, LINTED, LINTED_CONSUMERS, NASTY, RULE
 
-from envdoctor.workshop.compile import compile_rule, pack
+from envdoctor.rulebase.compile import compile_rule, pack
+from envdoctor.rulebase.patterns import danger, literals
+from envdoctor.rulebase.shipped import checkout
+from envdoctor.rulebase.syntax import load_vocabulary, parse
 from envdoctor.workshop.lint import lint
-from envdoctor.workshop.lint_patterns import danger, literals
-from envdoctor.workshop.rulebase import checkout
-from envdoctor.workshop.syntax import load_vocabulary, parse
 
 VOCABULARY = load_vocabulary(os.path.join(checkout(), "vocabulary.yaml"))
 PATH = "rules/left-breaks-right.yaml"

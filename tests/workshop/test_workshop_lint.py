@@ -8,9 +8,9 @@ from workshop.rule_texts import LINTED as RULE
 from workshop.rule_texts import LINTED_CONSUMERS as CONSUMERS
 from workshop.rule_texts import OTHER
 
+from envdoctor.rulebase.patterns import danger, literals
+from envdoctor.rulebase.shipped import checkout
 from envdoctor.workshop.lint import lint
-from envdoctor.workshop.lint_patterns import danger, literals
-from envdoctor.workshop.rulebase import checkout
 
 RELEASES = {
     "left": ["1.8", "1.9", "2.0", "2.1", "3.0rc1"],

@@ -14,10 +14,11 @@ import pytest
 from conftest import environment, run
 from workshop.laboratory import PYTHON, laboratory, wheel
 
-from envdoctor.workshop.proof import record, sandbox
+from envdoctor.rulebase import record
+from envdoctor.rulebase.syntax import load_vocabulary, read_rules
+from envdoctor.workshop.proof import sandbox
 from envdoctor.workshop.proof.judge import judge
 from envdoctor.workshop.proof.trials import Place, Trial
-from envdoctor.workshop.syntax import load_vocabulary, read_rules
 
 #: ``lib`` 1.0 and 1.1 work, 2.0 misses a name, 2.1 has it again; ``user`` 1 needs the name.
 LIB = {"1.0": "def name(): return 1", "1.1": "def name(): return 1", "2.0": "", "2.1": "def name(): return 1"}

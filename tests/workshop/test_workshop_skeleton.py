@@ -7,10 +7,10 @@ import pytest
 
 from envdoctor.errors import RuleError
 from envdoctor.probes.error_text import read
+from envdoctor.rulebase.shipped import checkout
+from envdoctor.rulebase.syntax import load_vocabulary, parse
 from envdoctor.workshop.lint import lint
-from envdoctor.workshop.rulebase import checkout
 from envdoctor.workshop.skeleton import from_traceback, skeleton
-from envdoctor.workshop.syntax import load_vocabulary, parse
 
 VOCABULARY = load_vocabulary(os.path.join(checkout(), "vocabulary.yaml"))
 

@@ -8,14 +8,14 @@ from packaging.specifiers import SpecifierSet
 from packaging.version import InvalidVersion, Version
 
 from envdoctor.model import Record
-from envdoctor.workshop.conditions import leaves
+from envdoctor.rulebase.conditions import leaves
 from envdoctor.workshop.proof.judge import symptom
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
+    from envdoctor.rulebase.syntax import Rule
     from envdoctor.workshop.proof.trials import Trial
-    from envdoctor.workshop.syntax import Rule
 
     #: Runs one trial and gives its result.
     Run = Callable[[Trial], Mapping[str, Any]]

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 #: Seconds that building one environment may take.
 SECONDS = 900
-_NO_UV = "uv was not found, and trials are built with it: pip install 'pyenvdoctor[lab]', or put uv on PATH"
+_NO_UV = "uv was not found, and trials are built with it: pip install 'pyenvdoctor[workshop]', or put uv on PATH"
 _REASON = 300
 
 

@@ -12,14 +12,14 @@ import os
 from typing import TYPE_CHECKING
 
 from envdoctor.probes import cache
-from envdoctor.workshop.proof import record
+from envdoctor.rulebase import record
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
 _PACKAGE = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 #: The parts of the package that decide what a rule states; a change in one makes every rule be read again.
-_CODE = ("workshop", os.path.join("workshop", "proof"), "engine", "")
+_CODE = ("rulebase", "workshop", os.path.join("workshop", "proof"), "engine", "")
 
 
 class Ledger:

@@ -16,16 +16,17 @@ from envdoctor._version import __version__
 from envdoctor.model import Record
 from envdoctor.probes import cache
 from envdoctor.remedies.words import names
-from envdoctor.workshop.compile import compile_rule
-from envdoctor.workshop.proof import build, processes, pythons, record, trials
+from envdoctor.rulebase import record
+from envdoctor.rulebase.compile import compile_rule
+from envdoctor.workshop.proof import build, processes, pythons, trials
 from envdoctor.workshop.proof.judge import CONTRADICTS, UNPROVEN, judge
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
     from typing import Protocol
 
+    from envdoctor.rulebase.syntax import Rule
     from envdoctor.workshop.proof.trials import Trial
-    from envdoctor.workshop.syntax import Rule
 
     class Watch(Protocol):
         """Sees each trial that is done."""

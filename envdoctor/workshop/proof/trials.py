@@ -19,14 +19,14 @@ from envdoctor.engine.evaluate import matches
 from envdoctor.engine.kin import fitted
 from envdoctor.engine.wording import fill
 from envdoctor.model import Action, Record
+from envdoctor.rulebase.compile import compile_rule
 from envdoctor.workshop.cells import snapshot_of
-from envdoctor.workshop.compile import compile_rule
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
+    from envdoctor.rulebase.syntax import Rule
     from envdoctor.workshop.cells import Cell
-    from envdoctor.workshop.syntax import Rule
 
 #: The remedies that a machine can apply as a user would.
 APPLIED = ("upgrade", "downgrade", "pin", "install", "uninstall", "reinstall", "replace", "setenv")

@@ -5,19 +5,19 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, Any
 
-from envdoctor.commands.chosen import days, files_of, home_of, parser_for_trials, rules_of
 from envdoctor.commands.output import say, write
-from envdoctor.workshop import rulebase
-from envdoctor.workshop.status import RETIRED
+from envdoctor.rulebase import shipped as rulebase
+from envdoctor.rulebase.status import RETIRED
+from envdoctor.workshop.commands.chosen import days, files_of, home_of, parser_for_trials, rules_of
 
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Mapping, Sequence
 
     from envdoctor.commands.options import Parser
+    from envdoctor.rulebase.syntax import Rule
     from envdoctor.workshop.proof.current import Ledger
     from envdoctor.workshop.proof.runner import Verified
-    from envdoctor.workshop.syntax import Rule
 
 
 def parser() -> Parser:
@@ -53,7 +53,7 @@ def run(options: argparse.Namespace) -> int:
         say("every proof is up to date")
         return _sum_up([])
 
-    from envdoctor.commands.progress import Progress
+    from envdoctor.workshop.commands.progress import Progress
     from envdoctor.workshop.proof import build, pools, processes, runner
 
     build.sweep()
@@ -91,7 +91,7 @@ def _to_prove(options: argparse.Namespace) -> tuple[Sequence[Rule], Mapping[str,
     if options.again and not options.changed:
         return rules_of((), options.rules)
 
-    from envdoctor.workshop.proof import record
+    from envdoctor.rulebase import record
 
     paths = files_of(options.rule, options.rules)
     if options.changed:

@@ -8,12 +8,12 @@ import time
 from typing import TYPE_CHECKING
 
 from envdoctor import doctor
-from envdoctor.commands import rules_verify
 from envdoctor.commands.explain import frames_of, read_text
 from envdoctor.commands.options import Parser, add_target, examine
 from envdoctor.commands.output import say, write
 from envdoctor.errors import UsageError
 from envdoctor.probes.error_text import read
+from envdoctor.workshop.commands import rules_verify
 
 if TYPE_CHECKING:
     import argparse
@@ -80,8 +80,8 @@ def run(options: argparse.Namespace) -> int:
 def _lacking(path: str) -> list[str]:
     """What trials could not import that has nothing to do with the rule, by distribution."""
     from envdoctor.engine.names import Names
-    from envdoctor.workshop import rulebase
-    from envdoctor.workshop.proof import record
+    from envdoctor.rulebase import record
+    from envdoctor.rulebase import shipped as rulebase
 
     try:
         with open(record.path_of(path), encoding="utf-8") as file:

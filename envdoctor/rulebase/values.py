@@ -10,10 +10,10 @@ from packaging.specifiers import InvalidSpecifier, SpecifierSet
 from packaging.utils import canonicalize_name
 from packaging.version import InvalidVersion, Version
 
-from envdoctor.workshop.document import shorten
+from envdoctor.rulebase.document import shorten
 
 if TYPE_CHECKING:
-    from envdoctor.workshop.document import Node
+    from envdoctor.rulebase.document import Node
 
 _NAME = re.compile(r"[A-Za-z0-9]([A-Za-z0-9._-]*[A-Za-z0-9])?", re.ASCII)
 _VERSION_LENGTH = 120

@@ -10,14 +10,14 @@ from packaging.specifiers import InvalidSpecifier
 from packaging.version import InvalidVersion
 
 from envdoctor.model import Record
-from envdoctor.workshop import project_conditions
-from envdoctor.workshop.document import shorten, suggest
-from envdoctor.workshop.values import read_names, read_pattern, read_specifier
+from envdoctor.rulebase import project_conditions
+from envdoctor.rulebase.document import shorten, suggest
+from envdoctor.rulebase.values import read_names, read_pattern, read_specifier
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
-    from envdoctor.workshop.document import Node, Where
+    from envdoctor.rulebase.document import Node, Where
 
 IMPLEMENTATIONS = ("cpython", "pypy", "graalpy", "jython", "ironpython", "micropython")
 INSTALLED = (

@@ -10,8 +10,8 @@ from envdoctor.cli import main
 from envdoctor.engine.diagnose import diagnose
 from envdoctor.engine.index import from_bytes
 from envdoctor.model import Distribution, Snapshot
+from envdoctor.rulebase.compile import compile_directory
 from envdoctor.workshop import catalogue
-from envdoctor.workshop.compile import compile_directory
 from envdoctor.workshop.lint import lint
 
 RULE = """\

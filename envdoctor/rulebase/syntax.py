@@ -14,24 +14,24 @@ from packaging.requirements import InvalidRequirement, Requirement
 
 from envdoctor.errors import RuleError
 from envdoctor.model import IMPACTS, SEVERITIES, Record
-from envdoctor.workshop.conditions import read_condition
-from envdoctor.workshop.document import Book, Complaint, Document, line_of, read_document, read_file, shorten
-from envdoctor.workshop.placeholders import complain_of_placeholders, filled
-from envdoctor.workshop.project_conditions import (
+from envdoctor.rulebase.conditions import read_condition
+from envdoctor.rulebase.document import Book, Complaint, Document, line_of, read_document, read_file, shorten
+from envdoctor.rulebase.placeholders import complain_of_placeholders, filled
+from envdoctor.rulebase.project_conditions import (
     START_METHODS,
     read_library,
     read_project,
     read_stated_artifacts,
     read_writer,
 )
-from envdoctor.workshop.remedy import read_remedies
-from envdoctor.workshop.status import CANDIDATE, RETIRED, STATED, STATUSES
-from envdoctor.workshop.values import read_name, read_names, read_pattern, read_specifier, read_version
+from envdoctor.rulebase.remedy import read_remedies
+from envdoctor.rulebase.status import CANDIDATE, RETIRED, STATED, STATUSES
+from envdoctor.rulebase.values import read_name, read_names, read_pattern, read_specifier, read_version
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from envdoctor.workshop.document import Node, Where
+    from envdoctor.rulebase.document import Node, Where
 
 __all__ = ["Complaint", "Rule", "load_vocabulary", "parse", "read_rules", "rule_files"]
 

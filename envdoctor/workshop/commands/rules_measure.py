@@ -5,19 +5,19 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, Any
 
-from envdoctor.commands.chosen import parser_for_trials, rules_of
 from envdoctor.commands.output import write
 from envdoctor.errors import UsageError
+from envdoctor.workshop.commands.chosen import parser_for_trials, rules_of
 
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Iterator, Mapping, Sequence
 
     from envdoctor.commands.options import Parser
+    from envdoctor.rulebase.syntax import Rule
     from envdoctor.workshop.proof.bisect import Edge
     from envdoctor.workshop.proof.matrix import Axis
     from envdoctor.workshop.proof.trials import Trial
-    from envdoctor.workshop.syntax import Rule
 
 
 def _parser(name: str, description: str, examples: str) -> Parser:
@@ -79,7 +79,7 @@ def _minors(options: argparse.Namespace) -> list[str]:
 
 def _results(planned: Sequence[Trial], options: argparse.Namespace) -> dict[str, Mapping[str, Any]]:
     """The result of each trial by its key, remembered or run, with progress on stderr."""
-    from envdoctor.commands.progress import Progress
+    from envdoctor.workshop.commands.progress import Progress
     from envdoctor.workshop.proof import processes, runner
 
     found: dict[str, Mapping[str, Any]] = {}

@@ -13,20 +13,20 @@ from envdoctor.engine.requirements import normalise, parse
 from envdoctor.engine.versions import intervals
 from envdoctor.errors import RuleError
 from envdoctor.probes import cache
-from envdoctor.workshop import status as statuses
-from envdoctor.workshop.compile_condition import compile_condition, kinds, leaves_of, named
-from envdoctor.workshop.conditions import leaves
-from envdoctor.workshop.document import SIZE_LIMIT, Complaint
-from envdoctor.workshop.lint_patterns import danger
-from envdoctor.workshop.placeholders import filled
-from envdoctor.workshop.proof import record
-from envdoctor.workshop.syntax import load_vocabulary, read_rules, rule_files
+from envdoctor.rulebase import record
+from envdoctor.rulebase import status as statuses
+from envdoctor.rulebase.compile_condition import compile_condition, kinds, leaves_of, named
+from envdoctor.rulebase.conditions import leaves
+from envdoctor.rulebase.document import SIZE_LIMIT, Complaint
+from envdoctor.rulebase.patterns import danger
+from envdoctor.rulebase.placeholders import filled
+from envdoctor.rulebase.syntax import load_vocabulary, read_rules, rule_files
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from envdoctor.workshop.document import Where
-    from envdoctor.workshop.syntax import Rule
+    from envdoctor.rulebase.document import Where
+    from envdoctor.rulebase.syntax import Rule
 
 _TEXT_KEYS = ("title", "several", "severity", "impact", "why", "references")
 
@@ -299,17 +299,17 @@ def _expressions(condition: Mapping[str, Any], where: Where) -> Iterable[tuple[W
 
 #: The modules that what is compiled depends on, besides this one.
 _MAKERS: Sequence[str] = (
-    "workshop.compile_condition",
-    "workshop.conditions",
-    "workshop.document",
-    "workshop.lint_patterns",
-    "workshop.placeholders",
-    "workshop.project_conditions",
-    "workshop.proof.record",
-    "workshop.remedy",
-    "workshop.status",
-    "workshop.syntax",
-    "workshop.values",
+    "rulebase.compile_condition",
+    "rulebase.conditions",
+    "rulebase.document",
+    "rulebase.patterns",
+    "rulebase.placeholders",
+    "rulebase.project_conditions",
+    "rulebase.record",
+    "rulebase.remedy",
+    "rulebase.status",
+    "rulebase.syntax",
+    "rulebase.values",
     "engine.index",
     "engine.requirements",
     "engine.versions",
@@ -319,7 +319,7 @@ _MAKERS: Sequence[str] = (
 def digest(directory: str, vocabulary: str | None = None) -> str:
     """A name for the content of all rule files below a directory, their vocabulary, and the code that compiles them."""
     state = hashlib.sha256(MAGIC)
-    for name in ("envdoctor.workshop.compile", *(f"envdoctor.{maker}" for maker in _MAKERS)):
+    for name in ("envdoctor.rulebase.compile", *(f"envdoctor.{maker}" for maker in _MAKERS)):
         module = sys.modules[name]
         loader: Any = module.__spec__ and module.__spec__.loader
         if module.__file__ and hasattr(loader, "get_data"):

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from envdoctor.commands.options import Parser
 from envdoctor.commands.output import say, write
 from envdoctor.errors import UsageError
-from envdoctor.workshop import rulebase
+from envdoctor.rulebase import shipped as rulebase
 
 if TYPE_CHECKING:
     import argparse
@@ -48,8 +48,8 @@ def parser() -> Parser:
 def run(options: argparse.Namespace) -> int:
     """Run ``envdoctor rules import``."""
     from envdoctor.engine.requirements import normalise
+    from envdoctor.rulebase.syntax import load_vocabulary
     from envdoctor.workshop import repodata
-    from envdoctor.workshop.syntax import load_vocabulary
 
     names = load_vocabulary(rulebase.vocabulary(options.output))["distributions"].get(options.source, {})
     patches, unread = repodata.read(options.directory)

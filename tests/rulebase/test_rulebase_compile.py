@@ -15,9 +15,9 @@ from envdoctor.engine.diagnose import diagnose
 from envdoctor.engine.evaluate import Trace, holds
 from envdoctor.engine.index import from_bytes
 from envdoctor.errors import RuleError, UsageError
-from envdoctor.workshop import compile as module
-from envdoctor.workshop.compile import cached, compile_directory, digest, pack
-from envdoctor.workshop.rulebase import further
+from envdoctor.rulebase import compile as module
+from envdoctor.rulebase.compile import cached, compile_directory, digest, pack
+from envdoctor.rulebase.shipped import further
 
 PRESENT = {"packages": {"a": "present"}}
 
@@ -313,7 +313,7 @@ def test_a_cache_file_that_is_a_directory_is_passed_over_and_nothing_is_left(rul
 
 
 def test_several_processes_may_compile_at_once(rules, tmp_path):
-    code = "import sys; from envdoctor.workshop.compile import cached; sys.stdout.write(str(len(cached(sys.argv[1]))))"
+    code = "import sys; from envdoctor.rulebase.compile import cached; sys.stdout.write(str(len(cached(sys.argv[1]))))"
     environment = {**os.environ, "PYTHONPATH": CHECKOUT}
     runs = [
         subprocess.Popen(
@@ -342,7 +342,7 @@ def test_a_reader_never_sees_half_a_cache(rules):
 
 def test_rules_of_a_directory_are_compiled_from_within_an_archive_too(rules, tmp_path):
     archive = shutil.make_archive(str(tmp_path / "package"), "zip", CHECKOUT, "envdoctor")
-    code = "import sys; from envdoctor.workshop.rulebase import further; print(further(sys.argv[1]).rules)"
+    code = "import sys; from envdoctor.rulebase.shipped import further; print(further(sys.argv[1]).rules)"
 
     done = run(sys.executable, "-c", code, rules, env=environment(PYTHONPATH=archive), cwd=tmp_path)
 

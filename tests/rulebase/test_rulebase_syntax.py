@@ -9,8 +9,8 @@ import yaml
 from workshop.rule_texts import CONSUMERS, NASTY, RULE
 
 from envdoctor.errors import RuleError
-from envdoctor.workshop.rulebase import checkout
-from envdoctor.workshop.syntax import load_vocabulary, parse, read_rules, rule_files
+from envdoctor.rulebase.shipped import checkout
+from envdoctor.rulebase.syntax import load_vocabulary, parse, read_rules, rule_files
 
 RULES = checkout()
 VOCABULARY = load_vocabulary(os.path.join(RULES, "vocabulary.yaml"))
@@ -331,10 +331,10 @@ def test_a_cell_states_a_project_and_what_was_written_elsewhere():
 
 
 def test_the_schema_knows_the_words_of_the_language():
-    from envdoctor.workshop.conditions import FACTS
-    from envdoctor.workshop.project_conditions import TESTS
-    from envdoctor.workshop.remedy import MODIFIERS, VERBS
-    from envdoctor.workshop.syntax import CELL, KEYS, NEEDED
+    from envdoctor.rulebase.conditions import FACTS
+    from envdoctor.rulebase.project_conditions import TESTS
+    from envdoctor.rulebase.remedy import MODIFIERS, VERBS
+    from envdoctor.rulebase.syntax import CELL, KEYS, NEEDED
 
     schema = SCHEMA.schema
     jsonschema.Draft202012Validator.check_schema(schema)

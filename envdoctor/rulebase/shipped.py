@@ -45,7 +45,7 @@ def words() -> dict[str, Any]:
             with open(os.path.join(_PACKAGE, WORDS), "rb") as file:
                 data = file.read()
     except (FileNotFoundError, NotADirectoryError):
-        from envdoctor.workshop.syntax import load_vocabulary
+        from envdoctor.rulebase.syntax import load_vocabulary
 
         return load_vocabulary(vocabulary(checkout()))
     found: dict[str, Any] = json.loads(data)
@@ -74,7 +74,7 @@ def further(directory: str, *, silent: bool = False, own: bool = True) -> index.
     ``own`` rules, which a user gives, keep the severity that they state; others are warnings at most until proven.
     """
     from envdoctor.errors import UsageError
-    from envdoctor.workshop.compile import cached
+    from envdoctor.rulebase.compile import cached
 
     if not os.path.isdir(directory):
         raise UsageError(f"no rules at {directory}: it is not a directory")

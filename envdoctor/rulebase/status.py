@@ -9,12 +9,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from envdoctor.workshop.proof import record
+from envdoctor.rulebase import record
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from envdoctor.workshop.syntax import Rule
+    from envdoctor.rulebase.syntax import Rule
 
 STABLE, REPORTED, CANDIDATE, RETIRED = "stable", "reported", "candidate", "retired"
 #: What an author writes, and all there is.

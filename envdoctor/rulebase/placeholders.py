@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from envdoctor.engine.wording import fill, placeholders, unsaid, whole
-from envdoctor.workshop.document import Complaint, line_of
+from envdoctor.rulebase.document import Complaint, line_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from envdoctor.workshop.document import Node, Where
+    from envdoctor.rulebase.document import Node, Where
 
 #: What texts may name in braces: in a rule with consumers, and in one about installed metadata.
 CONSUMER_NAMES = {"consumer": "name", "works": "1.0", "module": "name"}

@@ -8,22 +8,22 @@ from typing import TYPE_CHECKING, Any
 from packaging.requirements import InvalidRequirement, Requirement
 
 from envdoctor.model import SAFETIES
-from envdoctor.workshop.conditions import read_condition
-from envdoctor.workshop.document import shorten
-from envdoctor.workshop.placeholders import filled
-from envdoctor.workshop.values import complain_of_specifier, read_name
+from envdoctor.rulebase.conditions import read_condition
+from envdoctor.rulebase.document import shorten
+from envdoctor.rulebase.placeholders import filled
+from envdoctor.rulebase.values import complain_of_specifier, read_name
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from envdoctor.workshop.document import Node
+    from envdoctor.rulebase.document import Node
 
 _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*", re.ASCII)
 _REQUIREMENT_LENGTH = 300
 
 
 def read_remedies(node: Node) -> list[dict[str, Any]]:
-    """The remedies of a rule, best first; their shape is given with :class:`~envdoctor.workshop.syntax.Rule`."""
+    """The remedies of a rule, best first; their shape is given with :class:`~envdoctor.rulebase.syntax.Rule`."""
     items = node.items()
     if isinstance(node.value, list) and not items:
         node.complain("`remedies` needs at least one; write `- upgrade: name>=1.2`, or `- change: what to do`")

@@ -5,13 +5,13 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
-from envdoctor.workshop.document import shorten, suggest
-from envdoctor.workshop.values import read_globs, read_names, read_pattern, read_several, read_specifier, read_version
+from envdoctor.rulebase.document import shorten, suggest
+from envdoctor.rulebase.values import read_globs, read_names, read_pattern, read_several, read_specifier, read_version
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from envdoctor.workshop.document import Node
+    from envdoctor.rulebase.document import Node
 
 START_METHODS = ("fork", "spawn", "forkserver")
 #: The verbs of a source condition: any reference to a name, an import of it, or a call.

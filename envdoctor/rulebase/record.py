@@ -12,7 +12,7 @@ from envdoctor.engine.wording import whole
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from envdoctor.workshop.syntax import Rule
+    from envdoctor.rulebase.syntax import Rule
 
 SUFFIX = ".proof.json"
 PROVEN, UNPROVEN, STALE, REFUTED = "proven", "unproven", "stale", "refuted"

@@ -1,0 +1,128 @@
+"""``envdoctor rules list`` and ``envdoctor rules show``."""
+
+from __future__ import annotations
+
+import difflib
+from typing import TYPE_CHECKING, Any
+
+from envdoctor import doctor
+from envdoctor.commands.options import Parser, add_format, parser_for
+from envdoctor.commands.output import say, write
+from envdoctor.errors import UsageError
+from envdoctor.rulebase.status import RETIRED, STATUSES
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Mapping, Sequence
+
+
+def list_parser() -> Parser:
+    """The options of ``rules list``."""
+    parser = parser_for(
+        "rules list",
+        "Print every rule, a line each: id, severity, status, proof and its date, title (README: what a status says).",
+        "examples:\n  envdoctor rules list\n  envdoctor rules list DISTRIBUTION\n"
+        "  envdoctor rules list --status reported\n  envdoctor rules list -f json\n",
+    )
+    parser.add_argument("package", nargs="?", help="only the rules about this distribution")
+    parser.add_argument("--status", choices=STATUSES, help="only the rules of this status")
+    add_format(parser, ["text", "json"])
+    return parser
+
+
+def show_parser() -> Parser:
+    """The options of ``rules show``."""
+    parser = parser_for(
+        "rules show",
+        "Print one rule, whole.",
+        "examples:\n  envdoctor rules show requirement-missing\n  envdoctor rules show requirement-missing -f json\n",
+    )
+    parser.add_argument("id", help="as findings and `envdoctor rules list` name it")
+    add_format(parser, ["text", "json"])
+    return parser
+
+
+def _every(directories: Sequence[str]) -> list[Mapping[str, Any]]:
+    """All rules by id."""
+    found = {}
+    for index in doctor.rule_bases(directories, candidates=True):
+        for entry in index.all():
+            texts = index.texts(entry)
+            found[texts["id"]] = texts
+    return [found[name] for name in sorted(found)]
+
+
+def _about(rule: Mapping[str, Any]) -> list[str]:
+    return [*rule["packages"], *rule["consumers"]]
+
+
+def list_rules(options: argparse.Namespace) -> int:
+    """Print every rule, a line each."""
+    from envdoctor.engine.requirements import normalise
+
+    rules = _every(options.rules)
+    if options.package:
+        rules = [rule for rule in rules if normalise(options.package) in _about(rule)]
+        if not rules:
+            say(f"envdoctor: no rule is about {options.package}")
+            return 1
+    rules = [rule for rule in rules if options.status in {None, rule["status"]}]
+    if options.format == "json":
+        keys = ("id", "severity", "impact", "title", "packages", "status", "proof", "date", "replaced_by")
+        write(_json([{key: rule[key] for key in keys if key in rule} for rule in rules]), None)
+        return 0
+    width = max((len(rule["id"]) for rule in rules), default=0)
+    write("".join(f"{rule['id']:<{width}}  {_standing(rule)}  {_title(rule)}\n" for rule in rules), None)
+    return 0
+
+
+def _standing(rule: Mapping[str, Any]) -> str:
+    """What a rule's findings may claim, in columns."""
+    if rule["status"] == RETIRED:
+        return f"{'':<7}  {RETIRED:<9}  {'':<9}  {'':<10}"
+    return f"{rule['severity']:<7}  {rule['status']:<9}  {rule['proof']:<9}  {rule.get('date', ''):<10}"
+
+
+def _title(rule: Mapping[str, Any]) -> str:
+    """A rule's title with words for what only a finding can name."""
+    names = list(rule["consumers"])
+    few = ", ".join(names[:2]) + (f" and {len(names) - 2} more" if len(names) > 2 else "")  # noqa: PLR2004 - two fit
+    from envdoctor.engine.wording import worded
+
+    return worded(rule["title"], {"consumer": few} if few else {})
+
+
+def _json(value: Any) -> str:
+    import json
+
+    return json.dumps(value, indent=2, ensure_ascii=False) + "\n"
+
+
+def show(options: argparse.Namespace) -> int:
+    """Print one rule, whole."""
+    rules = {rule["id"]: rule for rule in _every(options.rules)}
+    if options.id not in rules:
+        close = difflib.get_close_matches(options.id, rules, 1)
+        hint = f" (did you mean {close[0]}?)" if close else ""
+        raise UsageError(f"there is no rule {options.id}{hint}; envdoctor rules list names them all")
+    rule = rules[options.id]
+    if options.format == "json":
+        write(_json(rule), None)
+        return 0
+    import yaml
+
+    consumers = {name: {"bad": line["bad"], "works": line["works"]} for name, line in rule["consumers"].items()}
+    whole = {**rule, "consumers": consumers, "severity": rule.get("stated", rule["severity"])}
+    shown = {key.replace("_", "-"): whole[key] for key in _SHOWN if whole.get(key)}
+    if rule["status"] == RETIRED:
+        del shown["severity"]
+    if "stated" in rule:
+        shown["status"] += f": its findings are {rule['severity']}s"
+    write(yaml.safe_dump(shown, sort_keys=False, allow_unicode=True, width=110), None)
+    return 0
+
+
+_SHOWN = (
+    "id", "title", "status", "proof", "date", "replaced_by", "severity", "impact", "when", "consumers", "why",
+    "symptoms", "remedies", "references",
+)  # fmt: skip
