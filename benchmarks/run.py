@@ -29,7 +29,8 @@ CHECKOUT = os.path.dirname(HERE)
 sys.path.insert(0, CHECKOUT)
 
 from envdoctor.rulebase.compile import compile_rule, pack  # noqa: E402 - from this checkout
-from envdoctor.rulebase.syntax import Rule, load_vocabulary, read_files, rule_files  # noqa: E402
+from envdoctor.rulebase.sources import files_below  # noqa: E402
+from envdoctor.rulebase.syntax import Rule, load_vocabulary, read_files  # noqa: E402
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -92,7 +93,7 @@ def generated(number: int, installed: Sequence[str]) -> bytes:
     names = [*installed, *(f"generated-{index}" for index in range(number))]
     random.shuffle(names)
     weights = [1 / (rank + 1) for rank in range(len(names))]
-    duties = rule_files(os.path.join(CHECKOUT, "rules", "installed"))
+    duties = files_below(os.path.join(CHECKOUT, "rules", "installed"))
     words = load_vocabulary(os.path.join(CHECKOUT, "rules", "vocabulary.yaml"))
     rules = [compile_rule(rule, words) for rule in read_files(duties, words)[0]]
     for index, pair in enumerate(zip(*(random.choices(names, weights, k=number) for _ in range(2)))):

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from envdoctor.engine import diagnose as engine
-from envdoctor.model import Report
+from envdoctor.model import Report, UnknownFact
+from envdoctor.rulebase import load
 from envdoctor.targets import project as beside
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
     from typing import Any
 
     from envdoctor.engine.asks import Ask, Edges
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from envdoctor.engine.names import Names
     from envdoctor.model import Finding, Group, Ignore, Remedy, Snapshot
     from envdoctor.probes.error_text import ErrorText
+    from envdoctor.rulebase.load import Base
 
 
 def examine(  # noqa: PLR0913 - each is an option of its own
@@ -82,10 +84,11 @@ def check(
     Python is found too; :class:`~envdoctor.errors.TargetError` is raised where the target has no installed files. With
     ``fetch``, files of what is pinned, but not installed, are read from an index's wheels.
     """
-    indexes = rule_bases(rules, candidates=candidates)
-    parts = [_diagnosed(one, indexes) for one in (snapshot, *snapshot.siblings)]
+    bases = load.further(rules)
+    indexes = load.indexes(bases, candidates=candidates)
+    parts = [_diagnosed(one, indexes, _left_out(bases)) for one in (snapshot, *snapshot.siblings)]
     if link is not None:
-        parts = [linked(part, link, fetch=fetch) for part in parts]
+        parts = [linked(part, link, fetch=fetch, bases=bases) for part in parts]
     if "environment" in snapshot.target:
         parts = [_placed(part) for part in parts]
     if ignore:
@@ -94,24 +97,35 @@ def check(
     return _together(parts) if len(parts) > 1 else parts[0]
 
 
-def _diagnosed(snapshot: Snapshot, indexes: Sequence[Index]) -> Report:
+def _diagnosed(snapshot: Snapshot, indexes: Sequence[Index], left_out: Sequence[UnknownFact]) -> Report:
     findings, unknown = engine.diagnose(snapshot, indexes)
     rules = sum(index.rules for index in indexes)
-    return Report(snapshot=snapshot, findings=findings, unknown=unknown, rules=rules)
+    return Report(snapshot=snapshot, findings=findings, unknown=[*left_out, *unknown], rules=rules)
 
 
-def linked(part: Report, say: Callable[[str], None], *, fetch: bool = False) -> Report:
+def _left_out(bases: Sequence[Base]) -> list[UnknownFact]:
+    """The files of further rules that could not be read, of which nobody knows whether they hold."""
+    told = [(base, *wrong) for base in bases for wrong in base.left_out]
+    return [
+        UnknownFact(rule=None, fact=f"rules of {base.source.place}", reason=f"{path}:{line}: {why}; it is left out")
+        for base, path, line, why in told
+    ]
+
+
+def linked(
+    part: Report, say: Callable[[str], None], *, fetch: bool = False, bases: Sequence[Base] | None = None
+) -> Report:
     """The report of one environment with what distributions in it miss of each other, of Python and of the system."""
     from envdoctor.linker.link import add_to
-    from envdoctor.rulebase import shipped as rulebase
 
+    words = load.words(load.further() if bases is None else bases)
     snapshot = part.snapshot
     if fetch and not any(one.location for one in snapshot.packages.values()):
         from envdoctor.linker.fetch import fetched
 
         snapshot, notes = fetched(snapshot, say)
         part = part.replace(unknown=[*part.unknown, *notes])
-    told: Report = add_to(part.replace(snapshot=snapshot), say, rulebase.words()).replace(snapshot=part.snapshot)
+    told: Report = add_to(part.replace(snapshot=snapshot), say, words).replace(snapshot=part.snapshot)
     return told
 
 
@@ -201,24 +215,31 @@ def explain(
     from envdoctor.probes.error_text import read
 
     said = read(text) if isinstance(text, str) else text
-    indexes = rule_bases(rules, candidates=candidates) if ruled else []
+    bases = load.further(rules) if ruled else []
+    indexes = load.indexes(bases, candidates=candidates) if ruled else []
     report = explain_failures(said, snapshot, indexes)
     known = any(finding.confirmed for finding in report.findings)
-    derived, names = derive(said, told(said) if snapshot is None else snapshot, (lambda: None) if known else online)
+    derived, names = derive(
+        said, told(said) if snapshot is None else snapshot, (lambda: None) if known else online, bases
+    )
     holding = engine.diagnose(snapshot, indexes)[0] if snapshot is not None and ruled else []
     found = together(report.findings, derived, holding, said, names)
     each = [group for finding in found for group in groups([finding], report.snapshot)]
-    explained: Report = report.replace(findings=found, groups=each)
+    left_out = _left_out(bases)
+    explained: Report = report.replace(findings=found, groups=each, unknown=[*left_out, *report.unknown])
     return explained
 
 
 def derive(
-    said: ErrorText, snapshot: Snapshot, online: Callable[[], Callable[[str], None] | None] = lambda: None
+    said: ErrorText,
+    snapshot: Snapshot,
+    online: Callable[[], Callable[[str], None] | None] = lambda: None,
+    bases: Sequence[Base] = (),
 ) -> tuple[list[Finding], Names]:
     """What follows from an error text without any rule, and what its import names are of; ``online`` as above."""
     from envdoctor.engine import derived
 
-    clues, names, seen = _seen(said, snapshot)
+    clues, names, seen = _seen(said, snapshot, load.words(bases))
     asks = derived.asks(clues, names, snapshot, seen)
     tell = online() if asks else None
     if tell is not None:
@@ -228,19 +249,18 @@ def derive(
     return derived.derive(clues, names, snapshot, seen), names
 
 
-def _seen(said: ErrorText, snapshot: Snapshot) -> tuple[list[Clue], Names, dict[str, Any]]:
+def _seen(said: ErrorText, snapshot: Snapshot, words: Mapping[str, Any]) -> tuple[list[Clue], Names, dict[str, Any]]:
     """What a text says, whose its names are, and what the environment's files and the shipped history tell of them."""
     from envdoctor.engine import derived, families
     from envdoctor.engine.names import Names
     from envdoctor.linker.history import holders, lives
     from envdoctor.linker.standard import standard_of
     from envdoctor.probes import providers
-    from envdoctor.rulebase import shipped as rulebase
 
     clues = families.clues(said)
     owners = providers.provided(snapshot.packages, derived.modules(clues, said))
     library = standard_of(str(snapshot.python.get("version", "")))
-    names = Names(rulebase.words(), snapshot.packages, owners, library)
+    names = Names(words, snapshot.packages, owners, library)
     asked = derived.questions(clues, names, snapshot)
     seen = {"holders": holders(derived.endings(clues))}
     return clues, names, {**seen, **providers.answers(snapshot.packages, asked), "history": lives(asked["offers"])}
@@ -253,7 +273,7 @@ def measured(said: ErrorText, snapshot: Snapshot | None, tell: Callable[[str], N
     from envdoctor.linker.edges import edges
 
     place = told(said) if snapshot is None else snapshot
-    clues, names, seen = _seen(said, place)
+    clues, names, seen = _seen(said, place, load.words(load.further()))
     for what, ask in derived.asks(clues, names, place, seen).items():
         found = edges(ask, tell)
         clue = next(one for one in clues if one.said == what)
@@ -263,16 +283,11 @@ def measured(said: ErrorText, snapshot: Snapshot | None, tell: Callable[[str], N
 
 
 def rule_bases(directories: Sequence[str] = (), *, candidates: bool = False) -> list[Index]:
-    """The shipped rules, compiled in the wheel or on demand in a checkout, and those of further directories.
+    """The shipped rules, compiled in the wheel or on demand in a checkout, those of packs, and of further directories.
 
     ``candidates`` adds what is silent in an ordinary run, which never opens it.
     """
-    from envdoctor.rulebase.shipped import further, shipped
-
-    found = [shipped(), *(further(directory) for directory in directories)]
-    if candidates:
-        found += [shipped(silent=True), *(further(directory, silent=True) for directory in directories)]
-    return found
+    return load.indexes(load.further(directories), candidates=candidates)
 
 
 def wanted(rules: Sequence[str] = (), *, candidates: bool = False) -> dict[str, list[str]]:

@@ -26,8 +26,9 @@ def run(words: Sequence[str]) -> int:
     from envdoctor.renderers.line import few
     from envdoctor.renderers.redaction import Redactor
     from envdoctor.renderers.snapshot import render
+    from envdoctor.rulebase.shipped import shipped
 
-    wanted, public = doctor.wanted(options.rules), doctor.wanted()["env"]
+    wanted, public = doctor.wanted(options.rules), shipped().wanted["env"]  # rules of others make nothing public
     examined = examine(options)
     if examined.siblings:
         first, *others = [str(one.target["environment"]) for one in (examined, *examined.siblings)]

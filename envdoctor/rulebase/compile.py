@@ -2,30 +2,19 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
-import os
-import sys
 from typing import TYPE_CHECKING, Any
 
 from envdoctor.engine.index import MAGIC, NEVER, OF_NOTHING, OF_PROCESS, OF_PROJECT, bucket_of
 from envdoctor.engine.requirements import normalise, parse
 from envdoctor.engine.versions import intervals
-from envdoctor.errors import RuleError
-from envdoctor.probes import cache
 from envdoctor.rulebase import record
 from envdoctor.rulebase import status as statuses
 from envdoctor.rulebase.compile_condition import compile_condition, kinds, leaves_of, named
-from envdoctor.rulebase.conditions import leaves
-from envdoctor.rulebase.document import SIZE_LIMIT, Complaint
-from envdoctor.rulebase.patterns import danger
-from envdoctor.rulebase.placeholders import filled
-from envdoctor.rulebase.syntax import load_vocabulary, read_rules, rule_files
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from envdoctor.rulebase.document import Where
     from envdoctor.rulebase.syntax import Rule
 
 _TEXT_KEYS = ("title", "several", "severity", "impact", "why", "references")
@@ -211,20 +200,20 @@ def _wanted(rules: Iterable[Mapping[str, Any]]) -> dict[str, list[str]]:
     return {kind: sorted(keys) for kind, keys in wanted.items()}
 
 
-def compile_base(
-    rules: Iterable[Rule], words: Mapping[str, Any], name: str, *, silent: bool = False, own: bool = False
-) -> bytes:
-    """The compiled rule base of rules with their proofs; ``name`` is the digest it carries.
+def compile_rules(
+    rules: Iterable[Rule], words: Mapping[str, Any], proofs: Mapping[str, Any], *, silent: bool, own: bool
+) -> list[dict[str, Any]]:
+    """Rules with their proofs, by the paths of their files, compiled for :func:`pack`.
 
     ``silent`` takes the rules that stay out of ordinary runs, in place of the others: candidates, and those that never
     hold. ``own`` rules keep their severity without a proof.
     """
-    return pack([_standing(one, words, own=own) for one in rules if statuses.silent(one.status) is silent], name)
+    mine = [rule for rule in rules if statuses.silent(rule.status) is silent]
+    return [_standing(rule, words, proofs.get(rule.path), own=own) for rule in mine]
 
 
-def _standing(rule: Rule, words: Mapping[str, Any], *, own: bool) -> dict[str, Any]:
+def _standing(rule: Rule, words: Mapping[str, Any], found: Mapping[str, Any] | None, *, own: bool) -> dict[str, Any]:
     """A compiled rule with its status, its proof, and the severity that these allow."""
-    found = record.read(record.path_of(rule.path))
     proof = record.status(rule, words, found)
     status = statuses.of(rule, proof)
     severity = statuses.severity(rule, status, own=own)
@@ -236,130 +225,3 @@ def _standing(rule: Rule, words: Mapping[str, Any], *, own: bool) -> dict[str, A
     if rule.replaced_by:
         made["replaced_by"] = rule.replaced_by
     return {**made, "match": {"when": list(NEVER)}} if proof == record.DISPROVED else made
-
-
-def compile_directory(
-    directory: str, vocabulary: str | None = None, *, silent: bool = False, own: bool = False
-) -> bytes:
-    """Compile the rules below a directory; see :func:`compile_base`.
-
-    Raises :class:`RuleError` with all complaints where a rule is not well formed, or has an expression that could keep
-    a search busy for ever. ``vocabulary`` is the file of words that rules share, by default the directory's own.
-    """
-    vocabulary = vocabulary or os.path.join(directory, "vocabulary.yaml")
-    return compile_base(*_sound(directory, vocabulary), digest(directory, vocabulary), silent=silent, own=own)
-
-
-#: The sections of the vocabulary that error texts are read by.
-_WORDS = (
-    *("imports", "families", "classes", "symbols", "voices", "stands_in"),
-    *("hooks", "dotted", "compiled", "generated", "libraries"),
-)
-
-
-def compile_words(vocabulary: str) -> bytes:
-    """The words of a vocabulary that error texts and installed files are read by, as JSON."""
-    words = load_vocabulary(vocabulary)
-    return json.dumps({section: words[section] for section in _WORDS}, separators=(",", ":")).encode()
-
-
-def _sound(directory: str, vocabulary: str) -> tuple[list[Rule], dict[str, Any]]:
-    """The rules below a directory, and the words that they share; raises where one is not well formed."""
-    words = load_vocabulary(vocabulary)
-    rules, complaints = read_rules(directory, words)
-    complaints += [complaint for rule in rules for complaint in _unbounded(rule)]
-    if complaints:
-        lines = [f"{one.path}:{one.line}: {one.message}" for one in complaints]
-        raise RuleError("the rules could not be compiled:\n  " + "\n  ".join(lines))
-    return rules, words
-
-
-def _unbounded(rule: Rule) -> Iterable[Complaint]:
-    """Expressions that could take very long on some text: rules come from anywhere, and a search cannot be stopped."""
-    stated: list[tuple[Where, str]] = [
-        (("symptoms", number, "message"), symptom["message"])
-        for number, symptom in enumerate(rule.symptoms)
-        if "message" in symptom
-    ]
-    conditions: list[tuple[Where, Mapping[str, Any]]] = [(("when",), rule.when)]
-    conditions += [(("remedies", n, "when"), one["when"]) for n, one in enumerate(rule.remedies) if one.get("when")]
-    stated += [test for where, condition in conditions for test in _expressions(condition, where)]
-    for where, expression in stated:
-        found = danger(filled(expression))
-        if found:
-            yield Complaint(path=rule.path, line=rule.line(*where), message=found)
-
-
-def _expressions(condition: Mapping[str, Any], where: Where) -> Iterable[tuple[Where, str]]:
-    """The regular expressions of a condition."""
-    for leaf in leaves(condition, where):
-        if isinstance(leaf.value, dict) and isinstance(leaf.value.get("matches"), str):
-            yield leaf.where, leaf.value["matches"]
-
-
-#: The modules that what is compiled depends on, besides this one.
-_MAKERS: Sequence[str] = (
-    "rulebase.compile_condition",
-    "rulebase.conditions",
-    "rulebase.document",
-    "rulebase.patterns",
-    "rulebase.placeholders",
-    "rulebase.project_conditions",
-    "rulebase.record",
-    "rulebase.remedy",
-    "rulebase.status",
-    "rulebase.syntax",
-    "rulebase.values",
-    "engine.index",
-    "engine.requirements",
-    "engine.versions",
-)
-
-
-def digest(directory: str, vocabulary: str | None = None) -> str:
-    """A name for the content of all rule files below a directory, their vocabulary, and the code that compiles them."""
-    state = hashlib.sha256(MAGIC)
-    for name in ("envdoctor.rulebase.compile", *(f"envdoctor.{maker}" for maker in _MAKERS)):
-        module = sys.modules[name]
-        loader: Any = module.__spec__ and module.__spec__.loader
-        if module.__file__ and hasattr(loader, "get_data"):
-            state.update(loader.get_data(module.__file__))
-    rules = rule_files(directory)
-    words = vocabulary or os.path.join(directory, "vocabulary.yaml")
-    for path in dict.fromkeys([*rules, *map(record.path_of, rules), words]):
-        content = _content(path)
-        state.update(f"{os.path.relpath(path, directory)}\n{len(content)}\n".encode(errors="surrogateescape"))
-        state.update(content)
-    return state.hexdigest()
-
-
-def _content(path: str) -> bytes:
-    """The bytes of a file as far as they can be read; why not is said where rules are read."""
-    if not os.path.isfile(path):
-        return b""
-    try:
-        with open(path, "rb") as file:
-            return file.read(SIZE_LIMIT + 1)
-    except OSError:
-        return b""
-
-
-def cached(directory: str, vocabulary: str | None = None, *, silent: bool = False, own: bool = False) -> bytes:
-    """The compiled rules of a directory, compiled where their content changed and kept in the user's cache.
-
-    A cache file is the digest of what it was made from, and the rules. One that is damaged, out of date or out of reach
-    is made anew.
-    """
-    vocabulary = vocabulary or os.path.join(directory, "vocabulary.yaml")
-    state = digest(directory, vocabulary).encode()
-    name = hashlib.sha256(os.path.realpath(directory).encode(errors="surrogateescape")).hexdigest()[:24]
-    stem = os.path.join(cache.directory(), f"rules-{name}{'-own' if own else ''}")
-    paths = {False: f"{stem}.idx", True: f"{stem}-silent.idx"}
-    kept = cache.read(paths[silent]) or b""
-    if kept.startswith(state):
-        return kept[len(state) :]
-    rules, words = _sound(directory, vocabulary)  # reading them is most of the work: both are made from it
-    made = {one: compile_base(rules, words, state.decode(), silent=one, own=own) for one in paths}
-    for one, data in made.items():
-        cache.keep(paths[one], state + data)
-    return made[silent]

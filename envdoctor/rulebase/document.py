@@ -245,6 +245,22 @@ def read_file(path: str) -> tuple[str | None, list[Complaint]]:
     return None, [Complaint(path=path, line=1, message=message)]
 
 
+def read_documents(paths: Iterable[str]) -> tuple[list[tuple[Document, list[Complaint]]], list[Complaint]]:
+    """The documents of some files, each with what is wrong in it, and the complaints about files that hold none."""
+    documents = []
+    refused: list[Complaint] = []
+    for path in paths:
+        text, complaints = read_file(path)
+        document = None
+        if text is not None:
+            document, complaints = read_document(text, path)
+        if document is None:
+            refused += complaints
+        else:
+            documents.append((document, complaints))
+    return documents, refused
+
+
 class Book:
     """The complaints about one document, and what its nodes share."""
 

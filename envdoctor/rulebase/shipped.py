@@ -10,6 +10,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
+    from envdoctor.rulebase.load import Base
+
 FILE = "rules.idx"
 #: The rules that stay out of ordinary runs: candidates, and those that never hold.
 SILENT = "silent.idx"
@@ -31,7 +33,21 @@ def shipped(*, silent: bool = False) -> index.Index:
         pass
     if _in_archive():
         return index.from_bytes(_packed(name), path)
-    return further(checkout(), silent=silent, own=False)
+    base = _of_checkout()
+    return base.silent if silent else base.asked
+
+
+def _of_checkout() -> Base:
+    """The rules of the checkout that this package stands in, of which all have to be well formed."""
+    from envdoctor.errors import RuleError
+    from envdoctor.rulebase.kept import base_of
+    from envdoctor.rulebase.sources import directory
+
+    base = base_of(directory(checkout(), own=False))
+    if base.left_out:
+        lines = [f"{path}:{line}: {reason}" for path, line, reason in base.left_out]
+        raise RuleError("the rules could not be compiled:\n  " + "\n  ".join(lines))
+    return base
 
 
 def words() -> dict[str, Any]:
@@ -47,7 +63,7 @@ def words() -> dict[str, Any]:
     except (FileNotFoundError, NotADirectoryError):
         from envdoctor.rulebase.syntax import load_vocabulary
 
-        return load_vocabulary(vocabulary(checkout()))
+        return load_vocabulary(vocabulary())
     found: dict[str, Any] = json.loads(data)
     return found
 
@@ -68,24 +84,13 @@ def checkout() -> str:
     return os.path.join(os.path.dirname(_PACKAGE), "rules")
 
 
-def further(directory: str, *, silent: bool = False, own: bool = True) -> index.Index:
-    """Rules of a directory, compiled once for each content. Imports YAML.
-
-    ``own`` rules, which a user gives, keep the severity that they state; others are warnings at most until proven.
-    """
-    from envdoctor.errors import UsageError
-    from envdoctor.rulebase.compile import cached
-
-    if not os.path.isdir(directory):
-        raise UsageError(f"no rules at {directory}: it is not a directory")
-    return index.from_bytes(cached(directory, vocabulary(directory), silent=silent, own=own), directory)
+def file() -> str:
+    """The file of the compiled rules, or the directory that they are made from."""
+    return os.path.join(_PACKAGE, FILE) if _in_archive() or os.path.exists(os.path.join(_PACKAGE, FILE)) else checkout()
 
 
-def vocabulary(directory: str) -> str:
-    """The file of words that a directory of rules may use: its own, else the one that came with envdoctor."""
-    own = os.path.join(directory, "vocabulary.yaml")
-    if os.path.exists(own):
-        return own
+def vocabulary() -> str:
+    """The file of words that every rule may use."""
     packaged = _unpacked("vocabulary.yaml") if _in_archive() else os.path.join(_PACKAGE, "vocabulary.yaml")
     return packaged if os.path.exists(packaged) else os.path.join(checkout(), "vocabulary.yaml")
 

@@ -15,7 +15,7 @@ from packaging.requirements import InvalidRequirement, Requirement
 from envdoctor.errors import RuleError
 from envdoctor.model import IMPACTS, SEVERITIES, Record
 from envdoctor.rulebase.conditions import read_condition
-from envdoctor.rulebase.document import Book, Complaint, Document, line_of, read_document, read_file, shorten
+from envdoctor.rulebase.document import Book, Complaint, line_of, read_document, read_documents, shorten
 from envdoctor.rulebase.placeholders import complain_of_placeholders, filled
 from envdoctor.rulebase.project_conditions import (
     START_METHODS,
@@ -25,15 +25,16 @@ from envdoctor.rulebase.project_conditions import (
     read_writer,
 )
 from envdoctor.rulebase.remedy import read_remedies
+from envdoctor.rulebase.sources import VOCABULARY, files_below
 from envdoctor.rulebase.status import CANDIDATE, RETIRED, STATED, STATUSES
 from envdoctor.rulebase.values import read_name, read_names, read_pattern, read_specifier, read_version
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from envdoctor.rulebase.document import Node, Where
+    from envdoctor.rulebase.document import Document, Node, Where
 
-__all__ = ["Complaint", "Rule", "load_vocabulary", "parse", "read_rules", "rule_files"]
+__all__ = ["Complaint", "Rule", "load_vocabulary", "parse", "read_rules"]
 
 PLATFORMS = ("linux", "darwin", "win32")
 _ID = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*", re.ASCII)
@@ -78,8 +79,13 @@ class Rule(Record):
 def parse(text: str, path: str, vocabulary: Mapping[str, Any]) -> tuple[Rule | None, list[Complaint]]:
     """Read one rule. There is a rule exactly where there is no complaint."""
     document, complaints = read_document(text, path)
-    if document is None:
-        return None, complaints
+    return (None, complaints) if document is None else _rule(document, complaints, vocabulary)
+
+
+def _rule(
+    document: Document, wrong: Sequence[Complaint], vocabulary: Mapping[str, Any]
+) -> tuple[Rule | None, list[Complaint]]:
+    """The rule of a document in which some things may be wrong already, and everything that is wrong with it."""
     book = Book(document, vocabulary)
     root = book.root()
     stated = root.value.get("status") if isinstance(root.value, dict) else None
@@ -88,12 +94,11 @@ def parse(text: str, path: str, vocabulary: Mapping[str, Any]) -> tuple[Rule | N
     if "replaced-by" in fields and stated != RETIRED:
         fields["replaced-by"].complain("only a retired rule is replaced; add `status: retired`, or leave this out")
     complain_of_placeholders(fields, values)
-    complaints += book.complaints
-    complaints.sort(key=lambda one: one.line)
+    complaints = sorted([*wrong, *book.complaints], key=lambda one: one.line)
     if complaints:
         return None, complaints
     named = {key.replace("-", "_"): value for key, value in values.items()}
-    return Rule(**{**DEFAULTS, **named, "path": path, "lines": book.lines}), []
+    return Rule(**{**DEFAULTS, **named, "path": document.path, "lines": book.lines}), []
 
 
 def _id(node: Node) -> str:
@@ -305,7 +310,9 @@ DEFAULTS: dict[str, Any] = {
 }  # fmt: skip
 
 
+#: The sections of a vocabulary.
 _SHAPES: dict[str, type] = {
+    "pack": str,
     "families": dict,
     "companions": dict,
     "system": dict,
@@ -333,12 +340,11 @@ def load_vocabulary(path: str) -> dict[str, Any]:
 
     Raises :class:`RuleError` where the file cannot be read or has another shape.
     """
-    text, complaints = read_file(path)
-    document: Document | None = None
-    if text is not None:
-        document, complaints = read_document(text, path)
-    if document is None or complaints:
+    documents, complaints = read_documents([path])
+    complaints += [one for _, found in documents for one in found]
+    if complaints:
         raise RuleError("the vocabulary of the rules could not be read:\n  " + "\n  ".join(map(str, complaints)))
+    ((document, _),) = documents
     data = document.data if isinstance(document.data, dict) else {"families": None}
     for key, shape in _SHAPES.items():
         if not isinstance(data.setdefault(key, shape()), shape):
@@ -346,41 +352,25 @@ def load_vocabulary(path: str) -> dict[str, Any]:
     return data
 
 
-def rule_files(directory: str) -> list[str]:
-    """The rule files below a directory, in a fixed order; hidden directories and the vocabulary are none."""
-    found = []
-    for folder, folders, names in os.walk(directory):
-        folders[:] = sorted(name for name in folders if not name.startswith("."))
-        found += [os.path.join(folder, name) for name in sorted(names) if _is_rule(folder, name)]
-    return found
-
-
-def _is_rule(folder: str, name: str) -> bool:
-    return name.endswith((".yaml", ".yml")) and name != "vocabulary.yaml" and os.path.isfile(os.path.join(folder, name))
-
-
 def read_rules(directory: str, vocabulary: Mapping[str, Any] | None = None) -> tuple[list[Rule], list[Complaint]]:
     """Every rule below a directory, sorted by id, and the complaints about all of them.
 
     The vocabulary is by default the directory's own ``vocabulary.yaml``; see :func:`load_vocabulary`.
     """
-    words = load_vocabulary(os.path.join(directory, "vocabulary.yaml")) if vocabulary is None else vocabulary
-    return read_files(rule_files(directory), words)
+    words = load_vocabulary(os.path.join(directory, VOCABULARY)) if vocabulary is None else vocabulary
+    return read_files(files_below(directory), words)
 
 
 def read_files(paths: Sequence[str], vocabulary: Mapping[str, Any]) -> tuple[list[Rule], list[Complaint]]:
     """The rules of some files, sorted by id; an id that two of them share is refused."""
+    documents, complaints = read_documents(paths)
     rules: dict[str, Rule] = {}
-    complaints: list[Complaint] = []
-    for path in paths:
-        text, found = read_file(path)
-        rule = None
-        if text is not None:
-            rule, found = parse(text, path, vocabulary)
+    for document, wrong in documents:
+        rule, found = _rule(document, wrong, vocabulary)
         complaints += found
         if rule is not None and rule.id in rules:
             message = f"the id `{rule.id}` is taken by {rules[rule.id].path}; choose another, and rename the file"
-            complaints.append(Complaint(path=path, line=rule.line("id"), message=message))
+            complaints.append(Complaint(path=rule.path, line=rule.line("id"), message=message))
         elif rule is not None:
             rules[rule.id] = rule
     return [rules[name] for name in sorted(rules)], complaints

@@ -20,7 +20,7 @@ class RulesHook(BuildHookInterface[Any]):
             return
         sys.path.insert(0, self.root)
         try:
-            from envdoctor.rulebase.compile import compile_directory, compile_words
+            from envdoctor.rulebase.reader import compile_directory, compile_words
 
             rules = os.path.join(self.root, "rules")
             compiled = {

@@ -17,8 +17,8 @@ from envdoctor.engine.wording import worded
 from envdoctor.errors import RuleError
 from envdoctor.rulebase import record
 from envdoctor.rulebase import status as statuses
-from envdoctor.rulebase.shipped import vocabulary
-from envdoctor.rulebase.syntax import load_vocabulary, read_rules
+from envdoctor.rulebase.reader import vocabulary_of
+from envdoctor.rulebase.syntax import read_rules
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -33,7 +33,7 @@ def pages(directory: str) -> dict[str, str]:
 
     Raises :class:`RuleError` where the rules are not well formed.
     """
-    words = load_vocabulary(vocabulary(directory))
+    words = vocabulary_of(directory)
     rules, complaints = read_rules(directory, words)
     if complaints:
         raise RuleError("the rules are not well formed:\n  " + "\n  ".join(map(str, complaints)))

@@ -18,13 +18,14 @@ from packaging.utils import canonicalize_name
 from packaging.version import InvalidVersion, Version
 
 from envdoctor.rulebase import record
-from envdoctor.rulebase import shipped as rulebase
 from envdoctor.rulebase import status as statuses
 from envdoctor.rulebase.conditions import leaves
 from envdoctor.rulebase.document import Complaint, shorten
 from envdoctor.rulebase.patterns import LITERALS_NEEDED, danger, literals
 from envdoctor.rulebase.placeholders import filled
-from envdoctor.rulebase.syntax import load_vocabulary, read_files, read_rules, rule_files
+from envdoctor.rulebase.reader import vocabulary_of
+from envdoctor.rulebase.sources import files_below
+from envdoctor.rulebase.syntax import read_files, read_rules
 from envdoctor.workshop.lint_proof import Subject, edges_unproven, project_unproven, proof_contradicted
 from envdoctor.workshop.lint_remedies import remedies_without_effect
 
@@ -58,7 +59,7 @@ def lint(paths: Sequence[str], releases: Releases | None = None) -> list[Complai
     """
     files, complaints = _files(paths)
     home = _home(files or list(paths))
-    vocabulary = load_vocabulary(rulebase.vocabulary(home))
+    vocabulary = vocabulary_of(home)
     rules, found = read_files(files, vocabulary)
     complaints += found
     unfinished = {rule.id: list(_unfinished(rule)) for rule in rules}
@@ -93,7 +94,7 @@ def _files(paths: Sequence[str]) -> tuple[list[str], list[Complaint]]:
     files: list[str] = []
     complaints = []
     for path in paths:
-        found = rule_files(path) if os.path.isdir(path) else [path] if os.path.isfile(path) else []
+        found = files_below(path) if os.path.isdir(path) else [path] if os.path.isfile(path) else []
         files += [file for file in found if file not in files]
         if not found:
             message = "no rule is here; give a rule's file, or a directory that holds some"

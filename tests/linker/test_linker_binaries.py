@@ -30,7 +30,7 @@ from envdoctor.rulebase.syntax import load_vocabulary
 pytest.importorskip("elftools")
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="shared libraries of Linux")
 SUFFIX = sysconfig.get_config_var("EXT_SUFFIX")
-VOCABULARY = load_vocabulary(rulebase.vocabulary(rulebase.checkout()))
+VOCABULARY = load_vocabulary(rulebase.vocabulary())
 
 
 def extension(*needs):

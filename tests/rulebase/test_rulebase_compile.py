@@ -2,7 +2,6 @@
 
 import json
 import os
-import shutil
 import subprocess
 import sys
 import threading
@@ -15,9 +14,10 @@ from envdoctor.engine.diagnose import diagnose
 from envdoctor.engine.evaluate import Trace, holds
 from envdoctor.engine.index import from_bytes
 from envdoctor.errors import RuleError, UsageError
-from envdoctor.rulebase import compile as module
-from envdoctor.rulebase.compile import cached, compile_directory, digest, pack
-from envdoctor.rulebase.shipped import further
+from envdoctor.rulebase import reader
+from envdoctor.rulebase.compile import pack
+from envdoctor.rulebase.kept import base_of
+from envdoctor.rulebase.sources import directory
 
 PRESENT = {"packages": {"a": "present"}}
 
@@ -204,116 +204,118 @@ def rules(tmp_path, monkeypatch):
     return folder
 
 
+def cached(folder):
+    """The rules of a directory as any run has them: compiled, or from the cache."""
+    return base_of(directory(str(folder)))
+
+
 def kept(tmp_path):
-    """What is kept of the rules that ordinary runs ask; beside each stands a file of those that keep silent."""
-    files = sorted((tmp_path / "cache" / "envdoctor").iterdir())
-    return [one for one in files if not one.name.endswith("-silent.idx")]
+    return sorted((tmp_path / "cache" / "envdoctor").glob("rules-*"))
 
 
-def ids(data):
-    index = from_bytes(data, "x")
-    return {index.texts(entry)["id"] for entry in index.all()}
+def ids(base):
+    return {base.asked.texts(entry)["id"] for entry in base.asked.all()}
 
 
-def ranges(data):
+def ranges(base):
     """The lower ends of what rules ask of their distribution."""
-    return {str(entry[2]["when"][3][0][0]) for entry in from_bytes(data, "x").all()}
+    return {str(entry[2]["when"][3][0][0]) for entry in base.asked.all()}
 
 
 @pytest.fixture
 def compilations(monkeypatch):
-    """The directories that are compiled, while they still are."""
-    seen, real = [], module._sound
-    monkeypatch.setattr(module, "_sound", lambda *words: seen.append(words[0]) or real(*words))
+    """The places of the sources that are compiled, while they still are."""
+    seen, real = [], reader.read_source
+    monkeypatch.setattr(reader, "read_source", lambda *words: seen.append(words[0].place) or real(*words))
     return seen
 
 
-def test_the_digest_changes_with_what_is_compiled(rules):
-    seen = {digest(str(rules))}
-
-    write(rules, specifier=">=3")
-    seen.add(digest(str(rules)))
-    write(rules, "another")
-    seen.add(digest(str(rules)))
-    os.rename(rules / "area", rules / "elsewhere")
-    seen.add(digest(str(rules)))
-    (rules / "vocabulary.yaml").write_text("families: {left: [left-ng]}\n")
-    seen.add(digest(str(rules)))
-    (rules / "notes.txt").write_text("no rule")
-    seen.add(digest(str(rules)))
-
-    assert len(seen) == 5
-
-
-def test_the_digest_changes_with_a_vocabulary_from_elsewhere(rules, tmp_path):
-    other = tmp_path / "words.yaml"
-    other.write_text("families: {}\n")
-    before = digest(str(rules), str(other))
-    other.write_text("families: {left: [left-ng]}\n")
-
-    assert digest(str(rules), str(other)) != before
-
-
-def test_the_digest_depends_on_the_content_and_not_on_the_place(rules, tmp_path):
-    other = tmp_path / "other"
-    other.mkdir()
-    (other / "vocabulary.yaml").write_text(json.dumps(VOCABULARY))
-    write(other)
-
-    assert digest(str(rules)) == digest(str(other))
-
-
 def test_rules_are_compiled_once_for_each_content(rules, tmp_path, compilations):
-    first, second = cached(str(rules)), cached(str(rules))
-    assert first == second == compile_directory(str(rules))
+    first, second = cached(rules), cached(rules)
+    assert ids(first) == ids(second) == {"left-breaks"}
+    assert compilations.count(str(rules)) == 1
     write(rules, specifier=">=3")
-    third = cached(str(rules))
+    third = cached(rules)
 
-    assert (len(ranges(first)), len(ranges(third)), len(compilations)) == (1, 1, 3)  # one of them by itself
+    assert compilations.count(str(rules)) == 2
     assert ranges(first) != ranges(third)
-    assert len(kept(tmp_path)) == 1, "one file of each kind for a directory, however often it changes"
+    assert len([path for path in kept(tmp_path) if "own" in path.name]) == 1, "one file however often it changes"
+
+
+@pytest.mark.parametrize(
+    ("change", "again"),
+    [
+        (lambda rules: write(rules, "another"), True),
+        (lambda rules: os.rename(rules / "area", rules / "elsewhere"), True),
+        (lambda rules: (rules / "vocabulary.yaml").write_text("families: {left: [left-ng]}\n"), True),
+        (lambda rules: (rules / "area" / "left-breaks.proof.json").write_text("{}"), True),
+        (lambda rules: (rules / "notes.txt").write_text("no rule"), False),
+    ],
+    ids=["another rule", "another place", "another word", "a proof", "no rule"],
+)
+def test_rules_are_compiled_again_when_anything_that_decides_them_changes(rules, change, again, compilations):
+    cached(rules)
+    change(rules)
+    cached(rules)
+
+    assert compilations.count(str(rules)) == 1 + again
+
+
+def test_a_change_that_keeps_size_and_time_of_a_file_is_seen(rules):
+    cached(rules)
+    path = rules / "area" / "left-breaks.yaml"
+    before = path.stat()
+    path.write_text(path.read_text().replace('">=2"', '">=5"'))
+    os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns))
+
+    assert path.stat().st_size == before.st_size
+    assert ranges(cached(rules)) == {str(entry) for entry in ranges(cached(rules)) if "5" in entry}
 
 
 @pytest.mark.parametrize("place", [0, 40, 100, -1])
 def test_a_damaged_cache_is_made_anew(rules, tmp_path, place):
-    good = cached(str(rules))
-    (path,) = kept(tmp_path)
+    cached(rules)
+    path = next(path for path in kept(tmp_path) if "own" in path.name)
     data = bytearray(path.read_bytes())
     data[place] ^= 1
     path.write_bytes(data)
 
-    assert cached(str(rules)) == good
+    assert ids(cached(rules)) == {"left-breaks"}
     assert path.read_bytes() != bytes(data)
 
 
 @pytest.mark.parametrize("content", [b"", b"x", b"\0" * 10_000])
 def test_a_cache_cut_short_is_made_anew(rules, tmp_path, content):
-    good = cached(str(rules))
-    (path,) = kept(tmp_path)
-    path.write_bytes(content)
+    cached(rules)
+    for path in kept(tmp_path):
+        path.write_bytes(content)
 
-    assert cached(str(rules)) == good
+    assert ids(cached(rules)) == {"left-breaks"}
 
 
 def test_a_cache_that_cannot_be_written_costs_only_time(rules, tmp_path):
     (tmp_path / "cache").write_text("a file where the directory should be")
 
-    assert ids(cached(str(rules))) == {"left-breaks"}
+    assert ids(cached(rules)) == {"left-breaks"}
 
 
 def test_a_cache_file_that_is_a_directory_is_passed_over_and_nothing_is_left(rules, tmp_path):
-    good = cached(str(rules))
-    (path,) = kept(tmp_path)
+    cached(rules)
+    path = next(path for path in kept(tmp_path) if "own" in path.name)
     path.unlink()
     path.mkdir()
     (path / "x").write_text("")
+    before = kept(tmp_path)
 
-    assert cached(str(rules)) == good
-    assert kept(tmp_path) == [path]
+    assert ids(cached(rules)) == {"left-breaks"}
+    assert kept(tmp_path) == before
 
 
 def test_several_processes_may_compile_at_once(rules, tmp_path):
-    code = "import sys; from envdoctor.rulebase.compile import cached; sys.stdout.write(str(len(cached(sys.argv[1]))))"
+    code = (
+        "import sys; from envdoctor.rulebase.kept import base_of; from envdoctor.rulebase.sources import directory; "
+        "print(base_of(directory(sys.argv[1])).asked.rules)"
+    )
     environment = {**os.environ, "PYTHONPATH": CHECKOUT}
     runs = [
         subprocess.Popen(
@@ -324,27 +326,24 @@ def test_several_processes_may_compile_at_once(rules, tmp_path):
     said = [process.communicate(timeout=300) for process in runs]
 
     assert [error for _, error in said if error] == []
-    assert {int(out) for out, _ in said} == {len(compile_directory(str(rules)))}
-    assert len(kept(tmp_path)) == 1
+    assert {out.strip() for out, _ in said} == {b"1"}
 
 
 def test_a_reader_never_sees_half_a_cache(rules):
-    results = set()
-    folders = [str(rules)] * 8
-    threads = [threading.Thread(target=lambda folder=folder: results.add(cached(folder))) for folder in folders]
+    results = []
+    threads = [threading.Thread(target=lambda: results.append(ids(cached(rules)))) for _ in range(8)]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
 
-    assert len(results) == 1
+    assert results == [{"left-breaks"}] * 8
 
 
-def test_rules_of_a_directory_are_compiled_from_within_an_archive_too(rules, tmp_path):
-    archive = shutil.make_archive(str(tmp_path / "package"), "zip", CHECKOUT, "envdoctor")
-    code = "import sys; from envdoctor.rulebase.shipped import further; print(further(sys.argv[1]).rules)"
+def test_rules_of_a_directory_are_compiled_from_within_an_archive_too(wheel, rules, tmp_path):
+    code = "import sys; from envdoctor.rulebase.load import further; print(further([sys.argv[1]])[0].asked.rules)"
 
-    done = run(sys.executable, "-c", code, rules, env=environment(PYTHONPATH=archive), cwd=tmp_path)
+    done = run(sys.executable, "-c", code, rules, env=environment(PYTHONPATH=str(wheel)), cwd=tmp_path)
 
     assert (done.stdout.strip(), done.stderr) == ("1", "")
 
@@ -357,7 +356,7 @@ def test_all_complaints_come_at_once_with_file_and_line(rules):
     write(rules, "second-bad", more="colour: blue\n")
 
     with pytest.raises(RuleError) as raised:
-        further(str(rules))
+        reader.compile_directory(str(rules))
 
     assert "first-bad.yaml:5: " in str(raised.value)
     assert "second-bad.yaml:11: " in str(raised.value)
@@ -370,8 +369,12 @@ HOSTILE = ["(a+)+b", "(a|aa)*c", "(.*a){20}", "x*x*y", "(?:a?){50}a{50}", "a" * 
 def test_an_expression_that_could_keep_explain_busy_for_ever_is_refused(rules, message):
     write(rules, "hostile", message=message)
 
-    with pytest.raises(RuleError, match=r"hostile\.yaml:7: .*expression|hostile\.yaml:7: .*quantifier"):
-        further(str(rules))
+    base = cached(rules)
+
+    assert ids(base) == {"left-breaks"}
+    ((path, line, why),) = base.left_out
+    assert (os.path.basename(path), line) == ("hostile.yaml", 7)
+    assert "expression" in why or "quantifier" in why
 
 
 @pytest.mark.parametrize("place", ["when", "remedy"])
@@ -384,13 +387,13 @@ def test_the_same_holds_for_the_value_of_an_environment_variable(rules, place):
         text = text.replace("{downgrade: left<2}", f"{{downgrade: left<2, when: {condition}}}")
     (rules / "area" / "hostile.yaml").write_text(text)
 
-    with pytest.raises(RuleError, match=rf"hostile\.yaml:{5 if place == 'when' else 8}: "):
-        further(str(rules))
+    ((path, line, _),) = cached(rules).left_out
+    assert (os.path.basename(path), line) == ("hostile.yaml", 5 if place == "when" else 8)
 
 
 def test_a_directory_that_is_none_is_named(tmp_path):
     with pytest.raises(UsageError, match="nowhere"):
-        further(str(tmp_path / "nowhere"))
+        directory(str(tmp_path / "nowhere"))
 
 
 def test_the_head_carries_the_digest_it_was_given():

@@ -10,7 +10,7 @@ from envdoctor.cli import main
 from envdoctor.engine.diagnose import diagnose
 from envdoctor.engine.index import from_bytes
 from envdoctor.model import Distribution, Snapshot
-from envdoctor.rulebase.compile import compile_directory
+from envdoctor.rulebase.reader import compile_directory
 from envdoctor.workshop import catalogue
 from envdoctor.workshop.lint import lint
 

@@ -10,7 +10,8 @@ from workshop.rule_texts import CONSUMERS, NASTY, RULE
 
 from envdoctor.errors import RuleError
 from envdoctor.rulebase.shipped import checkout
-from envdoctor.rulebase.syntax import load_vocabulary, parse, read_rules, rule_files
+from envdoctor.rulebase.sources import files_below
+from envdoctor.rulebase.syntax import load_vocabulary, parse, read_rules
 
 RULES = checkout()
 VOCABULARY = load_vocabulary(os.path.join(RULES, "vocabulary.yaml"))
@@ -235,7 +236,7 @@ def test_a_directory_is_read_sorted_and_without_its_vocabulary(tmp_path):
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs named pipes")
 def test_a_pipe_among_the_rules_is_passed_by(tmp_path):
     os.mkfifo(tmp_path / "pipe.yaml")
-    assert rule_files(str(tmp_path)) == []
+    assert files_below(str(tmp_path)) == []
 
 
 @pytest.mark.parametrize("text", ["families: []", "[", "- a", "modules: {a: b}"])
@@ -256,7 +257,7 @@ def test_the_shipped_rules_parse():
     assert rules
 
 
-@pytest.mark.parametrize("path", rule_files(RULES), ids=os.path.basename)
+@pytest.mark.parametrize("path", files_below(RULES), ids=os.path.basename)
 def test_the_schema_accepts_a_shipped_rule(path):
     with open(path, encoding="utf-8") as file:
         found = [f"{error.json_path}: {error.message}" for error in SCHEMA.iter_errors(yaml.safe_load(file))]

@@ -43,10 +43,10 @@ def files_of(words: Sequence[str], directory: str | None) -> list[str]:
 
     Raises :class:`UsageError` for what names none.
     """
-    from envdoctor.rulebase.syntax import rule_files
+    from envdoctor.rulebase.sources import files_below
 
     home = home_of(directory)
-    return list(dict.fromkeys(path for word in words for path in _files(word, home))) if words else rule_files(home)
+    return list(dict.fromkeys(path for word in words for path in _files(word, home))) if words else files_below(home)
 
 
 def days(text: str) -> int:
@@ -62,9 +62,10 @@ def rules_of(words: Sequence[str], directory: str | None) -> tuple[list[Rule], M
 
     Raises :class:`UsageError` for what names none, and where one of them is not well formed.
     """
-    from envdoctor.rulebase.syntax import load_vocabulary, read_files
+    from envdoctor.rulebase.reader import vocabulary_of
+    from envdoctor.rulebase.syntax import read_files
 
-    vocabulary = load_vocabulary(rulebase.vocabulary(home_of(directory)))
+    vocabulary = vocabulary_of(home_of(directory))
     rules, complaints = read_files(files_of(words, directory), vocabulary)
     if complaints:
         raise UsageError("the rules are not well formed:\n  " + "\n  ".join(map(str, complaints)))
@@ -73,13 +74,13 @@ def rules_of(words: Sequence[str], directory: str | None) -> tuple[list[Rule], M
 
 def _files(word: str, home: str) -> list[str]:
     """The files behind a word: a directory's, the file itself, or the one that is called like an id."""
-    from envdoctor.rulebase.syntax import rule_files
+    from envdoctor.rulebase.sources import files_below
 
     if os.path.isdir(word):
-        return rule_files(word)
+        return files_below(word)
     if os.path.isfile(word):
         return [word]
-    named = [path for path in rule_files(home) if os.path.splitext(os.path.basename(path))[0] == word]
+    named = [path for path in files_below(home) if os.path.splitext(os.path.basename(path))[0] == word]
     if not named:
         raise UsageError(f"there is no rule {word} in {home}; envdoctor rules list names them all")
     return named

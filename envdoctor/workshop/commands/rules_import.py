@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 from envdoctor.commands.options import Parser
 from envdoctor.commands.output import say, write
 from envdoctor.errors import UsageError
-from envdoctor.rulebase import shipped as rulebase
 
 if TYPE_CHECKING:
     import argparse
@@ -48,10 +47,10 @@ def parser() -> Parser:
 def run(options: argparse.Namespace) -> int:
     """Run ``envdoctor rules import``."""
     from envdoctor.engine.requirements import normalise
-    from envdoctor.rulebase.syntax import load_vocabulary
+    from envdoctor.rulebase.reader import vocabulary_of
     from envdoctor.workshop import repodata
 
-    names = load_vocabulary(rulebase.vocabulary(options.output))["distributions"].get(options.source, {})
+    names = vocabulary_of(options.output)["distributions"].get(options.source, {})
     patches, unread = repodata.read(options.directory)
     wanted = set(map(normalise, options.only))
     counts: collections.Counter[str] = collections.Counter()

@@ -6,7 +6,7 @@ import os
 from typing import TYPE_CHECKING, Any
 
 from envdoctor.commands.output import say, write
-from envdoctor.rulebase import shipped as rulebase
+from envdoctor.rulebase.reader import vocabulary_files
 from envdoctor.rulebase.status import RETIRED
 from envdoctor.workshop.commands.chosen import days, files_of, home_of, parser_for_trials, rules_of
 
@@ -108,7 +108,7 @@ def _ledger(options: argparse.Namespace) -> Ledger:
     from envdoctor.workshop.proof.current import Ledger
 
     home = home_of(options.rules)
-    return Ledger(home, rulebase.vocabulary(home))
+    return Ledger(home, vocabulary_files(home))
 
 
 def _up_to_date(options: argparse.Namespace, rules: Sequence[Rule], vocabulary: Mapping[str, Any]) -> set[str]:

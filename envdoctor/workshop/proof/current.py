@@ -28,11 +28,11 @@ class Ledger:
     A rule is known by the bytes of its file, its proof, the vocabulary and the code, all of them read every time.
     """
 
-    def __init__(self, directory: str, vocabulary: str) -> None:
+    def __init__(self, directory: str, vocabularies: Iterable[str]) -> None:
         name = hashlib.sha256(os.path.realpath(directory).encode(errors="surrogateescape")).hexdigest()[:24]
         self._path = os.path.join(cache.directory(), f"proofs-{name}.json")
         state = hashlib.sha256()
-        for path in [*_code(), vocabulary]:
+        for path in [*_code(), *vocabularies]:
             state.update(hashlib.sha256(_bytes(path)).digest())
         self._state = state.digest()
         self._known: set[str] = set()
