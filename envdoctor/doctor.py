@@ -104,11 +104,11 @@ def _diagnosed(snapshot: Snapshot, indexes: Sequence[Index], left_out: Sequence[
 
 
 def _left_out(bases: Sequence[Base]) -> list[UnknownFact]:
-    """The files of further rules that could not be read, of which nobody knows whether they hold."""
-    told = [(base, *wrong) for base in bases for wrong in base.left_out]
+    """The files of further rules that could not be read: of what they say nobody knows whether it holds."""
     return [
-        UnknownFact(rule=None, fact=f"rules of {base.source.place}", reason=f"{path}:{line}: {why}; it is left out")
-        for base, path, line, why in told
+        UnknownFact(rule=None, fact=f"rules of {base.source.place}", reason=reason)
+        for base in bases
+        for reason in load.left_out(base)
     ]
 
 

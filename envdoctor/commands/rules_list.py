@@ -9,6 +9,7 @@ from envdoctor import doctor
 from envdoctor.commands.options import Parser, add_format, parser_for
 from envdoctor.commands.output import say, write
 from envdoctor.errors import UsageError
+from envdoctor.rulebase import load, shipped
 from envdoctor.rulebase.status import RETIRED, STATUSES
 
 if TYPE_CHECKING:
@@ -22,9 +23,11 @@ def list_parser() -> Parser:
         "rules list",
         "Print every rule, a line each: id, severity, status, proof and its date, title (README: what a status says).",
         "examples:\n  envdoctor rules list\n  envdoctor rules list DISTRIBUTION\n"
-        "  envdoctor rules list --status reported\n  envdoctor rules list -f json\n",
+        "  envdoctor rules list --status reported\n  envdoctor rules list -f json\n"
+        "  envdoctor rules list --packs\n",
     )
     parser.add_argument("package", nargs="?", help="only the rules about this distribution")
+    parser.add_argument("--packs", action="store_true", help="where rules come from, and what of them was left out")
     parser.add_argument("--status", choices=STATUSES, help="only the rules of this status")
     add_format(parser, ["text", "json"])
     return parser
@@ -60,6 +63,8 @@ def list_rules(options: argparse.Namespace) -> int:
     """Print every rule, a line each."""
     from envdoctor.engine.requirements import normalise
 
+    if options.packs:
+        return _list_packs(options)
     rules = _every(options.rules)
     if options.package:
         rules = [rule for rule in rules if normalise(options.package) in _about(rule)]
@@ -73,6 +78,26 @@ def list_rules(options: argparse.Namespace) -> int:
         return 0
     width = max((len(rule["id"]) for rule in rules), default=0)
     write("".join(f"{rule['id']:<{width}}  {_standing(rule)}  {_title(rule)}\n" for rule in rules), None)
+    return 0
+
+
+def _list_packs(options: argparse.Namespace) -> int:
+    """Print where rules come from: what came with envdoctor, packs beside it, and directories."""
+    bases = load.further(options.rules)
+    rows: list[dict[str, Any]] = [
+        {"pack": "envdoctor", "from": shipped.file(), "rules": shipped.shipped().rules, "left_out": []}
+    ]
+    for base in bases:
+        found = {"pack": base.name or None, "from": base.source.place, "rules": base.asked.rules}
+        rows.append({**found, "left_out": load.left_out(base)})
+    if options.format == "json":
+        write(_json(rows), None)
+        return 0
+    width = max(len(row["pack"] or "-") for row in rows)
+    write("".join(f"{row['pack'] or '-':<{width}}  {row['rules']:>5}  {row['from']}\n" for row in rows), None)
+    for row in rows:
+        for reason in row["left_out"]:
+            say(f"{row['from']}: {reason}")
     return 0
 
 

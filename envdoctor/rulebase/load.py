@@ -69,6 +69,16 @@ def indexes(bases: Sequence[Base], *, candidates: bool = False) -> list[Index]:
     return found
 
 
+def left_out(base: Base) -> list[str]:
+    """The files of a base that were left out, a sentence each: the first thing that is wrong, and how many more are."""
+    files: dict[str, list[str]] = {}
+    for path, line, why in base.left_out:
+        files.setdefault(path, []).append(f"{path}:{line}: {why}")
+    lint = "envdoctor rules lint names them"
+    more = {path: f"; and {len(wrong) - 1} more ({lint})" for path, wrong in files.items() if len(wrong) > 1}
+    return [f"left out: {wrong[0]}{more.get(path, '')}" for path, wrong in files.items()]
+
+
 def words(bases: Sequence[Base]) -> dict[str, Any]:
     """The words that error texts and installed files are read by: the shipped ones, and those of further bases."""
     from envdoctor.rulebase import merge

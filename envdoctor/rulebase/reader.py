@@ -49,7 +49,7 @@ def read_source(source: Source, known: Known) -> Compiled:
     """
     own = load_vocabulary(source.vocabulary) if source.vocabulary else {}
     words = vocabulary(shipped.vocabulary(), source.vocabulary)
-    if source.own:
+    if source.own and own:
         _refuse_unbounded(own, source.vocabulary or "")
     name = _name(source, own)
     rules, complaints = checked(source.rules, words)
@@ -174,10 +174,14 @@ def _expressions(condition: Mapping[str, Any], where: Where) -> Iterable[tuple[W
 
 def _refuse_unbounded(words: Mapping[str, Any], path: str) -> None:
     """Raise for the same in a vocabulary, whose expressions look through error texts and files."""
-    stated: list[str] = list(words.get("voices", ()))
-    rows = [row for section in ("compiled", "generated") for rows in words.get(section, {}).values() for row in rows]
-    stated += [str(row[key]) for row in rows for key in ("text", "file") if key in row]
-    for expression in stated:
-        found = danger(expression)
+    common = set(_stated_expressions(load_vocabulary(shipped.vocabulary())))
+    for expression in _stated_expressions(words):
+        found = expression not in common and danger(expression)
         if found:
-            raise RuleError(f"the vocabulary {path} cannot be used: {shorten(expression)}: {found}")
+            raise RuleError(f"the vocabulary {path} cannot be used: `{shorten(expression)}`: {found}")
+
+
+def _stated_expressions(words: Mapping[str, Any]) -> Iterable[str]:
+    yield from words.get("voices", ())
+    tables = [rows for section in ("compiled", "generated") for rows in words.get(section, {}).values()]
+    yield from (str(row[key]) for rows in tables for row in rows for key in ("text", "file") if key in row)
