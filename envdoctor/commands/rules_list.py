@@ -84,9 +84,8 @@ def list_rules(options: argparse.Namespace) -> int:
 def _list_packs(options: argparse.Namespace) -> int:
     """Print where rules come from: what came with envdoctor, packs beside it, and directories."""
     bases = load.further(options.rules)
-    rows: list[dict[str, Any]] = [
-        {"pack": "envdoctor", "from": shipped.file(), "rules": shipped.shipped().rules, "left_out": []}
-    ]
+    own = {"pack": "envdoctor", "from": shipped.file(), "rules": shipped.shipped().rules, "left_out": []}
+    rows: list[dict[str, Any]] = [own]
     for base in bases:
         found = {"pack": base.name or None, "from": base.source.place, "rules": base.asked.rules}
         rows.append({**found, "left_out": load.left_out(base)})
