@@ -13,11 +13,12 @@ from binascii import crc32
 from envdoctor.plainjson import decode
 from envdoctor.probes import cache
 from envdoctor.probes.distributions import read_bytes
-from envdoctor.rulebase.sources import Source, source_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
+
+    from envdoctor.rulebase.sources import Source
 
 GROUP = "envdoctor.rules"
 _PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
@@ -32,6 +33,10 @@ def installed() -> list[Source]:
     if kept is None or not kept.startswith(state):
         kept = state + _listed(places)
         cache.keep(path, kept)
+    if kept == state + b"[]":
+        return []
+    from envdoctor.rulebase.sources import source_of
+
     return [source_of(place, files, **more) for place, files, more in decode(kept[len(state) :])]
 
 
