@@ -7,6 +7,7 @@ import os
 #: The longest file that is read.
 MOST_BYTES = 1 << 26
 _READ = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
+_WRITE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0)
 _OTHERS_WRITE = 0o022
 #: The checksum that a file begins with, and a line end.
 _SUM = 9
@@ -52,27 +53,29 @@ def _is_own(status: os.stat_result) -> bool:
 
 def keep(path: str, data: bytes) -> None:
     """Write a cache file in one step; one that cannot be written costs time, not the run."""
-    import contextlib
-    import tempfile
+    import time
     from binascii import crc32
 
     folder = os.path.dirname(path)
+    temporary = f"{path}.{os.getpid()}.{time.perf_counter_ns()}"
     try:
         os.makedirs(folder, 0o700, exist_ok=True)
         if not _is_own(os.stat(folder)):
             if os.stat(folder).st_uid != os.geteuid():
                 return  # root, too, keeps nothing where another user may exchange it
             os.chmod(folder, 0o700)
-        descriptor, temporary = tempfile.mkstemp(dir=folder)
+        descriptor = os.open(temporary, _WRITE, 0o600)
     except OSError:
         return
     try:
-        with os.fdopen(descriptor, "wb") as file:
+        with open(descriptor, "wb") as file:
             file.write(b"%08x\n" % crc32(data) + data)
         os.replace(temporary, path)
     except OSError:
-        with contextlib.suppress(OSError):
+        try:
             os.unlink(temporary)
+        except OSError:
+            return
 
 
 def prune(folder: str, most: int, size: int) -> None:
