@@ -32,11 +32,10 @@ def run(words: Sequence[str]) -> int:
         raise UsageError("--fetch reads wheels for --link: give both")
     more: dict[str, Any] = {"candidates": options.candidates, "ignore": options.ignoring}
     if options.link:
-        from envdoctor.commands.progress import Talk
+        from envdoctor.commands.progress import talk
 
-        talk = Talk()
-        report = doctor.check(examine(options), options.rules, link=talk.say, fetch=options.fetch, **more)
-        talk.clear()
+        with talk() as say:
+            report = doctor.check(examine(options), options.rules, link=say, fetch=options.fetch, **more)
     else:
         report = doctor.check(examine(options), options.rules, **more)
     show(report, options.format, options.output, everything=options.all)

@@ -2,30 +2,39 @@
 
 from __future__ import annotations
 
-import shutil
 import sys
 import time
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
 
-_CLEAR = "\r\x1b[2K"
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from rich.status import Status
+
 _PATIENCE = 1.0
 
 
-class Talk:
-    """Says on a terminal what is being done, once that has taken longer than :data:`_PATIENCE` seconds."""
+@contextmanager
+def talk() -> Iterator[Callable[[str], None]]:
+    """What is told what is being done; nothing of it is left behind."""
+    start = time.monotonic()
+    shown: list[Status] = []
 
-    def __init__(self) -> None:
-        self._live = sys.stderr is not None and sys.stderr.isatty()
-        self._start = time.monotonic()
-        self._said = False
+    def say(doing: str) -> None:
+        if not shown and live and time.monotonic() - start > _PATIENCE:
+            from rich.console import Console
 
-    def say(self, doing: str) -> None:
-        """Replace the line."""
-        if self._live and time.monotonic() - self._start > _PATIENCE:
-            line = f"envdoctor: {doing}"
-            print(_CLEAR + line[: shutil.get_terminal_size().columns - 1], end="", file=sys.stderr, flush=True)
-            self._said = True
+            shown.append(Console(stderr=True).status(""))
+            shown[0].start()
+        for status in shown:
+            from rich.text import Text
 
-    def clear(self) -> None:
-        """Remove the line."""
-        if self._said:
-            print(_CLEAR, end="", file=sys.stderr, flush=True)
+            status.update(Text(f"envdoctor: {doing}", no_wrap=True, overflow="ellipsis"))
+
+    live = sys.stderr is not None and sys.stderr.isatty()
+    try:
+        yield say
+    finally:
+        for status in shown:
+            status.stop()

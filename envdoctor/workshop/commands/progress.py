@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 import sys
 import threading
 import time
@@ -11,21 +10,22 @@ from typing import TYPE_CHECKING
 from envdoctor.talk import safe
 
 if TYPE_CHECKING:
+    from rich.progress import Progress as Bar
+
     from envdoctor.workshop.proof.trials import Trial
 
-_CLEAR = "\r\x1b[2K"
 _HOUR, _MINUTE = 3600, 60
 
 
 class Progress:
-    """One line that is written anew on a terminal; in a pipe, a line for each trial that is done."""
+    """A bar on a terminal; in a pipe, a line for each trial that is done."""
 
     def __init__(self, total: int) -> None:
         self.total, self.done, self.failed = total, 0, 0
-        self.live = sys.stderr.isatty()
         self._start = time.monotonic()
         self._running: dict[str, str] = {}
         self._lock = threading.Lock()
+        self._bar = _bar(total) if sys.stderr.isatty() else None
 
     def begin(self, trial: Trial) -> None:
         """Take note of a trial that begins; it may be called from any thread."""
@@ -39,16 +39,16 @@ class Progress:
             self._running.pop(trial.key(), None)
             self.done += 1
             self.failed += failed
-            if not self.live:
+            if self._bar is None:
                 took = "" if seconds is None else f"{seconds:.1f} s, "
                 said = f"{self.done}/{self.total}  {'failed' if failed else 'done  '}  {_named(trial)}"
                 print(f"{said}  ({took}{self._left()})", file=sys.stderr, flush=True)
             self._draw()
 
     def clear(self) -> None:
-        """Make room for what is printed in the place of the line."""
-        if self.live:
-            print(_CLEAR, end="", file=sys.stderr, flush=True)
+        """Make room for what is printed in the place of the bar."""
+        if self._bar is not None:
+            self._bar.stop()
 
     def _left(self) -> str:
         if self.done >= self.total:
@@ -59,10 +59,29 @@ class Progress:
         return f"about {duration(seconds)} left"
 
     def _draw(self) -> None:
-        if self.live:
+        if self._bar is not None:
+            self._bar.start()
             failed = f"{self.failed} failed, " if self.failed else ""
-            line = f"{self.done}/{self.total}  {failed}{self._left()}  {', '.join(self._running.values())}"
-            print(_CLEAR + line[: shutil.get_terminal_size().columns - 1], end="", file=sys.stderr, flush=True)
+            doing = f"{failed}{self._left()}  {', '.join(self._running.values())}"
+            self._bar.update(self._bar.task_ids[0], completed=self.done, description=doing)
+
+
+def _bar(total: int) -> Bar:
+    """A bar with how many are done and what is said of them, gone when it is stopped."""
+    from rich.console import Console
+    from rich.progress import BarColumn, TextColumn
+    from rich.progress import Progress as Bar
+    from rich.table import Column
+
+    wide = len(f"{total}/{total}")
+    bar = Bar(
+        BarColumn(bar_width=20, table_column=Column(min_width=20)),
+        TextColumn("{task.completed:.0f}/{task.total:.0f}", table_column=Column(min_width=wide, no_wrap=True)),
+        TextColumn("{task.description}", markup=False, table_column=Column(ratio=1, no_wrap=True)),
+        console=Console(stderr=True), expand=True, transient=True, redirect_stdout=False, redirect_stderr=False,
+    )  # fmt: skip
+    bar.add_task("", total=total)
+    return bar
 
 
 def _named(trial: Trial) -> str:
