@@ -10,9 +10,9 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from envdoctor.model import Report
 
-#: How many screens a report takes at most, and the size of one where there is no terminal.
+#: How many screens a report takes at most, and the lines of one where there is no terminal.
 SCREENS = 2
-WIDTH, HEIGHT = 100, 40
+HEIGHT = 40
 
 
 def verdict(report: Report) -> str:
@@ -69,16 +69,16 @@ def rendered(report: Report, form: str, *, plain: bool, everything: bool = False
     return render(report, width=width, color=color, lines=lines)
 
 
-def _size(*, plain: bool) -> tuple[int, int]:
-    """The columns and rows of a page: the terminal's, or those of the usual one for a pipe or a file."""
+def _size(*, plain: bool) -> tuple[int | None, int]:
+    """The columns and rows of a page: the terminal's; a pipe or a file has no columns, unless ``COLUMNS`` says so."""
     import os
 
-    columns, rows = WIDTH, HEIGHT
     live = not plain and sys.stdout is not None and sys.stdout.isatty()
-    if live or (not plain and "COLUMNS" in os.environ):
-        import shutil
+    if not (live or (not plain and "COLUMNS" in os.environ)):
+        return None, HEIGHT
+    import shutil
 
-        columns, rows = shutil.get_terminal_size((columns, rows))
+    columns, rows = shutil.get_terminal_size()
     return columns, rows if live else HEIGHT
 
 

@@ -1,10 +1,10 @@
-"""Lines of text with a label in the gutter, wrapped for a page. Only colour imports rich."""
+"""Lines of text with a label in the gutter: wrapped and coloured by rich on a terminal, and as they are in a pipe."""
 
 from __future__ import annotations
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterator, Sequence
     from typing import TypeVar
 
     Part = tuple[str, str]
@@ -16,9 +16,12 @@ _ASCII = {"—": "-", "·": "-", "→": "->", "…": "..."}
 
 
 class Page:
-    """Lines under construction. ``cut`` tells whether something was left out of them."""
+    """Lines under construction, of a terminal's ``width``, or ``None`` where nothing needs to be broken.
 
-    def __init__(self, width: int) -> None:
+    ``cut`` tells whether something was left out of them.
+    """
+
+    def __init__(self, width: int | None) -> None:
         self.width = width
         self.cut = False
         self._lines: list[list[Part]] = []
@@ -26,6 +29,8 @@ class Page:
     @property
     def height(self) -> int:
         """The rows of the terminal that the lines take; a long one takes several."""
+        if self.width is None:
+            return len(self._lines)
         return sum(max(1, -(-cells("".join(text for text, _ in parts)) // self.width)) for parts in self._lines)
 
     def put(self, *parts: Part) -> None:
@@ -42,15 +47,16 @@ class Page:
         self.put((label[0].ljust(GUTTER), label[1]), *parts)
 
     def prose(self, label: Part, *parts: Part) -> None:
-        """Add words with a label, broken between words to fit the page."""
-        breaks = _breaks("".join(text for text, _ in parts), min(self.width, _PROSE) - GUTTER)
-        for piece in _divided(parts, breaks):
+        """Add words with a label, broken between words to fit the page; nothing where there are none."""
+        said = [part for part in parts if part[0]]
+        wide = None if self.width is None else min(self.width, _PROSE) - GUTTER
+        for piece in _broken(said, wide) if said else ():
             self.row(label, *piece)
             label = ("", "")
 
     def fits(self, text: str) -> bool:
         """Whether a text stands in one line behind the gutter."""
-        return cells(text) <= self.width - GUTTER
+        return self.width is None or cells(text) <= self.width - GUTTER
 
     def add(self, other: Page) -> None:
         """Add the lines of another page."""
@@ -80,11 +86,11 @@ class Page:
 
 def cells(text: str) -> int:
     """The columns of a terminal that a text takes."""
-    if text.isascii() or text.replace("→", "-").replace("—", "-").isascii():
+    if text.isascii():
         return len(text)
-    from unicodedata import combining, east_asian_width
+    from rich.cells import cell_len
 
-    return sum(0 if combining(char) else 1 + (east_asian_width(char) in "WF") for char in text)
+    return cell_len(text)
 
 
 def _plain(parts: Sequence[Part]) -> str:
@@ -98,30 +104,20 @@ def _styled(parts: Sequence[Part]) -> str:
     return "".join(Style.parse(style).render(text, color_system=ColorSystem.STANDARD) for text, style in parts)
 
 
-def _breaks(text: str, width: int) -> Iterator[int]:
-    """Where to break words into lines of a width; a longer word is left whole, so that it can be copied."""
-    used = at = 0
-    for word in text.split(" "):
-        wide = cells(word)
-        if used and used + wide > width:
-            yield at
-            used = 0
-        used += wide + 1
-        at += len(word) + 1
+def _broken(parts: Sequence[Part], width: int | None) -> Iterator[Sequence[Part]]:
+    """Parts broken between words into lines of a width, as rich does it.
 
+    Where a word is longer than that, all of it is one line, which a terminal breaks in such a way that what is copied
+    stays whole; rich would fold or crop it.
+    """
+    text = "".join(text for text, _ in parts)
+    if width is None or cells(text) <= width or any(cells(word) > width for word in text.split(" ")):
+        yield parts
+        return
+    from rich.console import Console
+    from rich.text import Text
 
-def _divided(parts: Iterable[Part], breaks: Iterable[int]) -> list[list[Part]]:
-    """Parts cut at offsets into their joined text, the pieces between two of them together."""
-    pieces: list[list[Part]] = [[]]
-    ends = iter(breaks)
-    at, end = 0, next(ends, None)
-    for text, style in parts:
-        while end is not None and end <= at + len(text):
-            pieces[-1].append((text[: end - at], style))
-            text, at = text[end - at :], end  # noqa: PLW2901 - the rest of it
-            pieces.append([])
-            end = next(ends, None)
-        if text:
-            pieces[-1].append((text, style))
-        at += len(text)
-    return [piece for piece in pieces if piece]
+    for piece in Text.assemble(*parts).wrap(Console(width=width), width):
+        styles = {at: str(span.style) for span in piece.spans for at in range(span.start, span.end)}
+        ends = sorted({0, len(piece), *(end for span in piece.spans for end in (span.start, span.end))})
+        yield [(piece.plain[start:end], styles.get(start, "")) for start, end in zip(ends, ends[1:])]

@@ -1,8 +1,8 @@
 """A report for a person: one line that counts, then what one rule found together, the worst first, and ways out.
 
-Prose is wrapped; commands, paths and addresses never are, so that they can be copied. Only the terminal's own
-bold, dim, red, yellow, green and cyan are used, which every theme, light or dark, makes legible. What does not fit into
-the lines that are given is left out, from the end, and counted.
+On a terminal prose is wrapped; commands, paths and addresses never are, so that they can be copied. Only its own bold,
+dim, red, yellow, green and cyan are used, which every theme, light or dark, makes legible. What does not fit into the
+lines that are given is left out, from the end, and counted.
 """
 
 from __future__ import annotations
@@ -35,6 +35,8 @@ _WAYS = 3
 _EVERYTHING = "--all shows everything"
 #: The lines that the end of a report takes at most, without what could not be examined.
 _END = 3
+#: The columns of the narrowest page, and of one that nobody measured.
+_NARROWEST, _USUAL = 40, 100
 #: The characters of a text, unless everything is wanted.
 _LONGEST = 600
 
@@ -49,13 +51,14 @@ def render(
 ) -> str:
     """Write a report as text in at most so many ``lines``, or all of it for ``None``. Ends with a newline.
 
-    Of the other options ``None`` means what suits standard output.
+    Prose is broken to fit ``width``; for ``None`` it is not, as in a pipe, which has none. Of the other options
+    ``None`` means what suits standard output.
     """
     color = line.colorful(sys.stdout, os.environ) if color is None else color
     unicode = line.carries_unicode(sys.stdout) if unicode is None else unicode
     if not report.findings and not layout.explains(report):
         return line.verdict(report, color, unicode) + "\n"
-    page = Page(_columns(width))
+    page = Page(None if width is None else max(width, _NARROWEST))
     end = _unknown(page.width, report, None if lines is None else lines // 4)
     if report.findings:
         page.put((layout.headline(report), "bold"), (layout.subject(report), ""))
@@ -70,15 +73,7 @@ def render(
     return page.text(color=color, unicode=unicode)
 
 
-def _columns(width: int | None) -> int:
-    if width is None:
-        import shutil
-
-        width = shutil.get_terminal_size().columns
-    return max(width, 40)
-
-
-def _blocks(width: int, report: Report, lines: int | None) -> list[Block]:
+def _blocks(width: int | None, report: Report, lines: int | None) -> list[Block]:
     def of_group(heading: str, group: Group) -> Block:
         return lambda most: _group(_begun(width, heading), group, report, most, lines)
 
@@ -88,7 +83,7 @@ def _blocks(width: int, report: Report, lines: int | None) -> list[Block]:
     return [*starmap(of_group, layout.headed(report)), *map(of_ruled_out, report.ruled_out)]
 
 
-def _begun(width: int, heading: str) -> Page:
+def _begun(width: int | None, heading: str) -> Page:
     """A page with a heading, or an empty one."""
     page = Page(width)
     if heading:
@@ -172,7 +167,7 @@ def _matched(page: Page, finding: Finding, report: Report) -> None:
 def _found(page: Page, group: Group, report: Report, most: int | None) -> None:
     """The evidence: what and where; the place below where it does not fit beside."""
     rows, left = layout.rows(group, report, most)
-    wide = min(max((len(what) for what, _ in rows), default=0), page.width // 3)
+    wide = min(max((len(what) for what, _ in rows), default=0), (page.width or _USUAL) // 3)
     for number, (what, place) in enumerate(rows):
         label = _label("" if number else "found")
         beside = what.ljust(wide) + "  "
@@ -190,7 +185,7 @@ def _remedy(page: Page, label: str, remedy: Remedy, lines: int | None) -> None:
     """A command on a line of its own, however long; words wrapped; and below, what it costs."""
     way = layout.way(remedy)
     gutter, mark = _label(label, "green"), (way.tag, _TAGS.get(way.tag, ""))
-    if way.typed and lines is not None and len(way.text) > page.width * lines // 2:
+    if way.typed and lines is not None and len(way.text) > (page.width or _USUAL) * lines // 2:
         page.cut = True
         page.row(gutter, (f"one command of {len(way.text):,} characters, which --all shows", ""))
     elif way.typed:
@@ -227,7 +222,7 @@ def _understood(page: Page, report: Report) -> None:
         page.put(("  ", ""), (layout.new_rule(report), "bold"))
 
 
-def _unknown(width: int, report: Report, most: int | None) -> Page:
+def _unknown(width: int | None, report: Report, most: int | None) -> Page:
     """What could not be examined, and what is ignored, in at most so many lines."""
     page = Page(width)
     if report.ignored:
