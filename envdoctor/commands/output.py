@@ -8,6 +8,8 @@ from envdoctor.model import SEVERITIES
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from envdoctor.model import Report
 
 #: How many screens a report takes at most, and the lines of one where there is no terminal.
@@ -80,6 +82,32 @@ def _size(*, plain: bool) -> tuple[int | None, int]:
 
     columns, rows = shutil.get_terminal_size()
     return columns, rows if live else HEIGHT
+
+
+def table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """Rows of text in columns, a line each; on a terminal laid out by rich, with the last column below the first."""
+    width = _size(plain=False)[0] if sys.stdout is not None and sys.stdout.isatty() else None
+    if width is None:
+        widths = [max(map(len, cells)) for cells in zip(*rows)]
+        return "".join("  ".join(map(str.ljust, row, widths)).rstrip() + "\n" for row in rows)
+    import os
+
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    from envdoctor.renderers.line import colorful
+    from envdoctor.renderers.terminal import BADGES
+
+    made = Table(*heads[1:-1], heads[0], box=None, padding=(0, 2, 0, 0), header_style="dim")
+    for name, *middle, said in rows:
+        cells = [Text(cell, style=BADGES.get(cell, "")) for cell in middle]
+        made.add_row(*cells, Text.assemble((name, "bold"), "\n", said))
+    color = colorful(sys.stdout, os.environ)
+    console = Console(width=width, force_terminal=color, color_system="standard" if color else None)
+    with console.capture() as captured:
+        console.print(made)
+    return captured.get()
 
 
 def write(text: str, output: str | None = None) -> None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from envdoctor import doctor
 from envdoctor.commands.options import Parser, add_format, parser_for
-from envdoctor.commands.output import say, write
+from envdoctor.commands.output import say, table, write
 from envdoctor.errors import UsageError
 from envdoctor.rulebase import load, shipped
 from envdoctor.rulebase.status import RETIRED, STATUSES
@@ -76,8 +76,7 @@ def list_rules(options: argparse.Namespace) -> int:
         keys = ("id", "severity", "impact", "title", "packages", "status", "proof", "date", "replaced_by")
         write(_json([{key: rule[key] for key in keys if key in rule} for rule in rules]), None)
         return 0
-    width = max((len(rule["id"]) for rule in rules), default=0)
-    write("".join(f"{rule['id']:<{width}}  {_standing(rule)}  {_title(rule)}\n" for rule in rules), None)
+    write(table(_HEADS, [(rule["id"], *_standing(rule), _title(rule)) for rule in rules]), None)
     return 0
 
 
@@ -92,19 +91,23 @@ def _list_packs(options: argparse.Namespace) -> int:
     if options.format == "json":
         write(_json(rows), None)
         return 0
-    width = max(len(row["pack"] or "-") for row in rows)
-    write("".join(f"{row['pack'] or '-':<{width}}  {row['rules']:>5}  {row['from']}\n" for row in rows), None)
+    write(
+        table(("pack", "rules", "from"), [(row["pack"] or "-", str(row["rules"]), row["from"]) for row in rows]), None
+    )
     for row in rows:
         for reason in row["left_out"]:
             say(f"{row['from']}: {reason}")
     return 0
 
 
-def _standing(rule: Mapping[str, Any]) -> str:
-    """What a rule's findings may claim, in columns."""
+_HEADS = ("rule", "severity", "status", "proof", "of", "")
+
+
+def _standing(rule: Mapping[str, Any]) -> tuple[str, str, str, str]:
+    """What a rule's findings may claim: severity, status, proof and its date."""
     if rule["status"] == RETIRED:
-        return f"{'':<7}  {RETIRED:<9}  {'':<9}  {'':<10}"
-    return f"{rule['severity']:<7}  {rule['status']:<9}  {rule['proof']:<9}  {rule.get('date', ''):<10}"
+        return "", RETIRED, "", ""
+    return rule["severity"], rule["status"], rule["proof"], rule.get("date", "")
 
 
 def _title(rule: Mapping[str, Any]) -> str:

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     #: Writes one part of a report: whole for ``None``, with lists of at most so many entries, or in brief for 0.
     Block = Callable[[Optional[int]], Page]
 
-_BADGES = {"error": "bold red", "warning": "bold yellow", "info": "bold cyan"}
+BADGES = {"error": "bold red", "warning": "bold yellow", "info": "bold cyan"}
 _TAGS = {"workaround": "yellow", "by hand": "cyan"}
 #: From the most to the least detail: how long lists may be; the last is a title and the first way out.
 _DETAIL = (40, 12, 4, 0)
@@ -127,7 +127,7 @@ def _group(page: Page, group: Group, report: Report, most: int | None, lines: in
     """What one rule found: with ``most`` entries of each list, all for ``None``, in brief for 0."""
     finding = group.findings[0]
     title = _shortened(page, line.one_line(group.title), lines)
-    page.prose((finding.severity, _BADGES[finding.severity]), (title, "bold"))
+    page.prose((finding.severity, BADGES[finding.severity]), (title, "bold"))
     page.row(("", ""), (" · ".join((finding.rule, finding.impact, layout.credit(finding))), "dim"))
     if most != 0:
         _matched(page, finding, report)

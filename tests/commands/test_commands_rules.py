@@ -36,6 +36,38 @@ def test_the_rules_about_a_distribution_are_listed_under_any_spelling(capsys):
     assert said(capsys, "rules", "list", "no-such-thing") == (1, "", "envdoctor: no rule is about no-such-thing\n")
 
 
+@pytest.mark.skipif(os.name == "nt", reason="needs a terminal of POSIX")
+def test_the_list_on_a_terminal_keeps_to_its_columns_and_leaves_ids_whole(capsys):
+    import fcntl
+    import pty
+    import struct
+    import subprocess
+    import termios
+
+    ids = [line.split()[0] for line in said(capsys, "rules", "list", "flask")[1].splitlines()]
+    leader, follower = pty.openpty()
+    fcntl.ioctl(follower, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 90, 0, 0))
+    words = [sys.executable, "-m", "envdoctor", "rules", "list", "flask"]
+    process = subprocess.Popen(words, stdout=follower, env=environment(NO_COLOR="1"))
+    os.close(follower)
+    shown = b""
+    while chunk := _read(leader):
+        shown += chunk
+    os.close(leader)
+
+    assert process.wait() == 0
+    rows = [row.rstrip() for row in shown.decode().splitlines()]
+    assert max(map(len, rows)) <= 90
+    assert [row.split()[-1] for row in rows if row.startswith(("error", "warning", "info"))] == ids
+
+
+def _read(leader):
+    try:
+        return os.read(leader, 1 << 16)
+    except OSError:  # the other side is closed
+        return b""
+
+
 def test_the_list_and_one_rule_as_json(capsys):
     listed = json.loads(said(capsys, "rules", "list", "-f", "json")[1])
     shown = json.loads(said(capsys, "rules", "show", "cloudpickle-bytecode-py311", "-f", "json")[1])
