@@ -4,10 +4,7 @@ from __future__ import annotations
 
 import fnmatch
 import functools
-import json
 import re
-
-from envdoctor.probes import several
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -51,15 +48,11 @@ _FROM = re.compile(rb"(?:^|[:;])\s*from(?![\w])([\w.\s\\]+)\Z")
 _MODULE = re.compile(rb"(?<![\w.])[A-Za-z_]\w*")
 _ALIAS = re.compile(rb"([\w.]+)\s+as\s+(\w+)")
 _GLOB = frozenset("*?[")
-#: For so many patterns a project is looked at in parts side by side; the characters that a file may have.
-_MANY = 20
-_PARTS = 2
-_USUAL = 10_000
 #: Segments of a pattern that names something of a module directly.
 _DIRECT = 2
 
 
-class Mentions:
+class Prefilter:
     """What the files of a project import and which attributes they name, each as far as it has been asked for."""
 
     def __init__(self, project: Project) -> None:
@@ -86,19 +79,6 @@ class Mentions:
         self._rooted_at: dict[bytes, set[str]] = {}
         self._files_importing: dict[bytes, set[str]] = {}
         self._files_linking: dict[bytes, set[str]] = {}
-
-    def of_several(self, patterns: Sequence[Sequence[str]]) -> list[list[str]]:
-        """What :meth:`files` gives for several patterns; many are looked for in parts of the project side by side."""
-        if len(patterns) < _MANY:
-            return [self.files(pattern) for pattern in patterns]
-        names = self._project.files()
-        parts = [frozenset(names[number::_PARTS]) for number in range(_PARTS)]
-        made = several.each(
-            [_USUAL * len(part) for part in parts],
-            lambda at: json.dumps([self.files(pattern, parts[at]) for pattern in patterns]).encode(),
-        )
-        told = [json.loads(one) for one in made.values()]
-        return [sorted(file for part in told for file in part[number]) for number in range(len(patterns))]
 
     def files(self, pattern: Sequence[str], among: AbstractSet[str] | None = None) -> list[str]:
         """The source files, of some or of all, in which a name that matches a pattern may be used."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from envdoctor.probes.source.scopes import ATTRIBUTES, IMPORTS
+from envdoctor.probes.source.bindings import ATTRIBUTES, IMPORTS
 
 _FAILS = {"ImportError": IMPORTS, "ModuleNotFoundError": IMPORTS, "Exception": IMPORTS, "BaseException": IMPORTS}
 _FAILS["AttributeError"] = ATTRIBUTES
