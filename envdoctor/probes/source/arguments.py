@@ -56,14 +56,15 @@ class Arguments:
         return answer
 
     def summary(self, found: list[Value], label: str, depth: int = 0) -> dict[str, Any]:
-        """What several possibilities come to; ``label`` says in ``via`` where it stood."""
+        """A description of several possible values; ``label`` says in ``via`` where they are given."""
         flat = self._flat(found)
-        answer: dict[str, Any] = {"is": sorted({kind(one) for one in flat}) or ["unknown"]}
-        made = sorted({_maker(one) for one in flat if one.kind in {"made", "self"}})
-        names = sorted({one.name for one in flat if one.kind in {"ref", "function", "class", "method"}})
-        carried = _Carried(self, label).all(found)
-        fields = {"made_by": made, "names": names, "carries": carried}
-        answer.update({field: value for field, value in fields.items() if value})
+        fields = {
+            "is": sorted(set(map(kind, flat))) or ["unknown"],
+            "made_by": sorted({_maker(one) for one in flat if one.kind in {"made", "self"}}),
+            "names": sorted({one.name for one in flat if one.kind in {"ref", "function", "class", "method"}}),
+            "carries": _Carried(self, label).all(found),
+        }
+        answer: dict[str, Any] = {field: value for field, value in fields.items() if value}
         if len(found) == 1 and found[0].kind == "constant" and _plain(found[0].parts):
             answer["value"] = found[0].parts
         if depth == 0:
@@ -178,10 +179,13 @@ class _Carried:
             self._note("lambda" if one.kind == "lambda" else "local-function", one, via)
         if local or (inside and self.arguments.by_value):
             self._captured(scope, depth, given)
-        if local and isinstance(scope.node, (*Function, ast.Lambda)) and scope.place is not None:
-            for default in (*scope.node.args.defaults, *scope.node.args.kw_defaults):
-                if default is not None:
-                    self._expression(default, scope.place, self.arguments.excerpts.of(default), depth, given)
+        if local:
+            self._defaults(scope, depth, given)
+
+    def _defaults(self, scope: Scope, depth: int, given: Any) -> None:
+        if isinstance(scope.node, (*Function, ast.Lambda)) and scope.place is not None:
+            for default in filter(None, (*scope.node.args.defaults, *scope.node.args.kw_defaults)):
+                self._expression(default, scope.place, self.arguments.excerpts.of(default), depth, given)
 
     def _captured(self, scope: Scope, depth: int, given: Any) -> None:
         for name, place in _reads(scope):

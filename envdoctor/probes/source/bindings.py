@@ -10,7 +10,7 @@ import ast
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
     from typing import Any
 
 #: What may go wrong without harm in a block, since the code itself provides for it.
@@ -205,29 +205,37 @@ def reaching(bindings: list[Binding], place: Place, *, later: bool) -> list[Bind
     """
     if len(bindings) == 1 and (later or (bindings[0].order <= place.order and bindings[0].place.block is place.block)):
         return bindings
-    path = place.block.path()
-    last = None
+    last = _last_around(bindings, place)
+    since = last.order if last is not None else -1
+    return [one for one in bindings if one is last or (one.order > since and (later or _reaches(one, place, last)))]
+
+
+def _last_around(bindings: list[Binding], place: Place) -> Binding | None:
+    """The last binding that comes before a read for certain."""
+    path, last = place.block.path(), None
     for one in bindings:
         if one.definite and one.order <= place.order and one.place.block in path and one.place.scope is place.scope:
             last = one
-    since = last.order if last is not None else -1
-    return [
-        one for one in bindings if one is last or (one.order > since and (later or _reaches(one, place, path, last)))
-    ]
+    return last
 
 
-def _reaches(binding: Binding, place: Place, path: list[Block], last: Binding | None) -> bool:
+def _reaches(binding: Binding, place: Place, last: Binding | None) -> bool:
     if binding.place.scope is not place.scope:
         return True
-    own = binding.place.block.path()
-    common = [block for block in own if block in path]
+    own, path = binding.place.block.path(), place.block.path()
     around = last.place.block.path() if last is not None else []
-    looped = any(block.loop and block not in around for block in common)
+    looped = any(block.loop and block in path and block not in around for block in own)
     if binding.order > place.order:
         return looped
-    outside = own[: len(own) - len(common)]
+    outside = [block for block in own if block not in path]
     if any(block.ends for block in outside):
         return False
-    mine = path[: len(path) - len(common)]
-    exclusive = bool(outside and mine and outside[-1].branch and outside[-1].branch == mine[-1].branch)
-    return looped or not exclusive
+    return (
+        looped or _branch(outside) is None or _branch(outside) != _branch(block for block in path if block not in own)
+    )
+
+
+def _branch(blocks: Iterable[Block]) -> int | None:
+    """The statement in one of whose arms the outermost of some blocks is."""
+    *_, outermost = (None, *blocks)
+    return (outermost.branch or None) if outermost is not None else None

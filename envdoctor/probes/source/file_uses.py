@@ -30,6 +30,7 @@ MOST_USES = 20_000
 #: Before 3.11, Python's own parser could run out of stack on long chains of operators.
 _MOST_OPERATORS = 160_000
 _LAST_PLACE = 1 << 60
+_NO_MODULES = ("builtins.", OWN)
 
 
 class UnreadableError(Exception):
@@ -120,42 +121,46 @@ class _File:
         patterns = patterns_of(*asked)
         scopes = list(below(self.module))
         relevance = Relevance(scopes, patterns)
-        found: list[tuple[Use, Place]] = []
-        for name, line, place in self.imports:
-            if not place.block.spared & IMPORTS and patterns.may_match(name):
-                text = self.excerpts.import_line(line)
-                found.append(({"kind": "import", "name": name, "line": line, "text": text}, place))
+        found = [
+            ({"kind": "import", "name": name, "line": line, "text": self.excerpts.import_line(line)}, place)
+            for name, line, place in self.imports
+            if not place.block.spared & IMPORTS and patterns.may_match(name)
+        ]
         for scope in scopes:
             for node, place in scope.reads:
                 target = node.func if isinstance(node, ast.Call) else node
-                if not place.block.spared & ATTRIBUTES and relevance.concerns(target) and len(found) < MOST_USES:
+                if relevance.concerns(target) and not place.block.spared & ATTRIBUTES and len(found) < MOST_USES:
                     values = self.resolver.resolve(target, place)
-                    names = {one.name for one in values if one.kind in {"ref", "member"} and _is_foreign(one.name)}
-                    matching = sorted(filter(patterns.may_match, names))
-                    found += ((use, place) for use in self._described(node, place, matching, values))
+                    names = filter(patterns.may_match, sorted(set(_foreign(values))))
+                    found += ((use, place) for use in self._described(node, place, names, values))
         return self._by_end(found)
 
     def _described(self, node: ast.expr, place: Place, names: Iterable[str], values: Iterable[Value]) -> Iterator[Use]:
         """A use for each name that an expression resolves to."""
         detail: Use | None = None
         for name in names:
-            if detail is None:
-                spared = sorted({name for one in values for name in one.spared})
-                among = sorted({one.name for one in values if one.name and one.kind != "parameter"}) if spared else []
-                text, literals = self.excerpts.with_literals(node)
-                fields = {
-                    "literals": literals if any(one is not None for one in literals) else [],
-                    "spared": spared,
-                    "among": among,
-                }
-                detail = {
-                    "kind": "call" if isinstance(node, ast.Call) else "name",
-                    "line": node.lineno,
-                    "text": text,
-                    **{field: value for field, value in fields.items() if value},
-                    **(self.arguments.of_call(node, place) if isinstance(node, ast.Call) else {}),
-                }
+            detail = detail or self._detail(node, place, values)
             yield {**detail, "name": name}
+
+    def _detail(self, node: ast.expr, place: Place, values: Iterable[Value]) -> Use:
+        """All of a use but its name."""
+        text, literals = self.excerpts.with_literals(node)
+        spared = sorted({name for one in values for name in one.spared})
+        among = {one.name for one in values if one.name and one.kind != "parameter"} if spared else ()
+        fields = {
+            "literals": [] if literals.count(None) == len(literals) else literals,
+            "spared": spared,
+            "among": sorted(among),
+        }
+        if isinstance(node, ast.Call):
+            fields.update(self.arguments.of_call(node, place))
+        kind = "call" if isinstance(node, ast.Call) else "name"
+        return {
+            "kind": kind,
+            "line": node.lineno,
+            "text": text,
+            **{one: value for one, value in fields.items() if value},
+        }
 
     def _by_end(self, found: list[tuple[Use, Place]]) -> dict[str, list[Use]]:
         """Uses by the last segments of their names, each with whether importing the file does not reach it."""
@@ -176,18 +181,19 @@ class _File:
             found = self.resolver.lookup(name, here)
             if len(found) == 1 and found[0].name in found[0].spared:
                 continue  # what the file can do without
-            if len(found) == 1 and found[0].kind == "ref":
-                answer[name] = {"ref": found[0].name}
-            elif found:
-                answer[name] = self.arguments.summary(found, name)
-                answer[name]["line"] = getattr(found[0].node, "lineno", None)
-            classes = [one for one in found if one.kind == "class"]
-            if classes:
-                made = [Value("made", one.name, scope=one.scope) for one in classes]
-                answer[name]["instance"] = self.arguments.summary(made, name)
-            functions = [one for one in found if one.kind == "function" and one.scope is not None]
-            if functions and len(functions) == len(found):
-                answer[name]["returns"] = self._returned(functions, here)
+            if found:
+                answer[name] = self._export(name, found, here)
+        return answer
+
+    def _export(self, name: str, found: list[Value], here: Place) -> dict[str, Any]:
+        if len(found) == 1 and found[0].kind == "ref":
+            return {"ref": found[0].name}
+        answer = {**self.arguments.summary(found, name), "line": getattr(found[0].node, "lineno", None)}
+        made = [Value("made", one.name, scope=one.scope) for one in found if one.kind == "class"]
+        if made:
+            answer["instance"] = self.arguments.summary(made, name)
+        if all(one.kind == "function" and one.scope is not None for one in found):
+            answer["returns"] = self._returned(found, here)
         return answer
 
     def _returned(self, functions: list[Value], here: Place) -> dict[str, Any]:
@@ -196,6 +202,8 @@ class _File:
         return self.arguments.summary(found, f"{functions[0].name.lstrip(OWN)}()")
 
 
-def _is_foreign(name: str) -> bool:
-    """Whether a name is one of a module's attributes, and neither a built-in nor the file's own."""
-    return "." in name.strip(".") and not name.startswith(("builtins.", OWN))
+def _foreign(values: Iterable[Value]) -> Iterator[str]:
+    """The names among values that are attributes of modules, and neither built-in nor the file's own."""
+    for one in values:
+        if one.kind in {"ref", "member"} and "." in one.name.strip(".") and not one.name.startswith(_NO_MODULES):
+            yield one.name

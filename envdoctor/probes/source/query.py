@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from fnmatch import fnmatchcase
 from itertools import starmap
 
@@ -40,7 +41,10 @@ class Source:
         self._answers = ProjectFacts(project)
         self._exports: dict[str, dict[str, Any]] = {}
         self._linker = Linker(self._files, self._exported)
-        self._prefilter: Prefilter | None = None
+
+    @functools.cached_property
+    def _prefilter(self) -> Prefilter:
+        return Prefilter(self._project)
 
     def uses(self, pattern: str) -> Answer:
         """The uses that match one pattern, and what could not be scanned."""
@@ -63,14 +67,11 @@ class Source:
 
     def _mentioning(self, patterns: Iterable[str]) -> dict[str, list[str]]:
         """The files in which each pattern may match."""
-        split = {pattern: pattern.split(".") for pattern in patterns}
         notebooks = [(name, self._text(name).source) for name in self._project.files() if name.endswith(".ipynb")]
         found = {}
-        for pattern, segments in split.items():
-            words = [one for one in segments if _GLOB.isdisjoint(one)]
-            if words and self._prefilter is None:
-                self._prefilter = Prefilter(self._project)
-            files = self._prefilter.files(segments) if words and self._prefilter else self._files
+        for pattern in patterns:
+            words = [one for one in pattern.split(".") if _GLOB.isdisjoint(one)]
+            files = self._prefilter.files(pattern.split(".")) if words else self._files
             found[pattern] = [*files, *(name for name, text in notebooks if all(word in text for word in words))]
         return found
 
@@ -101,10 +102,15 @@ class Source:
         _facts.prepare([(text.source, None) for text in texts if text.source])
         for scan in scans:
             for pattern in scan.asked[0]:
+                answers[pattern]["found"] += self._matching(scan, pattern)
                 answers[pattern]["gaps"] += scan.gaps
-                uses = [(use, name) for use in scan.ending(pattern) if (name := self._matched(use, scan.file, pattern))]
-                uses.sort(key=lambda one: (one[0]["line"], one[0]["kind"], one[0]["name"]))
-                answers[pattern]["found"] += [self._full(use, name, scan) for use, name in uses]
+
+    def _matching(self, scan: _Scan, pattern: str) -> Iterator[dict[str, Any]]:
+        """The uses in a file that match a pattern, in order."""
+        for use in sorted(scan.ending(pattern), key=lambda use: (use["line"], use["kind"], use["name"])):
+            name = self._matched(use, scan.file, pattern)
+            if name is not None:
+                yield self._full(use, name, scan)
 
     def _matched(self, use: Use, file: str, pattern: str) -> str | None:
         """The name under which a use matches, following names of the project to where they are defined."""

@@ -85,8 +85,6 @@ class Resolver:
         self.lowest = min(before, self.lowest)
         return answer
 
-    # -- names --------------------------------------------------------------------------------------------------
-
     def _name(self, node: ast.Name, place: Place) -> list[Value]:
         return self.lookup(node.id, place)
 
@@ -116,8 +114,14 @@ class Resolver:
 
     def bound(self, binding: Binding, owner: Scope) -> list[Value]:
         """What one binding gives its name."""
+        found = self._bound(binding, owner)
+        if binding.place.block.spared & (IMPORTS if binding.kind == IMPORT else ATTRIBUTES):
+            found = [one.provided_for() for one in found]
+        return found
+
+    def _bound(self, binding: Binding, owner: Scope) -> list[Value]:
         kind, value, place = binding.kind, binding.value, binding.place
-        found: list[Value] = [UNKNOWN]
+        found = [] if kind == DELETED else [UNKNOWN]
         if kind == VALUE:
             found = self.evaluate(value, place)
         elif kind == IMPORT:
@@ -132,9 +136,7 @@ class Resolver:
             found = [Value("items" if key is None else "dict", node=added, place=place, parts=parts)]
         elif kind == PARAMETER:
             found = self._parameter(binding, owner)
-        if place.block.spared & (IMPORTS if kind == IMPORT else ATTRIBUTES):
-            found = [one.provided_for() for one in found]
-        return [] if kind == DELETED else found
+        return found
 
     def definition(self, scope: Scope) -> Value:
         """A function or class of this file."""
@@ -157,8 +159,6 @@ class Resolver:
             declared = self.evaluate(argument.annotation, place)
             found += [Value("declared", one.name) for one in declared if one.kind == "ref" and names_class(one.name)]
         return found
-
-    # -- attributes ---------------------------------------------------------------------------------------------
 
     def _attribute(self, node: ast.Attribute, place: Place) -> list[Value]:
         found: list[Value] = []
@@ -185,8 +185,6 @@ class Resolver:
                 found.append(one)
         return found or [UNKNOWN]
 
-    # -- calls --------------------------------------------------------------------------------------------------
-
     def _call(self, node: ast.Call, place: Place) -> list[Value]:
         found: list[Value] = []
         for callee in self.evaluate(node.func, place):
@@ -199,31 +197,35 @@ class Resolver:
             return self._external(callee, node, place)
         if callee.kind == "class":
             return [Value("made", callee.name, node=node, place=place, scope=callee.scope)]
-        if callee.kind in {"function", "method"} and callee.scope is not None:
+        if callee.kind in {"function", "method"}:
             return self.returned(callee, Call(node, place))
         if callee.kind == "lambda" and callee.scope is not None:
             return self.evaluate(*callee.scope.returns[0])
-        if callee.kind == "partial" and isinstance(callee.node, ast.Call) and callee.node.args and callee.place:
-            inner = self.evaluate(callee.node.args[0], callee.place)
-            return [
-                made for one in inner if one.kind != "partial" for made in self.called(one, callee.node, callee.place)
-            ]
-        return [UNKNOWN]
+        return self._called_partial(callee) if callee.kind == "partial" else [UNKNOWN]
+
+    def _called_partial(self, callee: Value) -> list[Value]:
+        if not isinstance(callee.node, ast.Call) or not callee.node.args or callee.place is None:
+            return [UNKNOWN]
+        inner = self.evaluate(callee.node.args[0], callee.place)
+        return [made for one in inner if one.kind != "partial" for made in self.called(one, callee.node, callee.place)]
 
     def _external(self, callee: Value, node: ast.Call, place: Place) -> list[Value]:
         name, first = callee.name, node.args[0] if node.args else None
         if name == "functools.partial":
             return [Value("partial", name, node=node, place=place)]
+        if name == "typing.cast" and len(node.args) > 1:
+            return self.evaluate(node.args[1], place)
+        if name.startswith("builtins.") and name != "builtins.open":
+            return self._builtin(name, first, node, place)
+        return [Value("made", name, node=node, place=place).through(callee)]
+
+    def _builtin(self, name: str, first: ast.expr | None, node: ast.Call, place: Place) -> list[Value]:
         if name == "builtins.dict" and (first is None or isinstance(first, ast.Starred)):
             parts = [(keyword.arg and ast.Constant(keyword.arg), keyword.value, place) for keyword in node.keywords]
             return [Value("dict", node=node, place=place, parts=parts)]
         if name in _SAME_ELEMENTS and first is not None:
             return self._elements_of(first, place)
-        if name == "typing.cast" and len(node.args) > 1:
-            return self.evaluate(node.args[1], place)
-        if name.startswith("builtins.") and name != "builtins.open":
-            return [UNKNOWN]
-        return [Value("made", name, node=node, place=place).through(callee)]
+        return [UNKNOWN]
 
     def _elements_of(self, node: ast.expr, place: Place) -> list[Value]:
         if isinstance(node, ast.GeneratorExp):
@@ -270,8 +272,6 @@ class Resolver:
         if position < 0 or len(given) <= position or any(isinstance(one, ast.Starred) for one in given):
             return []
         return self.evaluate(given[position], call.place)
-
-    # -- the rest -----------------------------------------------------------------------------------------------
 
     def elements(self, found: Iterable[Value]) -> list[Value]:
         """What the elements of something may stand for."""
