@@ -10,7 +10,7 @@ import ast
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterator
     from typing import Any
 
 #: What may go wrong without harm in a block, since the code itself provides for it.
@@ -227,15 +227,10 @@ def _reaches(binding: Binding, place: Place, last: Binding | None) -> bool:
     looped = any(block.loop and block in path and block not in around for block in own)
     if binding.order > place.order:
         return looped
-    outside = [block for block in own if block not in path]
-    if any(block.ends for block in outside):
-        return False
-    return (
-        looped or _branch(outside) is None or _branch(outside) != _branch(block for block in path if block not in own)
-    )
+    ours, theirs = _without(own, path), _without(path, own)
+    exclusive = ours and theirs and ours[-1].branch and ours[-1].branch == theirs[-1].branch
+    return not any(block.ends for block in ours) and (looped or not exclusive)
 
 
-def _branch(blocks: Iterable[Block]) -> int | None:
-    """The statement in one of whose arms the outermost of some blocks is."""
-    *_, outermost = (None, *blocks)
-    return (outermost.branch or None) if outermost is not None else None
+def _without(blocks: list[Block], others: list[Block]) -> list[Block]:
+    return [block for block in blocks if block not in others]
