@@ -13,7 +13,7 @@ from envdoctor.linker.overrides import Overrides
 from envdoctor.linker.reach import ENTRY, Reach
 from envdoctor.linker.summary import CATCHES_ALL, CONDITIONAL, LATER
 from envdoctor.probes.project.walk import is_code
-from envdoctor.probes.source import texts
+from envdoctor.probes.source import source_text
 
 if TYPE_CHECKING:
     from collections import Counter
@@ -38,7 +38,7 @@ class Source(NamedTuple):
 
     name: str
     key: str
-    text: texts.Text
+    text: source_text.SourceText
     way: int
 
     @property
@@ -75,9 +75,9 @@ class Sources:
                 continue
             data = project.read(name)
             size += len(data)
-            with contextlib.suppress(texts.TextError):
+            with contextlib.suppress(source_text.TextError):
                 key = self._key(name)
-                self.all[key] = Source(name, key, texts.read(name, data), _way(name, data))
+                self.all[key] = Source(name, key, source_text.decode(name, data), _way(name, data))
 
     def files(self) -> Iterator[tuple[str, str, bytes]]:
         """The key, path and source of each file that is no notebook."""

@@ -8,7 +8,7 @@ from conftest import CHECKOUT, environment, run
 
 from envdoctor.probes import cache, metadata
 from envdoctor.probes.distributions import scan
-from envdoctor.probes.source.cache import load
+from envdoctor.probes.source.fact_cache import load
 
 POSIX = pytest.mark.skipif(os.name == "nt", reason="owners and modes are those of POSIX")
 ROOT = pytest.mark.skipif(os.name == "nt" or os.geteuid() != 0, reason="only root can give a file away")

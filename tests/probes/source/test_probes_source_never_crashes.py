@@ -9,8 +9,9 @@ from hypothesis import strategies as st
 
 from envdoctor.probes.project import Project
 from envdoctor.probes.source import expect, uses
-from envdoctor.probes.source.uses import NotReadError, details, exports, facts
+from envdoctor.probes.source.file_uses import UnreadableError, exports_of, uses_of
 
+EVERYTHING = frozenset(["**"]), frozenset()
 NAMES = st.sampled_from(["a", "b", "self", "f", "C", "x"])
 PLAIN = st.one_of(
     NAMES,
@@ -85,7 +86,7 @@ def test_programs(source):
     except SyntaxError:
         return
     source = "import a\nfrom b import C, f\n" + source
-    for answer in (facts(source), exports(source)):
+    for answer in (uses_of(source, EVERYTHING), exports_of(source)):
         assert json.loads(json.dumps(answer)) == answer
     answer = uses(Project.of({"x.py": source, "b.py": source}), "**")
     assert json.loads(json.dumps(answer)) == answer
@@ -121,16 +122,16 @@ def test_bytes(data):
 @given(st.text(alphabet="ab()[]{}:=.,'\"\n \\@%!lambdefifor", max_size=80))
 def test_texts(source):
     try:
-        facts(source)
-    except NotReadError as error:
+        uses_of(source, EVERYTHING)
+    except UnreadableError as error:
         assert error.reason  # noqa: PT017 - either is fine
 
 
 def test_lists_of_lists_by_name_do_not_multiply():
     lines = ["import a, b", "x0 = [b.C()]"] + [f"x{level} = [{f'x{level - 1}, ' * 60}]" for level in range(1, 8)]
     source = "\n".join([*lines, "a.f(x7)"])
-    ((_, _, _, _, number),) = facts(source)["f"]
-    assert details(source)[str(number)]["arguments"][0]["is"]
+    (use,) = uses_of(source, EVERYTHING)["f"]
+    assert use["arguments"][0]["is"]
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""The files of a project together: names from file to file, notebooks, and what cannot be looked into."""
+"""The files of a project together: names from file to file, notebooks, and what cannot be scanned."""
 
 import json
 import sys
@@ -130,13 +130,13 @@ def test_a_broken_cell_does_not_hide_the_others():
 @pytest.mark.parametrize(
     ("data", "reason"),
     [
-        (b"import a.b\nprint 'two'\n", "two.py:2 is not looked into: Python "),
-        (b"import a.b\n{{ template }\n", "two.py:2 is not looked into: Python "),
-        (b"import a.b\n\0", "two.py is not looked into: it contains null bytes"),
-        (b"# coding: nonsense\nimport a.b\n", "two.py is not looked into: its encoding is not understood: "),
-        (b"import a.b\nx = '\xff'\n", "two.py is not looked into: its encoding is not understood: "),
+        (b"import a.b\nprint 'two'\n", "two.py:2 is not scanned: Python "),
+        (b"import a.b\n{{ template }\n", "two.py:2 is not scanned: Python "),
+        (b"import a.b\n\0", "two.py is not scanned: it contains null bytes"),
+        (b"# coding: nonsense\nimport a.b\n", "two.py is not scanned: its encoding is not understood: "),
+        (b"import a.b\nx = '\xff'\n", "two.py is not scanned: its encoding is not understood: "),
         (b"import a.b\nx = " + b"(" * 300 + b")" * 300, "two.py"),
-        (b"import a.b\nx = " + b"-" * 100_000 + b"1", "two.py is not looked into: "),
+        (b"import a.b\nx = " + b"-" * 100_000 + b"1", "two.py is not scanned: "),
     ],
 )
 def test_what_cannot_be_read_is_a_gap_only_where_it_matters(data, reason):
@@ -167,7 +167,7 @@ def test_an_unrelated_encoding_is_read():
 
 def test_more_nodes_than_are_looked_into():
     project = Project.of({"one.py": "import a\nx = [" + "y," * 450_000 + "]\na.b()"})
-    assert uses(project, "a.b") == {"found": [], "gaps": ["one.py is not looked into: it is too large"]}
+    assert uses(project, "a.b") == {"found": [], "gaps": ["one.py is not scanned: it is too large"]}
 
 
 @pytest.mark.skipif(sys.version_info < (3, 11), reason="needs the syntax of Python 3.11")

@@ -1,33 +1,20 @@
-"""Functions that nothing leads to are left out, and what is found is what reading all of a file finds."""
+"""Only names that may lead to what is asked are resolved, and what is found is what resolving all names finds."""
 
+import ast
 import os
-import sys
 import sysconfig
 import textwrap
 
 import pytest
 
-from envdoctor.probes import source as source_of_projects
 from envdoctor.probes.project import Project
-from envdoctor.probes.source import expect, outline, uses
-from envdoctor.probes.source.asked import patterns_of
-from envdoctor.probes.source.cache import Cache
-from envdoctor.probes.source.outline import Outline
-from envdoctor.probes.source.spread import Spread
-from envdoctor.probes.source.walk import Walker
-from envdoctor.probes.source.words import Words
+from envdoctor.probes.source import expect, uses
+from envdoctor.probes.source.ast_statements import Walker
+from envdoctor.probes.source.bindings import below
+from envdoctor.probes.source.relevance import Relevance, patterns_of
 
 #: Functions that have nothing to do with it, before and after what a row gives.
 OTHERS = "\ndef other{0}(a, b=1):\n  return a + b\nclass Other{0}:\n  def method(self):\n    self.kept = 1\n"
-
-
-@pytest.fixture(params=["parsed whole", "parsed where something leads"], autouse=True)
-def parsing(request, monkeypatch):
-    """Each test twice: these texts are too short for functions to be left unparsed, unless that is always done."""
-    monkeypatch.setattr(source_of_projects, "_cache", Cache())
-    if request.param != "parsed whole":
-        monkeypatch.setattr(sys.modules["envdoctor.probes.source.uses"], "WORTH_SPARING", 0)
-        monkeypatch.setattr(outline, "WORTH_LEAVING_OUT", 1)
 
 
 def both(source, *patterns, **others):
@@ -47,11 +34,12 @@ def both(source, *patterns, **others):
     ]
 
 
-def left_out(source, *patterns):
-    words = Words(textwrap.dedent(source))
-    walker = Walker(Outline(words.source), words)
-    asked = patterns_of(frozenset(patterns), frozenset())
-    return sorted(scope.name for scope in Spread(words, walker, asked).left_out)
+def concerned(source, *patterns):
+    """The called expressions that may lead to what is asked."""
+    scopes = list(below(Walker(ast.parse(textwrap.dedent(source))).module))
+    relevance = Relevance(scopes, patterns_of(frozenset(patterns), frozenset()))
+    calls = [node.func for scope in scopes for node, _ in scope.reads if isinstance(node, ast.Call)]
+    return sorted(ast.unparse(call) for call in calls if relevance.concerns(call))
 
 
 @pytest.mark.parametrize(
@@ -174,36 +162,44 @@ def test_what_an_argument_carries_is_in_the_order_of_the_file():
     assert carried == names
 
 
-def test_functions_are_left_out():
+def test_names_without_a_way_to_the_pattern_are_not_resolved():
     source = """
         import lib
         def one(): return lib.make
         def two(): one()(1)
-        def three(): return lib.other
+        def three(): return lib.other(1)
         class A:
             def four(self): self.made = lib.make(1)
             def five(self): self.maker = lib.make
-            def six(self): self.made.run()
+            def six(self): self.run()
             def seven(self): self.maker()
-        def eight(): remake, makes = 1, 2
+        def eight(remake, makes): remake(makes(1))
     """
-    assert left_out(source, "lib.make") == ["eight", "six", "three"]
-    assert left_out(source, "lib.**") == ["eight"]
+    assert concerned(source, "lib.make") == ["lib.make", "one", "one()", "self.maker"]
+    assert concerned(source, "lib.**") == ["lib.make", "lib.other", "one", "one()", "self.maker"]
 
 
-def test_a_long_chain_of_names_is_not_followed_for_ever():
+def test_annotations_that_are_not_evaluated_lead_to_what_is_asked():
+    source = """
+        from __future__ import annotations
+        import lib
+        def run(thing: lib.Thing):
+            thing.part(1)
+            other.part(1)
+    """
+    assert concerned(source, "lib.Thing.*") == ["thing.part"]
+    assert [text for text, _ in both(source, "lib.Thing.*")] == ["thing.part(1)"]
+
+
+def test_an_attribute_of_what_a_call_returns():
+    source = "from lib import fail\nfail(1).with_traceback(2)\n"
+    assert concerned(source, "lib.**") == ["fail", "fail(1).with_traceback"]
+
+
+def test_a_long_chain_of_names():
     chain = "".join(f"m{number} = m{number - 1}\n" for number in range(1, 80))
     source = f"import lib\nm0 = lib.make\n{chain}def f():\n  m79(1)\ndef g():\n  return 1\n"
     assert both(source, "lib.make")[-1] == ("m79(1)", True)
-    assert left_out(source, "lib.make") == []
-
-
-def test_a_function_that_declares_names_is_read_in_its_place():
-    source = "def f():\n  global a\n  a = 1\ndef g():\n  a.append(2)\n"
-    words = Words(source)
-    walker = Walker(Outline(source), words)
-    assert [scope.rest is None for _, _, scope in walker.functions] == [True, False]
-    assert "a" in walker.module.bindings
 
 
 PATTERNS = ["copy.copy", "**.join", "functools.partial", "os.path.*", "re.compile", "threading.**", "**.Lock", "sys.**"]

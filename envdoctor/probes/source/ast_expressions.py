@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from envdoctor.probes.source.conditions import spared_by
-from envdoctor.probes.source.scopes import (
+from envdoctor.probes.source.bindings import (
     ADDED,
     ATTRIBUTES,
     ELEMENT,
@@ -20,20 +19,21 @@ from envdoctor.probes.source.scopes import (
     bind,
     parameters,
 )
+from envdoctor.probes.source.guards import spared_by
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any, ClassVar
 
-#: A file with more nodes is not looked into: about 40,000 lines of ordinary code.
+#: A file with more nodes is not scanned: about 40,000 lines of ordinary code.
 MOST_NODES = 400_000
 _PASSIVE = {"ctx", "op", "ops", "kind", "type_comment", "conversion", "attr", "id", "n", "s", "is_async", "arg"}
 _ADDING = {"append", "add", "appendleft"}
 
 
 class TooLargeError(Exception):
-    """The file has more nodes than are looked into."""
+    """The file has more nodes than are scanned."""
 
 
 class Expressions:

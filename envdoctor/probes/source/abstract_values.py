@@ -7,13 +7,13 @@ if TYPE_CHECKING:
     import ast
     from typing import Any
 
-    from envdoctor.probes.source.scopes import Place, Scope
+    from envdoctor.probes.source.bindings import Place, Scope
 
 #: The first letter of a name of this file's own module; ``.`` begins a relative name, as in ``import``.
 OWN = "@"
 
 
-class Thing:
+class Value:
     """One possible value of an expression.
 
     ``kind``: ``ref`` (what a qualified name stands for), ``made`` (what calling ``name`` returned), ``member`` (an
@@ -47,16 +47,16 @@ class Thing:
         #: Names whose absence the code provides for, on the way to this one.
         self.spared: tuple[str, ...] = ()
 
-    def provided_for(self) -> Thing:
+    def provided_for(self) -> Value:
         """Give the same as bound where its absence is provided for, which matters if it comes from outside the file."""
         if self.kind not in {"ref", "made", "member"} or self.scope is not None:
             return self
-        copy = Thing(self.kind, self.name, node=self.node, place=self.place, parts=self.parts)
+        copy = Value(self.kind, self.name, node=self.node, place=self.place, parts=self.parts)
         copy.given = self.given
         copy.spared = (*self.spared, self.name)
         return copy
 
-    def through(self, other: Thing) -> Thing:
+    def through(self, other: Value) -> Value:
         """Give the same, reached by way of another."""
         self.spared = other.spared
         return self
@@ -72,7 +72,7 @@ class Call:
         self.place = place
 
 
-UNKNOWN = Thing("unknown")
+UNKNOWN = Value("unknown")
 
 
 def last(name: str) -> str:

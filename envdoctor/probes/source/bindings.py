@@ -7,12 +7,10 @@ methods do not see, comprehensions with a scope of their own, ``global``, ``nonl
 from __future__ import annotations
 
 import ast
-import functools
-import re
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Container, Iterator
+    from collections.abc import Iterator
     from typing import Any
 
 #: What may go wrong without harm in a block, since the code itself provides for it.
@@ -79,30 +77,6 @@ class Binding:
         self.definite = definite
 
 
-class Rest:
-    """What of a function has been left for later: how to walk it, and where its text is."""
-
-    __slots__ = ("_end", "_source", "_start", "walk")
-
-    def __init__(self, walk: Callable[[], None], source: str, start: int, end: int) -> None:
-        self.walk = walk
-        self._source = source
-        self._start = start
-        self._end = end
-
-    def may_assign(self, name: str) -> bool:
-        """Whether an attribute of that name may be assigned: its name stands where no call or further part follows."""
-        return (
-            self._source.find(name, self._start, self._end) >= 0
-            and _assigned(name).search(self._source, self._start, self._end) is not None
-        )
-
-
-@functools.lru_cache(maxsize=1024)
-def _assigned(name: str) -> re.Pattern[str]:
-    return re.compile(re.escape(name) + r"(?!\w)(?!\s*[.(\[])")
-
-
 class Scope:
     """A module, class, function, lambda or comprehension. ``place`` is where it stands in the scope around it."""
 
@@ -118,9 +92,7 @@ class Scope:
         self.outer: dict[str, Scope] = {}
         #: For methods: what they assign to attributes of their first parameter, in order.
         self.assigned: list[tuple[str, Binding]] = []
-        #: For functions: what of them has been left for later.
-        self.rest: Rest | None = None
-        self._attributes: dict[str, list[Binding]] = {}
+        self._attributes: dict[str, list[Binding]] | None = None
         self.returns: list[tuple[ast.expr, Place]] = []
         self.yields = False
         #: Names and calls read in this scope, in order.
@@ -138,27 +110,17 @@ class Scope:
             scope = scope.parent
         return scope
 
-    def opened(self) -> Scope:
-        """Give the same once nothing of it is left for later."""
-        if self.rest is not None:
-            walk, self.rest = self.rest.walk, None
-            walk()
-        return self
-
     def attribute(self, name: str) -> list[Binding]:
         """For classes: what methods assign to one attribute of their first parameter."""
-        found = self._attributes.get(name)
-        if found is None:
-            found = self._attributes[name] = []
-            for method in self.children:
-                if method.rest is None or method.rest.may_assign(name):
-                    found += [binding for attribute, binding in method.opened().assigned if attribute == name]
-        return found
+        return self.attributes().get(name, [])
 
     def attributes(self) -> dict[str, list[Binding]]:
         """For classes: what methods assign to all attributes of their first parameter."""
-        names = dict.fromkeys(name for method in self.children for name, _ in method.opened().assigned)
-        return {name: self.attribute(name) for name in names}
+        if self._attributes is None:
+            self._attributes = {}
+            for name, binding in (pair for method in self.children for pair in method.assigned):
+                self._attributes.setdefault(name, []).append(binding)
+        return self._attributes
 
     def nested(self) -> bool:
         """Whether it is defined inside a function, so that it has no name to be imported by."""
@@ -200,17 +162,8 @@ def below(scope: Scope) -> Iterator[Scope]:
     """A scope and all that lie in it. What is given may be let go of before the next is asked for."""
     waiting = [scope]
     while waiting:
-        one = waiting.pop().opened()
-        waiting += one.children
-        yield one
-
-
-def outermost(module: Scope, left_out: Container[Scope] = ()) -> Iterator[Scope]:
-    """As ``below``, without the functions that are left out."""
-    waiting = [module]
-    while waiting:
         one = waiting.pop()
-        waiting += [child for child in one.children if child not in left_out]
+        waiting += one.children
         yield one
 
 
@@ -252,29 +205,32 @@ def reaching(bindings: list[Binding], place: Place, *, later: bool) -> list[Bind
     """
     if len(bindings) == 1 and (later or (bindings[0].order <= place.order and bindings[0].place.block is place.block)):
         return bindings
-    path = place.block.path()
-    last = None
+    last = _last_around(bindings, place)
+    since = last.order if last is not None else -1
+    return [one for one in bindings if one is last or (one.order > since and (later or _reaches(one, place, last)))]
+
+
+def _last_around(bindings: list[Binding], place: Place) -> Binding | None:
+    """The last binding that comes before a read for certain."""
+    path, last = place.block.path(), None
     for one in bindings:
         if one.definite and one.order <= place.order and one.place.block in path and one.place.scope is place.scope:
             last = one
-    since = last.order if last is not None else -1
-    return [
-        one for one in bindings if one is last or (one.order > since and (later or _reaches(one, place, path, last)))
-    ]
+    return last
 
 
-def _reaches(binding: Binding, place: Place, path: list[Block], last: Binding | None) -> bool:
+def _reaches(binding: Binding, place: Place, last: Binding | None) -> bool:
     if binding.place.scope is not place.scope:
         return True
-    own = binding.place.block.path()
-    common = [block for block in own if block in path]
+    own, path = binding.place.block.path(), place.block.path()
     around = last.place.block.path() if last is not None else []
-    looped = any(block.loop and block not in around for block in common)
+    looped = any(block.loop and block in path and block not in around for block in own)
     if binding.order > place.order:
         return looped
-    outside = own[: len(own) - len(common)]
-    if any(block.ends for block in outside):
-        return False
-    mine = path[: len(path) - len(common)]
-    exclusive = bool(outside and mine and outside[-1].branch and outside[-1].branch == mine[-1].branch)
-    return looped or not exclusive
+    ours, theirs = _without(own, path), _without(path, own)
+    exclusive = ours and theirs and ours[-1].branch and ours[-1].branch == theirs[-1].branch
+    return not any(block.ends for block in ours) and (looped or not exclusive)
+
+
+def _without(blocks: list[Block], others: list[Block]) -> list[Block]:
+    return [block for block in blocks if block not in others]

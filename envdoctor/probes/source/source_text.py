@@ -9,12 +9,13 @@ import re
 import tokenize
 import warnings
 
-from envdoctor.probes.source.uses import MOST_BYTES
-
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from typing import Any
 
+#: Larger files are not scanned.
+MOST_BYTES = 2 << 20
 #: Cell magics after which Python follows.
 _PYTHON_CELLS = ("%%time", "%%timeit", "%%capture", "%%prun")
 
@@ -23,20 +24,26 @@ class TextError(Exception):
     """A file is no text that Python could read."""
 
 
-class Text:
-    """Source text; for a notebook, ``cells`` gives the first line of each code cell with its number."""
+class SourceText:
+    """Source text; ``cells`` has the first line of each code cell of a notebook with its number.
 
-    def __init__(self, source: str, cells: list[tuple[int, int]] | None = None, gaps: list[str] | None = None) -> None:
+    ``gaps`` are cells that Python does not understand, ``unreadable`` says why there is no text at all.
+    """
+
+    def __init__(
+        self, source: str, cells: list[tuple[int, int]] | None = None, gaps: Sequence[str] = (), unreadable: str = ""
+    ) -> None:
         self.source = source
         self.cells = cells
-        self.gaps = gaps or []
+        self.gaps = gaps
+        self.unreadable = unreadable
 
     def cell(self, line: int) -> int | None:
         """The number of the code cell that a line stands in."""
         return max((pair for pair in self.cells or () if pair[0] <= line), default=(0, None))[1]
 
 
-def read(name: str, data: bytes) -> Text:
+def decode(name: str, data: bytes) -> SourceText:
     """The text of a file. Raises ``TextError``."""
     if name.endswith(".ipynb"):
         return _notebook(data)
@@ -49,10 +56,10 @@ def read(name: str, data: bytes) -> Text:
         text = data.decode(encoding)
     except (SyntaxError, LookupError, ValueError) as error:
         raise TextError(f"its encoding is not understood: {error}") from None
-    return Text(text.replace("\r\n", "\n").replace("\r", "\n"))
+    return SourceText(text.replace("\r\n", "\n").replace("\r", "\n"))
 
 
-def _notebook(data: bytes) -> Text:
+def _notebook(data: bytes) -> SourceText:
     try:
         cells = json.loads(data)["cells"]
         sources = [_cell(cell) for cell in cells if cell["cell_type"] == "code"]
@@ -68,7 +75,7 @@ def _notebook(data: bytes) -> Text:
             continue
         starts.append((len(lines) + 1, number))
         lines += source.split("\n")
-    return Text("\n".join(lines) + "\n", starts, gaps)
+    return SourceText("\n".join(lines) + "\n", starts, gaps)
 
 
 def _cell(cell: Any) -> str:

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import ast
-import functools
 
-from envdoctor.probes.source.conditions import caught, instead_of, main_guard, spared_by
-from envdoctor.probes.source.expressions import MOST_NODES, Expressions
-from envdoctor.probes.source.scopes import (
+from envdoctor.probes.source.ast_expressions import Expressions
+from envdoctor.probes.source.bindings import (
     DEFINITION,
     DELETED,
     ELEMENT,
@@ -16,35 +14,25 @@ from envdoctor.probes.source.scopes import (
     VALUE,
     Block,
     Place,
-    Rest,
     Scope,
     declared,
 )
+from envdoctor.probes.source.guards import caught, instead_of, main_guard, spared_by
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
     from typing import Any, ClassVar
 
-    from envdoctor.probes.source.outline import Outline
-    from envdoctor.probes.source.words import Words
-
 
 class Walker(Expressions):
-    """Fills ``imports`` (name, line, place) and ``functions``, the outermost ones in order, each with where it lies.
+    """Fills ``scope_of`` (by the ``id`` of a node), ``imports`` (name, line, place) and the scopes below ``module``."""
 
-    Their bodies are left for later, save where they bind names outside of themselves.
-    """
-
-    def __init__(self, outline: Outline, words: Words) -> None:
+    def __init__(self, tree: ast.Module) -> None:
         super().__init__()
-        self.module = Scope("module", outline.tree, None)
-        self._outline = outline
+        self.module = Scope("module", tree, None)
         self.imports: list[tuple[str, int, Place]] = []
-        self.functions: list[tuple[int, int, Scope]] = []
-        self._words = words
-        self._waits = words.plain and len(words.source) <= MOST_NODES  # which has no more nodes than characters
-        self._body(outline.tree.body, self.module, self.module.inside.block)
+        self._body(tree.body, self.module, self.module.inside.block)
 
     def _body(self, statements: Iterable[ast.stmt], scope: Scope, block: Block) -> None:
         for statement in statements:
@@ -145,23 +133,8 @@ class Walker(Expressions):
         inner = self._enter("function", node, place)
         self._defaults(node.args, place)
         self._bind(node.name, DEFINITION, node, place)
-        body = functools.partial(self._inside, node, inner, place)
-        if place.scope.kind == "function" or place.scope.nested() or not self._later(node, inner, body):
-            body()
-
-    def _inside(self, node: Any, inner: Scope, place: Place) -> None:
-        self._outline.restore(node)
         self._parameters(node.args, inner, place)
         self._body(node.body, inner, inner.inside.block)
-
-    def _later(self, node: Any, scope: Scope, body: Callable[[], None]) -> bool:
-        """Note an outermost function, and tell whether its body is left for later."""
-        start, end = self._words.offset(node.lineno), self._words.offset(node.end_lineno + 1)
-        self.functions.append((start, end, scope))
-        waits = self._waits and not self._words.is_outward(start, end)
-        if waits:
-            scope.rest = Rest(body, self._words.source, start, end)
-        return waits
 
     def _class(self, node: ast.ClassDef, place: Place) -> None:
         for part in (*node.decorator_list, *node.bases, *(keyword.value for keyword in node.keywords)):

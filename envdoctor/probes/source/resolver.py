@@ -8,8 +8,8 @@ from __future__ import annotations
 import ast
 import builtins
 
-from envdoctor.probes.source.conditions import spared_by
-from envdoctor.probes.source.scopes import (
+from envdoctor.probes.source.abstract_values import UNKNOWN, Call, Value, last, names_class, qualified
+from envdoctor.probes.source.bindings import (
     ADDED,
     ATTRIBUTES,
     DEFINITION,
@@ -27,7 +27,7 @@ from envdoctor.probes.source.scopes import (
     reaching,
     within,
 )
-from envdoctor.probes.source.things import UNKNOWN, Call, Thing, last, names_class, qualified
+from envdoctor.probes.source.guards import spared_by
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -49,19 +49,19 @@ class Resolver:
 
     def __init__(self, scope_of: dict[int, Scope]) -> None:
         self.scope_of = scope_of
-        self.known: dict[int, list[Thing]] = {}
+        self.known: dict[int, list[Value]] = {}
         self.asked: dict[int, int] = {}
-        self.selves: dict[int, Thing] = {}
+        self.selves: dict[int, Value] = {}
         self.lowest = 0
         self.steps = 0
 
-    def things(self, node: ast.expr, place: Place) -> list[Thing]:
+    def resolve(self, node: ast.expr, place: Place) -> list[Value]:
         """What an expression may stand for."""
         self.steps = 0
         return self.evaluate(node, place)
 
-    def evaluate(self, node: ast.expr, place: Place) -> list[Thing]:
-        """As ``things``, within a question. A value that depends on itself adds nothing to itself."""
+    def evaluate(self, node: ast.expr, place: Place) -> list[Value]:
+        """As ``resolve``, within a question. A value that depends on itself adds nothing to itself."""
         key = id(node)
         found = self.known.get(key)
         if found is not None:
@@ -85,17 +85,15 @@ class Resolver:
         self.lowest = min(before, self.lowest)
         return answer
 
-    # -- names --------------------------------------------------------------------------------------------------
-
-    def _name(self, node: ast.Name, place: Place) -> list[Thing]:
+    def _name(self, node: ast.Name, place: Place) -> list[Value]:
         return self.lookup(node.id, place)
 
-    def lookup(self, name: str, place: Place) -> list[Thing]:
+    def lookup(self, name: str, place: Place) -> list[Value]:
         """What a name may stand for where it is read."""
         owner, where, later = self.owner(name, place)
         if owner is None:
-            return [Thing("ref", f"builtins.{name}")] if name in _BUILTINS else []
-        found: list[Thing] = []
+            return [Value("ref", f"builtins.{name}")] if name in _BUILTINS else []
+        found: list[Value] = []
         for binding in reaching(owner.bindings[name], where, later=later):
             found += self.bound(binding, owner)
         return found
@@ -114,14 +112,20 @@ class Resolver:
             scope = scope.parent
         return None, place, False
 
-    def bound(self, binding: Binding, owner: Scope) -> list[Thing]:
+    def bound(self, binding: Binding, owner: Scope) -> list[Value]:
         """What one binding gives its name."""
+        found = self._bound(binding, owner)
+        if binding.place.block.spared & (IMPORTS if binding.kind == IMPORT else ATTRIBUTES):
+            found = [one.provided_for() for one in found]
+        return found
+
+    def _bound(self, binding: Binding, owner: Scope) -> list[Value]:
         kind, value, place = binding.kind, binding.value, binding.place
-        found: list[Thing] = [UNKNOWN]
+        found = [] if kind == DELETED else [UNKNOWN]
         if kind == VALUE:
             found = self.evaluate(value, place)
         elif kind == IMPORT:
-            found = [Thing("ref", value)]
+            found = [Value("ref", value)]
         elif kind == DEFINITION:
             found = [self.definition(self.scope_of[id(value)])]
         elif kind == ELEMENT:
@@ -129,16 +133,14 @@ class Resolver:
         elif kind == ADDED:
             key, added = value
             parts = [(added, place)] if key is None else [(key, added, place)]
-            found = [Thing("items" if key is None else "dict", node=added, place=place, parts=parts)]
+            found = [Value("items" if key is None else "dict", node=added, place=place, parts=parts)]
         elif kind == PARAMETER:
             found = self._parameter(binding, owner)
-        if place.block.spared & (IMPORTS if kind == IMPORT else ATTRIBUTES):
-            found = [one.provided_for() for one in found]
-        return [] if kind == DELETED else found
+        return found
 
-    def definition(self, scope: Scope) -> Thing:
+    def definition(self, scope: Scope) -> Value:
         """A function or class of this file."""
-        return Thing(
+        return Value(
             "class" if scope.kind == "class" else "function",
             qualified(scope),
             node=scope.node,
@@ -146,118 +148,118 @@ class Resolver:
             scope=scope,
         )
 
-    def _parameter(self, binding: Binding, owner: Scope) -> list[Thing]:
+    def _parameter(self, binding: Binding, owner: Scope) -> list[Value]:
         argument, default, place = binding.value
         if owner.parent is not None and owner.receiver == argument.arg:
-            return [self.selves.setdefault(id(owner.parent), Thing("self", scope=owner.parent))]
-        found = [Thing("parameter", argument.arg, scope=owner)]
+            return [self.selves.setdefault(id(owner.parent), Value("self", scope=owner.parent))]
+        found = [Value("parameter", argument.arg, scope=owner)]
         if default is not None:
             found += self.evaluate(default, place)
         if isinstance(argument.annotation, (ast.Name, ast.Attribute)):
             declared = self.evaluate(argument.annotation, place)
-            found += [Thing("declared", one.name) for one in declared if one.kind == "ref" and names_class(one.name)]
+            found += [Value("declared", one.name) for one in declared if one.kind == "ref" and names_class(one.name)]
         return found
 
-    # -- attributes ---------------------------------------------------------------------------------------------
-
-    def _attribute(self, node: ast.Attribute, place: Place) -> list[Thing]:
-        found: list[Thing] = []
+    def _attribute(self, node: ast.Attribute, place: Place) -> list[Value]:
+        found: list[Value] = []
         for base in self.evaluate(node.value, place):
             found += self.attribute(base, node.attr)
         return found
 
-    def attribute(self, base: Thing, attr: str) -> list[Thing]:
+    def attribute(self, base: Value, attr: str) -> list[Value]:
         """What an attribute of something may stand for."""
         if base.scope is not None and base.kind in {"self", "made", "class"}:
             return self.own_attribute(base, attr)
         if base.kind in {"ref", "made", "member", "declared"} and base.name.count(".") < MOST_SEGMENTS:
-            return [Thing("ref" if base.kind == "ref" else "member", _join(base.name, attr)).through(base)]
+            return [Value("ref" if base.kind == "ref" else "member", _join(base.name, attr)).through(base)]
         return [UNKNOWN]
 
-    def own_attribute(self, base: Thing, attr: str) -> list[Thing]:
+    def own_attribute(self, base: Value, attr: str) -> list[Value]:
         """An attribute of a class of this file, or of its instance: what the class body and its methods assign."""
         owner = base.scope
-        found: list[Thing] = []
+        found: list[Value] = []
         for binding in [*owner.bindings.get(attr, ()), *owner.attribute(attr)] if owner else ():
             for one in self.bound(binding, owner) if owner else ():
                 if one.kind == "function" and base.kind != "class" and one.scope and one.scope.receiver:
-                    one = Thing("method", one.name, node=one.node, place=base.place, scope=one.scope, parts=base)  # noqa: PLW2901
+                    one = Value("method", one.name, node=one.node, place=base.place, scope=one.scope, parts=base)  # noqa: PLW2901
                 found.append(one)
         return found or [UNKNOWN]
 
-    # -- calls --------------------------------------------------------------------------------------------------
-
-    def _call(self, node: ast.Call, place: Place) -> list[Thing]:
-        found: list[Thing] = []
+    def _call(self, node: ast.Call, place: Place) -> list[Value]:
+        found: list[Value] = []
         for callee in self.evaluate(node.func, place):
             found += self.called(callee, node, place)
         return found or [UNKNOWN]
 
-    def called(self, callee: Thing, node: ast.Call, place: Place) -> list[Thing]:
+    def called(self, callee: Value, node: ast.Call, place: Place) -> list[Value]:
         """What a call of something returns."""
         if callee.kind in {"ref", "member"}:
             return self._external(callee, node, place)
         if callee.kind == "class":
-            return [Thing("made", callee.name, node=node, place=place, scope=callee.scope)]
-        if callee.kind in {"function", "method"} and callee.scope is not None:
+            return [Value("made", callee.name, node=node, place=place, scope=callee.scope)]
+        if callee.kind in {"function", "method"}:
             return self.returned(callee, Call(node, place))
         if callee.kind == "lambda" and callee.scope is not None:
             return self.evaluate(*callee.scope.returns[0])
-        if callee.kind == "partial" and isinstance(callee.node, ast.Call) and callee.node.args and callee.place:
-            inner = self.evaluate(callee.node.args[0], callee.place)
-            return [
-                made for one in inner if one.kind != "partial" for made in self.called(one, callee.node, callee.place)
-            ]
-        return [UNKNOWN]
+        return self._called_partial(callee) if callee.kind == "partial" else [UNKNOWN]
 
-    def _external(self, callee: Thing, node: ast.Call, place: Place) -> list[Thing]:
+    def _called_partial(self, callee: Value) -> list[Value]:
+        if not isinstance(callee.node, ast.Call) or not callee.node.args or callee.place is None:
+            return [UNKNOWN]
+        inner = self.evaluate(callee.node.args[0], callee.place)
+        return [made for one in inner if one.kind != "partial" for made in self.called(one, callee.node, callee.place)]
+
+    def _external(self, callee: Value, node: ast.Call, place: Place) -> list[Value]:
         name, first = callee.name, node.args[0] if node.args else None
         if name == "functools.partial":
-            return [Thing("partial", name, node=node, place=place)]
-        if name == "builtins.dict" and (first is None or isinstance(first, ast.Starred)):
-            parts = [(keyword.arg and ast.Constant(keyword.arg), keyword.value, place) for keyword in node.keywords]
-            return [Thing("dict", node=node, place=place, parts=parts)]
-        if name in _SAME_ELEMENTS and first is not None:
-            return self._elements_of(first, place)
+            return [Value("partial", name, node=node, place=place)]
         if name == "typing.cast" and len(node.args) > 1:
             return self.evaluate(node.args[1], place)
         if name.startswith("builtins.") and name != "builtins.open":
-            return [UNKNOWN]
-        return [Thing("made", name, node=node, place=place).through(callee)]
+            return self._builtin(name, first, node, place)
+        return [Value("made", name, node=node, place=place).through(callee)]
 
-    def _elements_of(self, node: ast.expr, place: Place) -> list[Thing]:
+    def _builtin(self, name: str, first: ast.expr | None, node: ast.Call, place: Place) -> list[Value]:
+        if name == "builtins.dict" and (first is None or isinstance(first, ast.Starred)):
+            parts = [(keyword.arg and ast.Constant(keyword.arg), keyword.value, place) for keyword in node.keywords]
+            return [Value("dict", node=node, place=place, parts=parts)]
+        if name in _SAME_ELEMENTS and first is not None:
+            return self._elements_of(first, place)
+        return [UNKNOWN]
+
+    def _elements_of(self, node: ast.expr, place: Place) -> list[Value]:
         if isinstance(node, ast.GeneratorExp):
             return self._comprehension(node, place)
         return [one if one.kind == "items" else UNKNOWN for one in self.evaluate(node, place)]
 
-    def returned(self, callee: Thing, call: Call) -> list[Thing]:
+    def returned(self, callee: Value, call: Call) -> list[Value]:
         """What a function of this file returns. A decorator may return anything."""
         scope = callee.scope
         if scope is None or not isinstance(scope.node, Function):
             return [UNKNOWN]
-        unknown = Thing("made", callee.name, node=call.node, place=call.place)
+        unknown = Value("made", callee.name, node=call.node, place=call.place)
         if isinstance(scope.node, ast.AsyncFunctionDef) or not all(map(_transparent, scope.node.decorator_list)):
             return [unknown]
-        if scope.opened().yields:
-            return [Thing("generator", node=call.node, place=call.place)]
-        found: list[Thing] = []
+        if scope.yields:
+            return [Value("generator", node=call.node, place=call.place)]
+        found: list[Value] = []
         for node, place in scope.returns:
             for one in self.evaluate(node, place):
                 found += self._handed(one, scope, call, unknown)
-        return found or [unknown if scope.returns else Thing("constant", parts=None)]
+        return found or [unknown if scope.returns else Value("constant", parts=None)]
 
-    def _handed(self, one: Thing, scope: Scope, call: Call, unknown: Thing) -> list[Thing]:
+    def _handed(self, one: Value, scope: Scope, call: Call, unknown: Value) -> list[Value]:
         if one.kind in {"unknown", "self"}:
             return [unknown]
         if one.kind == "parameter" and one.scope is scope:
             return self.argument(one.name, scope, call) or [unknown]
         if one.kind in {"function", "lambda", "made"} and one.given is None:
-            copy = Thing(one.kind, one.name, node=one.node, place=one.place, scope=one.scope, parts=one.parts)
+            copy = Value(one.kind, one.name, node=one.node, place=one.place, scope=one.scope, parts=one.parts)
             copy.given = (call, scope)
             return [copy.through(one)]
         return [one]
 
-    def argument(self, name: str, scope: Scope, call: Call) -> list[Thing]:
+    def argument(self, name: str, scope: Scope, call: Call) -> list[Value]:
         """What a call gives a parameter of a function of this file; nothing where it does not say."""
         if not isinstance(scope.node, (*Function, ast.Lambda)):
             return []
@@ -271,11 +273,9 @@ class Resolver:
             return []
         return self.evaluate(given[position], call.place)
 
-    # -- the rest -----------------------------------------------------------------------------------------------
-
-    def elements(self, found: Iterable[Thing]) -> list[Thing]:
+    def elements(self, found: Iterable[Value]) -> list[Value]:
         """What the elements of something may stand for."""
-        answer: list[Thing] = []
+        answer: list[Value] = []
         for one in found:
             if one.kind == "items" and one.parts:
                 for node, place in one.parts:
@@ -284,57 +284,57 @@ class Resolver:
                 answer.append(UNKNOWN)
         return answer
 
-    def _sequence(self, node: ast.List, place: Place) -> list[Thing]:
+    def _sequence(self, node: ast.List, place: Place) -> list[Value]:
         parts = [(one, place) for one in node.elts if not isinstance(one, ast.Starred)]
-        found = [Thing("items", node=node, place=place, parts=parts)]
+        found = [Value("items", node=node, place=place, parts=parts)]
         for one in node.elts:
             if isinstance(one, ast.Starred):
                 found += self._elements_of(one.value, place)
         return found
 
-    def _comprehension(self, node: ast.ListComp | ast.SetComp | ast.GeneratorExp, place: Place) -> list[Thing]:
-        return [Thing("items", node=node, place=place, parts=[(node.elt, self.scope_of[id(node)].inside)])]
+    def _comprehension(self, node: ast.ListComp | ast.SetComp | ast.GeneratorExp, place: Place) -> list[Value]:
+        return [Value("items", node=node, place=place, parts=[(node.elt, self.scope_of[id(node)].inside)])]
 
-    def _mapping(self, node: ast.Dict, place: Place) -> list[Thing]:
+    def _mapping(self, node: ast.Dict, place: Place) -> list[Value]:
         parts = [(key, value, place) for key, value in zip(node.keys, node.values)]
-        return [Thing("dict", node=node, place=place, parts=parts)]
+        return [Value("dict", node=node, place=place, parts=parts)]
 
-    def _mapped(self, node: ast.DictComp, place: Place) -> list[Thing]:
-        return [Thing("dict", node=node, place=place, parts=[(None, node.value, self.scope_of[id(node)].inside)])]
+    def _mapped(self, node: ast.DictComp, place: Place) -> list[Value]:
+        return [Value("dict", node=node, place=place, parts=[(None, node.value, self.scope_of[id(node)].inside)])]
 
-    def _lambda(self, node: ast.Lambda, place: Place) -> list[Thing]:
-        return [Thing("lambda", node=node, place=place, scope=self.scope_of[id(node)])]
+    def _lambda(self, node: ast.Lambda, place: Place) -> list[Value]:
+        return [Value("lambda", node=node, place=place, scope=self.scope_of[id(node)])]
 
-    def _generator(self, node: ast.GeneratorExp, place: Place) -> list[Thing]:
-        return [Thing("generator", node=node, place=place)]
+    def _generator(self, node: ast.GeneratorExp, place: Place) -> list[Value]:
+        return [Value("generator", node=node, place=place)]
 
-    def _constant(self, node: ast.Constant, place: Place) -> list[Thing]:
-        return [Thing("constant", node=node, place=place, parts=node.value)]
+    def _constant(self, node: ast.Constant, place: Place) -> list[Value]:
+        return [Value("constant", node=node, place=place, parts=node.value)]
 
-    def _negative(self, node: ast.UnaryOp, place: Place) -> list[Thing]:
+    def _negative(self, node: ast.UnaryOp, place: Place) -> list[Value]:
         value: Any = getattr(node.operand, "value", None)
         if isinstance(node.op, ast.USub) and type(value) in {int, float}:
-            return [Thing("constant", node=node, place=place, parts=-value)]
+            return [Value("constant", node=node, place=place, parts=-value)]
         return [UNKNOWN]
 
-    def _either(self, node: ast.IfExp, place: Place) -> list[Thing]:
+    def _either(self, node: ast.IfExp, place: Place) -> list[Value]:
         found = self.evaluate(node.body, place) + self.evaluate(node.orelse, place)
         return [one.provided_for() for one in found] if spared_by(node.test) else found
 
-    def _or(self, node: ast.BoolOp, place: Place) -> list[Thing]:
+    def _or(self, node: ast.BoolOp, place: Place) -> list[Value]:
         return [one for value in node.values for one in self.evaluate(value, place)]
 
-    def _walrus(self, node: ast.NamedExpr, place: Place) -> list[Thing]:
+    def _walrus(self, node: ast.NamedExpr, place: Place) -> list[Value]:
         return self.evaluate(node.value, place)
 
-    def _repeated(self, node: ast.BinOp, place: Place) -> list[Thing]:
+    def _repeated(self, node: ast.BinOp, place: Place) -> list[Value]:
         """``[make] * 4`` and ``[a] + [b]`` keep their elements."""
         sides = (node.left, node.right)
         literal = isinstance(node.op, (ast.Mult, ast.Add)) and any(isinstance(one, _LISTS) for one in sides)
         found = [one for side in sides for one in self.evaluate(side, place)] if literal else []
         return [one for one in found if one.kind == "items"] or [UNKNOWN]
 
-    def _subscript(self, node: ast.Subscript, place: Place) -> list[Thing]:
+    def _subscript(self, node: ast.Subscript, place: Place) -> list[Value]:
         base = self.evaluate(node.value, place)
         if any(one.kind == "dict" for one in base):
             wanted = node.slice.value if isinstance(node.slice, ast.Constant) else None
@@ -347,7 +347,7 @@ class Resolver:
             ] or [UNKNOWN]
         return self.elements(base)
 
-    _handlers: ClassVar[dict[type, Callable[..., list[Thing]]]] = {
+    _handlers: ClassVar[dict[type, Callable[..., list[Value]]]] = {
         ast.Name: _name,
         ast.Attribute: _attribute,
         ast.Call: _call,
@@ -386,11 +386,11 @@ def _transparent(decorator: ast.expr) -> bool:
     return last(getattr(node, "attr", None) or getattr(node, "id", None) or "") in _TRANSPARENT
 
 
-def _distinct(found: list[Thing]) -> list[Thing]:
+def _distinct(found: list[Value]) -> list[Value]:
     """Each possibility once."""
     if len(found) <= 1:
         return found
-    answer: dict[tuple[object, ...], Thing] = {}
+    answer: dict[tuple[object, ...], Value] = {}
     for one in found:
         answer.setdefault((one.kind, one.name, id(one.node), id(one.given), one.spared), one)
     return list(answer.values())[:MOST_THINGS]

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 MOST_TEXT = 80
 #: What stands for a text, and for a number of more than so many digits.
 GAP, LONG, MOST_DIGITS = "'...'", "...", 4
-#: So many nodes of an expression are looked into; what is longer is not shown.
+#: So many nodes of an expression are visited; what is longer is not shown.
 _MOST_NODES = 400
 _MOST_LINES = 8
 _MOST_VALUE = 200
@@ -25,7 +25,7 @@ _COMMENT = re.compile(rb"#[^\n]*|\\\n")
 _STRINGS = (ast.JoinedStr, *([ast.TemplateStr] if hasattr(ast, "TemplateStr") else []))
 
 
-class Text:
+class Excerpts:
     """The source text of nodes."""
 
     def __init__(self, source: str) -> None:
@@ -53,7 +53,7 @@ class Text:
         cut = text if len(text) <= MOST_TEXT else text[: MOST_TEXT - 3] + "..."
         return cut, [_plain(one) for one in literals[: cut.count(GAP)]]
 
-    def line(self, number: int) -> str:
+    def import_line(self, number: int) -> str:
         """The import statements of a whole line, without what else it holds."""
         line = self.lines[number - 1].decode("utf-8", "replace").partition("#")[0]
         kept = [one.strip() for one in line.split(";") if _IMPORT.fullmatch(one.strip())]

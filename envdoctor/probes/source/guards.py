@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from envdoctor.probes.source.scopes import ATTRIBUTES, IMPORTS
+from envdoctor.probes.source.bindings import ATTRIBUTES, IMPORTS
 
 _FAILS = {"ImportError": IMPORTS, "ModuleNotFoundError": IMPORTS, "Exception": IMPORTS, "BaseException": IMPORTS}
 _FAILS["AttributeError"] = ATTRIBUTES
@@ -39,28 +39,25 @@ def main_guard(test: ast.expr) -> tuple[bool, bool]:
     if not isinstance(test, ast.Compare) or len(test.ops) != 1:
         return False, False
     sides = (test.left, test.comparators[0])
-    named = any(isinstance(side, ast.Name) and side.id == "__name__" for side in sides)
+    named = any(getattr(side, "id", None) == "__name__" for side in sides)
     main = any(isinstance(side, ast.Constant) and side.value in {"__main__", "__mp_main__"} for side in sides)
-    same = isinstance(test.ops[0], ast.Eq)
-    return named and main and same, named and main and isinstance(test.ops[0], ast.NotEq)
+    if not (named and main):
+        return False, False
+    return isinstance(test.ops[0], ast.Eq), isinstance(test.ops[0], ast.NotEq)
 
 
 def spared_by(test: ast.expr) -> int:
     """What an ``if`` provides for: one that asks for a version, for an attribute, or for a type checker."""
-    ordered = False
-    asked = False
-    waiting: list[ast.AST] = [test]
-    while waiting:
-        node = waiting.pop()
+    ordered = asked = False
+    for node in ast.walk(test):
         name = getattr(node, "id", None) or getattr(node, "attr", None)
         if isinstance(name, str):
-            if name in _ASKING or (name.isupper() and ("VERSION" in name or any(map(str.isdigit, name)))):
+            if name in _ASKING or _is_version_constant(name):
                 return IMPORTS | ATTRIBUTES
             asked = asked or name == "version" or name.endswith("_version")
-        elif isinstance(node, _ORDERED):
-            ordered = True
-        for field in node._fields:
-            value = getattr(node, field, None)
-            parts = value if isinstance(value, list) else (value,)
-            waiting += [part for part in parts if isinstance(part, ast.AST)]
+        ordered = ordered or isinstance(node, _ORDERED)
     return IMPORTS | ATTRIBUTES if asked and ordered else 0
+
+
+def _is_version_constant(name: str) -> bool:
+    return name.isupper() and ("VERSION" in name or any(map(str.isdigit, name)))

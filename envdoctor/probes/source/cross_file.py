@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import posixpath
 
-from envdoctor.probes.source.things import OWN, names_class
+from envdoctor.probes.source.abstract_values import OWN, names_class
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

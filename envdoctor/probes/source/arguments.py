@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 import ast
+import itertools
 
-from envdoctor.probes.source.scopes import Function, below, within
-from envdoctor.probes.source.shown import is_plain_key
-from envdoctor.probes.source.things import Thing, last, names_class, qualified
+from envdoctor.probes.source.abstract_values import Value, last, names_class, qualified
+from envdoctor.probes.source.bindings import Function, below, within
+from envdoctor.probes.source.excerpts import is_plain_key
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from typing import Any, ClassVar
 
-    from envdoctor.probes.source.names import Resolver
-    from envdoctor.probes.source.scopes import Place, Scope
-    from envdoctor.probes.source.shown import Text
+    from envdoctor.probes.source.bindings import Place, Scope
+    from envdoctor.probes.source.excerpts import Excerpts
+    from envdoctor.probes.source.resolver import Resolver
 
 #: Bounds of one argument: what it carries, how deep that is followed, and entries of a dictionary.
 MOST_CARRIED = 24
@@ -28,37 +29,49 @@ _LARGEST_NUMBER = 1 << 53
 _OWN_PICKLING = {"__getstate__", "__reduce__", "__reduce_ex__", "__getnewargs__", "__getnewargs_ex__", "__copyreg__"}
 
 
-class Values:
+class Arguments:
     """Describes arguments. ``by_value``: the file runs as a program, so its own functions travel with their globals."""
 
-    def __init__(self, resolver: Resolver, text: Text, *, by_value: bool) -> None:
+    def __init__(self, resolver: Resolver, excerpts: Excerpts, *, by_value: bool) -> None:
         self.resolver = resolver
-        self.text = text
+        self.excerpts = excerpts
         self.by_value = by_value
+
+    def of_call(self, node: ast.Call, place: Place) -> dict[str, Any]:
+        """The ``arguments`` and ``keywords`` of a call, and whether it is ``open`` to more; without empty fields."""
+        arguments = list(itertools.takewhile(lambda one: not isinstance(one, ast.Starred), node.args))
+        keywords = {one.arg: self.describe(one.value, place, one.arg) for one in node.keywords if one.arg}
+        fields = {
+            "arguments": [self.describe(one, place) for one in arguments],
+            "keywords": keywords,
+            "open": len(arguments) < len(node.args) or any(one.arg is None for one in node.keywords),
+        }
+        return {field: value for field, value in fields.items() if value}
 
     def describe(self, node: ast.expr, place: Place, label: str = "", depth: int = 0) -> dict[str, Any]:
         """An argument, without the fields that are empty."""
-        found = self.resolver.things(node, place)
-        answer = self.summary(found, label or self.text.of(node), depth)
-        answer["text"] = self.text.of(node)
+        found = self.resolver.resolve(node, place)
+        answer = self.summary(found, label or self.excerpts.of(node), depth)
+        answer["text"] = self.excerpts.of(node)
         return answer
 
-    def summary(self, found: list[Thing], label: str, depth: int = 0) -> dict[str, Any]:
-        """What several possibilities come to; ``label`` says in ``via`` where it stood."""
+    def summary(self, found: list[Value], label: str, depth: int = 0) -> dict[str, Any]:
+        """A description of several possible values; ``label`` says in ``via`` where they are given."""
         flat = self._flat(found)
-        answer: dict[str, Any] = {"is": sorted({kind(one) for one in flat}) or ["unknown"]}
-        made = sorted({_maker(one) for one in flat if one.kind in {"made", "self"}})
-        names = sorted({one.name for one in flat if one.kind in {"ref", "function", "class", "method"}})
-        carried = _Carried(self, label).all(found)
-        fields = {"made_by": made, "names": names, "carries": carried}
-        answer.update({field: value for field, value in fields.items() if value})
+        fields = {
+            "is": sorted(set(map(kind, flat))) or ["unknown"],
+            "made_by": sorted({_maker(one) for one in flat if one.kind in {"made", "self"}}),
+            "names": sorted({one.name for one in flat if one.kind in {"ref", "function", "class", "method"}}),
+            "carries": _Carried(self, label).all(found),
+        }
+        answer: dict[str, Any] = {field: value for field, value in fields.items() if value}
         if len(found) == 1 and found[0].kind == "constant" and _plain(found[0].parts):
             answer["value"] = found[0].parts
         if depth == 0:
             self._entries(found, answer)
         return answer
 
-    def _entries(self, found: list[Thing], answer: dict[str, Any]) -> None:
+    def _entries(self, found: list[Value], answer: dict[str, Any]) -> None:
         """The entries of a dictionary, by key; ``open`` where others may be among them."""
         dicts = [one for one in found if one.kind == "dict"]
         if not dicts:
@@ -75,9 +88,9 @@ class Values:
         if unknown:
             answer["open"] = True
 
-    def _flat(self, found: list[Thing]) -> list[Thing]:
+    def _flat(self, found: list[Value]) -> list[Value]:
         """Things, with the elements of lists in place of the lists; of lists of many lists, the first."""
-        answer: list[Thing] = []
+        answer: list[Value] = []
         waiting = [(one, 0) for one in reversed(found)]
         steps = 0
         while waiting and steps < MOST_ELEMENTS:
@@ -94,19 +107,19 @@ class Values:
 class _Carried:
     """Collects what travels with one argument."""
 
-    def __init__(self, values: Values, label: str) -> None:
-        self.values = values
-        self.resolver = values.resolver
+    def __init__(self, arguments: Arguments, label: str) -> None:
+        self.arguments = arguments
+        self.resolver = arguments.resolver
         self.label = label
         self.seen: set[tuple[object, ...]] = set()
         self.found: list[dict[str, Any]] = []
 
-    def all(self, things: list[Thing]) -> list[dict[str, Any]]:
-        self._each(things, self.label, 0)
+    def all(self, values: list[Value]) -> list[dict[str, Any]]:
+        self._each(values, self.label, 0)
         return self.found
 
-    def _each(self, things: list[Thing], via: str, depth: int, given: Any = None, *, inside: bool = False) -> None:
-        for one in things:
+    def _each(self, values: list[Value], via: str, depth: int, given: Any = None, *, inside: bool = False) -> None:
+        for one in values:
             key = (one.kind, one.name, id(one.node), id(one.given or given))
             bounded = len(self.seen) < MOST_ELEMENTS and len(self.found) < MOST_CARRIED
             if depth <= MOST_DEEP and key not in self.seen and bounded:
@@ -115,14 +128,14 @@ class _Carried:
                 if handler is not None:
                     handler(self, one, via, depth, one.given or given, inside=inside)
 
-    def _note(self, name: str, thing: Thing, via: str) -> None:
+    def _note(self, name: str, thing: Value, via: str) -> None:
         line = getattr(thing.node, "lineno", None)
         self.found.append({"name": name, "line": line, "via": via})
 
     def _expression(self, node: ast.expr, place: Place, via: str, depth: int, given: Any) -> None:
         self._each(self.resolver.evaluate(node, place), via, depth + 1, given)
 
-    def _made(self, one: Thing, via: str, depth: int, given: Any, *, inside: bool) -> None:
+    def _made(self, one: Value, via: str, depth: int, given: Any, *, inside: bool) -> None:
         self._note(one.name, one, via)
         if one.scope is None or self._pickles_itself(one.scope):
             return
@@ -135,26 +148,28 @@ class _Carried:
     def _arguments(self, call: ast.Call, place: Place, depth: int, given: Any) -> None:
         for argument in call.args:
             value = argument.value if isinstance(argument, ast.Starred) else argument
-            self._expression(value, place, self.values.text.of(value), depth, given)
+            self._expression(value, place, self.arguments.excerpts.of(value), depth, given)
         for keyword in call.keywords:
-            self._expression(keyword.value, place, keyword.arg or self.values.text.of(keyword.value), depth, given)
+            self._expression(
+                keyword.value, place, keyword.arg or self.arguments.excerpts.of(keyword.value), depth, given
+            )
 
     def _attributes(self, scope: Scope, depth: int) -> None:
         for name, bindings in scope.attributes().items():
             for binding in bindings:
                 self._each(self.resolver.bound(binding, scope), f"self.{name}", depth + 1)
 
-    def _self(self, one: Thing, via: str, depth: int, given: Any, *, inside: bool) -> None:
+    def _self(self, one: Value, via: str, depth: int, given: Any, *, inside: bool) -> None:
         if one.scope is not None and not self._pickles_itself(one.scope):
             self._attributes(one.scope, depth)
 
-    def _method(self, one: Thing, via: str, depth: int, given: Any, *, inside: bool) -> None:
+    def _method(self, one: Value, via: str, depth: int, given: Any, *, inside: bool) -> None:
         self._each([one.parts], via, depth + 1, given)
 
     def _pickles_itself(self, scope: Scope) -> bool:
         return any(name in scope.bindings for name in _OWN_PICKLING)
 
-    def _function(self, one: Thing, via: str, depth: int, given: Any, *, inside: bool) -> None:
+    def _function(self, one: Value, via: str, depth: int, given: Any, *, inside: bool) -> None:
         """A lambda or local function takes along what it reads; a function of the module is imported again."""
         scope = one.scope
         if scope is None:
@@ -162,12 +177,15 @@ class _Carried:
         local = one.kind == "lambda" or scope.nested()
         if local:
             self._note("lambda" if one.kind == "lambda" else "local-function", one, via)
-        if local or (inside and self.values.by_value):
+        if local or (inside and self.arguments.by_value):
             self._captured(scope, depth, given)
-        if local and isinstance(scope.node, (*Function, ast.Lambda)) and scope.place is not None:
-            for default in (*scope.node.args.defaults, *scope.node.args.kw_defaults):
-                if default is not None:
-                    self._expression(default, scope.place, self.values.text.of(default), depth, given)
+        if local:
+            self._defaults(scope, depth, given)
+
+    def _defaults(self, scope: Scope, depth: int, given: Any) -> None:
+        if isinstance(scope.node, (*Function, ast.Lambda)) and scope.place is not None:
+            for default in filter(None, (*scope.node.args.defaults, *scope.node.args.kw_defaults)):
+                self._expression(default, scope.place, self.arguments.excerpts.of(default), depth, given)
 
     def _captured(self, scope: Scope, depth: int, given: Any) -> None:
         for name, place in _reads(scope):
@@ -175,29 +193,29 @@ class _Carried:
             if owner is not None and not within(owner, scope):
                 self._each(self.resolver.lookup(name, place), name, depth + 1, given, inside=True)
 
-    def _parameter(self, one: Thing, via: str, depth: int, given: Any, *, inside: bool) -> None:
+    def _parameter(self, one: Value, via: str, depth: int, given: Any, *, inside: bool) -> None:
         if given is not None and one.scope is not None and given[1] is one.scope:
             self._each(self.resolver.argument(one.name, one.scope, given[0]), via, depth + 1)
 
-    def _partial(self, one: Thing, via: str, depth: int, given: Any, *, inside: bool) -> None:
+    def _partial(self, one: Value, via: str, depth: int, given: Any, *, inside: bool) -> None:
         if isinstance(one.node, ast.Call) and one.place is not None:
             self._arguments(one.node, one.place, depth, given)
 
-    def _items(self, one: Thing, via: str, depth: int, given: Any, *, inside: bool) -> None:
+    def _items(self, one: Value, via: str, depth: int, given: Any, *, inside: bool) -> None:
         for node, place in one.parts[:MOST_ENTRIES]:
             self._expression(node, place, via, depth, given)
 
-    def _dict(self, one: Thing, via: str, depth: int, given: Any, *, inside: bool) -> None:
+    def _dict(self, one: Value, via: str, depth: int, given: Any, *, inside: bool) -> None:
         for key, value, place in one.parts[:MOST_ENTRIES]:
             label = via
             if isinstance(key, ast.Constant):
                 label = f"{via if via.isidentifier() else ''}[{repr(key.value) if is_plain_key(key.value) else '...'}]"
             self._expression(value, place, label, depth, given)
 
-    def _generator(self, one: Thing, via: str, depth: int, given: Any, *, inside: bool) -> None:
+    def _generator(self, one: Value, via: str, depth: int, given: Any, *, inside: bool) -> None:
         self._note("generator", one, via)
 
-    def _ref(self, one: Thing, via: str, depth: int, given: Any, *, inside: bool) -> None:
+    def _ref(self, one: Value, via: str, depth: int, given: Any, *, inside: bool) -> None:
         """An imported name may stand for an object of another file of the project: settled where files are linked."""
         if inside and not one.name.startswith("builtins.") and "." in one.name:
             self.found.append({"name": one.name, "line": None, "via": via, "imported": True})
@@ -217,7 +235,7 @@ class _Carried:
     }
 
 
-def kind(one: Thing) -> str:
+def kind(one: Value) -> str:
     """The word for what a thing is."""
     if one.kind == "made":
         return "instance" if one.scope is not None or names_class(one.name) else "result"
@@ -243,7 +261,7 @@ def _named(name: str) -> str:
     return "function" if "." in name else "unknown"
 
 
-def _maker(one: Thing) -> str:
+def _maker(one: Value) -> str:
     return qualified(one.scope) if one.kind == "self" and one.scope is not None else one.name
 
 

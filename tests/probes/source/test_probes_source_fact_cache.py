@@ -11,12 +11,13 @@ from conftest import environment, run
 
 from envdoctor.probes import cache as files
 from envdoctor.probes.project import Project
-from envdoctor.probes.source import cache as remembered
+from envdoctor.probes.source import fact_cache as remembered
 from envdoctor.probes.source import uses
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="the cache directory is set through XDG_CACHE_HOME")
 PADDING = "# " + "x" * remembered.WORTH_REMEMBERING + "\n"
 SOURCE = PADDING + "import a\na.b(1)\n"
+ASKED = frozenset(["a", "a.*"]), frozenset()
 
 
 @pytest.fixture
@@ -26,16 +27,16 @@ def folder(tmp_path, monkeypatch):
 
 
 def ask(cache, source=SOURCE):
-    return [(use[1], use[2]) for uses in cache.ask("facts", source)["value"].values() for use in uses]
+    return [(use["name"], use["line"]) for uses in cache.ask(source, ASKED)["value"].values() for use in uses]
 
 
 def test_another_process_reads_nothing_anew(folder):
-    expected = ask(remembered.Cache())
+    expected = ask(remembered.FileFacts())
     (path,) = folder.iterdir()
     files.keep(str(path), files.read(str(path)).replace(b'"a.b"', b'"only.in.the.cache"'))
-    assert ("only.in.the.cache", 3) in ask(remembered.Cache())
+    assert ("only.in.the.cache", 3) in ask(remembered.FileFacts())
     path.unlink()
-    assert ask(remembered.Cache()) == expected
+    assert ask(remembered.FileFacts()) == expected
 
 
 def test_entries_are_by_content_not_by_time(folder, tmp_path):
@@ -51,42 +52,40 @@ def test_entries_are_by_content_not_by_time(folder, tmp_path):
     file.write_text(SOURCE + "a.b(2)\n")
     os.utime(file, (1, 1))
     assert len(uses(Project.at(str(tmp_path)), "a.b")["found"]) == 2
-    assert len(list(folder.glob("facts-*"))) == 2
+    assert len(list(folder.glob("uses-*"))) == 2
 
 
-@pytest.mark.parametrize(
-    "damage", [b"", b"{", b"[]", b"null", b"\xff\0", b'{"value":', b'{"facts":{}}', b"[" * 100_000]
-)
+@pytest.mark.parametrize("damage", [b"", b"{", b"[]", b"null", b"\xff\0", b'{"value":', b'{"uses":{}}', b"[" * 100_000])
 def test_a_damaged_entry_is_made_anew(folder, damage):
-    expected = ask(remembered.Cache())
+    expected = ask(remembered.FileFacts())
     (path,) = folder.iterdir()
     files.keep(str(path), damage)
-    assert ask(remembered.Cache()) == expected
-    assert json.loads(files.read(str(path)))["facts"]["value"]
+    assert ask(remembered.FileFacts()) == expected
+    assert json.loads(files.read(str(path)))["value"]
 
 
 def test_a_gap_is_remembered_too(folder):
-    answer = remembered.Cache().ask("facts", PADDING + "print 'a'\n")
-    assert answer == remembered.Cache().ask("facts", PADDING + "print 'a'\n")
+    answer = remembered.FileFacts().ask(PADDING + "print 'a'\n", ASKED)
+    assert answer == remembered.FileFacts().ask(PADDING + "print 'a'\n", ASKED)
     assert answer["line"] == 2
 
 
 def test_small_texts_leave_no_trace(folder):
-    assert ask(remembered.Cache(), "import a\na.b()\n") == [("a", 1), ("a.b", 2)]
+    assert ask(remembered.FileFacts(), "import a\na.b()\n") == [("a", 1), ("a.b", 2)]
     assert not folder.exists()
 
 
 def test_the_cache_cannot_be_written(folder):
     folder.parent.mkdir()
     folder.write_text("a file where the directory should be")
-    cache = remembered.Cache()
+    cache = remembered.FileFacts()
     assert ask(cache)
     cache.tidy()
 
 
 def test_the_oldest_entries_go_first(folder, monkeypatch):
     monkeypatch.setattr(remembered, "MOST_ENTRIES", 3)
-    cache = remembered.Cache()
+    cache = remembered.FileFacts()
     for number in range(6):
         ask(cache, f"{SOURCE}x = {number}\n")
         for age, path in enumerate(sorted(folder.iterdir(), key=os.path.getmtime), 1):
@@ -98,8 +97,9 @@ def test_the_oldest_entries_go_first(folder, monkeypatch):
 
 def test_two_processes_at_once(folder, tmp_path):
     program = (
-        "import sys\nfrom envdoctor.probes.source.cache import Cache\ncache = Cache()\n"
-        "for n in range(40):\n  print(len(cache.ask('facts', sys.argv[1] + f'x = {n}\\n')['value']))\ncache.tidy()\n"
+        "import sys\nfrom envdoctor.probes.source.fact_cache import FileFacts\ncache = FileFacts()\n"
+        "asked = frozenset(['a', 'a.*']), frozenset()\n"
+        "for n in range(40):\n  print(len(cache.ask(sys.argv[1] + f'x = {n}\\n', asked)['value']))\ncache.tidy()\n"
     )
     both = [
         subprocess.Popen(

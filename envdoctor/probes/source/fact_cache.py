@@ -1,0 +1,180 @@
+"""What scanning has found is remembered by content, in the user's cache: of each file, and of a whole project.
+
+An entry is named after the content and after a digest of this package's own sources, so that neither an edited file
+nor another release is answered from the past. Small files are scanned anew and leave no trace.
+"""
+
+from __future__ import annotations
+
+import atexit
+import functools
+import hashlib
+import json
+import os
+import sys
+
+from envdoctor import dotted
+from envdoctor.probes import cache, several
+from envdoctor.probes.project.walk import is_code
+from envdoctor.probes.source.file_uses import UnreadableError, exports_of, uses_of
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import Any, Optional
+
+    from envdoctor.probes.source.relevance import Asked
+
+    #: A file's source, with what is asked of it; with ``None``, its exports are.
+    Question = tuple[str, Optional[Asked]]
+    #: ``{"value": ...}``, or ``{"line": ..., "reason": ...}`` where the file cannot be scanned.
+    Answer = dict[str, Any]
+
+#: From how many characters on scanning a file again costs more than remembering it, and all files of a project.
+WORTH_REMEMBERING = 2048
+WORTH_REMEMBERING_ALL = 200_000
+#: Entries and bytes on disk; the oldest go first.
+MOST_ENTRIES = 4000
+MOST_BYTES = 64 << 20
+#: Entries in memory.
+_MOST_HELD = 4096
+
+
+class FileFacts:
+    """What :func:`uses_of` and :func:`exports_of` return of files."""
+
+    def __init__(self) -> None:
+        self._held: dict[str, Answer] = {}
+        self._written = False
+
+    def ask(self, source: str, asked: Asked | None) -> Answer:
+        """The uses in a file, or its exports."""
+        key = _key(source, asked)
+        answer = self._held.get(key)
+        if answer is None:
+            known = load(_path(key)) if len(source) >= WORTH_REMEMBERING else {}
+            answer = known if "value" in known or "reason" in known else json.loads(self._scan(source, asked))
+            self._hold(key, answer)
+        return answer
+
+    def prepare(self, questions: Sequence[Question]) -> None:
+        """Scan several files on every core; none twice."""
+        new = [one for one in questions if not self._is_known(*one)]
+        made = several.each([len(source) for source, _ in new], lambda at: self._scan(*new[at]))
+        for at, data in made.items():
+            self._hold(_key(*new[at]), json.loads(data))
+        self._written = self._written or bool(new)
+
+    def _is_known(self, source: str, asked: Asked | None) -> bool:
+        key = _key(source, asked)
+        return key in self._held or (len(source) >= WORTH_REMEMBERING and os.path.exists(_path(key)))
+
+    def _hold(self, key: str, answer: Answer) -> None:
+        if len(self._held) >= _MOST_HELD:
+            self._held.clear()
+        self._held[key] = answer
+
+    def _scan(self, source: str, asked: Asked | None) -> bytes:
+        """An answer as JSON; kept on disk as well where it is worth that."""
+        answer: Answer
+        try:
+            answer = {"value": exports_of(source) if asked is None else uses_of(source, asked)}
+        except UnreadableError as error:
+            answer = {"line": error.line, "reason": error.reason}
+        data = json.dumps(answer, separators=(",", ":")).encode()
+        if len(source) >= WORTH_REMEMBERING:
+            cache.keep(_path(_key(source, asked)), data)
+            self._written = True
+        return data
+
+    def tidy(self) -> None:
+        """Remove the oldest entries where there are too many; nothing unless this process has added some."""
+        if self._written:
+            self._written = False
+            cache.prune(directory(), MOST_ENTRIES, MOST_BYTES)
+
+
+class ProjectFacts(dict[str, "dict[str, list[Any]]"]):
+    """The answers about one project by pattern, on disk where the project is and is large enough.
+
+    They are written when the process ends, so that many questions cost one file. A project in which nothing changed is
+    only read and hashed, not scanned.
+    """
+
+    def __init__(self, project: Any) -> None:
+        super().__init__()
+        name = _content(project) if project.root is not None else None
+        if name is not None:
+            self._path = _path(f"answers-{name}")
+            self.update(load(self._path).get("value", {}))
+            self._written = len(self)
+            atexit.register(self.keep)
+
+    def keep(self) -> None:
+        """Write what is new."""
+        if len(self) > self._written:
+            self._written = len(self)
+            cache.keep(self._path, json.dumps({"value": self}, separators=(",", ":")).encode())
+
+
+def _content(project: Any) -> str | None:
+    """A name for all source of a project; ``None`` where it is too small to be worth one."""
+    digest = hashlib.blake2b(digest_size=16)
+    size = 0
+    project.kept()  # so that each file is read once
+    for name in filter(is_code, project.files()):
+        data = project.read(name)
+        size += len(data)
+        digest.update(f"{name}\n{len(data)}\n".encode("utf-8", "surrogatepass"))
+        digest.update(data)
+    return digest.hexdigest() if size >= WORTH_REMEMBERING_ALL else None
+
+
+@functools.lru_cache(maxsize=4)
+def _key(source: str, asked: Asked | None) -> str:
+    digest = hashlib.blake2b(source.encode("utf-8", "surrogatepass"), digest_size=16, salt=_salt(asked))
+    return f"{'exports' if asked is None else 'uses'}-{digest.hexdigest()}"
+
+
+@functools.lru_cache(maxsize=256)
+def _salt(asked: Asked | None) -> bytes:
+    text = "" if asked is None else "\n".join("\t".join(sorted(one)) for one in asked)
+    return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).digest()
+
+
+def _path(key: str) -> str:
+    return os.path.join(directory(), f"{key}-{_version()}.json")
+
+
+def load(path: str) -> dict[str, Any]:
+    """What an earlier run kept; empty where it is not there or damaged."""
+    try:
+        answer = json.loads(cache.read(path) or b"{}")
+    except (ValueError, RecursionError):
+        return {}
+    return answer if isinstance(answer, dict) else {}
+
+
+def directory() -> str:
+    """The directory of the entries."""
+    return os.path.join(cache.directory(), "source")
+
+
+@functools.cache
+def _version() -> str:
+    """A digest of what an answer depends on besides the text: the sources that make it, and the Python that parses."""
+    digest = hashlib.blake2b(repr(sys.version_info[:2]).encode(), digest_size=8)
+    for path in _makers():
+        with open(path, "rb") as file:
+            digest.update(file.read())
+    return digest.hexdigest()
+
+
+def _makers() -> list[str]:
+    """The files of code that make an answer; of a package in an archive, the archive."""
+    archive = getattr(sys.modules[__name__].__loader__, "archive", None)
+    if archive is not None:
+        return [archive]
+    folder = os.path.dirname(__file__)
+    names = sorted(name for name in os.listdir(folder) if name.endswith(".py"))
+    return [*(os.path.join(folder, name) for name in names), dotted.__file__]

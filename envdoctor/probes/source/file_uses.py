@@ -1,0 +1,209 @@
+"""Every import, reference and call of a file whose qualified name matches, with what is passed where."""
+
+from __future__ import annotations
+
+import ast
+import gc
+import sys
+import warnings
+
+from envdoctor.probes.source.abstract_values import OWN, Call, Value, last
+from envdoctor.probes.source.arguments import Arguments
+from envdoctor.probes.source.ast_expressions import TooLargeError
+from envdoctor.probes.source.ast_statements import Walker
+from envdoctor.probes.source.bindings import ATTRIBUTES, IMPORTS, Place, below
+from envdoctor.probes.source.call_graph import CallGraph, runner
+from envdoctor.probes.source.excerpts import Excerpts
+from envdoctor.probes.source.relevance import Relevance, patterns_of
+from envdoctor.probes.source.resolver import Resolver
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+    from typing import Any
+
+    from envdoctor.probes.source.relevance import Asked
+
+    Use = dict[str, Any]
+
+MOST_USES = 20_000
+#: Before 3.11, Python's own parser could run out of stack on long chains of operators.
+_MOST_OPERATORS = 160_000
+_LAST_PLACE = 1 << 60
+_NO_MODULES = ("builtins.", OWN)
+
+
+class UnreadableError(Exception):
+    """Why a file cannot be scanned, as ``line`` (or ``None``) and a reason."""
+
+    def __init__(self, line: int | None, reason: str) -> None:
+        super().__init__(reason)
+        self.line = line
+        self.reason = reason
+
+
+def uses_of(source: str, asked: Asked) -> dict[str, list[Use]]:
+    """The uses of one file by the last segment of their names; names of its own module begin with ``@``.
+
+    ``asked`` are patterns and the top-level names of the project's own modules: returned are the uses that match, and
+    those that begin in the project and may resolve to one that does. A use has ``kind``, ``name``, ``line``,
+    ``guarded``, ``text``, and, where they are not empty, ``literals``, ``arguments``, ``keywords``, ``open``,
+    ``spared`` (names on the way to this one whose absence the code provides for) and ``among`` (then all that the
+    expression may be).
+    Raises ``UnreadableError``.
+    """
+    answer: dict[str, list[Use]] = _scanned(source, lambda file: file.uses(asked))
+    return answer
+
+
+def exports_of(source: str) -> dict[str, Any]:
+    """What a file's top-level names resolve to: ``{"ref": name}``, or what they are and, for functions, return.
+
+    Raises ``UnreadableError``.
+    """
+    answer: dict[str, Any] = _scanned(source, _File.exports)
+    return answer
+
+
+def _scanned(source: str, scan: Callable[[_File], Any]) -> Any:
+    enabled = gc.isenabled()
+    gc.disable()  # a syntax tree is many objects and no garbage
+    file = None
+    try:
+        file = _File(source)
+        return scan(file)
+    except (SyntaxError, ValueError, RecursionError, MemoryError, TooLargeError) as error:
+        raise _unreadable(error) from None
+    finally:
+        if file is not None:
+            file.close()
+        if enabled:
+            gc.enable()
+
+
+def _unreadable(error: BaseException) -> UnreadableError:
+    if isinstance(error, SyntaxError):
+        version = ".".join(map(str, sys.version_info[:2]))
+        return UnreadableError(error.lineno, f"Python {version} does not understand it: {error.msg}")
+    if isinstance(error, ValueError):
+        return UnreadableError(None, f"it is not Python source: {error}")
+    return UnreadableError(None, "it is too large" if isinstance(error, TooLargeError) else "it is nested too deeply")
+
+
+def _parsed(source: str) -> ast.Module:
+    if sys.version_info < (3, 11) and sum(map(source.count, "+-*/%|&^.([")) > _MOST_OPERATORS:
+        raise RecursionError
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of invalid escapes in somebody else's strings
+        return ast.parse(source)
+
+
+class _File:
+    """The scopes of one file, and what resolves and describes its names."""
+
+    def __init__(self, source: str) -> None:
+        tree = _parsed(source)
+        walker = Walker(tree)
+        self.module = walker.module
+        self.imports = walker.imports
+        self.resolver = Resolver(walker.scope_of)
+        self.excerpts = Excerpts(source)
+        program = any(isinstance(one, ast.Expr) and isinstance(one.value, ast.Call) for one in tree.body)
+        self.arguments = Arguments(self.resolver, self.excerpts, by_value=program or "__main__" in source)
+
+    def close(self) -> None:
+        """Free everything at once: scopes refer to each other, and would wait for the collector of garbage."""
+        for scope in list(below(self.module)):
+            vars(scope).clear()
+
+    def uses(self, asked: Asked) -> dict[str, list[Use]]:
+        """As :func:`uses_of`."""
+        patterns = patterns_of(*asked)
+        scopes = list(below(self.module))
+        relevance = Relevance(scopes, patterns)
+        found = [
+            ({"kind": "import", "name": name, "line": line, "text": self.excerpts.import_line(line)}, place)
+            for name, line, place in self.imports
+            if not place.block.spared & IMPORTS and patterns.may_match(name)
+        ]
+        for scope in scopes:
+            for node, place in scope.reads:
+                target = node.func if isinstance(node, ast.Call) else node
+                if relevance.concerns(target) and not place.block.spared & ATTRIBUTES and len(found) < MOST_USES:
+                    values = self.resolver.resolve(target, place)
+                    names = filter(patterns.may_match, sorted(set(_foreign(values))))
+                    found += ((use, place) for use in self._described(node, place, names, values))
+        return self._by_end(found)
+
+    def _described(self, node: ast.expr, place: Place, names: Iterable[str], values: Iterable[Value]) -> Iterator[Use]:
+        """A use for each name that an expression resolves to."""
+        detail: Use | None = None
+        for name in names:
+            detail = detail or self._detail(node, place, values)
+            yield {**detail, "name": name}
+
+    def _detail(self, node: ast.expr, place: Place, values: Iterable[Value]) -> Use:
+        """All of a use but its name."""
+        text, literals = self.excerpts.with_literals(node)
+        spared = sorted({name for one in values for name in one.spared})
+        among = {one.name for one in values if one.name and one.kind != "parameter"} if spared else ()
+        fields = {
+            "literals": [] if literals.count(None) == len(literals) else literals,
+            "spared": spared,
+            "among": sorted(among),
+        }
+        if isinstance(node, ast.Call):
+            fields.update(self.arguments.of_call(node, place))
+        kind = "call" if isinstance(node, ast.Call) else "name"
+        return {
+            "kind": kind,
+            "line": node.lineno,
+            "text": text,
+            **{one: value for one, value in fields.items() if value},
+        }
+
+    def _by_end(self, found: list[tuple[Use, Place]]) -> dict[str, list[Use]]:
+        """Uses by the last segments of their names, each with whether importing the file does not reach it."""
+        runners = {runner(place.scope) for _, place in found if not place.block.guard}
+        reached = CallGraph(self.module, self.resolver).reached(runners)
+        answer: dict[str, list[Use]] = {}
+        for use, place in found:
+            use["guarded"] = place.block.guard or runner(place.scope) not in reached
+            answer.setdefault(last(use["name"]), []).append(use)
+        return answer
+
+    def exports(self) -> dict[str, Any]:
+        """As :func:`exports_of`."""
+        answer: dict[str, Any] = {}
+        here = Place(self.module, self.module.inside.block, _LAST_PLACE)
+        for name in self.module.bindings:
+            self.resolver.steps = 0
+            found = self.resolver.lookup(name, here)
+            if len(found) == 1 and found[0].name in found[0].spared:
+                continue  # what the file can do without
+            if found:
+                answer[name] = self._export(name, found, here)
+        return answer
+
+    def _export(self, name: str, found: list[Value], here: Place) -> dict[str, Any]:
+        if len(found) == 1 and found[0].kind == "ref":
+            return {"ref": found[0].name}
+        answer = {**self.arguments.summary(found, name), "line": getattr(found[0].node, "lineno", None)}
+        made = [Value("made", one.name, scope=one.scope) for one in found if one.kind == "class"]
+        if made:
+            answer["instance"] = self.arguments.summary(made, name)
+        if all(one.kind == "function" and one.scope is not None for one in found):
+            answer["returns"] = self._returned(found, here)
+        return answer
+
+    def _returned(self, functions: list[Value], here: Place) -> dict[str, Any]:
+        call = Call(ast.Call(func=ast.Name(id="_", ctx=ast.Load()), args=[], keywords=[]), here)
+        found = [one for function in functions for one in self.resolver.returned(function, call)]
+        return self.arguments.summary(found, f"{functions[0].name.lstrip(OWN)}()")
+
+
+def _foreign(values: Iterable[Value]) -> Iterator[str]:
+    """The names among values that are attributes of modules, and neither built-in nor the file's own."""
+    for one in values:
+        if one.kind in {"ref", "member"} and "." in one.name.strip(".") and not one.name.startswith(_NO_MODULES):
+            yield one.name

@@ -1,0 +1,204 @@
+"""Which files are worth parsing for a pattern, by their import statements and by what follows a dot."""
+
+from __future__ import annotations
+
+import fnmatch
+import functools
+import re
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from typing import Protocol
+
+    class Project(Protocol):
+        """The files of a project, by name."""
+
+        def files(self) -> list[str]:
+            """Give all names."""
+            ...
+
+        def mentioning(self, word: bytes) -> list[str]:
+            """Give the source files that contain a word."""
+            ...
+
+        def read(self, name: str) -> bytes:
+            """Give the bytes of a file."""
+            ...
+
+
+_IMPORT = b"import"
+#: Most import statements: a line, with nothing else on it.
+_LINE = re.compile(rb"[ \t]*(?:from[ \t]+([\w.]+)[ \t]+)?import[ \t]+[\w., \t*]*")
+#: From ``import`` to the end of the statement, over continued lines and parentheses.
+_REST = re.compile(rb"(?:[^\n\\(#]|\\\r?\n?)*(?:\((?:[^)#]|#[^\n]*)*)?")
+_WORD = re.compile(rb"[A-Za-z_]\w*")
+_ATTRIBUTE = re.compile(rb"\.(?:\s|\\\r?\n)*([A-Za-z_]\w*)")
+#: What precedes a name that is assigned, returned or passed as it is, and how far to look for it.
+_PASSED = re.compile(rb"(?:[=(,\[:]|\b(?:else|return|or|and|in))\s*\Z")
+_BEFORE = 32
+#: What is further before an ``import`` is not of its statement.
+_FURTHEST = 300
+#: From ``from`` to ``import``, at the beginning of a statement.
+_FROM = re.compile(rb"(?:^|[:;])\s*from(?![\w])([\w.\s\\]+)\Z")
+#: The first word of a dotted name.
+_MODULE = re.compile(rb"(?<![\w.])[A-Za-z_]\w*")
+_ALIAS = re.compile(rb"([\w.]+)\s+as\s+(\w+)")
+_GLOB = frozenset("*?[")
+#: Segments of a pattern that names something of a module directly.
+_DIRECT = 2
+
+
+class Prefilter:
+    """What the files of a project import and which attributes they take, each computed when it is first needed."""
+
+    def __init__(self, project: Project) -> None:
+        self._project = project
+        names = [name for name in project.files() if name.endswith(".py")]
+        self._own = {name.removeprefix("src/").partition("/")[0].partition(".")[0].encode() for name in names}
+        self._files = set(project.mentioning(_IMPORT))
+        #: The import statements that contain a word.
+        self._statements: dict[bytes, list[_Statement]] = {}
+        #: Other names that import statements give: in all files, by any word of the statement; in each, by the module.
+        self._aliases: dict[bytes, set[bytes]] = {}
+        self._aliases_in: dict[tuple[str, bytes], set[bytes]] = {}
+        same: dict[tuple[bytes | None, bytes], list[str]] = {}  # many files have the same statements
+        for file in self._files:
+            for one in _statements(project.read(file)):
+                same.setdefault(one, []).append(file)
+        for (module, text), files in same.items():
+            self._add(_Statement(module, text, files, self._own), text)
+        self._importing = functools.cache(lambda word: _files(self._statements.get(word, ())))
+        self._linking = functools.cache(lambda word: _files(self._statements.get(word, ()), lambda one: one.is_own))
+        self._attributes = functools.cache(lambda file: set(_ATTRIBUTE.findall(project.read(file))))
+        self._contains = functools.cache(lambda file, word: _ended(word).search(project.read(file)) is not None)
+        self._taken = functools.cache(lambda file, name: _taken(project.read(file), name))
+
+    def _add(self, statement: _Statement, text: bytes) -> None:
+        """Index an import statement by its words and by the other names that it gives."""
+        words = set(_WORD.findall(text))
+        aliases = _ALIAS.findall(text) if b"as" in words else ()
+        for word in words:
+            self._statements.setdefault(word, []).append(statement)
+            if aliases:
+                self._aliases.setdefault(word, set()).update(alias for _, alias in aliases)
+        for name, alias in aliases if statement.module is None else ():
+            for file in statement.files:
+                self._aliases_in.setdefault((file, name), set()).add(alias)
+
+    def files(self, pattern: Sequence[str]) -> list[str]:
+        """The source files in which a name that matches a pattern may be used."""
+        literal = [one.encode() for one in pattern if _GLOB.isdisjoint(one)]
+        is_rooted = _GLOB.isdisjoint(pattern[0])
+        files = self._reaching(literal) if is_rooted else set(self._project.mentioning(max(literal, key=len)))
+        for word in literal[is_rooted:]:
+            files = {file for file in files if self._names(file, word)}
+        for glob in pattern:
+            files = files if _GLOB.isdisjoint(glob) or not glob.strip("*") else self._with_glob(files, glob.encode())
+        if len(pattern) == len(literal) == _DIRECT:
+            files = self._adjacent(files, *literal)
+        return sorted(files)
+
+    def _reaching(self, literal: Sequence[bytes]) -> set[str]:
+        """The files that may reach the first of some words: by importing it, or from another file of the project."""
+        root = literal[0]
+        found = _files(self._statements.get(root, ()), lambda one: root in one.roots)
+        elsewhere = [self._linking(word) for word in (*self._aliases.get(root, ()), *literal)]
+        others = self._files if root in self._own else set().union(*elsewhere)
+        return found | {file for file in others - found if self._contains(file, root)}
+
+    def _names(self, file: str, word: bytes) -> bool:
+        return file in self._importing(word) or word in self._attributes(file)
+
+    def _with_glob(self, files: set[str], glob: bytes) -> set[str]:
+        """Those of some files that import, or take as an attribute, something that matches a glob."""
+        found = {file for word in fnmatch.filter(self._statements, glob) for file in self._importing(word)}
+        words = {word for file in files - found for word in self._attributes(file)}
+        matching = set(fnmatch.filter(words, glob))
+        return {file for file in files if file in found or not matching.isdisjoint(self._attributes(file))}
+
+    def _adjacent(self, files: set[str], root: bytes, last: bytes) -> set[str]:
+        """Those of some files where a name is taken of its module itself, or the module is given another name."""
+        found = _files(self._statements.get(last, ()), lambda one: one.module == root) | self._linking(last)
+        return {file for file in files if file in found or self._takes(file, root, last)}
+
+    def _takes(self, file: str, root: bytes, last: bytes) -> bool:
+        names = {root, *self._aliases_in.get((file, root), ())}
+        names.update(name for name in self._aliases.get(root, ()) if file in self._linking(name))
+        taken = (self._taken(file, name) for name in names)
+        return any(renamed or last in attributes for attributes, renamed in taken)
+
+
+class _Statement:
+    """An import statement: the module after its ``from``, the files that contain it, and what its modules begin with.
+
+    ``is_own`` says that one of the modules may be the project's.
+    """
+
+    __slots__ = ("files", "is_own", "module", "roots")
+
+    def __init__(self, module: bytes | None, text: bytes, files: list[str], own: set[bytes]) -> None:
+        self.module = None if module is None else b"".join(module.split())
+        self.files = files
+        self.roots = frozenset(_MODULE.findall(text if self.module is None else self.module))
+        self.is_own = (self.module or b"").startswith(b".") or not self.roots.isdisjoint(own)
+
+
+def _files(statements: Iterable[_Statement], wanted: Callable[[_Statement], bool] = bool) -> set[str]:
+    return {file for one in statements if wanted(one) for file in one.files}
+
+
+@functools.lru_cache(maxsize=256)
+def _ended(word: bytes) -> re.Pattern[bytes]:
+    return re.compile(re.escape(word) + rb"\b")
+
+
+def _taken(data: bytes, name: bytes) -> tuple[set[bytes], bool]:
+    """The attributes that a text takes of a name, and whether the name is assigned, returned or passed as it is."""
+    attributes = set()
+    passed = False
+    for found in _uses(name).finditer(data):
+        if found[1] is not None:
+            attributes.add(found[1])
+        elif not passed:
+            passed = _PASSED.search(data, max(found.start() - _BEFORE, 0), found.start()) is not None
+    return attributes, passed
+
+
+@functools.lru_cache(maxsize=256)
+def _uses(name: bytes) -> re.Pattern[bytes]:
+    """A name with the attribute taken of it, or alone. It begins with the name, which is what makes it fast."""
+    space = rb"(?:\s|\\\r?\n)*"
+    return re.compile(re.escape(name) + rb"\b(?:" + space + rb"\." + space + rb"([A-Za-z_]\w*)|(?!\s*[.(\[\w]))")
+
+
+def _statements(data: bytes) -> Iterator[tuple[bytes | None, bytes]]:
+    """Everything that looks like an import statement, with the module after its ``from``."""
+    at = data.find(_IMPORT)
+    while at >= 0:
+        first = max(at - _FURTHEST, 0)
+        start = data.rfind(b"\n", first, at) + 1 or first
+        line = _LINE.match(data, start)
+        if line is not None and data[line.end() : line.end() + 1] == b"\n" and data[start - 2 : start - 1] != b"\\":
+            yield line[1], line[0]
+            at = data.find(_IMPORT, line.end())
+            continue
+        module, start, end = _long_statement(data, at, start) or (None, 0, 0)
+        if end:
+            yield module, data[start:end]
+        at = data.find(_IMPORT, max(end, at + len(_IMPORT)))
+
+
+def _long_statement(data: bytes, at: int, start: int) -> tuple[bytes | None, int, int] | None:
+    """The module, the beginning and the end of an import over several lines, or behind something else on its line."""
+    first = max(at - _FURTHEST, 0)
+    while start - 1 > first and data[max(start - 3, 0) : start].endswith((b"\\\n", b"\\\r\n")):
+        start = data.rfind(b"\n", first, start - 1) + 1 or first
+    end = at + len(_IMPORT)
+    before = data[start:at]
+    plain = before.strip()[-1:] in b":;"
+    origin = None if plain else _FROM.search(before)
+    if not (plain or origin) or data[end : end + 1].isalnum():
+        return None
+    rest = _REST.match(data, at)
+    return origin[1] if origin else None, start, max(end, rest.end()) if rest else end

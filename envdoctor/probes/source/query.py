@@ -1,0 +1,195 @@
+"""The source of one project, scanned for patterns: which files, what they say, and what that is across files."""
+
+from __future__ import annotations
+
+import functools
+from fnmatch import fnmatchcase
+from itertools import starmap
+
+from envdoctor.dotted import expression
+from envdoctor.probes.source import source_text
+from envdoctor.probes.source.cross_file import Linker
+from envdoctor.probes.source.fact_cache import FileFacts, ProjectFacts
+from envdoctor.probes.source.prefilter import Prefilter
+from envdoctor.probes.source.relevance import end_of
+from envdoctor.probes.source.source_text import SourceText
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+    from typing import Any
+
+    from envdoctor.probes.source.file_uses import Use
+    from envdoctor.probes.source.prefilter import Project
+    from envdoctor.probes.source.relevance import Asked
+
+    Answer = dict[str, list[Any]]
+
+#: Bytes and files that are scanned at once.
+_BATCH = 16 << 20
+_FILES = 1024
+_GLOB = frozenset("*?[")
+_facts = FileFacts()
+
+
+class Source:
+    """The source of one project; a file is read when a pattern's words are in it."""
+
+    def __init__(self, project: Project) -> None:
+        self._project = project
+        self._files = [name for name in project.files() if name.endswith(".py")]
+        self._answers = ProjectFacts(project)
+        self._exports: dict[str, dict[str, Any]] = {}
+        self._linker = Linker(self._files, self._exported)
+
+    @functools.cached_property
+    def _prefilter(self) -> Prefilter:
+        return Prefilter(self._project)
+
+    def uses(self, pattern: str) -> Answer:
+        """The uses that match one pattern, and what could not be scanned."""
+        if pattern not in self._answers:
+            self.expect([pattern])
+        return self._answers[pattern]
+
+    def expect(self, patterns: Sequence[str]) -> None:
+        """Scan each file once for several patterns."""
+        new = {pattern: _plain(pattern) for pattern in patterns if pattern not in self._answers}
+        asked: dict[str, set[str]] = {}
+        for pattern, files in self._mentioning(sorted(set(new.values()))).items():
+            for file in files:
+                asked.setdefault(file, set()).add(pattern)
+        scans: dict[str, Answer] = {pattern: {"found": [], "gaps": []} for pattern in new.values()}
+        for batch in self._batches(sorted(asked)):
+            self._scan([_Scan(file, self._text(file), asked[file], self._linker.tops) for file in batch], scans)
+        self._answers.update({pattern: scans[plain] for pattern, plain in new.items()})
+        _facts.tidy()
+
+    def _mentioning(self, patterns: Iterable[str]) -> dict[str, list[str]]:
+        """The files in which each pattern may match."""
+        notebooks = [(name, self._text(name).source) for name in self._project.files() if name.endswith(".ipynb")]
+        found = {}
+        for pattern in patterns:
+            words = [one for one in pattern.split(".") if _GLOB.isdisjoint(one)]
+            files = self._prefilter.files(pattern.split(".")) if words else self._files
+            found[pattern] = [*files, *(name for name, text in notebooks if all(word in text for word in words))]
+        return found
+
+    def _batches(self, files: Iterable[str]) -> Iterator[list[str]]:
+        """Files, as many at a time as fit into memory with what is made of them."""
+        batch: list[str] = []
+        size = 0
+        for file in files:
+            batch.append(file)
+            size += len(self._project.read(file))
+            if size > _BATCH or len(batch) == _FILES:
+                yield batch
+                batch, size = [], 0
+        yield batch
+
+    def _text(self, file: str) -> SourceText:
+        data = self._project.read(file)
+        try:
+            return source_text.decode(file, data) if data else SourceText("")
+        except source_text.TextError as error:
+            return SourceText("", unreadable=str(error))
+
+    def _scan(self, scans: Sequence[_Scan], answers: dict[str, Answer]) -> None:
+        """Add what some files contain to the answers."""
+        _facts.prepare([(one.text.source, one.asked) for one in scans if one.text.source])
+        names = {(use["name"], scan.file) for scan in scans for use in scan.foreign()}
+        texts = [self._text(file) for file in sorted(set(filter(None, starmap(self._linker.defined_in, names))))]
+        _facts.prepare([(text.source, None) for text in texts if text.source])
+        for scan in scans:
+            for pattern in scan.asked[0]:
+                answers[pattern]["found"] += self._matching(scan, pattern)
+                answers[pattern]["gaps"] += scan.gaps
+
+    def _matching(self, scan: _Scan, pattern: str) -> Iterator[dict[str, Any]]:
+        """The uses in a file that match a pattern, in order."""
+        for use in sorted(scan.ending(pattern), key=lambda use: (use["line"], use["kind"], use["name"])):
+            name = self._matched(use, scan.file, pattern)
+            if name is not None:
+                yield self._full(use, name, scan)
+
+    def _matched(self, use: Use, file: str, pattern: str) -> str | None:
+        """The name under which a use matches, following names of the project to where they are defined."""
+        name: str = use["name"]
+        meant = expression(pattern).fullmatch
+        if any(map(meant, use.get("spared", ()))) or not all(map(meant, use.get("among", ()))):
+            return None  # the code itself provides for the absence of what the pattern means
+        if name[0] == "." or not meant(name):
+            name = "" if use["kind"] == "import" else self._linker.name(name, file)
+        return name if meant(name) else None
+
+    def _exported(self, file: str) -> dict[str, Any]:
+        if file not in self._exports:
+            text = self._text(file)
+            self._exports[file] = _facts.ask(text.source, None).get("value", {}) if text.source else {}
+        return self._exports[file]
+
+    def _full(self, use: Use, name: str, scan: _Scan) -> dict[str, Any]:
+        """A use with every field of its kind."""
+        cells = scan.text.cells is not None
+        answer: dict[str, Any] = {
+            "kind": use["kind"],
+            "name": name,
+            "file": scan.file,
+            "line": None if cells else use["line"],
+            "guarded": use["guarded"] or cells,
+            "text": use["text"],
+            "literals": use.get("literals", []),
+        }
+        if cells:
+            answer["cell"] = scan.text.cell(use["line"])
+        if use["kind"] == "call":
+            argument = self._linker.argument
+            answer["arguments"] = [argument(one, scan.file) for one in use.get("arguments", ())]
+            answer["keywords"] = {key: argument(one, scan.file) for key, one in use.get("keywords", {}).items()}
+            answer["open"] = use.get("open", False)
+        return answer
+
+
+class _Scan:
+    """One file with the patterns that are asked of it."""
+
+    def __init__(self, file: str, text: SourceText, patterns: Iterable[str], own: frozenset[str]) -> None:
+        self.file = file
+        self.text = text
+        self.asked: Asked = (frozenset(patterns), own)
+        self._uses: dict[str, list[Use]] | None = None
+        self._gap: list[str] = []
+
+    @property
+    def uses(self) -> dict[str, list[Use]]:
+        """The uses by the last segments of their names."""
+        if self._uses is None:
+            answer = _facts.ask(self.text.source, self.asked) if self.text.source else {}
+            if "reason" in answer:
+                place = f"{self.file}:{answer['line']}" if answer["line"] else self.file
+                self._gap = [f"{place} is not scanned: {answer['reason']}"]
+            self._uses = answer.get("value", {})
+        return self._uses
+
+    @property
+    def gaps(self) -> list[str]:
+        """What of the file could not be scanned, a line each."""
+        if self.text.unreadable:
+            return [f"{self.file} is not scanned: {self.text.unreadable}"]
+        return [*(f"{self.file}, {gap}" for gap in self.text.gaps), *([] if self.uses else self._gap)]
+
+    def foreign(self) -> Iterator[Use]:
+        """The uses that are no imports."""
+        return (use for uses in self.uses.values() for use in uses if use["kind"] != "import")
+
+    def ending(self, pattern: str) -> Iterator[Use]:
+        """The uses whose last segment is that of a pattern."""
+        wanted = end_of(pattern)
+        ends = [wanted] if wanted in self.uses else [one for one in self.uses if fnmatchcase(one, wanted)]
+        return (use for end in ends for use in self.uses[end])
+
+
+def _plain(pattern: str) -> str:
+    while "**.**" in pattern:
+        pattern = pattern.replace("**.**", "**")
+    return pattern
