@@ -15,7 +15,7 @@ from envdoctor.rulebase.conditions import leaves
 from envdoctor.rulebase.document import Complaint, shorten
 from envdoctor.rulebase.patterns import danger
 from envdoctor.rulebase.placeholders import filled
-from envdoctor.rulebase.sources import VOCABULARY, Source, directory
+from envdoctor.rulebase.sources import VOCABULARY, Source, directory, proof_of
 from envdoctor.rulebase.syntax import load_vocabulary, read_files
 
 if TYPE_CHECKING:
@@ -132,7 +132,7 @@ def compile_directory(folder: str, words: str | None = None, *, silent: bool = F
 
 
 def _compiled(rules: Sequence[Rule], words: Mapping[str, Any], *, silent: bool, own: bool) -> list[dict[str, Any]]:
-    proofs = {rule.path: record.read(record.path_of(rule.path)) for rule in rules}
+    proofs = {rule.path: record.read(proof_of(rule.path)) for rule in rules}
     return compile_rules(rules, words, proofs, silent=silent, own=own)
 
 
