@@ -26,6 +26,7 @@ CHECKOUT = os.path.dirname(HERE)
 sys.path.insert(0, CHECKOUT)
 
 from envdoctor.rulebase import record  # noqa: E402 - from this checkout
+from envdoctor.rulebase.sources import proof_of  # noqa: E402
 from envdoctor.rulebase.syntax import load_vocabulary, read_rules  # noqa: E402
 from envdoctor.workshop.proof.build import uv, uv_version  # noqa: E402
 
@@ -124,7 +125,7 @@ def unchanged(top: str) -> str:
             file.write(text)
     rows = [{"trial": "bad 1", "kind": "bad", "verdict": "agrees", "installed": ["name==1.0"] * 30}] * 6
     for rule in read_rules(os.path.join(base, "rules"), words)[0]:
-        with open(record.path_of(rule.path), "w", encoding="utf-8") as file:
+        with open(proof_of(rule.path), "w", encoding="utf-8") as file:
             file.write(record.dump(record.document(rule, words, rows, {"date": "2026-01-01"})))
     return base
 

@@ -77,6 +77,7 @@ def list_rules(options: argparse.Namespace) -> int:
         write(_json([{key: rule[key] for key in keys if key in rule} for rule in rules]), None)
         return 0
     write(table(_HEADS, [(rule["id"], *_standing(rule), _title(rule)) for rule in rules]), None)
+    _say_left_out(load.further(options.rules))
     return 0
 
 
@@ -94,10 +95,14 @@ def _list_packs(options: argparse.Namespace) -> int:
     write(
         table(("pack", "rules", "from"), [(row["pack"] or "-", str(row["rules"]), row["from"]) for row in rows]), None
     )
-    for row in rows:
-        for reason in row["left_out"]:
-            say(f"{row['from']}: {reason}")
+    _say_left_out(bases)
     return 0
+
+
+def _say_left_out(bases: Sequence[load.Base]) -> None:
+    for base in bases:
+        for reason in load.left_out(base):
+            say(f"{base.source.place}: {reason}")
 
 
 _HEADS = ("rule", "severity", "status", "proof", "of", "")

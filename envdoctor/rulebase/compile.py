@@ -201,15 +201,17 @@ def _wanted(rules: Iterable[Mapping[str, Any]]) -> dict[str, list[str]]:
 
 
 def compile_rules(
-    rules: Iterable[Rule], words: Mapping[str, Any], proofs: Mapping[str, Any], *, silent: bool, own: bool
-) -> list[dict[str, Any]]:
-    """Rules with their proofs, by the paths of their files, compiled for :func:`pack`.
+    rules: Iterable[Rule], words: Mapping[str, Any], proofs: Mapping[str, Any], *, own: bool
+) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+    """Rules, with their proofs by the paths of their files, compiled for :func:`pack`.
 
-    ``silent`` takes the rules that stay out of ordinary runs, in place of the others: candidates, and those that never
-    hold. ``own`` rules keep their severity without a proof.
+    First come those that ordinary runs ask; then those that stay out of them: candidates, and what never holds.
+    ``own`` rules keep their severity without a proof.
     """
-    mine = [rule for rule in rules if statuses.silent(rule.status) is silent]
-    return [_standing(rule, words, proofs.get(rule.path), own=own) for rule in mine]
+    made: tuple[list[dict[str, Any]], list[dict[str, Any]]] = ([], [])
+    for rule in rules:
+        made[statuses.silent(rule.status)].append(_standing(rule, words, proofs.get(rule.path), own=own))
+    return made
 
 
 def _standing(rule: Rule, words: Mapping[str, Any], found: Mapping[str, Any] | None, *, own: bool) -> dict[str, Any]:

@@ -24,8 +24,7 @@ def base_of(source: Source) -> Base:
 
     Raises :class:`~envdoctor.errors.RuleError` where they contradict the shipped ones.
     """
-    words = [shipped.vocabulary(), shipped.file()]
-    now = state(source, words)
+    now = state(source, shipped.files())
     stem = f"rules-{crc32(os.path.realpath(source.place).encode(errors='surrogateescape')):08x}"
     path = os.path.join(cache.directory(), f"{stem}{'-own' if source.own else ''}.idx")
     return _opened(source, cache.read(path) or b"", now) or _made(source, path, now)

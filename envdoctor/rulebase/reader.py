@@ -15,7 +15,7 @@ from envdoctor.rulebase.conditions import leaves
 from envdoctor.rulebase.document import Complaint, shorten
 from envdoctor.rulebase.patterns import danger
 from envdoctor.rulebase.placeholders import filled
-from envdoctor.rulebase.sources import VOCABULARY, Source, directory
+from envdoctor.rulebase.sources import VOCABULARY, Source, directory, proof_of
 from envdoctor.rulebase.syntax import load_vocabulary, read_files
 
 if TYPE_CHECKING:
@@ -47,21 +47,21 @@ def read_source(source: Source, known: Known) -> Compiled:
     ``known`` gives what the rules that came with envdoctor state, of some ids, as in ``ids``. Raises
     :class:`RuleError` where the source contradicts these or their vocabulary, and where its own cannot be read.
     """
+    common = load_vocabulary(shipped.vocabulary())
     own = load_vocabulary(source.vocabulary) if source.vocabulary else {}
-    words = vocabulary(shipped.vocabulary(), source.vocabulary)
-    if source.own and own:
-        _refuse_unbounded(own, source.vocabulary or "")
+    words = merge.vocabularies(common, own, (shipped.vocabulary(), source.vocabulary or ""))
+    if source.own:
+        _refuse_unbounded(own, common, source.vocabulary or "")
     name = _name(source, own)
     rules, complaints = checked(source.rules, words)
     if source.wrong:
         complaints.append(Complaint(path=source.declared, line=1, message=source.wrong))
-    named = [_named(rule, name) for rule in rules]
-    paths = {rule.id: rule.path for rule in named}
-    every = [_compiled(named, words, silent=silent, own=source.own) for silent in (False, True)]
-    ids = {one["id"]: (paths[one["id"]], stated(one)) for found in every for one in found}
+    named = {rule.id: rule for rule in (_named(rule, name) for rule in rules)}
+    made = compile_rules(named.values(), words, _proofs(rules), own=source.own)
+    ids = {one["id"]: (named[one["id"]].path, stated(one)) for found in made for one in found}
     twice = known(ids) if source.own else {}
     merge.rules((twice, ids))  # raises where they differ: what is the same is asked once
-    asked, silent = (pack([one for one in found if one["id"] not in twice], source.place) for found in every)
+    asked, silent = (pack([one for one in found if one["id"] not in twice], source.place) for found in made)
     return Compiled(name=name, asked=asked, silent=silent, ids=ids, words=own, complaints=complaints)
 
 
@@ -90,14 +90,6 @@ def stated(rule: Mapping[str, Any]) -> str:
     return hashlib.sha256(json.dumps(said, sort_keys=True, default=list).encode()).hexdigest()[:16]
 
 
-def vocabulary(common: str, own: str | None) -> dict[str, Any]:
-    """The words of the vocabulary that came with envdoctor, and those of another besides."""
-    words = load_vocabulary(common)
-    if own is None or os.path.realpath(own) == os.path.realpath(common):
-        return words
-    return merge.vocabularies(words, load_vocabulary(own), (common, own))
-
-
 def vocabulary_files(folder: str) -> list[str]:
     """The files of words that the rules below a directory may use: what came with envdoctor, and its own."""
     own = os.path.join(folder, VOCABULARY)
@@ -106,8 +98,9 @@ def vocabulary_files(folder: str) -> list[str]:
 
 def vocabulary_of(folder: str) -> dict[str, Any]:
     """The words that the rules below a directory may use. Raises :class:`RuleError` where they contradict."""
-    first, *own = vocabulary_files(folder)
-    return vocabulary(first, own[0] if own else None)
+    first, *others = vocabulary_files(folder)
+    words = load_vocabulary(first)
+    return merge.vocabularies(words, load_vocabulary(others[0]), (first, others[0])) if others else words
 
 
 def checked(paths: Sequence[str], words: Mapping[str, Any]) -> tuple[list[Rule], list[Complaint]]:
@@ -128,12 +121,12 @@ def compile_directory(folder: str, words: str | None = None, *, silent: bool = F
     rules, complaints = checked(directory(folder).rules, known)
     if complaints:
         raise RuleError("the rules could not be compiled:\n  " + "\n  ".join(map(str, complaints)))
-    return pack(_compiled(rules, known, silent=silent, own=own), folder)
+    return pack(compile_rules(rules, known, _proofs(rules), own=own)[silent], folder)
 
 
-def _compiled(rules: Sequence[Rule], words: Mapping[str, Any], *, silent: bool, own: bool) -> list[dict[str, Any]]:
-    proofs = {rule.path: record.read(record.path_of(rule.path)) for rule in rules}
-    return compile_rules(rules, words, proofs, silent=silent, own=own)
+def _proofs(rules: Iterable[Rule]) -> dict[str, Any]:
+    """What the proofs of some rules say, by the paths of the rules."""
+    return {rule.path: record.read(proof_of(rule.path)) for rule in rules}
 
 
 #: The sections of the vocabulary that error texts are read by.
@@ -172,11 +165,11 @@ def _expressions(condition: Mapping[str, Any], where: Where) -> Iterable[tuple[W
             yield leaf.where, leaf.value["matches"]
 
 
-def _refuse_unbounded(words: Mapping[str, Any], path: str) -> None:
+def _refuse_unbounded(words: Mapping[str, Any], common: Mapping[str, Any], path: str) -> None:
     """Raise for the same in a vocabulary, whose expressions look through error texts and files."""
-    common = set(_stated_expressions(load_vocabulary(shipped.vocabulary())))
+    known = set(_stated_expressions(common))
     for expression in _stated_expressions(words):
-        found = expression not in common and danger(expression)
+        found = expression not in known and danger(expression)
         if found:
             raise RuleError(f"the vocabulary {path} cannot be used: `{shorten(expression)}`: {found}")
 

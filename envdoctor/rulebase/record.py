@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 from typing import TYPE_CHECKING, Any
 
 from envdoctor.engine.wording import whole
@@ -14,17 +13,11 @@ if TYPE_CHECKING:
 
     from envdoctor.rulebase.syntax import Rule
 
-SUFFIX = ".proof.json"
 PROVEN, UNPROVEN, STALE, REFUTED = "proven", "unproven", "stale", "refuted"
 #: A candidate of which a bad cell passes: the lead was followed, and is false.
 DISPROVED = "disproved"
 #: What of a rule a proof is about: a changed title does not make it stale.
 _ABOUT = ("when", "consumers", "symptoms", "remedies", "proof")
-
-
-def path_of(rule_path: str) -> str:
-    """The proof file that belongs to a rule's file."""
-    return os.path.splitext(rule_path)[0] + SUFFIX
 
 
 def digest(rule: Rule, vocabulary: Mapping[str, Any]) -> str:

@@ -89,6 +89,11 @@ def file() -> str:
     return os.path.join(_PACKAGE, FILE) if _in_archive() or os.path.exists(os.path.join(_PACKAGE, FILE)) else checkout()
 
 
+def files() -> list[str]:
+    """The files that tell whether the shipped rules or their vocabulary changed; what is in an archive is none."""
+    return [file(), *(os.path.join(folder, "vocabulary.yaml") for folder in (_PACKAGE, checkout()))]
+
+
 def vocabulary() -> str:
     """The file of words that every rule may use."""
     packaged = _unpacked("vocabulary.yaml") if _in_archive() else os.path.join(_PACKAGE, "vocabulary.yaml")

@@ -18,6 +18,7 @@ from envdoctor.errors import RuleError
 from envdoctor.rulebase import record
 from envdoctor.rulebase import status as statuses
 from envdoctor.rulebase.reader import vocabulary_of
+from envdoctor.rulebase.sources import proof_of
 from envdoctor.rulebase.syntax import read_rules
 
 if TYPE_CHECKING:
@@ -37,7 +38,7 @@ def pages(directory: str) -> dict[str, str]:
     rules, complaints = read_rules(directory, words)
     if complaints:
         raise RuleError("the rules are not well formed:\n  " + "\n  ".join(map(str, complaints)))
-    proofs = {rule.id: record.read(record.path_of(rule.path)) for rule in rules}
+    proofs = {rule.id: record.read(proof_of(rule.path)) for rule in rules}
     status = {rule.id: record.status(rule, words, proofs[rule.id]) for rule in rules}
     found = {f"{rule.id}.md": "\n".join(_page(rule, status[rule.id], proofs[rule.id])) + "\n" for rule in rules}
     found[_INDEX] = "\n".join(_index(rules, status)) + "\n"

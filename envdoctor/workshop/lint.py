@@ -24,7 +24,7 @@ from envdoctor.rulebase.document import Complaint, shorten
 from envdoctor.rulebase.patterns import LITERALS_NEEDED, danger, literals
 from envdoctor.rulebase.placeholders import filled
 from envdoctor.rulebase.reader import vocabulary_of
-from envdoctor.rulebase.sources import files_below
+from envdoctor.rulebase.sources import files_below, proof_of
 from envdoctor.rulebase.syntax import read_files, read_rules
 from envdoctor.workshop.lint_proof import Subject, edges_unproven, project_unproven, proof_contradicted
 from envdoctor.workshop.lint_remedies import remedies_without_effect
@@ -262,7 +262,7 @@ def _same(one: str, other: str) -> bool:
 def _proof_file(subject: Subject) -> Iterator[Complaint]:
     """Complain of a proof that is older than its rule, was not written by the runner, or shows the rule to be wrong."""
     rule = subject.rule
-    found = record.read(record.path_of(rule.path))
+    found = record.read(proof_of(rule.path))
     if found is None:
         return
     status = record.status(rule, subject.vocabulary, found)

@@ -24,13 +24,13 @@ from envdoctor.linker.standard import Standard
 from envdoctor.model import Evidence, Finding
 from envdoctor.probes import shared_objects
 from envdoctor.probes.distributions import scan
-from envdoctor.rulebase import shipped as rulebase
+from envdoctor.rulebase import shipped
 from envdoctor.rulebase.syntax import load_vocabulary
 
 pytest.importorskip("elftools")
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="shared libraries of Linux")
 SUFFIX = sysconfig.get_config_var("EXT_SUFFIX")
-VOCABULARY = load_vocabulary(rulebase.vocabulary())
+VOCABULARY = load_vocabulary(shipped.vocabulary())
 
 
 def extension(*needs):

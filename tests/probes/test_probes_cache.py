@@ -103,7 +103,7 @@ def test_a_run_with_spoilt_caches_says_what_one_without_says(installed, tmp_path
     first = check()
     assert "d0>=2" in first
     files = [path for path in (tmp_path / "cache").rglob("*") if path.is_file()]
-    assert {path.name.partition("-")[0] for path in files} == {"metadata", "rules"}
+    assert {path.name.partition("-")[0] for path in files} == {"metadata", "packs", "rules"}
     for spoil in (lambda data: data[: len(data) // 2], lambda data: data.replace(b"d0>=2", b"d0>=0"), lambda _: b"{}"):
         for path in files:
             path.write_bytes(spoil(path.read_bytes()))

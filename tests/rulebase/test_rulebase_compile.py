@@ -341,11 +341,16 @@ def test_a_reader_never_sees_half_a_cache(rules):
 
 
 def test_rules_of_a_directory_are_compiled_from_within_an_archive_too(wheel, rules, tmp_path):
-    code = "import sys; from envdoctor.rulebase.load import further; print(further([sys.argv[1]])[0].asked.rules)"
+    code = (
+        "import sys; from envdoctor.rulebase.load import further; "
+        "print(further([sys.argv[1]])[0].asked.rules, 'yaml' in sys.modules)"
+    )
+    words = [sys.executable, "-c", code, rules]
 
-    done = run(sys.executable, "-c", code, rules, env=environment(PYTHONPATH=str(wheel)), cwd=tmp_path)
+    first, second = (run(*words, env=environment(PYTHONPATH=str(wheel)), cwd=tmp_path) for _ in range(2))
 
-    assert (done.stdout.strip(), done.stderr) == ("1", "")
+    assert (first.stdout.split(), first.stderr) == (["1", "True"], "")
+    assert (second.stdout.split(), second.stderr) == (["1", "False"], "")
 
 
 # -- what is refused ---

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from envdoctor.commands.options import Parser
 from envdoctor.errors import UsageError
-from envdoctor.rulebase import shipped as rulebase
+from envdoctor.rulebase import shipped
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -35,7 +35,7 @@ def _number(text: str) -> int:
 
 def home_of(directory: str | None) -> str:
     """The directory of rules: the one that is given, ``rules``, or that of the checkout."""
-    return directory or ("rules" if os.path.isdir("rules") else rulebase.checkout())
+    return directory or ("rules" if os.path.isdir("rules") else shipped.checkout())
 
 
 def files_of(words: Sequence[str], directory: str | None) -> list[str]:

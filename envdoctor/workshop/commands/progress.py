@@ -63,7 +63,7 @@ class Progress:
             self._bar.start()
             failed = f"{self.failed} failed, " if self.failed else ""
             doing = f"{failed}{self._left()}  {', '.join(self._running.values())}"
-            self._bar.update(self._bar.task_ids[0], completed=self.done, description=doing)
+            self._bar.update(self._bar.task_ids[0], completed=self.done, description=doing, refresh=True)
 
 
 def _bar(total: int) -> Bar:

@@ -80,15 +80,15 @@ def run(options: argparse.Namespace) -> int:
 def _lacking(path: str) -> list[str]:
     """What trials could not import that has nothing to do with the rule, by distribution."""
     from envdoctor.engine.names import Names
-    from envdoctor.rulebase import record
-    from envdoctor.rulebase import shipped as rulebase
+    from envdoctor.rulebase import shipped
+    from envdoctor.rulebase.sources import proof_of
 
     try:
-        with open(record.path_of(path), encoding="utf-8") as file:
+        with open(proof_of(path), encoding="utf-8") as file:
             told = file.read()
     except OSError:
         return []
-    names = Names(rulebase.words())
+    names = Names(shipped.words())
     missing = re.findall(r"ModuleNotFoundError: No module named '(\w+)'", told)
     return [one for one in dict.fromkeys(map(names.distribution, missing)) if one]
 

@@ -91,11 +91,11 @@ def _to_prove(options: argparse.Namespace) -> tuple[Sequence[Rule], Mapping[str,
     if options.again and not options.changed:
         return rules_of((), options.rules)
 
-    from envdoctor.rulebase import record
+    from envdoctor.rulebase.sources import proof_of
 
     paths = files_of(options.rule, options.rules)
     if options.changed:
-        paths = [path for path in paths if os.path.exists(record.path_of(path))]
+        paths = [path for path in paths if os.path.exists(proof_of(path))]
     paths = _ledger(options).unknown(paths)
     if not paths:
         return [], {}

@@ -12,7 +12,7 @@ import os
 from typing import TYPE_CHECKING
 
 from envdoctor.probes import cache
-from envdoctor.rulebase import record
+from envdoctor.rulebase.sources import proof_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -55,7 +55,7 @@ class Ledger:
     def _sum(self, path: str) -> str:
         told = hashlib.sha256(self._state)
         name = os.path.basename(path).encode(errors="surrogateescape")
-        for part in (name, _bytes(path), _bytes(record.path_of(path))):
+        for part in (name, _bytes(path), _bytes(proof_of(path))):
             told.update(hashlib.sha256(part).digest())
         return told.hexdigest()[:32]
 

@@ -18,6 +18,7 @@ from envdoctor.probes import cache
 from envdoctor.remedies.words import names
 from envdoctor.rulebase import record
 from envdoctor.rulebase.compile import compile_rule
+from envdoctor.rulebase.sources import proof_of
 from envdoctor.workshop.proof import build, processes, pythons, trials
 from envdoctor.workshop.proof.judge import CONTRADICTS, UNPROVEN, judge
 
@@ -81,7 +82,7 @@ def local_pool(jobs: int, *, offline: bool, begin: Callable[[Trial], None] | Non
 
 def outdated(rules: Sequence[Rule], vocabulary: Mapping[str, Any]) -> list[Rule]:
     """The rules whose proof is missing, stale or edited."""
-    found = [(rule, record.read(record.path_of(rule.path))) for rule in rules]
+    found = [(rule, record.read(proof_of(rule.path))) for rule in rules]
     return [rule for rule, proof in found if proof is None or record.status(rule, vocabulary, proof) == record.STALE]
 
 
@@ -90,7 +91,7 @@ def aged(rules: Sequence[Rule], days: int, today: dt.date | None = None) -> list
     last = (today or dt.datetime.now(dt.timezone.utc).date()) - dt.timedelta(days=min(days, _AGES))
     found = []
     for rule in rules:
-        proof = record.read(record.path_of(rule.path))
+        proof = record.read(proof_of(rule.path))
         if proof is not None and proof.get("date", "") < last.isoformat():
             found.append((proof.get("date", ""), rule.id, rule))
     return [rule for _, _, rule in sorted(found, key=lambda one: one[:2])]
@@ -156,7 +157,7 @@ class Run:
         rule, planned = self.rules[name], self.plans[name]
         rows = [_row(trial, self.results[name][trial.name], self.texts[name]) for trial in planned]
         found = record.document(rule, self.vocabulary, rows, tools())
-        path = record.path_of(rule.path)
+        path = proof_of(rule.path)
         if planned and not self.partial:
             with open(path + ".new", "w", encoding="utf-8") as file:
                 file.write(record.dump(found))
