@@ -211,11 +211,11 @@ def _bracket(pattern: str, at: int) -> tuple[str, int]:
             return _one_of(chosen, negated=negated), at + 1
         if pattern.startswith("[:", at):
             end = pattern.find("]", at + 2)
-            name = pattern[at + 2 : end - 1]
             if end > at + 2 and pattern[end - 1] == ":":
-                if name not in _CLASSES:
+                belongs = _CLASSES.get(pattern[at + 2 : end - 1])
+                if belongs is None:
                     return "", at
-                chosen.update(code for code in map(chr, range(128)) if _CLASSES[name](code))
+                chosen.update(filter(belongs, map(chr, range(128))))
                 at, last = end + 1, ""
                 continue
         if one == "-" and last and pattern[at + 1 : at + 2] not in ("", "]"):

@@ -228,9 +228,13 @@ def _reaches(binding: Binding, place: Place, last: Binding | None) -> bool:
     if binding.order > place.order:
         return looped
     ours, theirs = _without(own, path), _without(path, own)
-    exclusive = ours and theirs and ours[-1].branch and ours[-1].branch == theirs[-1].branch
+    exclusive = 0 != _branch(ours) == _branch(theirs)
     return not any(block.ends for block in ours) and (looped or not exclusive)
 
 
 def _without(blocks: list[Block], others: list[Block]) -> list[Block]:
     return [block for block in blocks if block not in others]
+
+
+def _branch(blocks: list[Block]) -> int:
+    return blocks[-1].branch if blocks else 0
