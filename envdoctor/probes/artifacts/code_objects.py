@@ -59,11 +59,9 @@ def of_arguments(arguments: Sequence[object]) -> Code | None:
     qualified = arguments[shape[0] + 6] if len(arguments) == _QUALIFIED else None
     lines = arguments[shape[0] + (8 if len(arguments) == _QUALIFIED else 7)]
     free, cells = arguments[-2:]
-    if not (isinstance(code, bytes) and isinstance(filename, str) and isinstance(name, str)):
+    kinds = (bytes, str, str, tuple, tuple, tuple, tuple, tuple)
+    if not all(map(isinstance, (code, filename, name, constants, names, variables, free, cells), kinds)):
         return None
-    for part in (constants, names, variables, free, cells):
-        if not isinstance(part, tuple):
-            return None
     made = Code(
         len(arguments), code, constants, names, variables, filename, name,  # type: ignore[arg-type]
         qualified if isinstance(qualified, str) else None, lines, free, cells,  # type: ignore[arg-type]

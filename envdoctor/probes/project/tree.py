@@ -284,7 +284,7 @@ def _local_module(project: Project, key: str) -> dict[str, Any] | None:
 
 def _artifact(project: Project, _key: str) -> Answer:
     from envdoctor.probes.artifacts import in_project
-    from envdoctor.probes.artifacts.signatures import SUFFIXES
+    from envdoctor.probes.artifacts.marks import SUFFIXES
 
     answer = in_project(project)
     return project.answer(answer["found"], answer["gaps"], lambda name: name.lower().endswith(SUFFIXES))

@@ -13,9 +13,10 @@ from probes.artifacts import artifact_writers, opcode_tables_generator
 
 from envdoctor.probes.artifacts import bytecode, code_objects, functions
 from envdoctor.probes.artifacts.opcode_tables import TABLES
-from envdoctor.probes.artifacts.pickles import Notes, walk
+from envdoctor.probes.artifacts.pickle_machine import Notes
+from envdoctor.probes.artifacts.pickled_values import Function
+from envdoctor.probes.artifacts.pickles import walk
 from envdoctor.probes.artifacts.streams import Budget, Reader
-from envdoctor.probes.artifacts.values import Function
 
 #: Releases of cloudpickle that run on a Python; the first of some does not know it and writes its code in an old shape.
 RELEASES = {

@@ -1,4 +1,4 @@
-"""Format signatures: the literal marks by which file formats and pickling helpers are known. Data only.
+"""Format marks: the literal marks by which file formats and pickling helpers are known. Data only.
 
 They are the names that stand in the files themselves, written by whatever made them, and no knowledge of what works
 with what: that is in the rules. The code beside this table knows no name that is not in it.
