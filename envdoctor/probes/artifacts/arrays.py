@@ -34,7 +34,7 @@ _DIMENSIONS = 64
 
 
 def skip(reader: Reader, state: object) -> bool:
-    """Go on behind the bytes of an array that stands in the stream; ``True`` where a pickle stands there instead."""
+    """Skip the bytes of an array in the stream; ``True`` where there is a pickle instead."""
     if not isinstance(state, Pairs):
         raise BrokenError("holds an array whose description cannot be read")
     size = _item_size(state.get(marks.ARRAY_ELEMENT))

@@ -41,7 +41,7 @@ class Kind(NamedTuple):
 
 
 class Step(NamedTuple):
-    """One instruction where it stands: ``start`` is that of its first prefix, ``end`` is behind its caches."""
+    """One instruction with its place: ``start`` is that of its first prefix, ``end`` is behind its caches."""
 
     start: int
     end: int
@@ -98,7 +98,7 @@ def steps(code: bytes, minor: int) -> list[Step] | None:
     return found if start == len(code) else None  # else it ends within an instruction
 
 
-def fits(code: bytes, sizes: Sizes, minor: int) -> bool:
+def is_possible(code: bytes, sizes: Sizes, minor: int) -> bool:
     """Whether a compiler of this minor version can have made the code."""
     found = steps(code, minor)
     if not found or not all(_argument_fits(step, sizes, minor) for step in found):

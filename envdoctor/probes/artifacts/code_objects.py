@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 
-from envdoctor.probes.artifacts.bytecode import MINORS, Sizes, fits, steps
+from envdoctor.probes.artifacts.bytecode import MINORS, Sizes, is_possible, steps
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -73,7 +73,7 @@ def _minors(code: Code) -> frozenset[int]:
     """The minor versions that can have compiled the code, together with the functions inside it."""
     _, first, last = _SHAPES[code.family]
     sizes = Sizes(len(code.constants), len(code.names), len(code.variables), len(code.cells) + len(code.free))
-    able = [minor for minor in MINORS if minor >= first and fits(code.code, sizes, minor)]
+    able = [minor for minor in MINORS if minor >= first and is_possible(code.code, sizes, minor)]
     able = [minor for minor in able if minor <= last] or able
     if _has_line_table(code):
         able = [minor for minor in able if minor >= _LINE_TABLE_SINCE]

@@ -1,4 +1,4 @@
-"""One file -> what it is and what it holds. The kinds are told apart by their first bytes, and by what is inside."""
+"""One file -> its kind and its content. The kinds are distinguished by their first bytes, and by what is inside."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _HEAD = 16
 #: How a pickle begins since protocol 2, and how older ones may.
 _MARK = b"\x80"
 _OLD_PICKLE = tuple(bytes((letter,)) for letter in b"(])}cILFSVNKMJGXUTi")
-#: Archives of tensors in a saved model that are looked into, and pickles in an archive of tensors.
+#: Archives of tensors in a saved model that are read, and pickles in an archive of tensors.
 _NESTED_LIMIT = 20
 _NO_KIND = "is none of the kinds of file that envdoctor reads"
 
@@ -69,7 +69,7 @@ def examine(file: Source, size: int, name: str, budget: Budget) -> dict[str, Any
     """The record of an open file."""
     found = Examined(name, budget)
     try:
-        _look(file, size, found)
+        _read_by_kind(file, size, found)
     except OSError as error:
         raise BrokenError(f"cannot be read: {error.strerror or error}") from error
     return found.record()
@@ -86,12 +86,12 @@ def _code(where: str | None, code: code_objects.Code, notes: Notes) -> dict[str,
     }
 
 
-def _look(file: Source, size: int, found: Examined) -> None:
+def _read_by_kind(file: Source, size: int, found: Examined) -> None:
     """Tell the kind by the first bytes, and read what is there."""
     head = file.read(_HEAD)
     file.seek(0)
     if head.startswith(marks.ZIP_MAGIC):
-        _look_into_zip(Zip(file, size, found.budget), found)
+        _read_zip(Zip(file, size, found.budget), found)
     elif head.startswith(marks.HDF5_MAGIC):
         found.kind = marks.NETWORK_HDF5_KIND
         if not keras_files.read_hdf5(file, size, found.budget, found.notes):
@@ -99,12 +99,12 @@ def _look(file: Source, size: int, found: Examined) -> None:
     elif head.startswith(marks.LZ4_MAGIC):
         raise BrokenError("is compressed with LZ4, which envdoctor does not unpack")
     elif head.startswith(marks.COMPRESSED_MAGIC):
-        _look_into_stream(Reader(Inflated(file, found.budget), found.budget), found)
+        _read_stream(Reader(Inflated(file, found.budget), found.budget), found)
     else:
-        _look_into_stream(Reader(file, found.budget, size), found)
+        _read_stream(Reader(file, found.budget, size), found)
 
 
-def _look_into_stream(reader: Reader, found: Examined) -> None:
+def _read_stream(reader: Reader, found: Examined) -> None:
     """An array or pickles, whether they were compressed or not."""
     head = reader.peek(_HEAD)
     if head.startswith(marks.ARRAY_MAGIC):
@@ -144,7 +144,7 @@ def _pickles(reader: Reader, found: Examined) -> None:
         found.kind = marks.ARRAY_STANDIN_KIND
 
 
-def _look_into_zip(archive: Zip, found: Examined) -> None:
+def _read_zip(archive: Zip, found: Examined) -> None:
     """A saved model, tensors, arrays, or something else."""
     kind = agent_files.kind(archive)
     if kind is not None:
@@ -166,7 +166,7 @@ def _look_into_zip(archive: Zip, found: Examined) -> None:
 
 
 def _nested(archive: Zip, name: str, found: Examined) -> None:
-    """Tensors inside a saved model: a zip in a zip, or pickles. Nothing inside those is looked into once more."""
+    """Tensors inside a saved model: a zip in a zip, or pickles. Nothing inside those is opened in turn."""
     try:
         source, size = archive.nested(name)
         if source.read(4).startswith(marks.ZIP_MAGIC):

@@ -9,7 +9,7 @@ _DEPTH = 6
 
 
 def is_called(value: object) -> bool:
-    """Whether a value is a function that travels as bytecode, or an object that stands for a function."""
+    """Whether a value is a function that travels as bytecode, or an object that is called as one."""
     if isinstance(value, Function):
         return True
     name = short(value.name) if isinstance(value, Made) else ""

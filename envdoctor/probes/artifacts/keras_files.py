@@ -114,7 +114,7 @@ def _attributes(file: Source, size: int, names: tuple[str, ...], budget: Budget)
 
 
 def _places(file: Source, size: int, names: tuple[str, ...], budget: Budget) -> Iterator[tuple[int, str]]:
-    """Where some names stand in a file, each with the zero that ends it."""
+    """The places of some names in a file, each with the zero that ends it."""
     wanted = re.compile(b"|".join(name.encode() + b"\0" for name in names))
     at, before, overlap = 0, b"", max(map(len, names))
     while at < size:

@@ -53,7 +53,7 @@ def _description(text: str) -> dict[object, object]:
         depth += (character in "([{") - (character in ")]}")
         deepest = max(deepest, depth)
     try:
-        with warnings.catch_warnings():  # of what stands in the file, and not in this program
+        with warnings.catch_warnings():  # about the file's text, and not about this program
             warnings.simplefilter("ignore")
             found = ast.literal_eval(text.strip()) if deepest <= NESTING_LIMIT else None
     except (ValueError, SyntaxError, MemoryError, RecursionError, TypeError) as error:

@@ -45,7 +45,7 @@ class Notes:
             self.paths.setdefault(text)
 
     def code(self, code: Code) -> None:
-        """A code object is carried; those inside it are told with it."""
+        """A code object is carried; those inside it are described with it."""
         inside = {id(inner) for inner in code.constants}
         self.codes = [pair for pair in self.codes if id(pair[1]) not in inside] if inside else self.codes
         if len(self.codes) < CODE_LIMIT:
@@ -54,7 +54,7 @@ class Notes:
             self.gap(f"holds more than {CODE_LIMIT} functions as bytecode: the others are not looked at")
 
     def gap(self, reason: str) -> None:
-        """Something could not be looked at."""
+        """Something could not be read."""
         if reason not in self.gaps and len(self.gaps) < PATH_LIMIT:
             self.gaps.append(reason)
 

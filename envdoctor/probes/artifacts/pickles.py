@@ -25,7 +25,7 @@ _STOP = 0x2E
 
 
 class Walked(NamedTuple):
-    """One pickle: what stands on top of the stack at its end, and whether it was walked to its end."""
+    """One pickle: the top of the stack at its end, and whether it was walked to its end."""
 
     value: object
     whole: bool
@@ -41,7 +41,7 @@ def walk(reader: Reader, budget: Budget, notes: Notes) -> Walked:
 
 
 def stream(reader: Reader, budget: Budget, notes: Notes, most: int = 100) -> list[object]:
-    """The values of all pickles in a stream; what follows the last of them is not looked at."""
+    """The values of all pickles in a stream; what follows the last of them is not read."""
     found: list[object] = []
     while len(found) < most:
         walked = walk(reader, budget, notes)

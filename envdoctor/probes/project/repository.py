@@ -62,7 +62,7 @@ class Place(Record):
 
 
 def place_of(directory: str) -> Place:
-    """The place of a directory that is looked at, without what stands in it. It counts even where git ignores it."""
+    """The place of a directory that is scanned, without its own files. It counts even where git ignores it."""
     directory = os.path.abspath(directory)
     names: list[str] = []
     top = directory

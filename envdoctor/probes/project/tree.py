@@ -62,7 +62,7 @@ class Project:
 
     @property
     def gaps(self) -> list[str]:
-        """What of the project was not looked at, and why."""
+        """What of the project was not read, and why."""
         return self._source.gaps()
 
     def unread(self, wanted: Callable[[str], bool]) -> list[str]:
@@ -120,7 +120,7 @@ class Project:
     def lookup(self, kind: str, key: str) -> Any:
         """The fact of kind ``config``, ``source``, ``shadows``, ``local_module`` or ``artifact``.
 
-        ``sources`` tells nothing: it says which ``source`` will be asked, so that the files are looked into once.
+        ``sources`` returns nothing: it says which ``source`` will be asked, so that the files are scanned once.
         All but ``local_module`` are answered by ``{"found": [...], "gaps": [reason, ...]}``.
         """
         if kind not in _ASK:
@@ -138,7 +138,7 @@ class Project:
         return self._configuration(key)
 
     def answer(self, found: list[Any], gaps: Iterable[str], about: Callable[[str], bool]) -> Answer:
-        """What was found, with what was not looked at of the project and of the files that matter."""
+        """What was found, with what was not read of the project and of the files that matter."""
         lines = list(dict.fromkeys([*gaps, *self.unread(about), *self.gaps]))
         if len(lines) > MOST_GAPS:
             lines[MOST_GAPS - 1 :] = [f"and {len(lines) - MOST_GAPS + 1} more files or directories were not read"]

@@ -31,7 +31,7 @@ _CONFIGURATION = frozenset(("yaml", "yml", "toml", "json", "ini", "cfg", "env"))
 
 
 class Limits(Record):
-    """How far a project is looked at: files of source and configuration, all files, directories, levels, seconds."""
+    """How far a project is scanned: files of source and configuration, all files, directories, levels, seconds."""
 
     files: int = 20_000
     names: int = 100_000
