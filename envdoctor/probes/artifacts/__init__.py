@@ -10,7 +10,7 @@ import os
 import time
 
 from envdoctor.errors import ProbeError
-from envdoctor.probes.artifacts import files, signatures
+from envdoctor.probes.artifacts import files, marks
 from envdoctor.probes.artifacts.streams import BrokenError, Budget, StrangeError
 
 TYPE_CHECKING = False
@@ -39,7 +39,7 @@ def read(path: str) -> dict[str, Any]:
     ``file`` (the path as given), ``kind``, ``protocol``, ``names`` (classes and functions that would be imported),
     ``written_by`` (``python``, ``os`` where the file tells, and ``packages``), ``code`` (bytecode: ``where``, ``name``,
     ``python`` as a specifier, ``constant``), ``paths`` (absolute ones), ``functions`` (of a saved agent: each top-level
-    key that holds one, with the constant it returns or ``None``), ``gaps`` (what of it could not be looked at).
+    key that holds one, with the constant it returns or ``None``), ``gaps`` (what of it could not be read).
     Raises ``ProbeError`` for what cannot be read.
     """
     try:
@@ -65,7 +65,7 @@ def of_files(paths: Iterable[str]) -> dict[str, list[Any]]:
 def in_project(project: Project) -> dict[str, list[Any]]:
     """The facts of the artefacts among a project's files, in the same shape; what is no artefact is passed over."""
     answer: dict[str, list[Any]] = {"found": [], "gaps": []}
-    names = [name for name in project.files() if name.lower().endswith(signatures.SUFFIXES)]
+    names = [name for name in project.files() if name.lower().endswith(marks.SUFFIXES)]
     deadline = time.process_time() + PROJECT_SECONDS
     for number, name in enumerate(names):
         left = deadline - time.process_time()
@@ -77,7 +77,7 @@ def in_project(project: Project) -> dict[str, list[Any]]:
         try:
             record = _of_project(project, name, Budget(min(left, _SECONDS_EACH)))
         except StrangeError as error:
-            if not name.lower().endswith(signatures.UNSPECIFIC):
+            if not name.lower().endswith(marks.UNSPECIFIC):
                 answer["gaps"].append(f"{name} {error}")
         except BrokenError as error:
             answer["gaps"].append(f"{name} {error}")

@@ -7,13 +7,13 @@ import binascii
 import io
 import json
 
-from envdoctor.probes.artifacts import functions, pickles, signatures
+from envdoctor.probes.artifacts import functions, marks, pickles
 from envdoctor.probes.artifacts.streams import BrokenError, Reader
 from envdoctor.probes.artifacts.zips import shown
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from envdoctor.probes.artifacts.pickles import Notes
+    from envdoctor.probes.artifacts.pickle_machine import Notes
     from envdoctor.probes.artifacts.zips import Zip
 
 DATA_LIMIT, TEXT_LIMIT, KEY_LIMIT = 1 << 24, 1 << 16, 500
@@ -21,13 +21,13 @@ DATA_LIMIT, TEXT_LIMIT, KEY_LIMIT = 1 << 24, 1 << 16, 500
 
 def kind(archive: Zip) -> str | None:
     """Which of the two kinds a zip is, if it is one."""
-    if signatures.AGENT_DATA not in archive.members:
+    if marks.AGENT_DATA not in archive.members:
         return None
-    known = (signatures.AGENT_VERSION, signatures.AGENT_SYSTEM, *signatures.AGENT_MEMBERS)
+    known = (marks.AGENT_VERSION, marks.AGENT_SYSTEM, *marks.AGENT_MEMBERS)
     if any(name in archive.members for name in known):
-        return signatures.AGENT_KIND
-    start = archive.content(signatures.AGENT_DATA, DATA_LIMIT)
-    return signatures.OLD_AGENT_KIND if signatures.SERIALIZED.encode() in start else None
+        return marks.AGENT_KIND
+    start = archive.content(marks.AGENT_DATA, DATA_LIMIT)
+    return marks.OLD_AGENT_KIND if marks.SERIALIZED.encode() in start else None
 
 
 def read(archive: Zip, notes: Notes) -> tuple[dict[str, str], dict[str, float | None]]:
@@ -35,7 +35,7 @@ def read(archive: Zip, notes: Notes) -> tuple[dict[str, str], dict[str, float | 
     found: dict[str, float | None] = {}
     for key, value in _data(archive).items():
         notes.path(value)
-        text = value.get(signatures.SERIALIZED) if isinstance(value, dict) else None
+        text = value.get(marks.SERIALIZED) if isinstance(value, dict) else None
         if not isinstance(text, str):
             continue
         notes.where = key
@@ -62,7 +62,7 @@ def _walked(text: str, archive: Zip, notes: Notes) -> object:
 def _data(archive: Zip) -> dict[str, object]:
     """The JSON of the model."""
     try:
-        found = json.loads(archive.content(signatures.AGENT_DATA, DATA_LIMIT))
+        found = json.loads(archive.content(marks.AGENT_DATA, DATA_LIMIT))
     except (ValueError, RecursionError) as error:
         raise BrokenError("is a saved model whose data is not readable JSON") from error
     if not isinstance(found, dict):
@@ -73,16 +73,16 @@ def _data(archive: Zip) -> dict[str, object]:
 def _system(archive: Zip, notes: Notes) -> dict[str, str]:
     """Python and the operating system that wrote it; the releases go into the notes."""
     found = {}
-    if signatures.AGENT_VERSION in archive.members:
-        notes.packages[signatures.AGENT_PACKAGE] = _text(archive, signatures.AGENT_VERSION).strip()[:40]
-    if signatures.AGENT_SYSTEM in archive.members:
-        for line in _text(archive, signatures.AGENT_SYSTEM).splitlines():
+    if marks.AGENT_VERSION in archive.members:
+        notes.packages[marks.AGENT_PACKAGE] = _text(archive, marks.AGENT_VERSION).strip()[:40]
+    if marks.AGENT_SYSTEM in archive.members:
+        for line in _text(archive, marks.AGENT_SYSTEM).splitlines():
             label, _, value = line.lstrip("- ").partition(":")
             label, value = label.strip().lower(), value.strip()
             if label in ("python", "os") and value:
                 found[label] = value
-            elif label in signatures.SYSTEM_LABELS and value[:1].isdigit():
-                notes.packages.setdefault(signatures.SYSTEM_LABELS[label], value)
+            elif label in marks.SYSTEM_LABELS and value[:1].isdigit():
+                notes.packages.setdefault(marks.SYSTEM_LABELS[label], value)
     return found
 
 

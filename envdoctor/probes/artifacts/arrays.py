@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 
-from envdoctor.probes.artifacts import signatures
+from envdoctor.probes.artifacts import marks
+from envdoctor.probes.artifacts.pickled_values import Made, Pairs, short
 from envdoctor.probes.artifacts.streams import BrokenError
-from envdoctor.probes.artifacts.values import Made, Pairs, short
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -34,13 +34,13 @@ _DIMENSIONS = 64
 
 
 def skip(reader: Reader, state: object) -> bool:
-    """Go on behind the bytes of an array that stands in the stream; ``True`` where a pickle stands there instead."""
+    """Skip the bytes of an array in the stream; ``True`` where there is a pickle instead."""
     if not isinstance(state, Pairs):
         raise BrokenError("holds an array whose description cannot be read")
-    size = _item_size(state.get(signatures.ARRAY_ELEMENT))
+    size = _item_size(state.get(marks.ARRAY_ELEMENT))
     if size is _OBJECTS:
         return True
-    shape = state.get(signatures.ARRAY_SHAPE)
+    shape = state.get(marks.ARRAY_SHAPE)
     count = 1
     if not isinstance(shape, tuple) or len(shape) > _DIMENSIONS or not isinstance(size, int):
         raise BrokenError("holds an array whose description cannot be read")
@@ -48,7 +48,7 @@ def skip(reader: Reader, state: object) -> bool:
         if not isinstance(length, int) or length < 0:
             raise BrokenError("holds an array whose description cannot be read")
         count *= length
-    if isinstance(state.get(signatures.ARRAY_ALIGNMENT), int):
+    if isinstance(state.get(marks.ARRAY_ALIGNMENT), int):
         reader.skip(reader.read(1)[0])
     reader.skip(count * size)
     return False
@@ -56,7 +56,7 @@ def skip(reader: Reader, state: object) -> bool:
 
 def _item_size(kind: object) -> object:
     """The bytes of one element, ``_OBJECTS`` for pickled ones, or ``None`` where the file does not tell."""
-    if not isinstance(kind, Made) or short(kind.name) != signatures.ELEMENT_TYPE or not kind.arguments:
+    if not isinstance(kind, Made) or short(kind.name) != marks.ELEMENT_TYPE or not kind.arguments:
         return None
     text = kind.arguments[0]
     match = _SIMPLE.fullmatch(text) if isinstance(text, str) else None

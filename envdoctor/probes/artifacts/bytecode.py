@@ -41,7 +41,7 @@ class Kind(NamedTuple):
 
 
 class Step(NamedTuple):
-    """One instruction where it stands: ``start`` is that of its first prefix, ``end`` is behind its caches."""
+    """One instruction with its place: ``start`` is that of its first prefix, ``end`` is behind its caches."""
 
     start: int
     end: int
@@ -58,6 +58,10 @@ class Sizes(NamedTuple):
     cells: int
 
 
+#: From this minor version on, any number is left beside an instruction that counts nothing.
+_UNUSED_SINCE = 10
+
+
 @functools.cache
 def table(minor: int) -> Mapping[int, Kind]:
     """The instructions of a minor version by their numbers."""
@@ -72,14 +76,12 @@ def table(minor: int) -> Mapping[int, Kind]:
 
 def steps(code: bytes, minor: int) -> list[Step] | None:
     """The instructions, or ``None`` where this version has no such code."""
-    if not code or len(code) % 2 or len(code) > CODE_LIMIT:
+    if len(code) % 2 or not 0 < len(code) <= CODE_LIMIT:
         return None
     kinds, found, at, start, argument = table(minor), list[Step](), 0, 0, 0
     while at < len(code):
         kind = kinds.get(code[at])
-        if kind is None:
-            return None
-        if not kind.counts and minor < 10 and (code[at + 1] or start != at):  # noqa: PLR2004 - since 3.10 any number is left there
+        if kind is None or (minor < _UNUSED_SINCE and not kind.counts and (code[at + 1] or start != at)):
             return None
         argument = argument << 8 | code[at + 1]
         at += 2
@@ -88,15 +90,15 @@ def steps(code: bytes, minor: int) -> list[Step] | None:
                 return None
             continue
         end = at + 2 * kind.caches
-        if any(code[at:end]) or end > len(code):
+        if any(code[at:end]):
             return None
         found.append(Step(start, end, kind, argument))
         at = start = end
         argument = 0
-    return found if start == len(code) else None
+    return found if start == len(code) else None  # else it ends within an instruction
 
 
-def fits(code: bytes, sizes: Sizes, minor: int) -> bool:
+def is_possible(code: bytes, sizes: Sizes, minor: int) -> bool:
     """Whether a compiler of this minor version can have made the code."""
     found = steps(code, minor)
     if not found or not all(_argument_fits(step, sizes, minor) for step in found):

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 
-from envdoctor.probes.artifacts.bytecode import MINORS, Sizes, fits, steps
+from envdoctor.probes.artifacts.bytecode import MINORS, Sizes, is_possible, steps
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -59,11 +59,9 @@ def of_arguments(arguments: Sequence[object]) -> Code | None:
     qualified = arguments[shape[0] + 6] if len(arguments) == _QUALIFIED else None
     lines = arguments[shape[0] + (8 if len(arguments) == _QUALIFIED else 7)]
     free, cells = arguments[-2:]
-    if not (isinstance(code, bytes) and isinstance(filename, str) and isinstance(name, str)):
+    kinds = (bytes, str, str, tuple, tuple, tuple, tuple, tuple)
+    if not all(map(isinstance, (code, filename, name, constants, names, variables, free, cells), kinds)):
         return None
-    for part in (constants, names, variables, free, cells):
-        if not isinstance(part, tuple):
-            return None
     made = Code(
         len(arguments), code, constants, names, variables, filename, name,  # type: ignore[arg-type]
         qualified if isinstance(qualified, str) else None, lines, free, cells,  # type: ignore[arg-type]
@@ -75,7 +73,7 @@ def _minors(code: Code) -> frozenset[int]:
     """The minor versions that can have compiled the code, together with the functions inside it."""
     _, first, last = _SHAPES[code.family]
     sizes = Sizes(len(code.constants), len(code.names), len(code.variables), len(code.cells) + len(code.free))
-    able = [minor for minor in MINORS if minor >= first and fits(code.code, sizes, minor)]
+    able = [minor for minor in MINORS if minor >= first and is_possible(code.code, sizes, minor)]
     able = [minor for minor in able if minor <= last] or able
     if _has_line_table(code):
         able = [minor for minor in able if minor >= _LINE_TABLE_SINCE]

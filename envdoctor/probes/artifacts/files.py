@@ -1,4 +1,4 @@
-"""One file -> what it is and what it holds. The kinds are told apart by their first bytes, and by what is inside."""
+"""One file -> its kind and its content. The kinds are distinguished by their first bytes, and by what is inside."""
 
 from __future__ import annotations
 
@@ -10,10 +10,11 @@ from envdoctor.probes.artifacts import (
     code_objects,
     functions,
     keras_files,
+    marks,
     numpy_files,
     pickles,
-    signatures,
 )
+from envdoctor.probes.artifacts.pickle_machine import Notes
 from envdoctor.probes.artifacts.streams import BrokenError, Budget, Inflated, Reader, StrangeError, open_file
 from envdoctor.probes.artifacts.zips import Zip, shown
 
@@ -21,14 +22,13 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from envdoctor.probes.artifacts.pickles import Notes
     from envdoctor.probes.artifacts.streams import Source
 
 _HEAD = 16
 #: How a pickle begins since protocol 2, and how older ones may.
 _MARK = b"\x80"
 _OLD_PICKLE = tuple(bytes((letter,)) for letter in b"(])}cILFSVNKMJGXUTi")
-#: Archives of tensors in a saved model that are looked into, and pickles in an archive of tensors.
+#: Archives of tensors in a saved model that are read, and pickles in an archive of tensors.
 _NESTED_LIMIT = 20
 _NO_KIND = "is none of the kinds of file that envdoctor reads"
 
@@ -38,7 +38,7 @@ class Examined:
 
     def __init__(self, name: str, budget: Budget) -> None:
         self.name, self.budget = name, budget
-        self.notes = pickles.Notes()
+        self.notes = Notes()
         self.kind = "pickle"
         self.system: dict[str, str] = {}
         self.functions: dict[str, float | None] = {}
@@ -69,7 +69,7 @@ def examine(file: Source, size: int, name: str, budget: Budget) -> dict[str, Any
     """The record of an open file."""
     found = Examined(name, budget)
     try:
-        _look(file, size, found)
+        _read_by_kind(file, size, found)
     except OSError as error:
         raise BrokenError(f"cannot be read: {error.strerror or error}") from error
     return found.record()
@@ -86,33 +86,33 @@ def _code(where: str | None, code: code_objects.Code, notes: Notes) -> dict[str,
     }
 
 
-def _look(file: Source, size: int, found: Examined) -> None:
+def _read_by_kind(file: Source, size: int, found: Examined) -> None:
     """Tell the kind by the first bytes, and read what is there."""
     head = file.read(_HEAD)
     file.seek(0)
-    if head.startswith(signatures.ZIP_MAGIC):
-        _look_into_zip(Zip(file, size, found.budget), found)
-    elif head.startswith(signatures.HDF5_MAGIC):
-        found.kind = signatures.NETWORK_HDF5_KIND
+    if head.startswith(marks.ZIP_MAGIC):
+        _read_zip(Zip(file, size, found.budget), found)
+    elif head.startswith(marks.HDF5_MAGIC):
+        found.kind = marks.NETWORK_HDF5_KIND
         if not keras_files.read_hdf5(file, size, found.budget, found.notes):
             raise StrangeError("is HDF5 without the marks of a saved model")
-    elif head.startswith(signatures.LZ4_MAGIC):
+    elif head.startswith(marks.LZ4_MAGIC):
         raise BrokenError("is compressed with LZ4, which envdoctor does not unpack")
-    elif head.startswith(signatures.COMPRESSED_MAGIC):
-        _look_into_stream(Reader(Inflated(file, found.budget), found.budget), found)
+    elif head.startswith(marks.COMPRESSED_MAGIC):
+        _read_stream(Reader(Inflated(file, found.budget), found.budget), found)
     else:
-        _look_into_stream(Reader(file, found.budget, size), found)
+        _read_stream(Reader(file, found.budget, size), found)
 
 
-def _look_into_stream(reader: Reader, found: Examined) -> None:
+def _read_stream(reader: Reader, found: Examined) -> None:
     """An array or pickles, whether they were compressed or not."""
     head = reader.peek(_HEAD)
-    if head.startswith(signatures.ARRAY_MAGIC):
-        found.kind = signatures.ARRAY_KIND
+    if head.startswith(marks.ARRAY_MAGIC):
+        found.kind = marks.ARRAY_KIND
         numpy_files.read_array(reader, found.budget, found.notes)
     elif head.startswith(_MARK) and head[1:2] <= bytes((9,)):
         _pickles(reader, found)
-    elif head.startswith(_OLD_PICKLE) and found.name.lower().endswith(signatures.SUFFIXES):
+    elif head.startswith(_OLD_PICKLE) and found.name.lower().endswith(marks.SUFFIXES):
         _old_pickles(reader, found)
     else:
         raise StrangeError(_NO_KIND if head else "is empty")
@@ -131,56 +131,56 @@ def _old_pickles(reader: Reader, found: Examined) -> None:
 def _pickles(reader: Reader, found: Examined) -> None:
     """One pickle or several."""
     first = pickles.walk(reader, found.budget, found.notes)
-    found.kind = next((kind for end, kind in signatures.KIND_OF_SUFFIX.items() if end in found.name.lower()), "pickle")
+    found.kind = next((kind for end, kind in marks.KIND_OF_SUFFIX.items() if end in found.name.lower()), "pickle")
     most = 100
-    if first.whole and first.value == signatures.TENSOR_MAGIC:
-        found.kind, most = signatures.TENSOR_KIND, signatures.TENSOR_PICKLES
+    if first.whole and first.value == marks.TENSOR_MAGIC:
+        found.kind, most = marks.TENSOR_KIND, marks.TENSOR_PICKLES
     if first.whole and pickles.another(reader):
         try:
             pickles.stream(reader, found.budget, found.notes, most)
         except BrokenError as error:
             found.notes.gap(f"goes on behind its first pickle, and there {error}")
     if found.notes.arrays:
-        found.kind = signatures.ARRAY_STANDIN_KIND
+        found.kind = marks.ARRAY_STANDIN_KIND
 
 
-def _look_into_zip(archive: Zip, found: Examined) -> None:
+def _read_zip(archive: Zip, found: Examined) -> None:
     """A saved model, tensors, arrays, or something else."""
     kind = agent_files.kind(archive)
     if kind is not None:
         found.kind = kind
         found.system, found.functions = agent_files.read(archive, found.notes)
-        for name in archive.ending(signatures.TENSOR_FILE)[:_NESTED_LIMIT]:
+        for name in archive.ending(marks.TENSOR_FILE)[:_NESTED_LIMIT]:
             _nested(archive, name, found)
-    elif {signatures.NETWORK_METADATA, signatures.NETWORK_CONFIG} <= archive.members.keys():
-        found.kind = signatures.NETWORK_KIND
+    elif {marks.NETWORK_METADATA, marks.NETWORK_CONFIG} <= archive.members.keys():
+        found.kind = marks.NETWORK_KIND
         keras_files.read_archive(archive, found.notes)
-    elif archive.ending(signatures.TENSOR_MEMBER):
-        found.kind = signatures.TENSOR_KIND
+    elif archive.ending(marks.TENSOR_MEMBER):
+        found.kind = marks.TENSOR_KIND
         _tensors(archive, found)
-    elif archive.members and len(archive.ending(signatures.ARRAY_SUFFIX)) == len(archive.members):
-        found.kind = signatures.ARRAYS_KIND
+    elif archive.members and len(archive.ending(marks.ARRAY_SUFFIX)) == len(archive.members):
+        found.kind = marks.ARRAYS_KIND
         numpy_files.read_archive(archive, found.notes)
     else:
         raise StrangeError("is a zip without the marks of a saved model")
 
 
 def _nested(archive: Zip, name: str, found: Examined) -> None:
-    """Tensors inside a saved model: a zip in a zip, or pickles. Nothing inside those is looked into once more."""
+    """Tensors inside a saved model: a zip in a zip, or pickles. Nothing inside those is opened in turn."""
     try:
         source, size = archive.nested(name)
-        if source.read(4).startswith(signatures.ZIP_MAGIC):
+        if source.read(4).startswith(marks.ZIP_MAGIC):
             _tensors(Zip(source, size, found.budget), found)
         else:
             source.seek(0)
-            pickles.stream(Reader(source, found.budget, size), found.budget, found.notes, signatures.TENSOR_PICKLES + 1)
+            pickles.stream(Reader(source, found.budget, size), found.budget, found.notes, marks.TENSOR_PICKLES + 1)
     except BrokenError as error:
         found.notes.gap(f"holds {shown(name)}, which {error}")
 
 
 def _tensors(archive: Zip, found: Examined) -> None:
     """The pickle of an archive of tensors."""
-    for name in archive.ending(signatures.TENSOR_MEMBER)[:_NESTED_LIMIT]:
+    for name in archive.ending(marks.TENSOR_MEMBER)[:_NESTED_LIMIT]:
         source, size = archive.source(name)
         reader = Reader(source, found.budget, size)
         if not reader.peek(1).startswith(_MARK):

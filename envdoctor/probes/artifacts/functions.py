@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from envdoctor.probes.artifacts import code_objects, signatures
-from envdoctor.probes.artifacts.values import Function, Made, Pairs, short
+from envdoctor.probes.artifacts import code_objects, marks
+from envdoctor.probes.artifacts.pickled_values import Function, Made, Pairs, short
 
 _DEPTH = 6
 
 
 def is_called(value: object) -> bool:
-    """Whether a value is a function that travels as bytecode, or an object that stands for a function."""
+    """Whether a value is a function that travels as bytecode, or an object that is called as one."""
     if isinstance(value, Function):
         return True
     name = short(value.name) if isinstance(value, Made) else ""
-    return name in signatures.CONSTANT_OBJECTS or name in signatures.CALLED_OBJECTS
+    return name in marks.CONSTANT_OBJECTS or name in marks.CALLED_OBJECTS
 
 
 def constant(value: object, depth: int = 0) -> float | None:
@@ -25,7 +25,7 @@ def constant(value: object, depth: int = 0) -> float | None:
         closure = [constant(content(cell), depth + 1) for cell in needed]
         return code_objects.constant(value.code, closure)
     if isinstance(value, Made):
-        attribute = signatures.CONSTANT_OBJECTS.get(short(value.name), "")
+        attribute = marks.CONSTANT_OBJECTS.get(short(value.name), "")
         state = value.state if isinstance(value.state, Pairs) else None
         return constant(state.get(attribute), depth + 1) if state and attribute else None
     return code_objects.number(value)
@@ -33,6 +33,6 @@ def constant(value: object, depth: int = 0) -> float | None:
 
 def content(cell: object) -> object:
     """What a captured variable holds."""
-    if isinstance(cell, Made) and short(cell.name) in signatures.CELLS and cell.arguments:
+    if isinstance(cell, Made) and short(cell.name) in marks.CELLS and cell.arguments:
         return cell.arguments[0]
     return cell

@@ -6,15 +6,15 @@ import codecs
 import pickletools
 import struct
 
-from envdoctor.probes.artifacts import signatures
+from envdoctor.probes.artifacts import marks
+from envdoctor.probes.artifacts.pickled_values import UNSEEN, Items, Made, Pairs
 from envdoctor.probes.artifacts.streams import BrokenError
-from envdoctor.probes.artifacts.values import UNSEEN, Items, Made, Pairs
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from envdoctor.probes.artifacts.pickles import Machine
+    from envdoctor.probes.artifacts.pickle_machine import Machine
 
     Handler = Callable[[Machine], None]
 
@@ -41,52 +41,36 @@ def _packed(form: str) -> Handler:
     return lambda machine: machine.stack.append(unpack(machine.reader.read(size))[0])
 
 
-def _text(form: str) -> Handler:
+def _sized(form: str, most: int, push: Callable[[Machine, bytes], None]) -> Handler:
+    """An instruction whose argument follows its length: pushed, or skipped where it is longer than what is kept."""
     unpack, size = struct.Struct(form).unpack, struct.calcsize(form)
 
     def handler(machine: Machine) -> None:
         length = unpack(machine.reader.read(size))[0]
-        if machine.keep(length, TEXT_LIMIT):
-            machine.text(machine.reader.read(length).decode("utf-8", "replace"))
+        if length < 0:
+            raise BrokenError("is not a pickle that can be read: it holds a text or a number of negative length")
+        if machine.keep(length, most):
+            push(machine, machine.reader.read(length))
 
     return handler
+
+
+def _text(form: str) -> Handler:
+    return _sized(form, TEXT_LIMIT, lambda machine, data: machine.text(data.decode("utf-8", "replace")))
 
 
 def _old_text(form: str) -> Handler:
-    unpack, size = struct.Struct(form).unpack, struct.calcsize(form)
-
-    def handler(machine: Machine) -> None:
-        length = unpack(machine.reader.read(size))[0]
-        if length < 0:
-            raise BrokenError("is not a pickle that can be read: it holds a text of negative length")
-        if machine.keep(length, TEXT_LIMIT):
-            machine.text(machine.reader.read(length).decode("latin-1"))
-
-    return handler
+    return _sized(form, TEXT_LIMIT, lambda machine, data: machine.text(data.decode("latin-1")))
 
 
 def _bytes(form: str) -> Handler:
-    unpack, size = struct.Struct(form).unpack, struct.calcsize(form)
-
-    def handler(machine: Machine) -> None:
-        length = unpack(machine.reader.read(size))[0]
-        if machine.keep(length, BYTES_LIMIT):
-            machine.stack.append(machine.reader.read(length))
-
-    return handler
+    return _sized(form, BYTES_LIMIT, lambda machine, data: machine.stack.append(data))
 
 
 def _number(form: str) -> Handler:
-    unpack, size = struct.Struct(form).unpack, struct.calcsize(form)
-
-    def handler(machine: Machine) -> None:
-        length = unpack(machine.reader.read(size))[0]
-        if length < 0:
-            raise BrokenError("is not a pickle that can be read: it holds a number of negative length")
-        if machine.keep(length, NUMBER_LIMIT):
-            machine.stack.append(int.from_bytes(machine.reader.read(length), "little", signed=True))
-
-    return handler
+    return _sized(
+        form, NUMBER_LIMIT, lambda machine, data: machine.stack.append(int.from_bytes(data, "little", signed=True))
+    )
 
 
 def _written_number(machine: Machine) -> None:
@@ -179,8 +163,8 @@ def _set_items(machine: Machine) -> None:
 def _versions(machine: Machine, values: list[object]) -> None:
     for at in range(0, len(values) - 1, 2):
         key, value = values[at], values[at + 1]
-        if isinstance(key, str) and key in signatures.VERSION_KEYS and isinstance(value, str):
-            machine.notes.packages.setdefault(signatures.VERSION_KEYS[key], value)
+        if isinstance(key, str) and key in marks.VERSION_KEYS and isinstance(value, str):
+            machine.notes.packages.setdefault(marks.VERSION_KEYS[key], value)
 
 
 def _global(machine: Machine) -> None:

@@ -11,14 +11,14 @@ import re
 import struct
 from typing import Any
 
-from envdoctor.probes.artifacts import signatures
+from envdoctor.probes.artifacts import marks
 from envdoctor.probes.artifacts.streams import BrokenError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from envdoctor.probes.artifacts.pickles import Notes
+    from envdoctor.probes.artifacts.pickle_machine import Notes
     from envdoctor.probes.artifacts.streams import Budget, Source
     from envdoctor.probes.artifacts.zips import Zip
 
@@ -31,16 +31,16 @@ _HEAP = b"GCOL"
 
 def read_archive(archive: Zip, notes: Notes) -> None:
     """The release that wrote it, and the layers with the keys of their configuration."""
-    metadata = _parsed(archive.content(signatures.NETWORK_METADATA, JSON_LIMIT))
+    metadata = _parsed(archive.content(marks.NETWORK_METADATA, JSON_LIMIT))
     if isinstance(metadata, dict):
-        _note_version(metadata.get(signatures.NETWORK_VERSION), notes)
-    _note_layers(_parsed(archive.content(signatures.NETWORK_CONFIG, JSON_LIMIT)), notes)
+        _note_version(metadata.get(marks.NETWORK_VERSION), notes)
+    _note_layers(_parsed(archive.content(marks.NETWORK_CONFIG, JSON_LIMIT)), notes)
 
 
 def read_hdf5(file: Source, size: int, budget: Budget, notes: Notes) -> bool:
     """The same from an HDF5 file; ``False`` where it holds neither, and so is something else."""
-    found = _attributes(file, size, (signatures.NETWORK_VERSION, signatures.NETWORK_MODEL), budget)
-    version, model = found.get(signatures.NETWORK_VERSION), found.get(signatures.NETWORK_MODEL)
+    found = _attributes(file, size, (marks.NETWORK_VERSION, marks.NETWORK_MODEL), budget)
+    version, model = found.get(marks.NETWORK_VERSION), found.get(marks.NETWORK_MODEL)
     if version is None and model is None:
         return False
     _note_version(version.decode("utf-8", "replace") if version else None, notes)
@@ -53,7 +53,7 @@ def read_hdf5(file: Source, size: int, budget: Budget, notes: Notes) -> bool:
 
 def _note_version(version: object, notes: Notes) -> None:
     if isinstance(version, str) and len(version) < _VERSION_LIMIT and _VERSION.fullmatch(version):
-        notes.packages[signatures.NETWORK_PACKAGE] = version
+        notes.packages[marks.NETWORK_PACKAGE] = version
     else:
         notes.gap("does not tell which release wrote it")
 
@@ -76,12 +76,12 @@ def _note_layers(config: Any, notes: Notes) -> None:
         if not isinstance(part, dict):
             continue
         name, inner = part.get("class_name"), part.get("config")
-        if isinstance(name, str) and name == signatures.FUNCTION_CLASS:
+        if isinstance(name, str) and name == marks.FUNCTION_CLASS:
             notes.gap("holds a function as bytecode in a layer: for which Python it is, is not known")
         elif isinstance(name, str) and _is_layer(part, inner):
-            notes.name(f"{signatures.NETWORK_LAYERS}.{name}")
+            notes.name(f"{marks.NETWORK_LAYERS}.{name}")
             for key in inner if isinstance(inner, dict) else ():
-                notes.name(f"{signatures.NETWORK_LAYERS}.{name}.{key}")
+                notes.name(f"{marks.NETWORK_LAYERS}.{name}.{key}")
         todo += reversed(list(part.values()))
     if todo:
         notes.gap("has more layers than are looked at")
@@ -91,7 +91,7 @@ def _is_layer(part: dict[str, Any], inner: Any) -> bool:
     """Whether a class in a configuration is a layer or model: newer ones say their module, older ones have a name."""
     module = part.get("module")
     if isinstance(module, str):
-        return module.startswith(signatures.NETWORK_MODULES)
+        return module.startswith(marks.NETWORK_MODULES)
     return isinstance(inner, list) or (isinstance(inner, dict) and ("name" in inner or "layers" in inner))
 
 
@@ -114,7 +114,7 @@ def _attributes(file: Source, size: int, names: tuple[str, ...], budget: Budget)
 
 
 def _places(file: Source, size: int, names: tuple[str, ...], budget: Budget) -> Iterator[tuple[int, str]]:
-    """Where some names stand in a file, each with the zero that ends it."""
+    """The places of some names in a file, each with the zero that ends it."""
     wanted = re.compile(b"|".join(name.encode() + b"\0" for name in names))
     at, before, overlap = 0, b"", max(map(len, names))
     while at < size:

@@ -6,12 +6,12 @@ import ast
 import struct
 import warnings
 
-from envdoctor.probes.artifacts import pickles, signatures
+from envdoctor.probes.artifacts import marks, pickles
 from envdoctor.probes.artifacts.streams import BrokenError, Reader
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from envdoctor.probes.artifacts.pickles import Notes
+    from envdoctor.probes.artifacts.pickle_machine import Notes
     from envdoctor.probes.artifacts.streams import Budget
     from envdoctor.probes.artifacts.zips import Zip
 
@@ -23,7 +23,7 @@ _LENGTHS = {1: "<H", 2: "<I", 3: "<I"}
 
 def read_array(reader: Reader, budget: Budget, notes: Notes) -> None:
     """One array. ``BrokenError`` where its header cannot be read."""
-    if reader.read(len(signatures.ARRAY_MAGIC)) != signatures.ARRAY_MAGIC:
+    if reader.read(len(marks.ARRAY_MAGIC)) != marks.ARRAY_MAGIC:
         raise BrokenError("is not an array file")
     form = _LENGTHS.get(reader.read(2)[0])
     if form is None:
@@ -38,7 +38,7 @@ def read_array(reader: Reader, budget: Budget, notes: Notes) -> None:
 
 def read_archive(archive: Zip, notes: Notes) -> None:
     """All arrays of a zip; what cannot be read of one does not hide the others."""
-    for number, name in enumerate(archive.ending(signatures.ARRAY_SUFFIX)):
+    for number, name in enumerate(archive.ending(marks.ARRAY_SUFFIX)):
         if number >= MEMBER_LIMIT:
             notes.gap(f"holds more than {MEMBER_LIMIT} arrays: the others are not looked at")
             break
@@ -53,7 +53,7 @@ def _description(text: str) -> dict[object, object]:
         depth += (character in "([{") - (character in ")]}")
         deepest = max(deepest, depth)
     try:
-        with warnings.catch_warnings():  # of what stands in the file, and not in this program
+        with warnings.catch_warnings():  # about the file's text, and not about this program
             warnings.simplefilter("ignore")
             found = ast.literal_eval(text.strip()) if deepest <= NESTING_LIMIT else None
     except (ValueError, SyntaxError, MemoryError, RecursionError, TypeError) as error:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     #: The entries of a file, and what of it could not be read: ``line 3: ...``.
     Contents = tuple[Sequence[Entry], str | None]
 
-#: A JSON document of more values is searched for each question, and so many of its values are told.
+#: A JSON document of more values is searched for each question, and so many of its values are returned.
 MOST_REMEMBERED = 100_000
 MOST_OF_A_KEY = 100
 #: Seconds that reading all configuration may take.
@@ -115,7 +115,7 @@ def _ends(dotted: str, wanted: Sequence[str]) -> bool:
 
 
 def _mentions(data: bytes, wanted: Sequence[str]) -> bool:
-    """Whether a file can hold the key at all: plain names stand in it as they are. In doubt it can."""
+    """Whether a file can contain the key at all: plain names are written in it as they are. In doubt it can."""
     if b"\0" in data or data[:2] in (b"\xff\xfe", b"\xfe\xff") or b"\\" in data:
         return True
     plain = [word for word in wanted if word.isascii() and not word.isdigit() and not set("*?[") & set(word)]

@@ -29,7 +29,7 @@ _VARIABLE = re.compile(
     re.ASCII | re.MULTILINE,
 )
 _COMMENT = re.compile(r"(?:^|[ \t])#")
-#: What stands before the ``=`` of a line, and a run of spaces in it: the parser's time grows with the square of that.
+#: What precedes the ``=`` of a line, and a run of spaces in it: the parser's time grows with the square of that.
 _BEFORE = re.compile(r"(\s*)([^=:]*)")
 _WIDE = re.compile(r"[^\S\n]{5,}")
 _ESCAPED = re.compile(r"\\(.)", re.DOTALL)
@@ -42,7 +42,7 @@ def _decoded(data: bytes, errors: str = "replace") -> str:
 
 
 def _is_crowded(data: bytes, marks: bytes) -> bool:
-    """Whether a file holds more than may be built of it; told before anything is."""
+    """Whether a file contains more than may be built of it; checked before anything is."""
     return sum(data.count(mark) for mark in marks) > MOST_ENTRIES
 
 

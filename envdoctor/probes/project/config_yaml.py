@@ -66,7 +66,7 @@ class _Frame:
         self.path = path
         self.mapping = mapping
         self.anchor = anchor
-        self.silent = silent  # a key: what stands in it is no entry
+        self.silent = silent  # a key: what it contains is no entry
         self.key: str | None = None
         self.position = 0
         self.start = 0
@@ -90,7 +90,7 @@ class _Documents:
         self._done: list[Entry] = []
         self._entries: list[Entry] = []
         self._frames: list[_Frame] = []
-        #: By anchor, the path it stands at and the places of its entries; no places while it is not complete.
+        #: By anchor, its path and the places of its entries; no places while it is not complete.
         self._anchors: dict[str, tuple[str, int, int | None]] = {}
 
     def entries(self) -> list[Entry]:

@@ -1,4 +1,4 @@
-"""Patterns over relative paths: ``*`` stays within one name, ``**`` stands for any number of directories.
+"""Patterns over relative paths: ``*`` stays within one name, ``**`` is any number of directories.
 
 A path is matched name by name, and no pattern takes longer than the product of its length and the path's.
 """
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from typing import Any
 
-    #: Tells whether one name fits; ``None`` stands for ``**``.
+    #: Whether one name matches; ``None`` is ``**``.
     Segment = Callable[[str], Any] | None
 
 
@@ -30,7 +30,7 @@ class Glob:
     def matches(self, name: str) -> bool:
         """Whether a relative path, with ``/`` between its names, is meant."""
         parts = name.split("/")
-        return bool(self._last and self._last(parts[-1])) and fits(self.segments, parts)
+        return bool(self._last and self._last(parts[-1])) and match_all(self.segments, parts)
 
 
 def _segment(name: str) -> Segment:
@@ -38,12 +38,12 @@ def _segment(name: str) -> Segment:
 
 
 def closed(segments: list[Segment]) -> list[Segment]:
-    """A ``**`` at the end stands for at least one name."""
+    """A ``**`` at the end is at least one name."""
     return segments if segments[-1] is not None else [*segments, bool]
 
 
-def fits(segments: Sequence[Segment], parts: Sequence[str]) -> bool:
-    """Whether names fit segments, the last of which is not ``**``."""
+def match_all(segments: Sequence[Segment], parts: Sequence[str]) -> bool:
+    """Whether names match segments, the last of which is not ``**``."""
     at = part = 0
     retry: tuple[int, int] | None = None
     while part < len(parts):

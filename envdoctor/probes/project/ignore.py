@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 import re
 
-from envdoctor.probes.project.globs import closed, fits
+from envdoctor.probes.project.globs import closed, match_all
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ _CLASSES: dict[str, Callable[[str], bool]] = {
     "xdigit": lambda one: one in "0123456789abcdefABCDEF",
 }
 _SPECIAL = frozenset("*?[\\")
-#: A file's rules with wildcards beyond so many are not followed, nor what stands behind so many bytes.
+#: A file's rules with wildcards beyond so many are not followed, nor what follows so many bytes.
 MOST_PATTERNS = 2_000
 MOST_BYTES = 1 << 18
 
@@ -75,7 +75,7 @@ class Ignored:
 
 
 class _Block:
-    """Rules that stand together and all ignore, or all keep: the plain ones are looked up, the others tried."""
+    """Neighbouring rules that all ignore, or all keep: the plain ones are looked up, the others tried."""
 
     def __init__(self, *, negative: bool) -> None:
         self.negative = negative
@@ -91,7 +91,7 @@ class _Block:
         if "/" not in pattern:
             self._add_name(pattern, only=only)
         elif not _SPECIAL & set(pattern):
-            # a plain path is told from a plain name by its slash
+            # the slash distinguishes a plain path from a plain name
             self._plain[only].add("/" + pattern.removeprefix("/"))
         else:
             variants = [_segments(variant) for variant in _variants(pattern.removeprefix("/"))]
@@ -105,20 +105,20 @@ class _Block:
             suffixes[only] = (*suffixes[only], pattern[1:])
             self._suffixes = (suffixes[0], suffixes[1])
         else:
-            fitting = _name(pattern)
-            if fitting:
-                self._names.append((only, fitting))
+            matching = _name(pattern)
+            if matching:
+                self._names.append((only, matching))
 
     def matches(self, path: str, name: str, *, directory: bool) -> bool:
         """Whether some rule speaks of the entry."""
         if self._looked_up(path, name, 0) or (directory and self._looked_up(path, name, 1)):
             return True
-        if any(fitting(name) for only, fitting in self._names if directory or not only):
+        if any(matching(name) for only, matching in self._names if directory or not only):
             return True
         if not self._paths:
             return False
         parts = path.split("/")
-        return any(fits(segments, parts) for only, segments in self._paths if directory or not only)
+        return any(match_all(segments, parts) for only, segments in self._paths if directory or not only)
 
     def _looked_up(self, path: str, name: str, only: int) -> bool:
         plain = self._plain[only]
@@ -133,7 +133,7 @@ def _without_trailing_spaces(text: str) -> str:
 
 
 def _variants(pattern: str) -> list[str]:
-    """What a path's pattern stands for: git takes ``name**`` for ``name*/**`` where no wildcard stands before it."""
+    """The patterns that a path's pattern means: git reads ``name**`` as ``name*/**`` where no wildcard precedes it."""
     start = next((at for at, one in enumerate(pattern) if one in _SPECIAL), 0)
     rest = pattern[start:].lstrip("*")
     if start and pattern[start - 1] != "/" and pattern.startswith("**", start) and rest[:1] in ("", "/"):
@@ -149,10 +149,10 @@ def _segments(pattern: str) -> list[Segment]:
         if len(name) > 1 and not name.strip("*"):
             segments.append(None)
         else:
-            fitting = _name(name)
-            if fitting is None:
+            matching = _name(name)
+            if matching is None:
                 return []
-            segments.append(fitting)
+            segments.append(matching)
     return closed(segments)
 
 
@@ -164,7 +164,7 @@ def _split(pattern: str) -> list[str]:
         one = pattern[at]
         if one == "[":
             some, at = _bracket(pattern, at + 1)
-            if not some:  # nothing fits the rest
+            if not some:  # nothing matches the rest
                 break
         elif one == "/" or pattern.startswith("\\/", at):
             names.append(pattern[start:at])
@@ -176,7 +176,7 @@ def _split(pattern: str) -> list[str]:
 
 
 def _name(pattern: str) -> Callable[[str], Any] | None:
-    """Tells whether a name fits, or ``None`` for a pattern that nothing fits: an open bracket, a lone backslash."""
+    """A test of a name, or ``None`` for a pattern that nothing matches: an open bracket, a lone backslash."""
     pieces = [""]
     at = 0
     while at < len(pattern):
@@ -194,7 +194,7 @@ def _name(pattern: str) -> Callable[[str], Any] | None:
         if not some:
             return None
         pieces[-1] += some
-    # What stands between two stars is taken where it is found first, once and for all.
+    # What is between two stars matches where it is found first, once and for all: no backtracking.
     inner = [f"(?=(?P<g{number}>.*?{piece}))(?P=g{number})" for number, piece in enumerate(pieces[1:-1]) if piece]
     last = [rf".*{pieces[-1]}"] if len(pieces) > 1 else []
     return re.compile(rf"(?s:{''.join([pieces[0], *inner, *last])})\Z").match
@@ -211,11 +211,11 @@ def _bracket(pattern: str, at: int) -> tuple[str, int]:
             return _one_of(chosen, negated=negated), at + 1
         if pattern.startswith("[:", at):
             end = pattern.find("]", at + 2)
-            name = pattern[at + 2 : end - 1]
             if end > at + 2 and pattern[end - 1] == ":":
-                if name not in _CLASSES:
+                belongs = _CLASSES.get(pattern[at + 2 : end - 1])
+                if belongs is None:
                     return "", at
-                chosen.update(code for code in map(chr, range(128)) if _CLASSES[name](code))
+                chosen.update(filter(belongs, map(chr, range(128))))
                 at, last = end + 1, ""
                 continue
         if one == "-" and last and pattern[at + 1 : at + 2] not in ("", "]"):

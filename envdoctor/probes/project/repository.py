@@ -7,7 +7,7 @@ import os
 from envdoctor.model import Record
 from envdoctor.probes.project import ignore, tracked
 from envdoctor.probes.project.ignore import Ignored, bytewise
-from envdoctor.probes.project.walk import UnreadError, read
+from envdoctor.probes.project.regular_files import UnreadError, read
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -61,8 +61,8 @@ class Place(Record):
         return place.replace(rules=((len(place.name), own), *place.rules)) if own else place
 
 
-def above(directory: str) -> Place:
-    """The place of a directory that is looked at, without what stands in it. It counts even where git ignores it."""
+def place_of(directory: str) -> Place:
+    """The place of a directory that is scanned, without its own files. It counts even where git ignores it."""
     directory = os.path.abspath(directory)
     names: list[str] = []
     top = directory

@@ -2,7 +2,7 @@
 
 A script's own directory comes first on ``sys.path``, so a file beside it hides every module of its name but those that
 are built in, frozen, or loaded before the script begins. A module inside a package hides nothing. A directory counts
-only where a script plainly stands in it: the top of the project, and those that hold a file with a ``__main__`` guard
+only where it plainly contains a script: the top of the project, and those with a file with a ``__main__`` guard
 or one that does something when it is run. In doubt nothing is said.
 """
 
@@ -40,7 +40,7 @@ _NOT_HIDDEN = frozenset((_LOADED + _BUILT_IN + _NOT_EVERYWHERE).split())
 #: Directories whose files are read or collected by another program rather than run.
 _NOT_SCRIPTS = frozenset(("doc", "docs", "test", "tests", "testing", "testdata", "test_data", "fixtures", "data"))
 _RUN_BY_OTHERS = frozenset(("conf.py", "setup.py", "conftest.py", "noxfile.py", "tasks.py", "__init__.py"))
-#: Files beside a module that are looked at for a script.
+#: Files beside a module that are scanned for a script.
 _MOST_BESIDE = 200
 
 
@@ -86,7 +86,7 @@ def _hiding(directory: str, by_directory: dict[str, list[str]], names: frozenset
 
 
 def _holds_scripts(project: Project, directory: str, by_directory: dict[str, list[str]], hiding: set[str]) -> bool:
-    """Whether scripts stand in a directory beside the modules in question."""
+    """Whether a directory contains scripts beside the modules in question."""
     if _is_in_package(directory, by_directory):
         return False
     if not directory:

@@ -10,7 +10,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-#: An index beyond this is not looked at.
+#: A larger index is not read.
 MOST_BYTES = 32 << 20
 _MOST_NAMES = 32 << 20
 _LONGEST = 1 << 12

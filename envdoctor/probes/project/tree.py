@@ -6,15 +6,14 @@ import os
 import time
 
 from envdoctor.model import Unknown
-from envdoctor.probes.project import walk
+from envdoctor.probes.project import regular_files, walk
 from envdoctor.probes.project.globs import Glob
+from envdoctor.probes.project.regular_files import UnreadError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
     from typing import Any
-
-    from envdoctor.probes.project.config import Reader
 
     #: ``{"found": [...], "gaps": [reason, ...]}``
     Answer = dict[str, list[Any]]
@@ -41,7 +40,7 @@ class Project:
         self._mentions: dict[bytes, list[str]] = {}
         self._unread: dict[str, str] = {}
         self._kept: _Kept | None = None
-        self._reader: Reader | None = None
+        self._configuration: Callable[[str], Answer] | None = None
         self._names: list[str] | None = None
 
     @classmethod
@@ -63,7 +62,7 @@ class Project:
 
     @property
     def gaps(self) -> list[str]:
-        """What of the project was not looked at, and why."""
+        """What of the project was not read, and why."""
         return self._source.gaps()
 
     def unread(self, wanted: Callable[[str], bool]) -> list[str]:
@@ -78,7 +77,7 @@ class Project:
             return data
         try:
             data = self._source.read(name, limit)
-        except walk.UnreadError as error:
+        except UnreadError as error:
             self.refuse(name, str(error))
             return b""
         self._unread.pop(name, None)
@@ -121,7 +120,7 @@ class Project:
     def lookup(self, kind: str, key: str) -> Any:
         """The fact of kind ``config``, ``source``, ``shadows``, ``local_module`` or ``artifact``.
 
-        ``sources`` tells nothing: it says which ``source`` will be asked, so that the files are looked into once.
+        ``sources`` returns nothing: it says which ``source`` will be asked, so that the files are scanned once.
         All but ``local_module`` are answered by ``{"found": [...], "gaps": [reason, ...]}``.
         """
         if kind not in _ASK:
@@ -130,16 +129,16 @@ class Project:
             self._answers[kind, key] = _ASK[kind](self, key)
         return self._answers[kind, key]
 
-    def reader(self) -> Reader:
-        """What reads this project's configuration, and remembers what it read."""
-        if self._reader is None:
+    def configuration(self, key: str) -> Answer:
+        """The entries of configuration files that a glob and a key name; each file is read once."""
+        if self._configuration is None:
             from envdoctor.probes.project.config import Reader
 
-            self._reader = Reader(self)
-        return self._reader
+            self._configuration = Reader(self).lookup
+        return self._configuration(key)
 
     def answer(self, found: list[Any], gaps: Iterable[str], about: Callable[[str], bool]) -> Answer:
-        """What was found, with what was not looked at of the project and of the files that matter."""
+        """What was found, with what was not read of the project and of the files that matter."""
         lines = list(dict.fromkeys([*gaps, *self.unread(about), *self.gaps]))
         if len(lines) > MOST_GAPS:
             lines[MOST_GAPS - 1 :] = [f"and {len(lines) - MOST_GAPS + 1} more files or directories were not read"]
@@ -171,8 +170,8 @@ class _Disk:
     def read(self, name: str, limit: int) -> bytes:
         listing = self._list()
         if name not in listing.paths:
-            raise walk.UnreadError(listing.unread.get(name, "it is not one of the project's files"))
-        return walk.read(listing.paths[name], limit)
+            raise UnreadError(listing.unread.get(name, "it is not one of the project's files"))
+        return regular_files.read(listing.paths[name], limit)
 
     def is_file(self, name: str) -> bool:
         return os.path.isfile(os.path.join(self._directory, name))
@@ -201,9 +200,9 @@ class _Memory:
 
     def read(self, name: str, limit: int) -> bytes:
         if name not in self._files:
-            raise walk.UnreadError("it is not one of the project's files")
+            raise UnreadError("it is not one of the project's files")
         if len(self._files[name]) > limit:
-            raise walk.UnreadError(f"it has {len(self._files[name])} bytes, and more than {limit} are not read")
+            raise UnreadError(f"it has {len(self._files[name])} bytes, and more than {limit} are not read")
         return self._files[name]
 
     def is_file(self, name: str) -> bool:
@@ -258,10 +257,6 @@ class _Kept:
         return sorted([*found, *(name for name in self._beyond if word in self._project.read(name))])
 
 
-def _config(project: Project, key: str) -> Answer:
-    return project.reader().lookup(key)
-
-
 def _source(project: Project, key: str) -> Answer:
     from envdoctor.probes.source import uses
 
@@ -289,14 +284,14 @@ def _local_module(project: Project, key: str) -> dict[str, Any] | None:
 
 def _artifact(project: Project, _key: str) -> Answer:
     from envdoctor.probes.artifacts import in_project
-    from envdoctor.probes.artifacts.signatures import SUFFIXES
+    from envdoctor.probes.artifacts.marks import SUFFIXES
 
     answer = in_project(project)
     return project.answer(answer["found"], answer["gaps"], lambda name: name.lower().endswith(SUFFIXES))
 
 
 _ASK: Mapping[str, Callable[[Project, str], Any]] = {
-    "config": _config,
+    "config": Project.configuration,
     "source": _source,
     "sources": _sources,
     "shadows": _shadows,

@@ -13,12 +13,12 @@ import time
 from collections import deque
 
 from envdoctor.model import Record
+from envdoctor.probes.project.regular_files import kind_of
+from envdoctor.probes.project.repository import Place, place_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
-
-    from envdoctor.probes.project.repository import Place
 
 _CACHES = """
     .git .hg .svn .bzr CVS node_modules bower_components __pycache__ __pypackages__ site-packages dist-packages .tox
@@ -28,13 +28,10 @@ LEFT_OUT = frozenset(_CACHES.split())
 #: A directory that holds one of these is an environment.
 _ENVIRONMENT = ("pyvenv.cfg", "conda-meta")
 _CONFIGURATION = frozenset(("yaml", "yml", "toml", "json", "ini", "cfg", "env"))
-_READ = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0) | getattr(os, "O_CLOEXEC", 0)
-_NOT_FILES = ((stat.S_ISFIFO, "a pipe"), (stat.S_ISSOCK, "a socket"), (stat.S_ISDIR, "a directory"))
-_UNITS = ((1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB"), (1, "bytes"))
 
 
 class Limits(Record):
-    """How far a project is looked at: files of source and configuration, all files, directories, levels, seconds."""
+    """How far a project is scanned: files of source and configuration, all files, directories, levels, seconds."""
 
     files: int = 20_000
     names: int = 100_000
@@ -49,48 +46,6 @@ class Listing(Record):
     paths: dict[str, str]
     unread: dict[str, str]
     gaps: list[str]
-
-
-class UnreadError(Exception):
-    """A file cannot be read; the text completes ``FILE is not read: ``."""
-
-
-def read(path: str, limit: int) -> bytes:
-    """The bytes of a regular file of at most ``limit`` bytes. Raises :class:`UnreadError`."""
-    try:
-        descriptor = os.open(path, _READ)
-        try:
-            return _read(descriptor, limit)
-        finally:
-            os.close(descriptor)
-    except OSError as error:
-        raise UnreadError(error.strerror or str(error)) from None
-
-
-def _read(descriptor: int, limit: int) -> bytes:
-    status = os.fstat(descriptor)
-    if not stat.S_ISREG(status.st_mode):
-        raise UnreadError(f"it is {_what(status.st_mode)}")
-    if status.st_size > limit:
-        raise UnreadError(f"it has {_size(status.st_size)}, and more than {_size(limit)} are not read")
-    data = os.read(descriptor, status.st_size + 1)
-    while len(data) != status.st_size:  # it grows, shrinks, or is made as it is read
-        more = os.read(descriptor, limit + 1 - len(data))
-        data += more
-        if not more:
-            break
-        if len(data) > limit:
-            raise UnreadError(f"it grows beyond {_size(limit)}")
-    return data
-
-
-def _what(mode: int) -> str:
-    return next((what for is_it, what in _NOT_FILES if is_it(mode)), "a device")
-
-
-def _size(number: int) -> str:
-    scale, unit = next((one for one in _UNITS if number >= one[0]), _UNITS[-1])
-    return f"{number / scale:.3g} {unit}"
 
 
 def is_source(name: str) -> bool:
@@ -147,9 +102,7 @@ class _Walker:
 
     def run(self) -> None:
         """Go through the directories level by level until there are no more or a limit is met."""
-        from envdoctor.probes.project.repository import above
-
-        self._queue.append(_Directory(name="", level=0, place=above(self._top)))
+        self._queue.append(_Directory(name="", level=0, place=place_of(self._top)))
         while self._queue and not self._cut:
             directory = self._queue.popleft()
             self._listed += 1
@@ -174,8 +127,10 @@ class _Walker:
             reason = getattr(error, "strerror", None) or str(error)
             self.listing.gaps.append(f"{shown(directory.name) or self._top} cannot be listed: {reason}")
             return
-        if directory.name and any(name in found for name in _ENVIRONMENT):
-            return
+        if not directory.name or found.keys().isdisjoint(_ENVIRONMENT):
+            self._take_all(directory, path, found)
+
+    def _take_all(self, directory: _Directory, path: str, found: dict[str, os.DirEntry[str]]) -> None:
         if ".git" in found or ".gitignore" in found:
             directory = directory.replace(place=directory.place.holding(path, found))
         for name in sorted(found):
@@ -215,7 +170,7 @@ class _Walker:
             if stat.S_ISDIR(mode):
                 return
             if not stat.S_ISREG(mode):
-                self._refuse(name, f"it is {_what(mode)}")
+                self._refuse(name, f"it is {kind_of(mode)}")
                 return
         paths = self.listing.paths
         if is_code(name) or is_configuration(name):

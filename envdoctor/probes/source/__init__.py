@@ -19,7 +19,7 @@ with ``value`` where it is one literal constant, and, for a dictionary, its ``en
 where there may be more. What the code itself provides for is left out: imports in a ``try`` that catches
 ``ImportError``, references in one that catches ``AttributeError``, both under an ``if`` that asks for a version,
 ``hasattr`` or ``TYPE_CHECKING`` and after an import that failed, and whatever is used through a name that was bound in
-such a place: unless the pattern speaks of something else (``lib`` may be missing, ``lib.save`` is used where it is
+such a place: unless the pattern means something else (``lib`` may be missing, ``lib.save`` is used where it is
 not), and of every alternative.
 """
 

@@ -1,4 +1,4 @@
-"""What an expression may stand for."""
+"""The values that an expression may resolve to."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ OWN = "@"
 class Value:
     """One possible value of an expression.
 
-    ``kind``: ``ref`` (what a qualified name stands for), ``made`` (what calling ``name`` returned), ``member`` (an
+    ``kind``: ``ref`` (what a qualified name means), ``made`` (what calling ``name`` returned), ``member`` (an
     attribute of something made), ``declared`` (a parameter with an annotation), ``function``, ``class``, ``lambda``,
     ``method``, ``self``, ``partial``, ``items``, ``dict``, ``constant``, ``generator``, ``parameter``, ``unknown``.
     """
@@ -36,7 +36,7 @@ class Value:
         self.kind = kind
         self.name = name
         self.node = node
-        #: Where ``node`` stands.
+        #: The place of ``node``.
         self.place = place
         #: The scope of a project's function or class; for ``made``, of the class; for ``parameter``, its function.
         self.scope = scope

@@ -216,7 +216,7 @@ class _Carried:
         self._note("generator", one, via)
 
     def _ref(self, one: Value, via: str, depth: int, given: Any, *, inside: bool) -> None:
-        """An imported name may stand for an object of another file of the project: settled where files are linked."""
+        """An imported name may be an object of another file of the project: resolved across files later."""
         if inside and not one.name.startswith("builtins.") and "." in one.name:
             self.found.append({"name": one.name, "line": None, "via": via, "imported": True})
 
@@ -255,7 +255,7 @@ _KINDS = {
 
 
 def _named(name: str) -> str:
-    """What an imported name stands for, as far as its spelling tells."""
+    """The kind of an imported name, as far as its spelling says."""
     if names_class(name):
         return "unknown" if last(name).isupper() else "class"
     return "function" if "." in name else "unknown"

@@ -1,4 +1,4 @@
-"""The scopes of a file: which names are bound where, and where calls, references and imports stand.
+"""The scopes of a file: which names are bound where, and the places of calls, references and imports.
 
 The rules of scope are those of the language reference ("Naming and binding"): parameters, class bodies that their
 methods do not see, comprehensions with a scope of their own, ``global``, ``nonlocal`` and ``del``.
@@ -54,7 +54,7 @@ class Block:
 
 
 class Place:
-    """Where an expression stands: its scope, its block, and its statement's number in the file."""
+    """The place of an expression: its scope, its block, and its statement's number in the file."""
 
     __slots__ = ("block", "order", "scope")
 
@@ -78,7 +78,7 @@ class Binding:
 
 
 class Scope:
-    """A module, class, function, lambda or comprehension. ``place`` is where it stands in the scope around it."""
+    """A module, class, function, lambda or comprehension. ``place`` is its place in the scope around it."""
 
     def __init__(self, kind: str, node: ast.AST, place: Place | None) -> None:
         self.kind = kind
@@ -200,8 +200,8 @@ def reaching(bindings: list[Binding], place: Place, *, later: bool) -> list[Bind
     """The bindings whose value a read at ``place`` may see.
 
     ``later`` also takes those that come afterwards: what a function's body reads is settled when it is called.
-    A statement in a block around the read replaces whatever stood before it; arms of one ``if`` exclude each other;
-    a block that ends in ``return`` or ``raise`` hands nothing on; a loop hands on to its beginning.
+    A statement in a block around the read replaces earlier ones; arms of one ``if`` exclude each other; nothing falls
+    out of a block that ends in ``return`` or ``raise``; the end of a loop reaches its beginning.
     """
     if len(bindings) == 1 and (later or (bindings[0].order <= place.order and bindings[0].place.block is place.block)):
         return bindings
@@ -228,9 +228,13 @@ def _reaches(binding: Binding, place: Place, last: Binding | None) -> bool:
     if binding.order > place.order:
         return looped
     ours, theirs = _without(own, path), _without(path, own)
-    exclusive = ours and theirs and ours[-1].branch and ours[-1].branch == theirs[-1].branch
+    exclusive = 0 != _branch(ours) == _branch(theirs)
     return not any(block.ends for block in ours) and (looped or not exclusive)
 
 
 def _without(blocks: list[Block], others: list[Block]) -> list[Block]:
     return [block for block in blocks if block not in others]
+
+
+def _branch(blocks: list[Block]) -> int:
+    return blocks[-1].branch if blocks else 0

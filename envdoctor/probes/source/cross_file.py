@@ -18,7 +18,7 @@ MOST_FILES = 4
 
 
 class Linker:
-    """Knows the project's files; ``exports`` says what the top-level names of one of them stand for."""
+    """Knows the project's files; ``exports`` returns what the top-level names of one of them resolve to."""
 
     def __init__(self, files: Iterable[str], exports: Callable[[str], dict[str, Any]]) -> None:
         self._files = frozenset(name for name in files if name.endswith(".py"))
@@ -56,7 +56,7 @@ class Linker:
         return answer
 
     def _made_by(self, argument: Argument, file: str, depth: int, answer: Argument) -> set[str]:
-        """Add what made the argument; the names of functions for which what they return now stands."""
+        """Add what made the argument; returned are the names of functions that were replaced by what they return."""
         replaced = set()
         before = answer["is"]
         answer["is"] = before - {"instance", "result"}

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 MOST_TEXT = 80
-#: What stands for a text, and for a number of more than so many digits.
+#: What replaces a text, and for a number of more than so many digits.
 GAP, LONG, MOST_DIGITS = "'...'", "...", 4
 #: So many nodes of an expression are visited; what is longer is not shown.
 _MOST_NODES = 400
@@ -54,14 +54,14 @@ class Excerpts:
         return cut, [_plain(one) for one in literals[: cut.count(GAP)]]
 
     def import_line(self, number: int) -> str:
-        """The import statements of a whole line, without what else it holds."""
+        """The import statements of a whole line, without its other statements."""
         line = self.lines[number - 1].decode("utf-8", "replace").partition("#")[0]
         kept = [one.strip() for one in line.split(";") if _IMPORT.fullmatch(one.strip())]
         text = "; ".join(" ".join(one.split()) for one in kept)
         return text if len(text) <= MOST_TEXT else text[: MOST_TEXT - 3] + "..."
 
     def _between(self, start: tuple[int, int], end: tuple[int, int]) -> str:
-        """What stands between two places, of which the first line counts as 0; comments are left out."""
+        """The text between two places, of which the first line counts as 0; comments are left out."""
         if end <= start:
             return ""
         if start[0] == end[0]:
@@ -73,7 +73,7 @@ class Excerpts:
         return _COMMENT.sub(b" ", text).decode("utf-8", "replace")
 
 
-#: An import, perhaps behind the word that begins the block it stands in, or the first line of a longer one.
+#: An import, perhaps behind the word that begins its block, or the first line of a longer one.
 _IMPORT = re.compile(r"(?:(?:try|else|finally): *)?(?:import|from)\b[\w\s.,*()\\]*")
 
 
@@ -120,5 +120,5 @@ def _plain(value: object) -> str | None:
 
 
 def is_plain_key(value: object) -> bool:
-    """Whether the key of a dictionary is a name that says what it holds, and no secret itself."""
+    """Whether the key of a dictionary is a name that describes its value, and no secret itself."""
     return isinstance(value, str) and value.isidentifier() and len(value) <= _MOST_KEY and not re.search(r"\d", value)

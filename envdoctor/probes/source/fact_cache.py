@@ -133,7 +133,7 @@ def _content(project: Any) -> str | None:
 @functools.lru_cache(maxsize=4)
 def _key(source: str, asked: Asked | None) -> str:
     digest = hashlib.blake2b(source.encode("utf-8", "surrogatepass"), digest_size=16, salt=_salt(asked))
-    return f"{'exports' if asked is None else 'uses'}-{digest.hexdigest()}"
+    return f"{'exports' if asked is None else 'asked'}-{digest.hexdigest()}"
 
 
 @functools.lru_cache(maxsize=256)

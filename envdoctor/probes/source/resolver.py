@@ -1,4 +1,4 @@
-"""What names and expressions stand for: canonical qualified names through imports, assignments and calls.
+"""Names and expressions are resolved: canonical qualified names through imports, assignments and calls.
 
 What cannot be resolved yields nothing; where one of several possibilities is not known, ``unknown`` is among them.
 """
@@ -56,7 +56,7 @@ class Resolver:
         self.steps = 0
 
     def resolve(self, node: ast.expr, place: Place) -> list[Value]:
-        """What an expression may stand for."""
+        """The values that an expression may resolve to."""
         self.steps = 0
         return self.evaluate(node, place)
 
@@ -89,7 +89,7 @@ class Resolver:
         return self.lookup(node.id, place)
 
     def lookup(self, name: str, place: Place) -> list[Value]:
-        """What a name may stand for where it is read."""
+        """The values that a name may resolve to where it is read."""
         owner, where, later = self.owner(name, place)
         if owner is None:
             return [Value("ref", f"builtins.{name}")] if name in _BUILTINS else []
@@ -167,7 +167,7 @@ class Resolver:
         return found
 
     def attribute(self, base: Value, attr: str) -> list[Value]:
-        """What an attribute of something may stand for."""
+        """The values that an attribute of a value may resolve to."""
         if base.scope is not None and base.kind in {"self", "made", "class"}:
             return self.own_attribute(base, attr)
         if base.kind in {"ref", "made", "member", "declared"} and base.name.count(".") < MOST_SEGMENTS:
@@ -192,7 +192,7 @@ class Resolver:
         return found or [UNKNOWN]
 
     def called(self, callee: Value, node: ast.Call, place: Place) -> list[Value]:
-        """What a call of something returns."""
+        """The values that a call of a value may return."""
         if callee.kind in {"ref", "member"}:
             return self._external(callee, node, place)
         if callee.kind == "class":
@@ -274,7 +274,7 @@ class Resolver:
         return self.evaluate(given[position], call.place)
 
     def elements(self, found: Iterable[Value]) -> list[Value]:
-        """What the elements of something may stand for."""
+        """The values that the elements of some values may resolve to."""
         answer: list[Value] = []
         for one in found:
             if one.kind == "items" and one.parts:
@@ -375,7 +375,7 @@ def _join(name: str, attr: str) -> str:
 
 
 def _seen_from(scope: Scope, place: Place) -> Place:
-    """The place within ``scope`` at which the read, or the function that holds it, stands."""
+    """The place within ``scope`` of the read, or of the function that contains it."""
     while place.scope is not scope and place.scope.place is not None:
         place = place.scope.place
     return place

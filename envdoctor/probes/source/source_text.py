@@ -39,7 +39,7 @@ class SourceText:
         self.unreadable = unreadable
 
     def cell(self, line: int) -> int | None:
-        """The number of the code cell that a line stands in."""
+        """The number of the code cell that contains a line, or ``None``."""
         return max((pair for pair in self.cells or () if pair[0] <= line), default=(0, None))[1]
 
 

@@ -13,9 +13,10 @@ from probes.artifacts import artifact_writers, opcode_tables_generator
 
 from envdoctor.probes.artifacts import bytecode, code_objects, functions
 from envdoctor.probes.artifacts.opcode_tables import TABLES
-from envdoctor.probes.artifacts.pickles import Notes, walk
+from envdoctor.probes.artifacts.pickle_machine import Notes
+from envdoctor.probes.artifacts.pickled_values import Function
+from envdoctor.probes.artifacts.pickles import walk
 from envdoctor.probes.artifacts.streams import Budget, Reader
-from envdoctor.probes.artifacts.values import Function
 
 #: Releases of cloudpickle that run on a Python; the first of some does not know it and writes its code in an old shape.
 RELEASES = {
@@ -91,7 +92,7 @@ def test_the_tables_are_what_the_interpreters_say(version):
 @pytest.mark.parametrize("code", [b"", b"\x01", bytes(range(256)), b"\x90\xff" * 500, b"\xff" * 4000, bytes(4000)])
 @pytest.mark.parametrize("minor", bytecode.MINORS)
 def test_bytes_that_are_no_code_fit_no_python(code, minor):
-    assert not bytecode.fits(code, bytecode.Sizes(1, 1, 1, 1), minor)
+    assert not bytecode.is_possible(code, bytecode.Sizes(1, 1, 1, 1), minor)
 
 
 @pytest.mark.skipif(sys.version_info < (3, 11), reason="the code object has its newest shape since 3.11")
@@ -121,7 +122,7 @@ def test_an_interpreter_of_this_machine_agrees_with_itself(tmp_path):
             len(code.co_varnames),
             len(code.co_cellvars) + len(code.co_freevars),
         )
-        return bytecode.fits(code.co_code, sizes, minor)
+        return bytecode.is_possible(code.co_code, sizes, minor)
 
     for module in (collections, subprocess, io, struct):
         for name, value in vars(module).items():

@@ -18,7 +18,7 @@ import pytest
 
 from envdoctor.errors import ProbeError
 from envdoctor.probes import artifacts
-from envdoctor.probes.artifacts import pickles, streams, zips
+from envdoctor.probes.artifacts import pickle_machine, pickles, streams, zips
 
 HARMLESS = pickle.dumps({"a": [1, 2.5, "three"], "b": io.BytesIO}, protocol=4)
 
@@ -245,7 +245,7 @@ def test_a_large_part_is_stepped_over_and_not_read(tmp_path):
 def test_time_is_bounded(tmp_path):
     budget = streams.Budget(seconds=0)
     with pytest.raises(ProbeError, match="takes too long"):
-        pickles.walk(streams.Reader(io.BytesIO(HARMLESS), budget, len(HARMLESS)), budget, pickles.Notes())
+        pickles.walk(streams.Reader(io.BytesIO(HARMLESS), budget, len(HARMLESS)), budget, pickle_machine.Notes())
 
 
 def test_compressed_streams_of_several_members_are_read_on():

@@ -52,7 +52,7 @@ def test_entries_are_by_content_not_by_time(folder, tmp_path):
     file.write_text(SOURCE + "a.b(2)\n")
     os.utime(file, (1, 1))
     assert len(uses(Project.at(str(tmp_path)), "a.b")["found"]) == 2
-    assert len(list(folder.glob("uses-*"))) == 2
+    assert len(list(folder.glob("asked-*"))) == 2
 
 
 @pytest.mark.parametrize("damage", [b"", b"{", b"[]", b"null", b"\xff\0", b'{"value":', b'{"uses":{}}', b"[" * 100_000])

@@ -1,6 +1,6 @@
-"""Format signatures: the literal marks by which file formats and pickling helpers are known. Data only.
+"""Format marks: the literal marks by which file formats and pickling helpers are known. Data only.
 
-They are the names that stand in the files themselves, written by whatever made them, and no knowledge of what works
+They are the names that the files themselves contain, written by whatever made them, and no knowledge of what works
 with what: that is in the rules. The code beside this table knows no name that is not in it.
 """
 
@@ -27,7 +27,7 @@ VERSION_KEYS = {
 CELLS = ("_make_cell", "_create_cell", "CellType", "make_cell")
 #: What it calls to fill a function afterwards, with the function and its state.
 FILLERS = ("_function_setstate", "_fill_function")
-#: Where in that state the captured values and the qualified name stand.
+#: The keys of the captured values and of the qualified name in that state.
 CLOSURES, QUALIFIED = ("__closure__", "closure_values"), ("__qualname__", "qualname")
 #: Makes bytes of a text in pickles below protocol 3.
 ENCODER = "_codecs.encode"

@@ -1,4 +1,4 @@
-"""What stands on the stack while a pickle is walked: plain values, and for everything else what would make it."""
+"""The values on the stack while a pickle is walked: plain values, and for everything else what would make it."""
 
 from __future__ import annotations
 
