@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING, Any
 
 from packaging.specifiers import SpecifierSet
 
-from envdoctor.authoring.cells import snapshot_of
+from envdoctor.authoring.cells import matched
 from envdoctor.authoring.compile import compile_rule
 from envdoctor.authoring.conditions import leaves
 from envdoctor.authoring.document import Complaint
-from envdoctor.engine.evaluate import Trace, matches
+from envdoctor.engine.evaluate import Trace
 from envdoctor.model import Record
 
 if TYPE_CHECKING:
@@ -77,7 +77,7 @@ class Subject:
 
     def matches(self, cell: Cell, trace: Trace | None = None) -> list[Match]:
         """How the rule holds in a cell."""
-        return matches(self.match, snapshot_of(cell, self.vocabulary), trace)
+        return matched(self.match, cell, self.vocabulary, trace)
 
     def about_metadata(self) -> bool:
         """Whether the rule is about installed metadata, which only an environment that is built can show."""

@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Any
 from envdoctor.engine.asks import ask
 from envdoctor.engine.derived_case import VAGUE, Case, filled, short
 from envdoctor.engine.derived_cures import remedies
-from envdoctor.engine.installed import Requirements
+from envdoctor.engine.installed import Requirements, required_by
 from envdoctor.engine.requirements import parse
 from envdoctor.engine.suspects import parties
-from envdoctor.model import Evidence, Finding, Unknown
+from envdoctor.model import Evidence, Finding
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -97,9 +97,8 @@ def _asked_of_types(who: Parties, said: Mapping[str, str], snapshot: Snapshot) -
 
 
 def _required_by(name: str, snapshot: Snapshot) -> list[str]:
-    lines = snapshot.lookup("requirements", name) if name in snapshot.packages else ()
-    parsed = [] if isinstance(lines, Unknown) else [parse(line) for line in lines or ()]
-    return [one[0] for one in parsed if one and one[0] in snapshot.packages]
+    lines = required_by(snapshot.packages[name], snapshot) if name in snapshot.packages else ()
+    return [one[0] for one in map(parse, lines) if one and one[0] in snapshot.packages]
 
 
 def _requiring(name: str, snapshot: Snapshot) -> list[str]:

@@ -1,1 +1,32 @@
-"""Facts read from outside the interpreter: files of an environment, of a root file system, and texts of errors."""
+"""Facts about a target that are read from outside of its interpreter."""
+
+from __future__ import annotations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import TypeVar
+
+    from envdoctor.facts import Kind, Questions
+    from envdoctor.model import Snapshot, Unknown
+
+    K = TypeVar("K")
+    V = TypeVar("V")
+
+
+def answered(snapshot: Snapshot, questions: Callable[[Snapshot], Questions]) -> Snapshot:
+    """The snapshot with the facts that ``questions`` asks of it, read where its target is at hand.
+
+    What the answers lead to is asked in a further round; each question is put once.
+    """
+    while snapshot.probes is not None:
+        wanted = snapshot.facts.open(questions(snapshot))
+        if not wanted:
+            break
+        snapshot = snapshot.replace(facts=snapshot.facts.having(snapshot.probes.answers(wanted), wanted))
+    return snapshot
+
+
+def ask(snapshot: Snapshot, kind: Kind[K, V], key: K) -> V | Unknown:
+    """One fact of a target, for who reads it anyway: the engine is given what it needs."""
+    return answered(snapshot, lambda _: {kind: [key]}).facts.ask(kind, key)

@@ -15,7 +15,22 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from envdoctor.engine.requirements import is_name, is_version
 from envdoctor.errors import TargetError, UsageError
-from envdoctor.model import Distribution, Snapshot, Unknown, UnknownFact, unknown_lookup
+from envdoctor.facts import (
+    ENV,
+    IMPORTABLE,
+    INSTALLED,
+    INSTALLER,
+    LIBRARY,
+    MARKER,
+    METADATA,
+    MODULE,
+    NOT_RECORDED,
+    PROCESS,
+    SYSTEM,
+    Facts,
+    Metadata,
+)  # fmt: skip
+from envdoctor.model import Distribution, Snapshot, Unknown, UnknownFact
 from envdoctor.targets import readable
 from envdoctor.targets.markers import environment
 
@@ -70,6 +85,7 @@ _SECTIONS = {
     "installer": ("installer", _TEXT_OR_NULL),
     "installed": ("installed", _PAIRS),
 }
+_KINDS = (ENV, IMPORTABLE, INSTALLED, INSTALLER, LIBRARY, MARKER, MODULE, PROCESS, SYSTEM)
 _BY_DISTRIBUTION = ("requirements", "requires_python", "tags", "installer")
 _FACTS = {
     "python": {"version": _TEXT_OR_NULL, "free_threaded": _FLAG, "debug": _FLAG, "implementation": _TEXT_OR_NULL},
@@ -194,7 +210,7 @@ class _Document:
             )
         packages = self.packages()
         facts: dict[str, Any] = {section: self.facts(section) for section in _FACTS}
-        lookup = self.lookup()
+        table = self.table(packages)
         complete = self.value(self.values, "complete", "complete", Kind(lambda v: isinstance(v, bool), "true or false"))
         return Snapshot(
             target=self.target(),
@@ -202,7 +218,7 @@ class _Document:
             complete=True if complete is None else complete,
             duplicates=self.duplicates(),
             source=self.name,
-            lookup=lookup,
+            facts=table,
             notes=(*self.recorded_notes(), *self.notes),
             **facts,
         )
@@ -336,26 +352,28 @@ class _Document:
         except UsageError:  # a platform or a version that markers have no words for
             return {}
 
-    def lookup(self) -> Callable[[str, str], Any]:
-        """Answer from the document: the value, or why it is unknown."""
-        answers: dict[tuple[str, str], Any] = {}
+    def table(self, packages: Mapping[str, Distribution]) -> Facts:
+        """The facts of the document: each value, or why it is unknown."""
+        answers: dict[str, dict[str, Any]] = {}
         for fact, reason in self.reasons("unknown"):
             kind, _, key = fact.partition(".")
-            answers[kind, key] = Unknown(reason=reason)
+            answers.setdefault(kind, {})[key] = Unknown(reason=reason)
         for kind, (section, expected) in _SECTIONS.items():
             values = self.section(section)
             for key in values:
                 value = self.value(values, key, f"{section}.{key}", expected)
-                answers[kind, _normal(key) if kind in _BY_DISTRIBUTION else key] = value
-
-        for name, value in self.markers().items():
-            answers.setdefault(("marker", name), value)
-
-        def answer(kind: str, key: str) -> Any:
-            found = answers.get((kind, key), answers)
-            return unknown_lookup(kind, key) if found is answers else found
-
-        return answer
+                answers.setdefault(kind, {})[_normal(key) if kind in _BY_DISTRIBUTION else key] = value
+        answers[MARKER.name] = {**self.markers(), **answers.get(MARKER.name, {})}
+        absent = Unknown(reason=NOT_RECORDED)
+        metadata = {
+            (name, one.version): Metadata(
+                requires=answers.get("requirements", {}).get(name, absent),
+                requires_python=answers.get("requires_python", {}).get(name, absent),
+                tags=answers.get("tags", {}).get(name, absent),
+            )
+            for name, one in packages.items()
+        }
+        return Facts({METADATA: metadata, **{kind: answers[kind.name] for kind in _KINDS if kind.name in answers}})
 
 
 def one_line(text: str) -> str:

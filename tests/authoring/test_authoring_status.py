@@ -5,12 +5,12 @@ from pathlib import Path
 
 import pytest
 from conftest import CHECKOUT
+from engine.rule_bases import diagnose
 
 from envdoctor.authoring import catalogue
 from envdoctor.authoring.compile import compile_directory
 from envdoctor.authoring.lint import lint
 from envdoctor.cli import main
-from envdoctor.engine.diagnose import diagnose
 from envdoctor.engine.index import from_bytes
 from envdoctor.model import Distribution, Snapshot
 

@@ -10,7 +10,7 @@ from engine.rule_bases import snapshot
 
 from envdoctor.authoring.compile import compile_rule, pack
 from envdoctor.authoring.syntax import load_vocabulary, read_rules
-from envdoctor.engine.explain import explain
+from envdoctor.engine.explain import explain, recognised
 from envdoctor.engine.index import from_bytes
 from envdoctor.probes.error_text import read
 
@@ -131,7 +131,7 @@ def shipped():
 
 
 def explained(text, here=None):
-    return explain(read(text.replace("{site}", SITE)), here, [shipped()])
+    return explain(recognised(read(text.replace("{site}", SITE)), [shipped()]), here)
 
 
 @pytest.mark.parametrize(("text", "rule", "consumer", "bad", "good"), CASES.values(), ids=CASES)

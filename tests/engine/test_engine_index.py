@@ -3,12 +3,11 @@
 import json
 
 import pytest
-from engine.rule_bases import base, rule
+from engine.rule_bases import base, diagnose, rule
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
 from envdoctor.authoring.compile import pack
-from envdoctor.engine.diagnose import diagnose
 from envdoctor.engine.index import MAGIC, bucket_of, from_bytes, from_file
 from envdoctor.errors import EngineError
 from envdoctor.model import Distribution, Snapshot
