@@ -5,6 +5,7 @@ from engine.rule_bases import base, diagnose, rule, snapshot
 
 from envdoctor.engine.installed import Requirements, defects
 from envdoctor.engine.wording import fill
+from envdoctor.facts import NOT_RECORDED
 
 CONSUMERS = {
     "right": {"bad": "<1.4", "works": "1.4"},
@@ -104,7 +105,7 @@ def test_what_cannot_be_decided_is_unknown_with_the_rule_and_the_reason():
     findings, unknown = diagnose(snapshot({"left": "2.1"}), [base(written)])
 
     assert findings == []
-    assert [(one.rule, one.fact, one.reason) for one in unknown] == [("left-breaks-right", "env.LEFT", "not recorded")]
+    assert [(one.rule, one.fact, one.reason) for one in unknown] == [("left-breaks-right", "env.LEFT", NOT_RECORDED)]
 
 
 def test_a_value_too_long_to_be_searched_is_unknown():
