@@ -170,7 +170,8 @@ LOCAL_MODULE: Kind[str, Mapping[str, Any] | None] = Kind("local_module", dear=Tr
 
 #: Why a fact is not known that nothing was said about.
 NOT_RECORDED = "not recorded in this snapshot"
-_CANNOT = Unknown(reason="this target cannot tell")
+#: What a target does not answer, it cannot tell.
+UNTOLD = Unknown(reason="this target cannot tell")
 
 
 class Facts:
@@ -189,14 +190,14 @@ class Facts:
         value: V | Unknown = table[key]
         return value
 
+    def has(self, kind: Kind[K, Any], key: K) -> bool:
+        """Whether this was asked, and answered with a value or with the reason why there is none."""
+        return key in self._tables.get(kind, ())
+
     def metadata(self, name: str, version: str | None) -> Metadata:
         """What a release says of itself, each part of it :class:`Unknown` where it is not known."""
         found = self.ask(METADATA, (name, version))
         return Metadata(requires=found, requires_python=found, tags=found) if isinstance(found, Unknown) else found
-
-    def of(self, kind: Kind[K, V]) -> Mapping[K, V | Unknown]:
-        """All that is known of one kind."""
-        return dict(self._tables.get(kind, {}))
 
     def open(self, questions: Questions) -> dict[Kind[Any, Any], list[Any]]:
         """The questions that nothing has answered yet: those that cost little first, the others when these are."""
@@ -208,14 +209,14 @@ class Facts:
                 left[kind] = unanswered
         return {kind: keys for kind, keys in left.items() if not kind.dear} or left
 
-    def having(self, answers: Answers, questions: Questions | None = None) -> Facts:
-        """These facts and some more; what was asked, but not answered, this target cannot tell."""
-        tables = dict(self._tables)
-        for kind, keys in (questions or {}).items():
-            tables[kind] = {**tables.get(kind, {}), **dict.fromkeys(keys, _CANNOT)}
-        for kind, table in answers.items():
-            tables[kind] = {**tables.get(kind, {}), **table}
-        return Facts(tables)
+    def having(self, more: Answers) -> Facts:
+        """These facts and some more, which take the place of what was known."""
+        return Facts({**self._tables, **{kind: {**self._tables.get(kind, {}), **more[kind]} for kind in more}})
+
+    def changed(self, effect: Callable[[Kind[Any, Any], Any, Any], Any]) -> Facts:
+        """The facts with each value as ``effect(kind, key, value)`` gives it."""
+        tables = self._tables.items()
+        return Facts({kind: {key: effect(kind, key, one) for key, one in table.items()} for kind, table in tables})
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Facts) and self._tables == other._tables

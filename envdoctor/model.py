@@ -64,7 +64,8 @@ class Snapshot(Record):
     has several, each to be judged by itself.
 
     ``facts`` are further ones, by kind and key: what compiled rules will ask of them is answered by ``probes``, where
-    there are any, before the rules are evaluated. Only :func:`envdoctor.probes.answered` calls them.
+    there are any, before the rules are evaluated. Only :func:`envdoctor.probes.answered` calls them. ``effects`` are
+    those of the actions that were applied to the snapshot in memory (see ``engine.effects``).
     """
 
     target: Mapping[str, Any]
@@ -77,6 +78,7 @@ class Snapshot(Record):
     source: str = "the snapshot"
     facts: Facts = Facts()
     probes: Probes | None = None
+    effects: Sequence[Any] = ()
     notes: Sequence[UnknownFact] = ()
     siblings: Sequence[Snapshot] = ()
 

@@ -12,7 +12,7 @@ from envdoctor.engine.index import NEVER
 from envdoctor.engine.questions import questions
 from envdoctor.engine.requirements import normalise
 from envdoctor.engine.wording import fill, said
-from envdoctor.facts import ARTIFACT, CONFIG, IMPORTABLE, METADATA, SHADOWS, SOURCE, Answer
+from envdoctor.facts import IMPORTABLE, METADATA, Answer
 from envdoctor.model import Distribution, Evidence, Finding, Record, Report, Snapshot, Unknown, UnknownFact
 
 if TYPE_CHECKING:
@@ -24,8 +24,6 @@ if TYPE_CHECKING:
 #: Of how many consumers a finding gives the names and the remedies, where the text does not tell which one trips.
 MOST_NAMES = 3
 
-#: The kinds of fact that a search of a project's files answers.
-_SEARCHED: Sequence[Kind[Any, Answer]] = (ARTIFACT, CONFIG, SHADOWS, SOURCE)
 #: Kinds of fact whose rules name a file that is no code.
 _NOT_CODE = {"artifact", "config", "shadowed"}
 #: What stands behind a finding where no environment is given.
@@ -205,8 +203,7 @@ class _Case:
         named = [*self.texts["packages"], *self.texts["consumers"]]
         failed = self.texts["impact"] == "install-failure" and not any(name in snapshot.packages for name in named)
         complete = snapshot.complete and not failed
-        doubted = {kind: {key: _doubted(one) for key, one in snapshot.facts.of(kind).items()} for kind in _SEARCHED}
-        lenient: Snapshot = snapshot.replace(facts=snapshot.facts.having(doubted), complete=complete)
+        lenient: Snapshot = snapshot.replace(facts=snapshot.facts.changed(_doubted), complete=complete)
         return lenient
 
     def _fitting(self, confirmed: Sequence[Match]) -> list[Match]:
@@ -266,7 +263,7 @@ class _Case:
         return holds(["packages", [consumer], line["bad"], line["intervals"]], snapshot, Trace()) is not False
 
 
-def _doubted(answer: Any) -> Any:
+def _doubted(_kind: Kind[Any, Any], _key: Any, answer: Any) -> Any:
     """An answer with a gap where it is that of a search in a project: no search sees everything."""
     more = "it was not seen in the project, which does not rule it out"
     return answer.replace(gaps=[*answer.gaps, more]) if isinstance(answer, Answer) else answer

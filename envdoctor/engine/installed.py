@@ -202,7 +202,7 @@ def _listed(kind: str, snapshot: Snapshot, requirements: Requirements) -> Iterat
 def _drift(kind: str, snapshot: Snapshot, requirements: Requirements) -> Iterator[Defect]:
     """One defect for all that is installed in another version than the project's lock file says."""
     found = snapshot.facts.ask(INSTALLED, kind)
-    if isinstance(found, Unknown) and found.reason != NOT_RECORDED:
+    if isinstance(found, Unknown) and found.asked and found.reason != NOT_RECORDED:
         requirements.notes.append(UnknownFact(rule=None, fact="installed.drift", reason=found.reason))
     if isinstance(found, Unknown) or not found:
         return

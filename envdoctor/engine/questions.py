@@ -42,8 +42,10 @@ def _asked(condition: Condition, snapshot: Snapshot) -> Iterator[Question]:
         yield from questions_of(condition, snapshot) if questions_of else ()
         return
     for part in condition[1:]:
-        yield from _asked(part, snapshot)
-        if condition[0] == "all" and holds(part, snapshot, Trace()) is False:
+        asked = list(_asked(part, snapshot))
+        yield from asked
+        is_open = any(not snapshot.facts.has(*question) for question in asked)
+        if condition[0] == "all" and not is_open and holds(part, snapshot, Trace()) is False:
             return
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from envdoctor.facts import UNTOLD
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -17,13 +19,20 @@ if TYPE_CHECKING:
 def answered(snapshot: Snapshot, questions: Callable[[Snapshot], Questions]) -> Snapshot:
     """The snapshot with the facts that ``questions`` asks of it, read where its target is at hand.
 
-    What the answers lead to is asked in a further round; each question is put once.
+    What the answers lead to is asked in a further round; each question is put once. Where actions have been applied to
+    the snapshot in memory, so they are to what its target answers.
     """
     while snapshot.probes is not None:
         wanted = snapshot.facts.open(questions(snapshot))
         if not wanted:
             break
-        snapshot = snapshot.replace(facts=snapshot.facts.having(snapshot.probes.answers(wanted), wanted))
+        told = snapshot.probes.answers(wanted)
+        answers = {kind: {key: told.get(kind, {}).get(key, UNTOLD) for key in keys} for kind, keys in wanted.items()}
+        for effect in snapshot.effects:
+            answers = {
+                kind: {key: effect.of(kind, key, one) for key, one in table.items()} for kind, table in answers.items()
+            }
+        snapshot = snapshot.replace(facts=snapshot.facts.having(answers))
     return snapshot
 
 

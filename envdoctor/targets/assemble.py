@@ -61,7 +61,8 @@ class Installed:
         return self._metadata
 
     def _metadata_of(self, release: tuple[str, str | None]) -> Metadata | Unknown:
-        return self._read()[release[0]]
+        name, version = release
+        return self._read()[name] if self._found.packages[name].version == version else kinds.UNTOLD
 
     def _importable(self, name: str) -> bool:
         """Whether a site directory has a module or package of a name."""
@@ -74,8 +75,8 @@ class Installed:
         return of_environment(prefix, self._paths)
 
     def _installed(self, kind: str) -> Any:
-        if kind == "drift":  # no project is known whose lock file would say what belongs here
-            return []
+        if kind == "drift":
+            return Unknown(reason="no project is known whose lock file would say what belongs here", asked=False)
         if kind == "leftover":
             return [(path, "left behind by an interrupted install or uninstall") for path in self._found.leftovers]
         each = ((self._found.packages[name], found) for name, found in self._read().items())

@@ -15,8 +15,9 @@ from known_facts import fact
 from envdoctor import targets
 from envdoctor.errors import TargetError, UsageError
 from envdoctor.model import Unknown
+from envdoctor.probes import answered
 from envdoctor.renderers.redaction import Redactor
-from envdoctor.renderers.snapshot import render
+from envdoctor.renderers.snapshot import asked, render
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="the jobs are started and looked at as on Linux")
 
@@ -354,6 +355,7 @@ def test_a_saved_snapshot_of_it_says_the_same(start, tmp_path):
     (tmp_path / "job.py").write_text(CHILDREN)
     snapshot = examine(start(str(tmp_path / "job.py"), "spawn"))
     wanted = {"library": ["libnowhere.so.1"], "env": [], "module": [], "system": []}
+    snapshot = answered(snapshot, lambda now: asked(now, wanted))
     (tmp_path / "saved.json").write_text(render(snapshot, wanted, Redactor(known_env=[])))
 
     saved = targets.examine("snapshot", str(tmp_path / "saved.json"))

@@ -181,7 +181,7 @@ def test_of_a_name_given_twice_the_last_counts(load, packages):
 def test_answers(load):
     snapshot = load(
         {
-            "packages": {"A_b": "1"},
+            "packages": {"A_b": "1", "q": "1"},
             "distributions": {"a.B": {"path": "/p", "location": "/l"}},
             "env": {"X": "1", "Y": None},
             "modules": {"distutils": {"kind": "missing"}},
