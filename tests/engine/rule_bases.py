@@ -4,12 +4,12 @@ import json
 
 from known_facts import facts_of
 
-from envdoctor.authoring.compile import compile_rule, pack
-from envdoctor.authoring.syntax import parse
 from envdoctor.engine import diagnose as engine
 from envdoctor.engine import explain
 from envdoctor.engine.index import from_bytes
 from envdoctor.model import Distribution, Snapshot
+from envdoctor.workshop.compile import compile_rule, pack
+from envdoctor.workshop.syntax import parse
 
 VOCABULARY = {
     "families": {"left": ["left-cpu", "left-gpu"]},

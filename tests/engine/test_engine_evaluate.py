@@ -3,9 +3,9 @@
 import pytest
 from known_facts import facts_of
 
-from envdoctor.authoring.compile_condition import compile_condition
 from envdoctor.engine.evaluate import Trace, holds, matches
 from envdoctor.model import Distribution, Evidence, Finding, Snapshot, Unknown
+from envdoctor.workshop.compile_condition import compile_condition
 
 FAMILIES = {"families": {"tensorflow": ["tensorflow-cpu"]}}
 

@@ -5,7 +5,6 @@ from typing import ClassVar
 import pytest
 from known_facts import facts_of
 
-from envdoctor.authoring.compile_condition import compile_condition
 from envdoctor.engine.evaluate import Trace, holds, matches
 from envdoctor.engine.project import replacement
 from envdoctor.engine.questions import questions
@@ -14,6 +13,7 @@ from envdoctor.engine.start_method import in_use
 from envdoctor.facts import Answer
 from envdoctor.model import Snapshot, Unknown
 from envdoctor.probes import answered
+from envdoctor.workshop.compile_condition import compile_condition
 
 WORDS = {"start_methods": {"follower": "default", "fixed": ["forkserver", "spawn"], "setter": "spawn"}}
 
