@@ -29,10 +29,17 @@ def questions(rules: Sequence[Mapping[str, Any]], snapshot: Snapshot) -> Questio
     wanted: dict[Kind[Any, Any], dict[Any, None]] = asked_of_metadata(defects, snapshot)
     for compiled in rules:
         if "asks" in compiled:
-            for condition in (compiled["when"], *(["all", compiled["when"], one] for one in compiled["asks"])):
-                for kind, key in _asked(condition, snapshot):
-                    wanted.setdefault(kind, {})[key] = None
+            asked = list(_asked(compiled["when"], snapshot))
+            if not _is_open(asked, snapshot):
+                asked += [one for more in compiled["asks"] for one in _asked(["all", compiled["when"], more], snapshot)]
+            for kind, key in asked:
+                wanted.setdefault(kind, {})[key] = None
     return wanted
+
+
+def _is_open(asked: Iterable[Question], snapshot: Snapshot) -> bool:
+    """Whether any of some questions has not been answered yet."""
+    return any(not snapshot.facts.has(*question) for question in asked)
 
 
 def _asked(condition: Condition, snapshot: Snapshot) -> Iterator[Question]:
@@ -44,8 +51,7 @@ def _asked(condition: Condition, snapshot: Snapshot) -> Iterator[Question]:
     for part in condition[1:]:
         asked = list(_asked(part, snapshot))
         yield from asked
-        is_open = any(not snapshot.facts.has(*question) for question in asked)
-        if condition[0] == "all" and not is_open and holds(part, snapshot, Trace()) is False:
+        if condition[0] == "all" and not _is_open(asked, snapshot) and holds(part, snapshot, Trace()) is False:
             return
 
 

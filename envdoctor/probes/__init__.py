@@ -1,6 +1,8 @@
-"""Facts about a target that are read from outside of its interpreter."""
+"""Facts about a target that are read from outside of its interpreter. On the plain path."""
 
 from __future__ import annotations
+
+import os
 
 from envdoctor.facts import UNTOLD
 
@@ -39,3 +41,20 @@ def answered(snapshot: Snapshot, questions: Callable[[Snapshot], Questions]) -> 
 def ask(snapshot: Snapshot, kind: Kind[K, V], key: K) -> V | Unknown:
     """One fact of a target, for who reads it anyway: the engine is given what it needs."""
     return answered(snapshot, lambda _: {kind: [key]}).facts.ask(kind, key)
+
+
+def opened(path: str) -> Callable[[int, int], bytes]:
+    """What reads a file from an offset, at most so many bytes. The file stays open.
+
+    Raises ``OSError`` where there is none.
+    """
+    descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_BINARY", 0) | getattr(os, "O_CLOEXEC", 0))
+    size = os.fstat(descriptor).st_size
+    if hasattr(os, "pread"):
+        return lambda offset, length: os.pread(descriptor, min(length, size), offset)
+
+    def read(offset: int, length: int) -> bytes:
+        os.lseek(descriptor, offset, os.SEEK_SET)
+        return os.read(descriptor, min(length, size))
+
+    return read
