@@ -149,7 +149,7 @@ MODULE: Kind[str, Mapping[str, Any]] = Kind("module", dear=True)
 #: Whether a name can be imported from what is installed.
 IMPORTABLE: Kind[str, bool] = Kind("importable")
 #: What the scan of the directories stumbled over: ``leftover``, ``unreadable``, ``drift``.
-INSTALLED: Kind[str, Sequence[Sequence[str]]] = Kind("installed")
+INSTALLED: Kind[str, Sequence[Sequence[Any]]] = Kind("installed")
 #: What installed a distribution, by its name.
 INSTALLER: Kind[str, str | None] = Kind("installer")
 #: What besides an installer has a say in the environment, by its prefix (see ``targets.manager``).
@@ -170,6 +170,13 @@ LOCAL_MODULE: Kind[str, Mapping[str, Any] | None] = Kind("local_module", dear=Tr
 
 #: Why a fact is not known that nothing was said about.
 NOT_RECORDED = "not recorded in this snapshot"
+
+
+def unrecorded(questions: Questions) -> dict[Kind[Any, Any], dict[Any, Any]]:
+    """The answers of a target that was not there to be asked."""
+    return {kind: dict.fromkeys(keys, Unknown(reason=NOT_RECORDED)) for kind, keys in questions.items()}
+
+
 #: What a target does not answer, it cannot tell.
 UNTOLD = Unknown(reason="this target cannot tell")
 

@@ -11,6 +11,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from typing import Any
 
+    from typing_extensions import Self
+
     from envdoctor.facts import Probes
 
 #: The severities of a finding, most severe first.
@@ -19,6 +21,19 @@ SEVERITIES = ("error", "warning", "info")
 IMPACTS = ("crash", "hang", "wrong-result", "install-failure", "slow")
 #: How far a remedy may be trusted: as it is, with a loss it names, or only by hand.
 SAFETIES = ("safe", "workaround", "manual")
+
+
+class Location(str):
+    """A path, and a line in it where that is known, as one text: ``train.py:3``."""
+
+    __slots__ = ("line", "path")
+    path: str
+    line: int | None
+
+    def __new__(cls, path: str, line: int | None = None) -> Self:  # noqa: D102 - as the class says
+        made = super().__new__(cls, path if line is None else f"{path}:{line}")
+        made.path, made.line = path, line
+        return made
 
 
 class Distribution(Record):
@@ -82,9 +97,17 @@ class Snapshot(Record):
     notes: Sequence[UnknownFact] = ()
     siblings: Sequence[Snapshot] = ()
 
+    def says(self, one: Distribution | None) -> str:
+        """Where a distribution is stated, or where all of them are."""
+        path = one.path if one else None
+        return self.source if not path else path if isinstance(path, Location) else Location(path)
+
 
 class Evidence(Record):
-    """One fact that a finding rests on. ``fact`` is a dotted name such as ``packages.NAME``."""
+    """One fact that a finding rests on. ``fact`` is a dotted name such as ``packages.NAME``.
+
+    ``source`` says where it comes from, in words or as a :class:`Location`.
+    """
 
     fact: str
     value: str
@@ -94,6 +117,11 @@ class Evidence(Record):
         super().__init__(**values)
         if not self.source:
             raise ValueError(f"evidence for {self.fact} needs a source")
+
+    @property
+    def location(self) -> Location | None:
+        """The path, and the line where it is known, of what comes from a file."""
+        return self.source if isinstance(self.source, Location) else None
 
 
 class Action(Record):

@@ -15,7 +15,7 @@ from envdoctor.engine.derived_cures import remedies
 from envdoctor.engine.installed import Requirements, required_by
 from envdoctor.engine.requirements import parse
 from envdoctor.engine.suspects import parties
-from envdoctor.model import Evidence, Finding
+from envdoctor.model import Evidence, Finding, Location
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -172,7 +172,7 @@ def _evidence(case: Case) -> Iterator[Evidence]:
     yield from _releases(case)
     if case.offer and case.offer[0] in _OFFERED:
         verdict, file = case.offer
-        yield Evidence(fact=f"offers.{case.said['module']}", value=_OFFERED[verdict], source=file)
+        yield Evidence(fact=f"offers.{case.said['module']}", value=_OFFERED[verdict], source=Location(file))
     for told in (case.life, case.asking):
         if told:
             yield Evidence(
@@ -181,7 +181,7 @@ def _evidence(case: Case) -> Iterator[Evidence]:
     for owner, line, required in case.unmet():
         there = case.release(required) if required in snapshot.packages else "not installed"
         value = f"{case.release(owner.name)} → {line.partition(';')[0].strip()} (there is: {there})"
-        yield Evidence(fact=f"requirements.{owner.name}", value=value, source=owner.path or snapshot.source)
+        yield Evidence(fact=f"requirements.{owner.name}", value=value, source=snapshot.says(owner))
 
 
 def _releases(case: Case) -> Iterator[Evidence]:
@@ -190,8 +190,7 @@ def _releases(case: Case) -> Iterator[Evidence]:
     for name in case.packages():
         have = snapshot.packages.get(name)
         if have is not None:
-            source = have.path or snapshot.source
-            yield Evidence(fact=f"packages.{name}", value=have.version or "unknown", source=source)
+            yield Evidence(fact=f"packages.{name}", value=have.version or "unknown", source=snapshot.says(have))
         elif snapshot.complete and snapshot.packages:
             yield Evidence(fact=f"packages.{name}", value="not installed", source=snapshot.source)
     if case.python and "python" in _facts(case):

@@ -11,7 +11,7 @@ from envdoctor.engine.markers import evaluate as evaluate_marker
 from envdoctor.engine.markers import variables
 from envdoctor.engine.versions import within
 from envdoctor.facts import ENV, LIBRARY, LOCAL_MODULE, MODULE, PROCESS, PROJECT, SYSTEM
-from envdoctor.model import Evidence, Record, Unknown
+from envdoctor.model import Evidence, Location, Record, Unknown
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -219,7 +219,7 @@ def _packages(condition: Condition, snapshot: Snapshot, trace: Trace) -> Verdict
     for member in members:
         one = None if member.version is None else within(member.version, specifier, admitted)
         if one:
-            trace.saw("packages." + member.name, member.version, member.path or snapshot.source)
+            trace.saw("packages." + member.name, member.version, snapshot.says(member))
             return True
         if one is None:
             trace.missed("packages." + member.name, _no_version(member, snapshot))
@@ -248,7 +248,7 @@ def _present(condition: Condition, snapshot: Snapshot, trace: Trace) -> Verdict:
     members = _members(condition[1], snapshot)
     if not members:
         return _absence(condition[1][0], snapshot, trace, verdict=False)
-    trace.saw("packages." + members[0].name, members[0].version or "present", members[0].path or snapshot.source)
+    trace.saw("packages." + members[0].name, members[0].version or "present", snapshot.says(members[0]))
     return True
 
 
@@ -310,7 +310,7 @@ def _module(condition: Condition, snapshot: Snapshot, trace: Trace) -> Verdict:
     hidden = snapshot.facts.ask(LOCAL_MODULE, name) if wanted == LOCAL else None
     if isinstance(hidden, dict) and not hidden["namespace"]:
         trace.say(file=hidden["file"], module=name)
-        trace.saw("module." + name, f"{hidden['file']} of the project", hidden["file"])
+        trace.saw("module." + name, f"{hidden['file']} of the project", Location(hidden["file"]))
         return True
     value = _look(MODULE, name, snapshot, trace)
     if isinstance(value, Unknown):

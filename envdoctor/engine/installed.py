@@ -11,7 +11,7 @@ from envdoctor.engine.requirements import is_name, name_of, normalise, unmet
 from envdoctor.engine.tags import mismatch
 from envdoctor.engine.versions import within
 from envdoctor.facts import INSTALLED, MARKER, METADATA, NOT_RECORDED
-from envdoctor.model import Evidence, Unknown, UnknownFact
+from envdoctor.model import Evidence, Location, Unknown, UnknownFact
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -101,10 +101,9 @@ def _unmet(kind: str, snapshot: Snapshot, requirements: Requirements) -> Iterato
         have = snapshot.packages.get(name)
         requirement = line.partition(";")[0].strip()
         chain = " → ".join([*requirements.chain(owner.name), f"{owner.name} {owner.version}", requirement])
-        evidence = [Evidence(fact="requirements." + owner.name, value=chain, source=owner.path or snapshot.source)]
+        evidence = [Evidence(fact="requirements." + owner.name, value=chain, source=snapshot.says(owner))]
         value = have.version or "unknown" if have else "not installed"
-        source = have.path if have and have.path else snapshot.source
-        evidence.append(Evidence(fact="packages." + name, value=value, source=source))
+        evidence.append(Evidence(fact="packages." + name, value=value, source=snapshot.says(have)))
         yield (
             owner.name,
             evidence,
@@ -158,7 +157,7 @@ def _requires_python(kind: str, snapshot: Snapshot, requirements: Requirements) 
                 Evidence(
                     fact="requires_python." + owner.name,
                     value=f"{owner.name} {owner.version} requires Python {specifier}",
-                    source=owner.path or snapshot.source,
+                    source=snapshot.says(owner),
                 ),
                 Evidence(fact="python", value=str(version), source=snapshot.source),
             ]
@@ -171,7 +170,7 @@ def _platform(kind: str, snapshot: Snapshot, requirements: Requirements) -> Iter
         wrong = mismatch(tags, snapshot) if not isinstance(tags, Unknown) and tags else None
         if wrong:
             value = f"{owner.name} {owner.version} was built for {wrong}"
-            evidence = [Evidence(fact="tags." + owner.name, value=value, source=owner.path or snapshot.source)]
+            evidence = [Evidence(fact="tags." + owner.name, value=value, source=snapshot.says(owner))]
             yield owner.name, evidence, {"distribution": owner.name, "requirement": wrong, "found": wrong}
 
 
@@ -181,7 +180,7 @@ def _duplicate(kind: str, snapshot: Snapshot, requirements: Requirements) -> Ite
         if first is None or first.location != other.location:
             continue
         evidence = [
-            Evidence(fact="packages." + one.name, value=str(one.version), source=one.path or snapshot.source)
+            Evidence(fact="packages." + one.name, value=str(one.version), source=snapshot.says(one))
             for one in (first, other)
         ]
         names = {"distribution": other.name, "requirement": str(other.version), "found": str(first.version)}
@@ -195,7 +194,7 @@ def _listed(kind: str, snapshot: Snapshot, requirements: Requirements) -> Iterat
         last = path.replace("\\", "/").rpartition("/")[2]
         stem = normalise(last.lstrip("~").partition("-")[0])
         name = stem if is_name(stem) else last
-        evidence = [Evidence(fact="installed." + kind, value=reason, source=path)]
+        evidence = [Evidence(fact="installed." + kind, value=reason, source=Location(path))]
         yield name, evidence, {"distribution": name, "requirement": path, "found": reason}
 
 
@@ -209,11 +208,10 @@ def _drift(kind: str, snapshot: Snapshot, requirements: Requirements) -> Iterato
     evidence = []
     for name, version, where in found:
         have = snapshot.packages[name]
-        source = have.path or snapshot.source
-        evidence.append(Evidence(fact="packages." + name, value=str(have.version), source=source))
+        evidence.append(Evidence(fact="packages." + name, value=str(have.version), source=snapshot.says(have)))
         evidence.append(Evidence(fact="lock." + name, value=version, source=where))
     names = [name for name, _, _ in found]
-    lock = next(name for name in SYNCS if name in found[0][2].replace("\\", "/").rpartition("/")[2])
+    lock = found[0][2].path.replace("\\", "/").rpartition("/")[2]
     said = {"found": few(names), "lock": lock, "sync": SYNCS[lock]}
     yield names[0], evidence, {"distribution": names[0], "requirement": lock, **said}
 

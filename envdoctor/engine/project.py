@@ -12,7 +12,7 @@ from envdoctor.dotted import expression
 from envdoctor.engine.evaluate import LONGEST_VALUE
 from envdoctor.engine.versions import within
 from envdoctor.facts import ARTIFACT, CONFIG, SHADOWS, SOURCE
-from envdoctor.model import Unknown
+from envdoctor.model import Location, Unknown
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -41,8 +41,8 @@ def _answers(kind: Kind[K, Answer], key: K, snapshot: Snapshot, trace: Trace) ->
     return answer.found, not answer.gaps
 
 
-def _place(found: Found) -> str:
-    return f"{found['file']}:{found['line']}" if found.get("line") else str(found["file"])
+def _place(found: Found) -> Location:
+    return Location(found["file"], found.get("line") or None)
 
 
 # --- configuration --------------------------------------------------------------------------------------------------
@@ -137,7 +137,7 @@ def _say_carried(use: Found, tests: Mapping[str, Any], trace: Trace) -> None:
         for one in held[:1]:
             line = one.get("line")
             said = f"{one['via']} holds what {one['name']} made" if one.get("via") else f"made by {one['name']}"
-            trace.saw(f"source.{one['name']}", said, f"{use['file']}:{line}" if line else _place(use))
+            trace.saw(f"source.{one['name']}", said, Location(use["file"], line) if line else _place(use))
 
 
 def _call(use: Found, tests: Mapping[str, Any]) -> Verdict:
@@ -233,7 +233,7 @@ def artifact(condition: Condition, snapshot: Snapshot, trace: Trace) -> Verdict:
         hit = True
         said = "; ".join(said for _, said, _ in seen if said) or one["kind"]
         more = next((names for _, _, names in seen if names), {})
-        trace.split([("artifact." + one["kind"], said, one["file"])], _artifact_names(one, more))
+        trace.split([("artifact." + one["kind"], said, _place(one))], _artifact_names(one, more))
     return True if hit else False if whole else None
 
 
@@ -312,7 +312,7 @@ def shadowed(condition: Condition, snapshot: Snapshot, trace: Trace) -> Verdict:
     for one in found:
         name = one["module"]
         said = f"{one['file']} of the project"
-        trace.split([(f"module.{name}", said, one["file"])], {"module": name, "file": one["file"]})
+        trace.split([(f"module.{name}", said, Location(one["file"]))], {"module": name, "file": one["file"]})
     return True if found else False if whole else None
 
 

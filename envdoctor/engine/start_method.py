@@ -6,7 +6,7 @@ The three are facts of their own, and a finding shows each that decided. Pure.
 from __future__ import annotations
 
 from envdoctor.facts import SOURCE
-from envdoctor.model import Unknown
+from envdoctor.model import Location, Unknown
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -67,5 +67,5 @@ def _set_by_project(snapshot: Snapshot) -> tuple[str, str] | None:
         ]
         for argument in given:
             if use["kind"] == "call" and isinstance(argument.get("value"), str):
-                places.setdefault(argument["value"], f"{use['file']}:{use['line']}")
+                places.setdefault(argument["value"], Location(use["file"], use["line"]))
     return next(iter(places.items())) if len(places) == 1 else None

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 
-from envdoctor.facts import ARTIFACT, CONFIG, FILES, LOCAL_MODULE, PROJECT, SHADOWS, SOURCE, Answer
+from envdoctor.facts import ARTIFACT, CONFIG, FILES, LOCAL_MODULE, PROJECT, SHADOWS, SOURCE, Answer, unrecorded
 from envdoctor.model import Unknown, UnknownFact
 
 TYPE_CHECKING = False
@@ -101,7 +101,7 @@ class Beside:
     def answers(self, questions: Questions) -> Answers:
         """The values of facts."""
         others = {kind: questions[kind] for kind in questions if kind not in {*_KINDS, FILES, PROJECT}}
-        told = dict(self._probes.answers(others)) if others and self._probes else {}
+        told = dict(self._probes.answers(others) if self._probes else unrecorded(others)) if others else {}
         if PROJECT in questions:
             told[PROJECT] = {"there": bool(self._artifacts) or self.project() is not None}
         if FILES in questions:

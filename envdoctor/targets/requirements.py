@@ -10,8 +10,8 @@ from importlib import import_module
 from envdoctor.engine.markers import VARIABLES
 from envdoctor.engine.requirements import is_version
 from envdoctor.errors import ProbeError, UsageError
-from envdoctor.facts import INSTALLER, MANAGER, MARKER, NOT_RECORDED, Facts
-from envdoctor.model import Snapshot, Unknown
+from envdoctor.facts import INSTALLER, MANAGER, MARKER, Facts, unrecorded
+from envdoctor.model import Snapshot
 from envdoctor.targets import markers
 from envdoctor.targets.locks.choose import choose
 from envdoctor.targets.locks.contents import Stated, load, note
@@ -20,7 +20,6 @@ from envdoctor.targets.readable import NO_VERSION
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from typing import Any
 
     from envdoctor.facts import Answers, Questions
     from envdoctor.model import UnknownFact
@@ -157,8 +156,7 @@ class _Around:
 
     def answers(self, questions: Questions) -> Answers:
         """The values of facts."""
-        unsaid = Unknown(reason=NOT_RECORDED)
-        told: dict[Any, Any] = {kind: dict.fromkeys(keys, unsaid) for kind, keys in questions.items()}
+        told = unrecorded(questions)
         if MANAGER in questions:
             from envdoctor.targets.manager import of_project
 

@@ -83,7 +83,9 @@ class TestConfig:
     def test_only_what_matches_is_shown_since_the_rest_may_be_secret(self):
         when = {"config": {"file": ".env", "key": "URL", "matches": "^postgres://"}}
         _, trace = verdict(when, {"config": [self.entry("postgres://user:password@host")]})
-        assert [(one.value, one.source) for one in trace.evidence()] == [("postgres://", "a/configs.yaml:7")]
+        (shown,) = trace.evidence()
+        assert (shown.value, shown.source) == ("postgres://", "a/configs.yaml:7")
+        assert (shown.location.path, shown.location.line) == ("a/configs.yaml", 7)
 
     def test_a_remedy_can_name_the_entry(self):
         _, trace = verdict({"config": {"file": "f", "key": "k", "equals": True}}, {"config": [self.entry(value=True)]})
