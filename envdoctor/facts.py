@@ -120,14 +120,15 @@ class Answer(Record):
 class Kind(Generic[Key_contra, Value_co]):
     """A kind of fact, with the types of its keys and of its values.
 
-    ``name`` is what findings and saved snapshots call it. What is ``dear`` is only read once cheaper facts leave open
-    whether it matters.
+    ``name`` is what findings call it, and ``section`` the part of a saved snapshot, and of a collector's answer, that
+    records it by key. What is ``dear`` is only read once cheaper facts leave open whether it matters.
     """
 
-    __slots__ = ("dear", "name")
+    __slots__ = ("dear", "name", "section")
 
-    def __init__(self, name: str, *, dear: bool = False) -> None:
+    def __init__(self, name: str, section: str = "", *, dear: bool = False) -> None:
         self.name = name
+        self.section = section
         self.dear = dear
 
     def __repr__(self) -> str:
@@ -137,21 +138,21 @@ class Kind(Generic[Key_contra, Value_co]):
 #: By normalised name and version.
 METADATA: Kind[tuple[str, str | None], Metadata] = Kind("metadata")
 #: A variable of the environment that markers are evaluated in (PEP 508).
-MARKER: Kind[str, str] = Kind("marker")
+MARKER: Kind[str, str] = Kind("marker", "marker")
 #: An environment variable; ``None`` where it is not set.
-ENV: Kind[str, str | None] = Kind("env")
-SYSTEM: Kind[str, Scalar] = Kind("system")
-PROCESS: Kind[str, Scalar] = Kind("process")
+ENV: Kind[str, str | None] = Kind("env", "env")
+SYSTEM: Kind[str, Scalar] = Kind("system", "system")
+PROCESS: Kind[str, Scalar] = Kind("process", "process")
 #: Whether a shared library is ``present`` or ``missing``.
-LIBRARY: Kind[str, str] = Kind("library")
+LIBRARY: Kind[str, str] = Kind("library", "libraries")
 #: What ``import`` resolves a name to: ``kind`` and perhaps ``origin``.
-MODULE: Kind[str, Mapping[str, Any]] = Kind("module", dear=True)
+MODULE: Kind[str, Mapping[str, Any]] = Kind("module", "modules", dear=True)
 #: Whether a name can be imported from what is installed.
 IMPORTABLE: Kind[str, bool] = Kind("importable")
 #: What the scan of the directories stumbled over: ``leftover``, ``unreadable``, ``drift``.
-INSTALLED: Kind[str, Sequence[Sequence[Any]]] = Kind("installed")
+INSTALLED: Kind[str, Sequence[Sequence[Any]]] = Kind("installed", "installed")
 #: What installed a distribution, by its name.
-INSTALLER: Kind[str, str | None] = Kind("installer")
+INSTALLER: Kind[str, str | None] = Kind("installer", "installer")
 #: What besides an installer has a say in the environment, by its prefix (see ``targets.manager``).
 MANAGER: Kind[str, Mapping[str, Any]] = Kind("manager")
 #: Of a project beside the target: whether it was ``named``, and whether it, or an artefact, is ``there`` at all.
@@ -168,6 +169,8 @@ ARTIFACT: Kind[str, Answer] = Kind("artifact", dear=True)
 #: What a script at the top of a project would import by a name: its ``file``, and whether it is a ``namespace``.
 LOCAL_MODULE: Kind[str, Mapping[str, Any] | None] = Kind("local_module", dear=True)
 
+#: What a saved snapshot records by key, in the order of its sections.
+RECORDED: tuple[Kind[str, Any], ...] = (ENV, MODULE, SYSTEM, LIBRARY, PROCESS, MARKER, INSTALLER, INSTALLED)
 #: Why a fact is not known that nothing was said about.
 NOT_RECORDED = "not recorded in this snapshot"
 

@@ -6,21 +6,10 @@ afterwards. What it does not touch stays as it was, and may still be asked.
 
 from __future__ import annotations
 
+from envdoctor import facts as kinds
 from envdoctor.engine.requirements import normalise, parts
 from envdoctor.engine.versions import within
-from envdoctor.facts import (
-    CONFIG,
-    ENV,
-    IMPORTABLE,
-    INSTALLED,
-    INSTALLER,
-    MARKER,
-    METADATA,
-    MODULE,
-    SOURCE,
-    Unknown,
-)  # fmt: skip
-from envdoctor.model import Distribution, Record
+from envdoctor.model import Distribution, Record, Unknown
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -47,12 +36,12 @@ def after(snapshot: Snapshot, action: Action, releases: Releases | None = None) 
     packages = _packages(snapshot, action)
     effect = Effect(action=action, before=snapshot.packages, packages=packages, other_python=python != "")
     unread = [(one.name, one.version) for one in packages.values() if effect.is_new(one.name)]
-    unread = [one for one in unread if isinstance(snapshot.facts.ask(METADATA, one), Unknown)]
+    unread = [one for one in unread if isinstance(snapshot.facts.ask(kinds.METADATA, one), Unknown)]
     stated = {one: (releases or {}).get(one) or _unknown(f"what {one[0]} says of itself", action) for one in unread}
     changed = snapshot.replace(
         packages=packages,
         duplicates=[one for one in snapshot.duplicates if one not in packages.values()],
-        facts=snapshot.facts.changed(effect.of).having({METADATA: stated}),
+        facts=snapshot.facts.changed(effect.of).having({kinds.METADATA: stated}),
         effects=(*snapshot.effects, effect),
     )
     if effect.other_python:
@@ -169,13 +158,13 @@ def _source(effect: Effect, _: str, value: Any) -> Any:
 
 #: What an action may change, by kind of fact; the others it leaves as they are.
 _ROWS: Mapping[Kind[Any, Any], Callable[[Effect, Any, Any], Any]] = {
-    METADATA: _metadata,
-    MARKER: _marker,
-    MODULE: _module,
-    IMPORTABLE: _importable,
-    INSTALLER: _installer,
-    INSTALLED: _installed,
-    CONFIG: _config,
-    ENV: _env,
-    SOURCE: _source,
+    kinds.METADATA: _metadata,
+    kinds.MARKER: _marker,
+    kinds.MODULE: _module,
+    kinds.IMPORTABLE: _importable,
+    kinds.INSTALLER: _installer,
+    kinds.INSTALLED: _installed,
+    kinds.CONFIG: _config,
+    kinds.ENV: _env,
+    kinds.SOURCE: _source,
 }

@@ -5,19 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from envdoctor._version import __version__
-from envdoctor.facts import (
-    ENV,
-    INSTALLED,
-    INSTALLER,
-    LIBRARY,
-    MARKER,
-    METADATA,
-    MODULE,
-    NOT_RECORDED,
-    PROCESS,
-    SYSTEM,
-    Unknown,
-)  # fmt: skip
+from envdoctor.facts import INSTALLED, INSTALLER, METADATA, NOT_RECORDED, PROCESS, RECORDED, Unknown
 from envdoctor.renderers.json import dump, plain
 
 if TYPE_CHECKING:
@@ -27,19 +15,8 @@ if TYPE_CHECKING:
     from envdoctor.model import Distribution, Snapshot
     from envdoctor.renderers.redaction import Redactor
 
-#: The kinds of fact that are asked by one key, and the section of the document that holds them.
-SECTIONS: Mapping[Kind[str, Any], str] = {
-    ENV: "env",
-    MODULE: "modules",
-    SYSTEM: "system",
-    LIBRARY: "libraries",
-    PROCESS: "process",
-    MARKER: "marker",
-    INSTALLER: "installer",
-    INSTALLED: "installed",
-}
-#: Those that are parts of what a distribution says of itself.
-_OF_METADATA = ("requirements", "requires_python", "tags")
+#: The sections that are parts of what a distribution says of itself.
+OF_METADATA = ("requirements", "requires_python", "tags")
 _OF_A_PROCESS = ("openmp-runtimes", "threads", "children", "forked-with-threads", "shared-memory-full")
 _DEFECTS = ("leftover", "unreadable")
 
@@ -50,7 +27,7 @@ def asked(snapshot: Snapshot, wanted: Mapping[str, Sequence[str]]) -> Questions:
     if snapshot.target.get("kind") == "process":
         usual[PROCESS] = _OF_A_PROCESS
     releases = [(name, snapshot.packages[name].version) for name in sorted(snapshot.packages)]
-    return {**{kind: wanted.get(kind.name, usual.get(kind, ())) for kind in SECTIONS}, METADATA: releases}
+    return {**{kind: wanted.get(kind.name, usual.get(kind, ())) for kind in RECORDED}, METADATA: releases}
 
 
 def render(snapshot: Snapshot, wanted: Mapping[str, Sequence[str]], redactor: Redactor) -> str:
@@ -89,7 +66,7 @@ def _places(distribution: Distribution) -> dict[str, str]:
 
 def _answers(snapshot: Snapshot, questions: Questions) -> dict[str, Any]:
     """The answers by section, and the facts without one."""
-    sections: dict[str, Any] = {section: {} for section in (*_OF_METADATA, *SECTIONS.values())}
+    sections: dict[str, Any] = {section: {} for section in (*OF_METADATA, *(kind.section for kind in RECORDED))}
     unknown = []
 
     def record(section: str, kind: str, key: str, value: Any) -> None:
@@ -100,9 +77,9 @@ def _answers(snapshot: Snapshot, questions: Questions) -> dict[str, Any]:
 
     for name, version in questions[METADATA]:
         found = snapshot.facts.metadata(name, version)
-        for kind, value in zip(_OF_METADATA, (found.requires, found.requires_python, found.tags)):
+        for kind, value in zip(OF_METADATA, (found.requires, found.requires_python, found.tags)):
             record(kind, kind, name, value)
-    for one, section in SECTIONS.items():
+    for one in RECORDED:
         for key in questions[one]:
-            record(section, one.name, key, snapshot.facts.ask(one, key))
+            record(one.section, one.name, key, snapshot.facts.ask(one, key))
     return {**sections, "unknown": unknown}

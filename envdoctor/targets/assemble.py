@@ -20,16 +20,6 @@ if TYPE_CHECKING:
     Ask = Callable[[Any], Any]
 
 
-#: The kinds of fact that a collector records by key, and the section that holds them.
-_RECORDED = (
-    (kinds.MARKER, "marker"),
-    (kinds.MODULE, "modules"),
-    (kinds.SYSTEM, "system"),
-    (kinds.LIBRARY, "libraries"),
-    (kinds.PROCESS, "process"),
-)
-
-
 class Installed:
     """Answers from a scan of directories and from one function for each further kind of fact.
 
@@ -141,7 +131,7 @@ def recorded(facts: Mapping[str, Any]) -> dict[Kind[Any, Any], Ask]:
         return lambda key: table[key] if key in table else unknown(f"{kind.name}.{key}")
 
     asks: dict[Kind[Any, Any], Ask] = {
-        kind: from_table(kind, facts[plural]) for kind, plural in _RECORDED if plural in facts
+        kind: from_table(kind, facts[kind.section]) for kind in kinds.RECORDED if kind.section in facts
     }
     if "env" in facts:
         asks[kinds.ENV] = facts["env"].get

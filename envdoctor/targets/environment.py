@@ -311,7 +311,7 @@ def _asks(facts: Mapping[str, Any]) -> dict[Kind[Any, Any], Ask]:
             "implementation_version": version,
         }
 
-    def asked(kind: Kind[Any, Any], plural: str, key: str) -> Any:
+    def asked(kind: Kind[Any, Any], key: str) -> Any:
         """What only the environment's own interpreter can tell."""
         from envdoctor.errors import TargetError
         from envdoctor.targets.assemble import recorded
@@ -321,12 +321,12 @@ def _asks(facts: Mapping[str, Any]) -> dict[Kind[Any, Any], Ask]:
             answer = ask(facts["python"]["executable"], {kind.name: [key]})
         except TargetError as error:
             return Unknown(reason=str(error))
-        return recorded({plural: answer[plural], "unknown": answer["unknown"]})[kind](key)
+        return recorded({kind.section: answer[kind.section], "unknown": answer["unknown"]})[kind](key)
 
     return {
         MARKER: _Markers(markers).ask,
         ENV: os.environ.get,
-        MODULE: lambda name: asked(MODULE, "modules", name),
-        SYSTEM: lambda key: asked(SYSTEM, "system", key) if key in _OF_THE_INTERPRETER else _system(key),
+        MODULE: lambda name: asked(MODULE, name),
+        SYSTEM: lambda key: asked(SYSTEM, key) if key in _OF_THE_INTERPRETER else _system(key),
         LIBRARY: lambda name: _library(name, facts["base"]),
     }

@@ -13,23 +13,9 @@ import re
 import sys
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from envdoctor import facts as kinds
 from envdoctor.engine.requirements import is_name, is_version
 from envdoctor.errors import TargetError, UsageError
-from envdoctor.facts import (
-    ENV,
-    IMPORTABLE,
-    INSTALLED,
-    INSTALLER,
-    LIBRARY,
-    MARKER,
-    METADATA,
-    MODULE,
-    NOT_RECORDED,
-    PROCESS,
-    SYSTEM,
-    Facts,
-    Metadata,
-)  # fmt: skip
 from envdoctor.model import Distribution, Snapshot, Unknown, UnknownFact
 from envdoctor.targets import readable
 from envdoctor.targets.markers import environment
@@ -72,21 +58,18 @@ _PAIRS = Kind(
 )
 
 #: For every kind of fact that is looked up: the section of the document, and what its values are.
-_SECTIONS = {
-    "requirements": ("requirements", _TEXTS),
+#: What a distribution says of itself, by the section that records it: the field, and its type.
+_OF_METADATA = {
+    "requirements": ("requires", _TEXTS),
     "requires_python": ("requires_python", _TEXT_OR_NULL),
     "tags": ("tags", _TEXTS_OR_NULL),
-    "env": ("env", _TEXT_OR_NULL),
-    "module": ("modules", _MODULE),
-    "system": ("system", _SCALAR),
-    "library": ("libraries", _TEXT_OR_NULL),
-    "process": ("process", _SCALAR),
-    "marker": ("marker", _TEXT_OR_NULL),
-    "installer": ("installer", _TEXT_OR_NULL),
-    "installed": ("installed", _PAIRS),
 }
-_KINDS = (ENV, IMPORTABLE, INSTALLED, INSTALLER, LIBRARY, MARKER, MODULE, PROCESS, SYSTEM)
-_BY_DISTRIBUTION = ("requirements", "requires_python", "tags", "installer")
+_VALUES: Mapping[kinds.Kind[str, Any], Kind] = {
+    kinds.MODULE: _MODULE,
+    **dict.fromkeys((kinds.SYSTEM, kinds.PROCESS), _SCALAR),
+    kinds.INSTALLED: _PAIRS,
+    **dict.fromkeys((kinds.ENV, kinds.LIBRARY, kinds.MARKER, kinds.INSTALLER), _TEXT_OR_NULL),
+}
 _FACTS = {
     "python": {"version": _TEXT_OR_NULL, "free_threaded": _FLAG, "debug": _FLAG, "implementation": _TEXT_OR_NULL},
     "platform": {"system": _TEXT_OR_NULL, "machine": _TEXT_OR_NULL},
@@ -352,28 +335,34 @@ class _Document:
         except UsageError:  # a platform or a version that markers have no words for
             return {}
 
-    def table(self, packages: Mapping[str, Distribution]) -> Facts:
+    def table(self, packages: Mapping[str, Distribution]) -> kinds.Facts:
         """The facts of the document: each value, or why it is unknown."""
-        answers: dict[str, dict[str, Any]] = {}
+        unread: dict[str, dict[str, Any]] = {}
         for fact, reason in self.reasons("unknown"):
             kind, _, key = fact.partition(".")
-            answers.setdefault(kind, {})[key] = Unknown(reason=reason)
-        for kind, (section, expected) in _SECTIONS.items():
-            values = self.section(section)
-            for key in values:
-                value = self.value(values, key, f"{section}.{key}", expected)
-                answers.setdefault(kind, {})[_normal(key) if kind in _BY_DISTRIBUTION else key] = value
-        answers[MARKER.name] = {**self.markers(), **answers.get(MARKER.name, {})}
-        absent = Unknown(reason=NOT_RECORDED)
+            unread.setdefault(kind, {})[key] = Unknown(reason=reason)
+        tables = {kind: {**unread.get(kind.name, {}), **self.answers(kind.section, _VALUES[kind])} for kind in _VALUES}
+        tables[kinds.MARKER] = {**self.markers(), **tables[kinds.MARKER]}
+        tables[kinds.INSTALLER] = {_normal(name): value for name, value in tables[kinds.INSTALLER].items()}
+        stated = {
+            field: {
+                _normal(name): value
+                for name, value in {**unread.get(section, {}), **self.answers(section, expected)}.items()
+            }
+            for section, (field, expected) in _OF_METADATA.items()
+        }
+        absent = Unknown(reason=kinds.NOT_RECORDED)
         metadata = {
-            (name, one.version): Metadata(
-                requires=answers.get("requirements", {}).get(name, absent),
-                requires_python=answers.get("requires_python", {}).get(name, absent),
-                tags=answers.get("tags", {}).get(name, absent),
-            )
+            (name, one.version): kinds.Metadata(**{field: stated[field].get(name, absent) for field in stated})
             for name, one in packages.items()
         }
-        return Facts({METADATA: metadata, **{kind: answers[kind.name] for kind in _KINDS if kind.name in answers}})
+        importable = unread.get(kinds.IMPORTABLE.name, {})
+        return kinds.Facts({**tables, kinds.METADATA: metadata, kinds.IMPORTABLE: importable})
+
+    def answers(self, section: str, expected: Kind) -> dict[str, Any]:
+        """The values of a section, each of the type that it must have."""
+        values = self.section(section)
+        return {key: self.value(values, key, f"{section}.{key}", expected) for key in values}
 
 
 def one_line(text: str) -> str:

@@ -98,17 +98,15 @@ class _Stated:
         value = told(self, kind, key) if told else None
         if value is not None or kind in {kinds.ENV, kinds.LOCAL_MODULE}:
             return value
-        word = {"module": "modules", "library": "libraries"}.get(kind.name, kind.name)
-        return Unknown(reason=f"the cell does not say; add `{word}: {{{key}: ...}}`")
+        return Unknown(reason=f"the cell does not say; add `{kind.section or kind.name}: {{{key}: ...}}`")
 
     def _of_project(self, kind: Kind[Any, Any], key: Any) -> Any:
         nothing = None if kind is kinds.LOCAL_MODULE else Answer()
         return nothing if self.project is None else self.project.ask(kind, key)
 
     def _stated(self, kind: Kind[Any, Any], key: str) -> Any:
-        word = "libraries" if kind is kinds.LIBRARY else kind.name
         unsaid = False if (kind, key) == (kinds.SYSTEM, "container") else None
-        return self.cell.get(word, {}).get(key, unsaid)
+        return self.cell.get(kind.section, {}).get(key, unsaid)
 
     def _module(self, _: Kind[Any, Any], key: str) -> Any:
         value = self.cell.get("modules", {}).get(key)

@@ -10,12 +10,13 @@ from hypothesis import strategies as st
 from known_facts import OF_METADATA, fact, facts_of
 
 from envdoctor.errors import TargetError
+from envdoctor.facts import RECORDED
 from envdoctor.model import Distribution, Snapshot, Unknown
 from envdoctor.renderers.redaction import Redactor
-from envdoctor.renderers.snapshot import SECTIONS, render
+from envdoctor.renderers.snapshot import render
 from envdoctor.targets import snapshot_file
 
-KINDS = [*OF_METADATA, *(kind.name for kind in SECTIONS)]
+KINDS = [*OF_METADATA, *(kind.name for kind in RECORDED)]
 MINIMAL = {"python": {"version": "3.11.7"}, "packages": {"cloudpickle": "1.6.0"}}
 
 
