@@ -206,8 +206,11 @@ class Facts:
 
     def metadata(self, name: str, version: str | None) -> Metadata:
         """What a release says of itself, each part of it :class:`Unknown` where it is not known."""
-        found = self.ask(METADATA, (name, version))
-        return Metadata(requires=found, requires_python=found, tags=found) if isinstance(found, Unknown) else found
+        found = self._tables.get(METADATA, {}).get((name, version))
+        if type(found) is Metadata:
+            return found
+        reason = Unknown(reason=NOT_RECORDED) if found is None else found
+        return Metadata(requires=reason, requires_python=reason, tags=reason)
 
     def open(self, questions: Questions) -> dict[Kind[Any, Any], list[Any]]:
         """The questions that nothing has answered yet: those that cost little first, the others when these are."""

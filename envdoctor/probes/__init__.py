@@ -29,7 +29,8 @@ def answered(snapshot: Snapshot, questions: Callable[[Snapshot], Questions]) -> 
         if not wanted:
             break
         told = snapshot.probes.answers(wanted)
-        answers = {kind: {key: told.get(kind, {}).get(key, UNTOLD) for key in keys} for kind, keys in wanted.items()}
+        tables = ((kind, keys, told.get(kind, {})) for kind, keys in wanted.items())
+        answers = {kind: {key: table.get(key, UNTOLD) for key in keys} for kind, keys, table in tables}
         for effect in snapshot.effects:
             answers = {
                 kind: {key: effect.of(kind, key, one) for key, one in table.items()} for kind, table in answers.items()

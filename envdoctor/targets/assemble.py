@@ -29,30 +29,28 @@ class Installed:
     def __init__(self, found: distributions.Scan, asks: Mapping[Kind[Any, Any], Ask], paths: Sequence[str]) -> None:
         self._found = found
         self._paths = paths
-        self._metadata: dict[str, Metadata | Unknown] | None = None
+        self._metadata: dict[tuple[str, str | None], Metadata | Unknown] | None = None
         self._asks: Mapping[Kind[Any, Any], Ask] = {
             kinds.INSTALLER: lambda name: distributions.installer(found.packages[name]),
             kinds.INSTALLED: self._installed,
             kinds.IMPORTABLE: self._importable,
             kinds.MANAGER: self._manager,
-            kinds.METADATA: self._metadata_of,
             **asks,
         }
 
     def answers(self, questions: Questions) -> Answers:
         """The values of facts; of other kinds this target cannot tell any."""
         told = {kind: (ask, questions[kind]) for kind, ask in self._asks.items() if kind in questions}
-        return {kind: {key: ask(key) for key in keys} for kind, (ask, keys) in told.items()}
+        answers: dict[Any, Any] = {kind: {key: ask(key) for key in keys} for kind, (ask, keys) in told.items()}
+        return {**answers, kinds.METADATA: self._read()} if kinds.METADATA in questions else answers
 
-    def _read(self) -> dict[str, Metadata | Unknown]:
+    def _read(self) -> dict[tuple[str, str | None], Metadata | Unknown]:
         """All metadata at once, when the first of it is asked for."""
         if self._metadata is None:
-            self._metadata = read_all(list(self._found.packages.values()))
+            packages = self._found.packages
+            read = read_all(list(packages.values()))
+            self._metadata = {(name, one.version): read[name] for name, one in packages.items()}
         return self._metadata
-
-    def _metadata_of(self, release: tuple[str, str | None]) -> Metadata | Unknown:
-        name, version = release
-        return self._read()[name] if self._found.packages[name].version == version else kinds.UNTOLD
 
     def _importable(self, name: str) -> bool:
         """Whether a site directory has a module or package of a name."""
@@ -69,7 +67,7 @@ class Installed:
             return Unknown(reason="no project is known whose lock file would say what belongs here", asked=False)
         if kind == "leftover":
             return [(path, "left behind by an interrupted install or uninstall") for path in self._found.leftovers]
-        each = ((self._found.packages[name], found) for name, found in self._read().items())
+        each = ((self._found.packages[name], found) for (name, _), found in self._read().items())
         unread = [(one.path or one.name, found.reason) for one, found in each if isinstance(found, Unknown)]
         return [*self._found.unreadable, *unread]
 
