@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from envdoctor.engine import diagnose as engine
 from envdoctor.model import Report, UnknownFact
+from envdoctor.probes import answered
 from envdoctor.rulebase import load
 from envdoctor.targets import project as beside
 
@@ -93,12 +94,14 @@ def check(
         parts = [_placed(part) for part in parts]
     if ignore:
         parts = _without_ignored(parts, ignore)
-    parts = [part.replace(groups=groups(part.findings, part.snapshot)) if part.findings else part for part in parts]
+    parts = [_grouped(part) if part.findings else part for part in parts]
     return _together(parts) if len(parts) > 1 else parts[0]
 
 
-def _diagnosed(snapshot: Snapshot, indexes: Sequence[Index], left_out: Sequence[UnknownFact]) -> Report:
-    findings, unknown = engine.diagnose(snapshot, indexes)
+def _diagnosed(snapshot: Snapshot, indexes: Sequence[Index], left_out: Sequence[UnknownFact] = ()) -> Report:
+    candidates = engine.candidates(snapshot, indexes)
+    snapshot = answered(snapshot, lambda now: engine.asked(candidates, now))
+    findings, unknown = engine.diagnose(snapshot, candidates)
     rules = sum(index.rules for index in indexes)
     return Report(snapshot=snapshot, findings=findings, unknown=[*left_out, *unknown], rules=rules)
 
@@ -165,6 +168,22 @@ def _together(parts: Sequence[Report]) -> Report:
     return joined
 
 
+def _grouped(part: Report) -> Report:
+    """The report with its findings in groups, and what their commands depend on."""
+    part = commandable(part)
+    grouped: Report = part.replace(groups=groups(part.findings, part.snapshot))
+    return grouped
+
+
+def commandable(report: Report) -> Report:
+    """The report of a snapshot of which everything is known that the commands of its findings depend on."""
+    from envdoctor.remedies.commands import asked
+
+    remedies = [remedy for finding in report.findings for remedy in finding.remedies]
+    ready: Report = report.replace(snapshot=answered(report.snapshot, lambda now: asked(remedies, now)))
+    return ready
+
+
 def groups(findings: Sequence[Finding], snapshot: Snapshot) -> list[Group]:
     """The findings of each rule together, with one command for as many of them as one can serve."""
     from envdoctor.engine.groups import grouped
@@ -194,6 +213,15 @@ def prescribed(report: Report) -> Report:
     return each
 
 
+def of_machine(report: Report) -> Report:
+    """The report of snapshots of which the machine is known as far as a page about it has room."""
+    from envdoctor.renderers.markdown import ASKED
+
+    snapshot = answered(report.snapshot, lambda _: ASKED)
+    known: Report = report.replace(snapshot=snapshot, parts=[of_machine(part) for part in report.parts])
+    return known
+
+
 def explain(
     text: str | ErrorText,
     snapshot: Snapshot | None,
@@ -209,24 +237,24 @@ def explain(
     Where releases could tell when what is missing went and no rule is confirmed, ``online`` is called: the index is
     asked if that gives somebody to tell what is being done.
     """
-    from envdoctor.engine.explain import explain as explain_failures
-    from envdoctor.engine.explain import told
+    from envdoctor.engine import explain as engine_of_text
     from envdoctor.engine.ranking import together
     from envdoctor.probes.error_text import read
 
     said = read(text) if isinstance(text, str) else text
     bases = load.further(rules) if ruled else []
     indexes = load.indexes(bases, candidates=candidates) if ruled else []
-    report = explain_failures(said, snapshot, indexes)
+    recognised = engine_of_text.recognised(said, indexes)
+    if snapshot is not None:
+        snapshot = answered(snapshot, recognised.asked)
+    report = engine_of_text.explain(recognised, snapshot)
     known = any(finding.confirmed for finding in report.findings)
-    derived, names = derive(
-        said, told(said) if snapshot is None else snapshot, (lambda: None) if known else online, bases
-    )
-    holding = engine.diagnose(snapshot, indexes)[0] if snapshot is not None and ruled else []
-    found = together(report.findings, derived, holding, said, names)
-    each = [group for finding in found for group in groups([finding], report.snapshot)]
-    left_out = _left_out(bases)
-    explained: Report = report.replace(findings=found, groups=each, unknown=[*left_out, *report.unknown])
+    place = engine_of_text.told(said) if snapshot is None else snapshot
+    derived, names = derive(said, place, (lambda: None) if known else online, bases)
+    holding = _diagnosed(snapshot, indexes).findings if snapshot is not None and ruled else []
+    report = commandable(report.replace(findings=together(report.findings, derived, holding, said, names)))
+    each = [group for finding in report.findings for group in groups([finding], report.snapshot)]
+    explained: Report = report.replace(groups=each, unknown=[*_left_out(bases), *report.unknown])
     return explained
 
 
@@ -269,10 +297,10 @@ def _seen(said: ErrorText, snapshot: Snapshot, words: Mapping[str, Any]) -> tupl
 def measured(said: ErrorText, snapshot: Snapshot | None, tell: Callable[[str], None]) -> tuple[Clue, Ask, Edges] | None:
     """The first thing that a text says to be missing of which the releases on the index tell the edges."""
     from envdoctor.engine import derived
-    from envdoctor.engine.explain import told
+    from envdoctor.engine.explain import recognised, told
     from envdoctor.linker.edges import edges
 
-    place = told(said) if snapshot is None else snapshot
+    place = told(said) if snapshot is None else answered(snapshot, recognised(said, ()).asked)
     clues, names, seen = _seen(said, place, load.words(load.further()))
     for what, ask in derived.asks(clues, names, place, seen).items():
         found = edges(ask, tell)
@@ -304,7 +332,7 @@ def with_known_packages(report: Report, rules: Sequence[str] = ()) -> Report:
     from envdoctor.remedies.commands import installer
 
     indexes = rule_bases(rules)
-    snapshot = report.snapshot
+    snapshot = commandable(report).snapshot
     known = [name for name in snapshot.packages if any(index.about(name) for index in indexes)]
     target = {"installer": installer(snapshot), **snapshot.target}
     parts = [with_known_packages(part, rules) for part in report.parts]

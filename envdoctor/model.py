@@ -1,23 +1,19 @@
-"""The nouns every layer shares. Immutable, built from plain values, and free of imports.
-
-The standard ``dataclasses`` and ``typing`` cost a third of a start of Python, so :class:`Record` stands in for a
-frozen, keyword-only dataclass; type checkers see one.
-"""
+"""The nouns every layer shares. Immutable, built from plain values, and free of imports."""
 
 from __future__ import annotations
 
+from envdoctor.facts import Facts
+from envdoctor.facts import Record as Record  # noqa: PLC0414 - every layer takes it from here
+from envdoctor.facts import Unknown as Unknown  # noqa: PLC0414
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
     from typing import Any
 
-    from typing_extensions import dataclass_transform
-else:
+    from typing_extensions import Self
 
-    def dataclass_transform(**_options: bool) -> Callable[[type], type]:
-        """Stand in for the type checker's decorator at run time."""
-        return lambda cls: cls
-
+    from envdoctor.facts import Probes
 
 #: The severities of a finding, most severe first.
 SEVERITIES = ("error", "warning", "info")
@@ -27,59 +23,17 @@ IMPACTS = ("crash", "hang", "wrong-result", "install-failure", "slow")
 SAFETIES = ("safe", "workaround", "manual")
 
 
-@dataclass_transform(frozen_default=True, kw_only_default=True)
-class Record:
-    """An immutable value with named fields, given by keyword; class attributes are the defaults."""
+class Location(str):
+    """A path, and a line in it where that is known, as one text: ``train.py:3``."""
 
-    _fields: tuple[str, ...] = ()
-    _known: frozenset[str] = frozenset()
-    _needed: frozenset[str] = frozenset()
+    __slots__ = ("line", "path")
+    path: str
+    line: int | None
 
-    def __init_subclass__(cls) -> None:
-        cls._fields = tuple(name for name in cls.__annotations__ if name[0] != "_")
-        cls._known = frozenset(cls._fields)
-        cls._needed = frozenset(name for name in cls._fields if name not in cls.__dict__)
-
-    def __init__(self, **values: Any) -> None:
-        if not self._needed <= values.keys() <= self._known:
-            missing = ", ".join(sorted(self._needed - values.keys())) or "none"
-            strange = ", ".join(sorted(values.keys() - self._known)) or "none"
-            raise TypeError(f"{type(self).__name__}: missing fields: {missing}; fields it does not have: {strange}")
-        self.__dict__.update(values)
-
-    def __setattr__(self, name: str, value: object) -> None:
-        raise AttributeError(f"{type(self).__name__} is immutable; use replace({name}=...)")
-
-    def __eq__(self, other: object) -> bool:
-        return type(self) is type(other) and self.as_dict() == other.as_dict()
-
-    def __hash__(self) -> int:
-        return hash((type(self).__name__, repr(self)))
-
-    def __repr__(self) -> str:
-        fields = ", ".join(f"{name}={value!r}" for name, value in self.as_dict().items())
-        return f"{type(self).__name__}({fields})"
-
-    def as_dict(self) -> dict[str, Any]:
-        """The fields by name, in the order of their declaration."""
-        return {name: getattr(self, name) for name in self._fields}
-
-    def replace(self, **changes: Any) -> Any:
-        """A copy with some fields changed."""
-        return type(self)(**{**self.as_dict(), **changes})
-
-
-class Unknown(Record):
-    """A fact that is not known, with the reason: neither true nor false.
-
-    ``asked`` is false where nobody wanted it looked at, such as a project that was not named: that is no gap to report.
-    """
-
-    reason: str
-    asked: bool = True
-
-    def __bool__(self) -> bool:
-        raise TypeError("an unknown fact is neither true nor false")
+    def __new__(cls, path: str, line: int | None = None) -> Self:  # noqa: D102 - as the class says
+        made = super().__new__(cls, path if line is None else f"{path}:{line}")
+        made.path, made.line = path, line
+        return made
 
 
 class Distribution(Record):
@@ -111,11 +65,6 @@ class Distribution(Record):
             self.__dict__["candidates"] = candidates
 
 
-def unknown_lookup(kind: str, key: str) -> Unknown:
-    """Answer for a snapshot without a source behind it: whatever is not written in it is unknown."""
-    return Unknown(reason="not recorded in this snapshot")
-
-
 class Snapshot(Record):
     """What is known of one target.
 
@@ -129,13 +78,9 @@ class Snapshot(Record):
     first. ``source`` names where the packages were read. ``siblings`` are the further environments of a target that
     has several, each to be judged by itself.
 
-    ``lookup(kind, key)`` answers for facts that are only read when a rule asks: kinds ``env``, ``module``,
-    ``system``, ``library``, ``process``, ``requirements``, ``requires_python``, ``tags``, ``marker``, ``importable``
-    (whether a name can be imported from what is installed); of who may change them, ``installer`` of a distribution,
-    ``installers`` of the first so many, and ``manager`` of a prefix (see ``targets.manager``); and, of a project
-    and its artefacts, ``config``, ``source``, ``shadows``, ``artifact`` (``{"found": [...], "gaps": [reason, ...]}``)
-    and ``local_module``. ``project`` tells whether there is one (``there``) and whether it was ``named``. It gives the
-    value or :class:`Unknown`.
+    ``facts`` are further ones, by kind and key: what compiled rules will ask of them is answered by ``probes``, where
+    there are any, before the rules are evaluated. Only :func:`envdoctor.probes.answered` calls them. ``effects`` are
+    those of the actions that were applied to the snapshot in memory (see ``engine.effects``).
     """
 
     target: Mapping[str, Any]
@@ -146,13 +91,23 @@ class Snapshot(Record):
     complete: bool = True
     duplicates: Sequence[Distribution] = ()
     source: str = "the snapshot"
-    lookup: Callable[[str, str], Any] = staticmethod(unknown_lookup)
+    facts: Facts = Facts()
+    probes: Probes | None = None
+    effects: Sequence[Any] = ()
     notes: Sequence[UnknownFact] = ()
     siblings: Sequence[Snapshot] = ()
 
+    def says(self, one: Distribution | None) -> str:
+        """Where a distribution is stated, or where all of them are."""
+        path = one.path if one else None
+        return self.source if not path else path if isinstance(path, Location) else Location(path)
+
 
 class Evidence(Record):
-    """One fact that a finding rests on. ``fact`` is a dotted name such as ``packages.NAME``."""
+    """One fact that a finding rests on. ``fact`` is a dotted name such as ``packages.NAME``.
+
+    ``source`` says where it comes from, in words or as a :class:`Location`.
+    """
 
     fact: str
     value: str
@@ -162,6 +117,11 @@ class Evidence(Record):
         super().__init__(**values)
         if not self.source:
             raise ValueError(f"evidence for {self.fact} needs a source")
+
+    @property
+    def location(self) -> Location | None:
+        """The path, and the line where it is known, of what comes from a file."""
+        return self.source if isinstance(self.source, Location) else None
 
 
 class Action(Record):

@@ -58,7 +58,9 @@ def rendered(report: Report, form: str, *, plain: bool, everything: bool = False
     render = renderers.load(form)
     if form == "json":  # which alone lists each finding with its own commands
         report = doctor.prescribed(report)
-    if form != "markdown":  # which leaves out more than that
+    if form == "markdown":
+        report = doctor.of_machine(report)
+    else:  # markdown leaves out more than that
         from envdoctor.renderers.secrets import without_secrets
 
         report = without_secrets(report)

@@ -6,6 +6,7 @@ from envdoctor import doctor
 from envdoctor.commands.configuration import parse
 from envdoctor.commands.options import TARGET_EXAMPLES, add_output, add_target, examine, parser_for
 from envdoctor.commands.output import write
+from envdoctor.probes import answered
 from envdoctor.talk import say
 
 TYPE_CHECKING = False
@@ -25,7 +26,7 @@ def run(words: Sequence[str]) -> int:
     options = parse(parser, words)
     from envdoctor.renderers.line import few
     from envdoctor.renderers.redaction import Redactor
-    from envdoctor.renderers.snapshot import render
+    from envdoctor.renderers.snapshot import asked, render
     from envdoctor.rulebase.shipped import shipped
 
     wanted, public = doctor.wanted(options.rules), shipped().wanted["env"]  # rules of others make nothing public
@@ -33,5 +34,6 @@ def run(words: Sequence[str]) -> int:
     if examined.siblings:
         first, *others = [str(one.target["environment"]) for one in (examined, *examined.siblings)]
         say(f"this is {first}; --python names another one: {few(others)}")
+    examined = answered(examined, lambda now: asked(now, wanted))
     write(render(examined, wanted, Redactor.of_this_user(public)), options.output)
     return 0

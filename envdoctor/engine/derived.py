@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Any
 from envdoctor.engine.asks import ask
 from envdoctor.engine.derived_case import VAGUE, Case, filled, short
 from envdoctor.engine.derived_cures import remedies
-from envdoctor.engine.installed import Requirements
+from envdoctor.engine.installed import Requirements, required_by
 from envdoctor.engine.requirements import parse
 from envdoctor.engine.suspects import parties
-from envdoctor.model import Evidence, Finding, Unknown
+from envdoctor.model import Evidence, Finding, Location
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -97,9 +97,8 @@ def _asked_of_types(who: Parties, said: Mapping[str, str], snapshot: Snapshot) -
 
 
 def _required_by(name: str, snapshot: Snapshot) -> list[str]:
-    lines = snapshot.lookup("requirements", name) if name in snapshot.packages else ()
-    parsed = [] if isinstance(lines, Unknown) else [parse(line) for line in lines or ()]
-    return [one[0] for one in parsed if one and one[0] in snapshot.packages]
+    lines = required_by(snapshot.packages[name], snapshot) if name in snapshot.packages else ()
+    return [one[0] for one in map(parse, lines) if one and one[0] in snapshot.packages]
 
 
 def _requiring(name: str, snapshot: Snapshot) -> list[str]:
@@ -173,7 +172,7 @@ def _evidence(case: Case) -> Iterator[Evidence]:
     yield from _releases(case)
     if case.offer and case.offer[0] in _OFFERED:
         verdict, file = case.offer
-        yield Evidence(fact=f"offers.{case.said['module']}", value=_OFFERED[verdict], source=file)
+        yield Evidence(fact=f"offers.{case.said['module']}", value=_OFFERED[verdict], source=Location(file))
     for told in (case.life, case.asking):
         if told:
             yield Evidence(
@@ -182,7 +181,7 @@ def _evidence(case: Case) -> Iterator[Evidence]:
     for owner, line, required in case.unmet():
         there = case.release(required) if required in snapshot.packages else "not installed"
         value = f"{case.release(owner.name)} → {line.partition(';')[0].strip()} (there is: {there})"
-        yield Evidence(fact=f"requirements.{owner.name}", value=value, source=owner.path or snapshot.source)
+        yield Evidence(fact=f"requirements.{owner.name}", value=value, source=snapshot.says(owner))
 
 
 def _releases(case: Case) -> Iterator[Evidence]:
@@ -191,8 +190,7 @@ def _releases(case: Case) -> Iterator[Evidence]:
     for name in case.packages():
         have = snapshot.packages.get(name)
         if have is not None:
-            source = have.path or snapshot.source
-            yield Evidence(fact=f"packages.{name}", value=have.version or "unknown", source=source)
+            yield Evidence(fact=f"packages.{name}", value=have.version or "unknown", source=snapshot.says(have))
         elif snapshot.complete and snapshot.packages:
             yield Evidence(fact=f"packages.{name}", value="not installed", source=snapshot.source)
     if case.python and "python" in _facts(case):

@@ -5,6 +5,8 @@ from __future__ import annotations
 from envdoctor.engine.evaluate import Trace, holds, matches
 from envdoctor.engine.index import OF_PROCESS, OF_PROJECT
 from envdoctor.engine.installed import Requirements
+from envdoctor.engine.questions import questions
+from envdoctor.facts import PROJECT
 from envdoctor.model import SEVERITIES, Action, Finding, Remedy, UnknownFact
 
 TYPE_CHECKING = False
@@ -13,26 +15,40 @@ if TYPE_CHECKING:
     from typing import Any
 
     from envdoctor.engine.evaluate import Match
-    from envdoctor.engine.index import Index
+    from envdoctor.engine.index import Entry, Index
+    from envdoctor.facts import Questions
     from envdoctor.model import Evidence, Snapshot
+
+    Candidates = Sequence[tuple[Index, Sequence[Entry]]]
 
 #: What a text may name of a consumer.
 OF_CONSUMERS = ("consumer", "works", "module")
 
 
-def diagnose(snapshot: Snapshot, indexes: Iterable[Index]) -> tuple[list[Finding], list[UnknownFact]]:
-    """Every finding, most severe first, and every fact that kept a rule from being decided."""
+def candidates(snapshot: Snapshot, indexes: Iterable[Index]) -> Candidates:
+    """The rules that may hold in a snapshot, by rule base."""
+    names = [*snapshot.packages, *_besides(snapshot)]
+    # A rule comes once for each name that it is filed under: whole, or with the consumer of that name.
+    return [
+        (index, list({(entry[0], *entry[2].get("consumers", ())): entry for entry in index.candidates(names)}.values()))
+        for index in indexes
+    ]
+
+
+def asked(found: Candidates, snapshot: Snapshot) -> Questions:
+    """What has to be known of a snapshot before these rules are held against it."""
+    return questions([entry[2] for _, entries in found for entry in entries], snapshot)
+
+
+def diagnose(snapshot: Snapshot, found: Candidates) -> tuple[list[Finding], list[UnknownFact]]:
+    """Every finding of some rules, most severe first, and every fact that kept one from being decided."""
     findings: list[Finding] = []
     unknown: list[UnknownFact] = []
     requirements = Requirements(snapshot)
-    names = [*snapshot.packages, *_besides(snapshot)]
-    for index in indexes:
-        # A rule comes once for each name that it is filed under: whole, or with the consumer of that name.
-        entries = {(entry[0], *entry[2].get("consumers", ())): entry for entry in index.candidates(names)}
+    for index, entries in found:
         missed: dict[tuple[str, str, str], None] = {}
         trace = Trace()
-        _announce(entries.values(), snapshot, requirements)
-        for entry in entries.values():
+        for entry in entries:
             matched = matched_by(entry[2], snapshot, trace, requirements)
             if matched or trace.unknown:
                 texts = index.texts(entry)
@@ -62,28 +78,9 @@ def matched_by(
     return matched
 
 
-def _announce(entries: Iterable[Sequence[Any]], snapshot: Snapshot, requirements: Requirements) -> None:
-    """Say what will be asked of a project's source before the first question, so that its files are read once."""
-    asking = [entry[2] for entry in entries if "asks" in entry[2]]
-    if not asking or snapshot.lookup("project", "") is not True:
-        return
-    asked: dict[str, None] = {}
-
-    def lookup(kind: str, key: str) -> Any:
-        if kind == "source":
-            asked[key] = None
-            return {"found": [], "gaps": []}
-        return snapshot.lookup(kind, key)
-
-    apart = snapshot.replace(lookup=lookup)
-    for compiled in asking:
-        matches(compiled, apart, Trace(), requirements)
-    snapshot.lookup("sources", "\n".join(asked))
-
-
 def _besides(snapshot: Snapshot) -> list[str]:
     """What rules are filed under that no distribution stands for: a project that was named, and a process."""
-    names = [OF_PROJECT] if snapshot.lookup("project", "named") is True else []
+    names = [OF_PROJECT] if snapshot.facts.ask(PROJECT, "named") is True else []
     return [*names, OF_PROCESS] if snapshot.target.get("kind") == "process" else names
 
 

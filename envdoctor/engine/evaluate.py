@@ -8,15 +8,20 @@ from __future__ import annotations
 
 from envdoctor.engine import installed
 from envdoctor.engine.markers import evaluate as evaluate_marker
+from envdoctor.engine.markers import variables
 from envdoctor.engine.versions import within
-from envdoctor.model import Evidence, Record, Unknown
+from envdoctor.facts import ENV, LIBRARY, LOCAL_MODULE, MODULE, PROCESS, PROJECT, SYSTEM
+from envdoctor.model import Evidence, Location, Record, Unknown
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
-    from typing import Any, Optional
+    from typing import Any, Optional, TypeVar
 
+    from envdoctor.facts import Kind
     from envdoctor.model import Distribution, Snapshot
+
+    V = TypeVar("V")
 
     Verdict = Optional[bool]
     Condition = list[Any]
@@ -214,7 +219,7 @@ def _packages(condition: Condition, snapshot: Snapshot, trace: Trace) -> Verdict
     for member in members:
         one = None if member.version is None else within(member.version, specifier, admitted)
         if one:
-            trace.saw("packages." + member.name, member.version, member.path or snapshot.source)
+            trace.saw("packages." + member.name, member.version, snapshot.says(member))
             return True
         if one is None:
             trace.missed("packages." + member.name, _no_version(member, snapshot))
@@ -243,7 +248,7 @@ def _present(condition: Condition, snapshot: Snapshot, trace: Trace) -> Verdict:
     members = _members(condition[1], snapshot)
     if not members:
         return _absence(condition[1][0], snapshot, trace, verdict=False)
-    trace.saw("packages." + members[0].name, members[0].version or "present", members[0].path or snapshot.source)
+    trace.saw("packages." + members[0].name, members[0].version or "present", snapshot.says(members[0]))
     return True
 
 
@@ -257,11 +262,7 @@ def _absent(condition: Condition, snapshot: Snapshot, trace: Trace) -> Verdict:
 
 
 def _marker(condition: Condition, snapshot: Snapshot, trace: Trace) -> Verdict:
-    def variable(name: str) -> str | None:
-        value = snapshot.lookup("marker", name)
-        return None if isinstance(value, Unknown) else value
-
-    verdict = evaluate_marker(condition[1], variable)
+    verdict = evaluate_marker(condition[1], variables(snapshot))
     if verdict is None:
         trace.missed("marker", f"the target does not settle {condition[1]}")
     elif verdict:
@@ -269,16 +270,16 @@ def _marker(condition: Condition, snapshot: Snapshot, trace: Trace) -> Verdict:
     return verdict
 
 
-def _look(kind: str, key: str, snapshot: Snapshot, trace: Trace) -> Any:
-    value = snapshot.lookup(kind, key)
-    if isinstance(value, Unknown) and (kind != "process" or snapshot.target.get("kind") == "process"):
-        trace.missed(f"{kind}.{key}", value.reason)
+def _look(kind: Kind[str, V], key: str, snapshot: Snapshot, trace: Trace) -> V | Unknown:
+    value = snapshot.facts.ask(kind, key)
+    if isinstance(value, Unknown) and (kind is not PROCESS or snapshot.target.get("kind") == "process"):
+        trace.missed(f"{kind.name}.{key}", value.reason)
     return value
 
 
 def _env(condition: Condition, snapshot: Snapshot, trace: Trace) -> Verdict:
     _, name, test, wanted = condition
-    value = _look("env", name, snapshot, trace)
+    value = _look(ENV, name, snapshot, trace)
     if isinstance(value, Unknown):
         return None
     if test == "is":
@@ -301,17 +302,17 @@ def _env(condition: Condition, snapshot: Snapshot, trace: Trace) -> Verdict:
 
 
 #: The place of a module that a file of the project takes before any installed one.
-_LOCAL = "local"
+LOCAL = "local"
 
 
 def _module(condition: Condition, snapshot: Snapshot, trace: Trace) -> Verdict:
     _, name, wanted = condition
-    hidden = snapshot.lookup("local_module", name) if wanted == _LOCAL else None
+    hidden = snapshot.facts.ask(LOCAL_MODULE, name) if wanted == LOCAL else None
     if isinstance(hidden, dict) and not hidden["namespace"]:
         trace.say(file=hidden["file"], module=name)
-        trace.saw("module." + name, f"{hidden['file']} of the project", hidden["file"])
+        trace.saw("module." + name, f"{hidden['file']} of the project", Location(hidden["file"]))
         return True
-    value = _look("module", name, snapshot, trace)
+    value = _look(MODULE, name, snapshot, trace)
     if isinstance(value, Unknown):
         return None
     verdict: bool = value["kind"] == wanted
@@ -323,10 +324,14 @@ def _module(condition: Condition, snapshot: Snapshot, trace: Trace) -> Verdict:
     return verdict
 
 
+#: The facts about the machine or the process, by the operator that compares them.
+OF_MACHINE: Mapping[str, Kind[str, Any]] = {"system": SYSTEM, "process": PROCESS, "library": LIBRARY}
+
+
 def _table(condition: Condition, snapshot: Snapshot, trace: Trace) -> Verdict:
     """A fact about the machine or the process: a flag, a version or number in a range, or a text that matches."""
     kind, name, wanted, admitted = condition
-    value = _look(kind, name, snapshot, trace)
+    value = _look(OF_MACHINE[kind], name, snapshot, trace)
     if isinstance(value, Unknown):
         return None
     if value is None or isinstance(value, bool):
@@ -346,7 +351,7 @@ def _table(condition: Condition, snapshot: Snapshot, trace: Trace) -> Verdict:
 
 def _library(condition: Condition, snapshot: Snapshot, trace: Trace) -> Verdict:
     _, name, wanted = condition
-    value = _look("library", name, snapshot, trace)
+    value = _look(LIBRARY, name, snapshot, trace)
     if isinstance(value, Unknown):
         return None
     if value == wanted:
@@ -371,7 +376,7 @@ def _start_method(condition: Condition, snapshot: Snapshot, trace: Trace) -> Ver
 
 def _project(condition: Condition, snapshot: Snapshot, trace: Trace) -> Verdict:
     """A fact of the project's files or of an artefact, whose operators are imported when there is something to ask."""
-    if snapshot.lookup("project", "there") is False:
+    if snapshot.facts.ask(PROJECT, "there") is False:
         return None
     from envdoctor.engine import project
 

@@ -9,14 +9,17 @@ from envdoctor.engine import symptoms
 from envdoctor.engine.diagnose import OF_CONSUMERS, finding, matched_by, remedies
 from envdoctor.engine.evaluate import Match, Trace, holds
 from envdoctor.engine.index import NEVER
+from envdoctor.engine.questions import questions
 from envdoctor.engine.requirements import normalise
 from envdoctor.engine.wording import fill, said
-from envdoctor.model import Distribution, Evidence, Finding, Report, Snapshot, Unknown, UnknownFact
+from envdoctor.facts import IMPORTABLE, METADATA, Answer
+from envdoctor.model import Distribution, Evidence, Finding, Record, Report, Snapshot, Unknown, UnknownFact
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from envdoctor.engine.index import Index
+    from envdoctor.facts import Kind, Questions
 
 #: Of how many consumers a finding gives the names and the remedies, where the text does not tell which one trips.
 MOST_NAMES = 3
@@ -29,23 +32,48 @@ NOWHERE = Snapshot(target={"kind": "text"}, python={}, packages={}, complete=Fal
 _TOO_SLOW = "searching this text for its symptoms takes too long, so that they were not all searched for"
 
 
-def explain(error_text: Any, snapshot: Snapshot | None, indexes: Sequence[Index]) -> Report:
-    """The rules that a text shows symptoms of, best first, and those that the environment rules out.
+class Recognised(Record):
+    """The rules that a text shows symptoms of, with what of it matched, and those for which that took too long.
 
     ``error_text`` has ``failures``, ``text``, ``versions`` and ``python``, as ``probes.error_text`` gives them.
-    Findings that the environment confirms come first; those that the versions in the text contradict, or for which the
-    environment has the cause but none of the consumers, come last.
     """
+
+    error_text: Any
+    cases: Sequence[_Case]
+    slow: Sequence[str]
+    rules: int
+
+    def asked(self, snapshot: Snapshot) -> Questions:
+        """What has to be known of an environment before these rules are held against it."""
+        wanted: dict[Any, Any] = {METADATA: [(one.name, one.version) for one in snapshot.packages.values()]}
+        wanted[IMPORTABLE] = _missing(self.error_text, snapshot)
+        for case in self.cases:
+            for kind, keys in questions([case.compiled], case.lenient(snapshot)).items():
+                wanted[kind] = dict.fromkeys([*wanted.get(kind, ()), *keys])
+        return wanted
+
+
+def recognised(error_text: Any, indexes: Sequence[Index]) -> Recognised:
+    """The rules that a text shows symptoms of."""
     rules = {texts["id"]: (texts, compiled) for index in indexes for texts, compiled in _rules(index)}
     slow: list[str] = []
     shown = _by_rule(symptoms.rank(stated(texts for texts, _ in rules.values()), error_text, slow))
-    stated_there, place = told(error_text), place_of(error_text)
+    place = place_of(error_text)
+    cases = [_Case(*rules[rule], seen, error_text, place) for rule, seen in shown.items()]
+    return Recognised(error_text=error_text, cases=cases, slow=slow, rules=sum(index.rules for index in indexes))
+
+
+def explain(known: Recognised, snapshot: Snapshot | None) -> Report:
+    """The rules that a text shows symptoms of, best first, and those that the environment rules out.
+
+    Findings that the environment confirms come first; those that the versions in the text contradict, or for which the
+    environment has the cause but none of the consumers, come last.
+    """
+    stated_there = told(known.error_text)
     findings: list[tuple[tuple[Any, ...], Finding]] = []
     ruled_out: list[Finding] = []
-    for rule, seen in shown.items():
-        texts, compiled = rules[rule]
-        case = _Case(texts, compiled, seen, error_text, place)
-        contradicted = _contradicts(compiled, stated_there)
+    for case in known.cases:
+        contradicted = _contradicts(case.compiled, stated_there)
         for score, found in case.findings(snapshot):
             doubtful = contradicted or any(one.fact == "environment" for one in found.evidence)
             order = (found.confirmed is not True, doubtful, -score, found.rule, found.consumer or "")
@@ -58,9 +86,9 @@ def explain(error_text: Any, snapshot: Snapshot | None, indexes: Sequence[Index]
         snapshot=snapshot or NOWHERE,
         findings=[found for _, found in findings],
         ruled_out=ruled_out,
-        unknown=[UnknownFact(rule=rule, fact="text", reason=_TOO_SLOW) for rule in slow],
-        rules=sum(index.rules for index in indexes),
-        understood=_understood(error_text),
+        unknown=[UnknownFact(rule=rule, fact="text", reason=_TOO_SLOW) for rule in known.slow],
+        rules=known.rules,
+        understood=_understood(known.error_text),
     )
 
 
@@ -157,7 +185,7 @@ class _Case:
         if snapshot is None:
             yield self._open()
             return
-        open_minded = self._lenient(snapshot)
+        open_minded = self.lenient(snapshot)
         confirmed = matched_by(self.compiled, open_minded, Trace())
         if confirmed:
             confirmed = self._fitting(confirmed)
@@ -170,12 +198,12 @@ class _Case:
         if not confirmed:
             yield self._unconfirmed(snapshot)
 
-    def _lenient(self, snapshot: Snapshot) -> Snapshot:
+    def lenient(self, snapshot: Snapshot) -> Snapshot:
         """The environment, in which a use that is not seen, or a package whose install failed, proves nothing."""
         named = [*self.texts["packages"], *self.texts["consumers"]]
         failed = self.texts["impact"] == "install-failure" and not any(name in snapshot.packages for name in named)
         complete = snapshot.complete and not failed
-        lenient: Snapshot = snapshot.replace(lookup=_Lenient(snapshot.lookup), complete=complete)
+        lenient: Snapshot = snapshot.replace(facts=snapshot.facts.changed(_doubted), complete=complete)
         return lenient
 
     def _fitting(self, confirmed: Sequence[Match]) -> list[Match]:
@@ -235,17 +263,10 @@ class _Case:
         return holds(["packages", [consumer], line["bad"], line["intervals"]], snapshot, Trace()) is not False
 
 
-class _Lenient:
-    """Answers for an environment, with a gap in all that is searched for in a project: no search sees everything."""
-
-    def __init__(self, lookup: Callable[[str, str], Any]) -> None:
-        self._lookup = lookup
-
-    def __call__(self, kind: str, key: str) -> Any:
-        answer = self._lookup(kind, key)
-        if isinstance(answer, dict) and "gaps" in answer:
-            return {**answer, "gaps": [*answer["gaps"], "it was not seen in the project, which does not rule it out"]}
-        return answer
+def _doubted(_kind: Kind[Any, Any], _key: Any, answer: Any) -> Any:
+    """An answer with a gap where it is that of a search in a project: no search sees everything."""
+    more = "it was not seen in the project, which does not rule it out"
+    return answer.replace(gaps=[*answer.gaps, more]) if isinstance(answer, Answer) else answer
 
 
 def place_of(error_text: Any) -> dict[str, str]:
@@ -270,13 +291,23 @@ def _is_where_it_failed(error_text: Any, snapshot: Snapshot, lines: Mapping[str,
     One that does not tell what can be imported shows it by a distribution of the same name as one of them, or by a
     consumer, of which ``lines`` tell the import name.
     """
-    frames = [frame for failure in error_text.failures for frame in failure.frames]
-    names = {frame.package for frame in frames if getattr(frame, "installed", False) and frame.package}
+    names = _imported(error_text)
     imported = {line["module"].partition(".")[0] for name, line in lines.items() if name in snapshot.packages}
-    missing = [name for name in names - imported if normalise(name) not in snapshot.packages]
-    answers = [snapshot.lookup("importable", name) for name in missing]
+    missing = _missing(error_text, snapshot) - imported
+    answers = [snapshot.facts.ask(IMPORTABLE, name) for name in missing]
     told = [answer for answer in answers if not isinstance(answer, Unknown)]
     return all(told) and (len(missing) < len(names) or bool(told) or not names)
+
+
+def _imported(error_text: Any) -> set[str]:
+    """The import names of the installed packages that a traceback runs through."""
+    frames = [frame for failure in error_text.failures for frame in failure.frames]
+    return {frame.package for frame in frames if getattr(frame, "installed", False) and frame.package}
+
+
+def _missing(error_text: Any, snapshot: Snapshot) -> set[str]:
+    """Those of them that are not the name of a distribution."""
+    return {name for name in _imported(error_text) if normalise(name) not in snapshot.packages}
 
 
 def _tripping(error_text: Any, lines: Mapping[str, Any]) -> list[str]:

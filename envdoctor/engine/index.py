@@ -7,7 +7,7 @@ Layout, all integers 32-bit little-endian::
 Texts, buckets and head are JSON.
 
 ``head`` has ``rules`` (how many), ``date`` (of the newest proof), ``buckets``, ``table`` (its offset), ``digest``,
-``wanted`` (the keys that rules ask of ``lookup``) and ``always`` (entries of rules that no package stands for). A
+``wanted`` (the keys that rules ask of an interpreter) and ``always`` (entries of rules that no package stands for). A
 name's bucket is its bytes as a number modulo ``buckets``; a bucket maps each of its names to entries. An entry is
 ``[offset, length, compiled]``: where the texts of the rule stand, and the part that matching needs. Of a rule that is
 filed under its consumers, each has an entry with that consumer alone.
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     Read = Callable[[int, int], bytes]
     Entry = list[Any]
 
-MAGIC = b"envdoctor rules 2\n"
+MAGIC = b"envdoctor rules 3\n"
 #: What rules are filed under that no distribution stands for, and that ask for a project's files, or for a process.
 OF_PROJECT, OF_PROCESS = "?project", "?process"
 #: The condition of a rule that never holds, and what it is filed under.
@@ -140,22 +140,3 @@ def bucket_of(name: str, buckets: int) -> int:
 def from_bytes(data: bytes, name: str) -> Index:
     """An index that is already in memory."""
     return Index(lambda offset, length: data[offset : offset + length], name)
-
-
-def from_file(path: str) -> Index:
-    """An index on disk, of which only what is asked for is read. The file stays open.
-
-    Raises ``OSError`` where there is none.
-    """
-    import os
-
-    descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_BINARY", 0) | getattr(os, "O_CLOEXEC", 0))
-    size = os.fstat(descriptor).st_size
-    if hasattr(os, "pread"):
-        return Index(lambda offset, length: os.pread(descriptor, min(length, size), offset), path)
-
-    def read(offset: int, length: int) -> bytes:
-        os.lseek(descriptor, offset, os.SEEK_SET)
-        return os.read(descriptor, min(length, size))
-
-    return Index(read, path)

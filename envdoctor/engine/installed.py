@@ -6,15 +6,19 @@ use in braces.
 
 from __future__ import annotations
 
+from envdoctor.engine.markers import VARIABLES, variables
 from envdoctor.engine.requirements import is_name, name_of, normalise, unmet
 from envdoctor.engine.tags import mismatch
 from envdoctor.engine.versions import within
-from envdoctor.model import Evidence, Unknown, UnknownFact, unknown_lookup
+from envdoctor.facts import INSTALLED, MARKER, METADATA, NOT_RECORDED
+from envdoctor.model import Evidence, Location, Unknown, UnknownFact
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterator
+    from collections.abc import Callable, Collection, Iterator, Sequence
+    from typing import Any
 
+    from envdoctor.facts import Kind
     from envdoctor.model import Distribution, Snapshot
 
     Defect = tuple[str, list[Evidence], dict[str, str]]
@@ -27,6 +31,8 @@ SYNCS = {
     "Pipfile.lock": "pipenv sync",
     "pylock.toml": "uv pip sync pylock.toml",
 }
+_OF_METADATA = frozenset(("missing", "incompatible", "requires-python", "platform"))
+_OF_THE_SCAN = frozenset(("leftover", "unreadable", "drift"))
 #: So many names stand in a title.
 MOST_NAMES = 3
 #: The length at which a chain of requirements is cut: the reader wants to know who asked, not the whole graph.
@@ -70,6 +76,16 @@ class Requirements:
         return chain
 
 
+def asked(defects: Collection[str], snapshot: Snapshot) -> dict[Kind[Any, Any], dict[Any, None]]:
+    """What some kinds of defect ask of a target, by kind of fact."""
+    wanted: dict[Kind[Any, Any], dict[Any, None]] = {}
+    if _OF_METADATA.intersection(defects):
+        wanted[METADATA] = dict.fromkeys((one.name, one.version) for one in snapshot.packages.values())
+        wanted[MARKER] = dict.fromkeys(VARIABLES)
+    listed = dict.fromkeys(sorted(_OF_THE_SCAN.intersection(defects)))
+    return {**wanted, INSTALLED: listed} if listed else wanted
+
+
 def defects(kind: str, snapshot: Snapshot, requirements: Requirements | None = None) -> Iterator[Defect]:
     """Yield the defects of one kind; see the rule language for the kinds.
 
@@ -85,10 +101,9 @@ def _unmet(kind: str, snapshot: Snapshot, requirements: Requirements) -> Iterato
         have = snapshot.packages.get(name)
         requirement = line.partition(";")[0].strip()
         chain = " → ".join([*requirements.chain(owner.name), f"{owner.name} {owner.version}", requirement])
-        evidence = [Evidence(fact="requirements." + owner.name, value=chain, source=owner.path or snapshot.source)]
+        evidence = [Evidence(fact="requirements." + owner.name, value=chain, source=snapshot.says(owner))]
         value = have.version or "unknown" if have else "not installed"
-        source = have.path if have and have.path else snapshot.source
-        evidence.append(Evidence(fact="packages." + name, value=value, source=source))
+        evidence.append(Evidence(fact="packages." + name, value=value, source=snapshot.says(have)))
         yield (
             owner.name,
             evidence,
@@ -102,32 +117,29 @@ def _unmet(kind: str, snapshot: Snapshot, requirements: Requirements) -> Iterato
 
 
 def _all_unmet(snapshot: Snapshot) -> Iterator[tuple[Distribution, str, str, str]]:
-    known: dict[str, str | None] = {}
-
-    def variable(name: str) -> str | None:
-        if name not in known:
-            value = snapshot.lookup("marker", name)
-            known[name] = None if isinstance(value, Unknown) else value
-        return known[name]
-
+    variable = variables(snapshot)
     verdicts: dict[str, bool | None] = {}
     met: set[str] = set()
     for owner in snapshot.packages.values():
-        lines = snapshot.lookup("requirements", owner.name)
-        if not isinstance(lines, Unknown) and lines:
-            for found in unmet(lines, snapshot.packages, variable, verdicts, met):
-                yield (owner, *found)
+        lines = required_by(owner, snapshot)
+        for found in unmet(lines, snapshot.packages, variable, verdicts, met) if lines else ():
+            yield (owner, *found)
+
+
+def required_by(owner: Distribution, snapshot: Snapshot) -> Sequence[str]:
+    """The requirement lines of a distribution, none where they are not known."""
+    lines = snapshot.facts.metadata(owner.name, owner.version).requires
+    return () if isinstance(lines, Unknown) else lines
 
 
 def _parents(snapshot: Snapshot) -> dict[str, str]:
     """The first distribution that requires each name outright."""
     parents: dict[str, str] = {}
-    for owner in snapshot.packages:
-        lines = snapshot.lookup("requirements", owner)
-        for line in [] if isinstance(lines, Unknown) else lines:
+    for owner in snapshot.packages.values():
+        for line in required_by(owner, snapshot):
             name = "" if "extra" in line else name_of(line)
-            if name != owner:
-                parents.setdefault(name, owner)
+            if name != owner.name:
+                parents.setdefault(name, owner.name)
     return parents
 
 
@@ -135,7 +147,7 @@ def _requires_python(kind: str, snapshot: Snapshot, requirements: Requirements) 
     version = snapshot.python.get("version")
     verdicts: dict[str, bool | None] = {}
     for owner in snapshot.packages.values() if version else ():
-        specifier = snapshot.lookup("requires_python", owner.name)
+        specifier = snapshot.facts.metadata(owner.name, owner.version).requires_python
         if isinstance(specifier, Unknown) or not specifier:
             continue
         if specifier not in verdicts:
@@ -145,7 +157,7 @@ def _requires_python(kind: str, snapshot: Snapshot, requirements: Requirements) 
                 Evidence(
                     fact="requires_python." + owner.name,
                     value=f"{owner.name} {owner.version} requires Python {specifier}",
-                    source=owner.path or snapshot.source,
+                    source=snapshot.says(owner),
                 ),
                 Evidence(fact="python", value=str(version), source=snapshot.source),
             ]
@@ -154,11 +166,11 @@ def _requires_python(kind: str, snapshot: Snapshot, requirements: Requirements) 
 
 def _platform(kind: str, snapshot: Snapshot, requirements: Requirements) -> Iterator[Defect]:
     for owner in snapshot.packages.values():
-        tags = snapshot.lookup("tags", owner.name)
+        tags = snapshot.facts.metadata(owner.name, owner.version).tags
         wrong = mismatch(tags, snapshot) if not isinstance(tags, Unknown) and tags else None
         if wrong:
             value = f"{owner.name} {owner.version} was built for {wrong}"
-            evidence = [Evidence(fact="tags." + owner.name, value=value, source=owner.path or snapshot.source)]
+            evidence = [Evidence(fact="tags." + owner.name, value=value, source=snapshot.says(owner))]
             yield owner.name, evidence, {"distribution": owner.name, "requirement": wrong, "found": wrong}
 
 
@@ -168,7 +180,7 @@ def _duplicate(kind: str, snapshot: Snapshot, requirements: Requirements) -> Ite
         if first is None or first.location != other.location:
             continue
         evidence = [
-            Evidence(fact="packages." + one.name, value=str(one.version), source=one.path or snapshot.source)
+            Evidence(fact="packages." + one.name, value=str(one.version), source=snapshot.says(one))
             for one in (first, other)
         ]
         names = {"distribution": other.name, "requirement": str(other.version), "found": str(first.version)}
@@ -177,30 +189,29 @@ def _duplicate(kind: str, snapshot: Snapshot, requirements: Requirements) -> Ite
 
 def _listed(kind: str, snapshot: Snapshot, requirements: Requirements) -> Iterator[Defect]:
     """``leftover`` and ``unreadable``: what the scan of the directories itself stumbled over."""
-    found = snapshot.lookup("installed", kind)
+    found = snapshot.facts.ask(INSTALLED, kind)
     for path, reason in [] if isinstance(found, Unknown) else found:
         last = path.replace("\\", "/").rpartition("/")[2]
         stem = normalise(last.lstrip("~").partition("-")[0])
         name = stem if is_name(stem) else last
-        evidence = [Evidence(fact="installed." + kind, value=reason, source=path)]
+        evidence = [Evidence(fact="installed." + kind, value=reason, source=Location(path))]
         yield name, evidence, {"distribution": name, "requirement": path, "found": reason}
 
 
 def _drift(kind: str, snapshot: Snapshot, requirements: Requirements) -> Iterator[Defect]:
     """One defect for all that is installed in another version than the project's lock file says."""
-    found = snapshot.lookup("installed", kind)
-    if isinstance(found, Unknown) and found.reason != unknown_lookup("", "").reason:
+    found = snapshot.facts.ask(INSTALLED, kind)
+    if isinstance(found, Unknown) and found.asked and found.reason != NOT_RECORDED:
         requirements.notes.append(UnknownFact(rule=None, fact="installed.drift", reason=found.reason))
     if isinstance(found, Unknown) or not found:
         return
     evidence = []
     for name, version, where in found:
         have = snapshot.packages[name]
-        source = have.path or snapshot.source
-        evidence.append(Evidence(fact="packages." + name, value=str(have.version), source=source))
+        evidence.append(Evidence(fact="packages." + name, value=str(have.version), source=snapshot.says(have)))
         evidence.append(Evidence(fact="lock." + name, value=version, source=where))
     names = [name for name, _, _ in found]
-    lock = next(name for name in SYNCS if name in found[0][2].replace("\\", "/").rpartition("/")[2])
+    lock = found[0][2].path.replace("\\", "/").rpartition("/")[2]
     said = {"found": few(names), "lock": lock, "sync": SYNCS[lock]}
     yield names[0], evidence, {"distribution": names[0], "requirement": lock, **said}
 

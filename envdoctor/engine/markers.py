@@ -7,14 +7,23 @@ the rest is left to ``packaging``. A variable that is not in the environment mak
 from __future__ import annotations
 
 from envdoctor.engine.versions import within
+from envdoctor.facts import MARKER, Unknown
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from typing import Optional
 
+    from envdoctor.model import Snapshot
+
     Verdict = Optional[bool]
 
+#: The variables of an environment: a marker asks for them, and ``extra`` for nothing.
+VARIABLES = (
+    *("implementation_name", "implementation_version", "os_name", "platform_machine", "platform_release"),
+    *("platform_system", "platform_version", "python_full_version", "platform_python_implementation"),
+    *("python_version", "sys_platform"),
+)
 _VERSIONS = {"python_version", "python_full_version"}
 _TEXTS = {
     "os_name",
@@ -43,6 +52,16 @@ def evaluate(marker: str, lookup: Callable[[str], str | None]) -> bool | None:
     except RecursionError:  # brackets within brackets without end
         return None
     return _packaging(marker, lookup) if tokens else verdict
+
+
+def variables(snapshot: Snapshot) -> Callable[[str], str | None]:
+    """The values of the variables of markers, ``None`` for what is not known."""
+
+    def variable(name: str) -> str | None:
+        value = snapshot.facts.ask(MARKER, name)
+        return None if isinstance(value, Unknown) else value
+
+    return variable
 
 
 def _tokens(marker: str) -> list[str | tuple[str, str, str]]:

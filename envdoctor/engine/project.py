@@ -1,7 +1,6 @@
 """Operators over facts that a project's files and artefacts tell. Pure; imported when the first rule asks for one.
 
-Such a fact is answered by ``{"found": [...], "gaps": [reason, ...]}``: what was found, and what could not be looked at.
-Where nothing that was found will do, a gap leaves the condition undecided.
+Where nothing that was found will do, a gap in an answer leaves the condition undecided.
 """
 
 from __future__ import annotations
@@ -12,34 +11,38 @@ from typing import TYPE_CHECKING, Any
 from envdoctor.dotted import expression
 from envdoctor.engine.evaluate import LONGEST_VALUE
 from envdoctor.engine.versions import within
-from envdoctor.model import Unknown
+from envdoctor.facts import ARTIFACT, CONFIG, SHADOWS, SOURCE
+from envdoctor.model import Location, Unknown
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from typing import TypeVar
 
     from envdoctor.engine.evaluate import Condition, Trace, Verdict
+    from envdoctor.facts import Answer, Kind
     from envdoctor.model import Snapshot
 
+    K = TypeVar("K")
     Found = Mapping[str, Any]
 
 #: The most places that a finding names.
 MOST_PLACES = 5
 
 
-def _answers(kind: str, key: str, snapshot: Snapshot, trace: Trace) -> tuple[list[Found], bool]:
+def _answers(kind: Kind[K, Answer], key: K, snapshot: Snapshot, trace: Trace) -> tuple[Sequence[Found], bool]:
     """What was found, and whether that is all there is; what is not known is noted in the trace."""
-    answer = snapshot.lookup(kind, key)
+    answer = snapshot.facts.ask(kind, key)
     if isinstance(answer, Unknown):
         if answer.asked:
-            trace.missed(kind, answer.reason)
+            trace.missed(kind.name, answer.reason)
         return [], False
-    for reason in answer["gaps"]:
-        trace.missed(kind, reason)
-    return list(answer["found"]), not answer["gaps"]
+    for reason in answer.gaps:
+        trace.missed(kind.name, reason)
+    return answer.found, not answer.gaps
 
 
-def _place(found: Found) -> str:
-    return f"{found['file']}:{found['line']}" if found.get("line") else str(found["file"])
+def _place(found: Found) -> Location:
+    return Location(found["file"], found.get("line") or None)
 
 
 # --- configuration --------------------------------------------------------------------------------------------------
@@ -48,7 +51,7 @@ def _place(found: Found) -> str:
 def config(condition: Condition, snapshot: Snapshot, trace: Trace) -> Verdict:
     """Whether some entry of the project's configuration passes a test."""
     _, file, key, test, wanted = condition
-    found, whole = _answers("config", f"{file}\n{key}", snapshot, trace)
+    found, whole = _answers(CONFIG, (file, key), snapshot, trace)
     shown = 0
     for entry in found:
         value = _TESTS[test](entry["value"], wanted)
@@ -96,7 +99,7 @@ def source(condition: Condition, snapshot: Snapshot, trace: Trace) -> Verdict:
     undecided: Found | None = None
     whole = True
     for name in names:
-        found, complete = _answers("source", name, snapshot, trace)
+        found, complete = _answers(SOURCE, name, snapshot, trace)
         whole = whole and complete
         for use in found:
             verdict = use["kind"] in _FITTING[kind] and _call(use, tests)
@@ -134,7 +137,7 @@ def _say_carried(use: Found, tests: Mapping[str, Any], trace: Trace) -> None:
         for one in held[:1]:
             line = one.get("line")
             said = f"{one['via']} holds what {one['name']} made" if one.get("via") else f"made by {one['name']}"
-            trace.saw(f"source.{one['name']}", said, f"{use['file']}:{line}" if line else _place(use))
+            trace.saw(f"source.{one['name']}", said, Location(use["file"], line) if line else _place(use))
 
 
 def _call(use: Found, tests: Mapping[str, Any]) -> Verdict:
@@ -216,7 +219,7 @@ def fits(name: str, globs: Sequence[str]) -> bool:
 def artifact(condition: Condition, snapshot: Snapshot, trace: Trace) -> Verdict:
     """Whether some artefact passes the tests; every one that does makes a finding of its own."""
     test = condition[1]
-    found, whole = _answers("artifact", "", snapshot, trace)
+    found, whole = _answers(ARTIFACT, "", snapshot, trace)
     hit = False
     for one in found:
         seen = list(_artifact_seen(one, test, snapshot))
@@ -230,7 +233,7 @@ def artifact(condition: Condition, snapshot: Snapshot, trace: Trace) -> Verdict:
         hit = True
         said = "; ".join(said for _, said, _ in seen if said) or one["kind"]
         more = next((names for _, _, names in seen if names), {})
-        trace.split([("artifact." + one["kind"], said, one["file"])], _artifact_names(one, more))
+        trace.split([("artifact." + one["kind"], said, _place(one))], _artifact_names(one, more))
     return True if hit else False if whole else None
 
 
@@ -305,11 +308,11 @@ def _code(one: Found, test: Mapping[str, Any], snapshot: Snapshot) -> tuple[Verd
 
 def shadowed(condition: Condition, snapshot: Snapshot, trace: Trace) -> Verdict:
     """Whether files of the project hide modules; each makes a finding of its own."""
-    found, whole = _answers("shadows", condition[1], snapshot, trace)
+    found, whole = _answers(SHADOWS, condition[1], snapshot, trace)
     for one in found:
         name = one["module"]
         said = f"{one['file']} of the project"
-        trace.split([(f"module.{name}", said, one["file"])], {"module": name, "file": one["file"]})
+        trace.split([(f"module.{name}", said, Location(one["file"]))], {"module": name, "file": one["file"]})
     return True if found else False if whole else None
 
 

@@ -5,13 +5,15 @@ The three are facts of their own, and a finding shows each that decided. Pure.
 
 from __future__ import annotations
 
-from envdoctor.model import Unknown
+from envdoctor.facts import SOURCE
+from envdoctor.model import Location, Unknown
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from typing import Union
+    from collections.abc import Iterator, Sequence
+    from typing import Any, Union
 
+    from envdoctor.facts import Kind
     from envdoctor.model import Snapshot
 
     Seen = tuple[str, object, str]
@@ -22,9 +24,21 @@ _SETTERS = "**.set_start_method"
 _FOLLOWS = "default"
 
 
+def asked(
+    snapshot: Snapshot, library: str | None = None, chooses: Chooses = None
+) -> Iterator[tuple[Kind[Any, Any], str]]:
+    """The uses of a project's source that settle it, where nothing else does."""
+    if not (_chosen(library, chooses) or any(map(snapshot.start_method.get, ("children", "stated")))):
+        yield SOURCE, _SETTERS
+
+
+def _chosen(library: str | None, chooses: Chooses) -> bool:
+    return library is not None and chooses is not None and chooses != _FOLLOWS
+
+
 def in_use(snapshot: Snapshot, library: str | None = None, chooses: Chooses = None) -> tuple[str | None, list[Seen]]:
     """The start method that a program, or a library in it, will use, and what that rests on; ``None`` for unknown."""
-    if library is not None and chooses is not None and chooses != _FOLLOWS:
+    if library and chooses and _chosen(library, chooses):
         methods = [chooses] if isinstance(chooses, str) else list(chooses)
         method: str | None = "spawn" if snapshot.platform.get("system") == "win32" else methods[0]
         return method, [("start_method." + library, method, f"{library} chooses it, whatever the program sets")]
@@ -42,16 +56,16 @@ def in_use(snapshot: Snapshot, library: str | None = None, chooses: Chooses = No
 
 def _set_by_project(snapshot: Snapshot) -> tuple[str, str] | None:
     """The method that the project's source sets, and where, if it sets one and no other."""
-    answer = snapshot.lookup("source", _SETTERS)
+    answer = snapshot.facts.ask(SOURCE, _SETTERS)
     if isinstance(answer, Unknown):
         return None
     places: dict[str, str] = {}
-    for use in answer["found"]:
+    for use in answer.found:
         given = [
             *use.get("arguments", ())[:1],
             *([use["keywords"]["method"]] if "method" in use.get("keywords", {}) else []),
         ]
         for argument in given:
             if use["kind"] == "call" and isinstance(argument.get("value"), str):
-                places.setdefault(argument["value"], f"{use['file']}:{use['line']}")
+                places.setdefault(argument["value"], Location(use["file"], use["line"]))
     return next(iter(places.items())) if len(places) == 1 else None

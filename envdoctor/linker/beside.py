@@ -6,9 +6,12 @@ import json
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
+from envdoctor.facts import ARTIFACT, FILES
 from envdoctor.linker import dotted, project
 from envdoctor.linker.answers import Linked
 from envdoctor.linker.hooks import Hooks
+from envdoctor.model import Unknown
+from envdoctor.probes import ask
 from envdoctor.probes.project import Project
 
 if TYPE_CHECKING:
@@ -30,8 +33,8 @@ class Beside:
     @classmethod
     def of(cls, snapshot: Snapshot) -> Beside | None:
         """What a snapshot was examined with; `None` where that is nothing."""
-        around, saved = snapshot.lookup("project", "files"), snapshot.lookup("artifact", "")
-        beside = cls(around if isinstance(around, Project) else None, saved["found"] if isinstance(saved, dict) else ())
+        around, saved = ask(snapshot, FILES, ""), ask(snapshot, ARTIFACT, "")
+        beside = cls(around if isinstance(around, Project) else None, () if isinstance(saved, Unknown) else saved.found)
         return beside if beside._artifacts or (beside._sources and beside._sources.all) else None
 
     def told(self, known: Mapping[str, Any]) -> Iterator[str]:

@@ -8,6 +8,7 @@ import re
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from envdoctor.engine.versions import meets
+from envdoctor.facts import ENV
 from envdoctor.linker.binary_facts import Facts
 from envdoctor.linker.layout import is_aside
 from envdoctor.linker.linkage import Fault, Linkage, brought
@@ -16,7 +17,7 @@ from envdoctor.linker.missing import Missing, severity_of
 from envdoctor.linker.reach import SUBMODULE
 from envdoctor.linker.summary import CATCHES_IMPORT, CATCHES_TYPE, LATER
 from envdoctor.linker.words import Words
-from envdoctor.probes import shared_objects
+from envdoctor.probes import ask, shared_objects
 
 if TYPE_CHECKING:
     from collections import Counter
@@ -51,7 +52,7 @@ class Binaries(NamedTuple):
         """Those of a target."""
         generated = vocabulary["generated"]
         names = {name for rows in generated.values() for row in rows for name in row.get("unless", ())}
-        values = {name: snapshot.lookup("env", name) for name in sorted(names)}
+        values = {name: ask(snapshot, ENV, name) for name in sorted(names)}
         known = {name: value for name, value in values.items() if isinstance(value, str)}
         return cls(Machine.of(snapshot), vocabulary["compiled"], generated, known)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
-from envdoctor.model import Evidence, Finding, Remedy
+from envdoctor.model import Evidence, Finding, Location, Remedy
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -61,7 +61,9 @@ def finding(places: Sequence[Missing], environment: Environment, when: str) -> F
         facts=["library", "packages" if first.provider else "system"],
         evidence=[
             Evidence(
-                fact=f"packages.{one.consumer}", value=f"{one.name or one.module} needs {one.asked}", source=one.file
+                fact=f"packages.{one.consumer}",
+                value=f"{one.name or one.module} needs {one.asked}",
+                source=Location(one.file),
             )
             for one in places
         ],

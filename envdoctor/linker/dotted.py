@@ -75,7 +75,7 @@ class Setting(NamedTuple):
 def settings(project: Project, known: Mapping[str, Any]) -> Iterator[Setting]:
     """The dotted names of a project's configuration, by the files and keys that the vocabulary knows."""
     for told in known.get("entries", ()):
-        for one in project.lookup("config", f"{told['file']}\n{told['key']}")["found"]:
+        for one in project.configuration((told["file"], told["key"])).found:
             if isinstance(one["value"], str) and _DOTTED.fullmatch(one["value"]):
                 yield Setting(one["value"], one["file"], one["line"] or 0, sure=False)
     for told in known.get("assigned", ()):

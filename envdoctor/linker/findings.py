@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from envdoctor.linker import binary_words
 from envdoctor.linker.reach import ENTRY, SUBMODULE
 from envdoctor.linker.summary import LATER, PROGRAM
-from envdoctor.model import SEVERITIES, Evidence, Finding, Remedy
+from envdoctor.model import SEVERITIES, Evidence, Finding, Location, Remedy
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -173,7 +173,7 @@ def _evidence(places: Sequence[Missing], environment: Environment) -> list[Evide
         Evidence(
             fact=f"source.{one.consumer}" if environment.installed([one.consumer]) else "source",
             value=f"{environment.named(one.consumer)} takes {one.asked}",
-            source=f"{one.file}:{one.line}" if one.line else one.file,
+            source=Location(one.file, one.line or None),
         )
         for one in places[:MOST_PLACES]
     ]

@@ -16,7 +16,7 @@ from envdoctor.linker.layout import PROJECT, is_aside
 from envdoctor.linker.missing import Missing
 from envdoctor.linker.reach import ENTRY, groups
 from envdoctor.model import Distribution
-from envdoctor.probes.distributions import read_metadata
+from envdoctor.probes.distributions import required_by
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -194,8 +194,8 @@ class _Names:
 def required(layout: Layout, owner: str) -> set[str]:
     """What a distribution requires without its extras."""
     if owner not in layout.requires and owner in layout.metadata:
-        metadata = read_metadata(Distribution(name=owner, version=None, path=layout.metadata[owner]))
-        layout.requires[owner] = {name_of(line) for line in metadata.requires}
+        lines = required_by(Distribution(name=owner, version=None, path=layout.metadata[owner]))
+        layout.requires[owner] = {name_of(line) for line in lines}
     return layout.requires.get(owner, set())
 
 

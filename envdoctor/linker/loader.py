@@ -6,6 +6,8 @@ import os
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from envdoctor.collector import find_library
+from envdoctor.facts import ENV
+from envdoctor.probes import ask
 from envdoctor.probes.file_system import Root
 
 if TYPE_CHECKING:
@@ -28,7 +30,7 @@ class Machine(NamedTuple):
         target, python = snapshot.target, snapshot.python
         root = str(target.get("root") or (target.get("path") if target.get("kind") == "root" else "") or "")
         inner = os.path.join(root, "rootfs")
-        search = snapshot.lookup("env", "LD_LIBRARY_PATH")
+        search = ask(snapshot, ENV, "LD_LIBRARY_PATH")
         return cls(
             str(python.get("executable") or ""),
             str(python.get("base_prefix") or ""),

@@ -22,7 +22,7 @@ from envdoctor.linker.summary import (
     PROGRAM,
 )
 from envdoctor.model import Distribution
-from envdoctor.probes.distributions import read_metadata
+from envdoctor.probes.distributions import required_by
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -150,8 +150,8 @@ class Search:
     def _lacks_requirements(self, owner: str) -> bool:
         """Whether something is not installed that a distribution requires, so that what it misses is no choice."""
         if owner not in self._lacking and owner != PROJECT:
-            read = read_metadata(Distribution(name=owner, version=None, path=self._layout.metadata[owner]))
-            parsed = [parse(line) for line in read.requires]
+            lines = required_by(Distribution(name=owner, version=None, path=self._layout.metadata[owner]))
+            parsed = [parse(line) for line in lines]
             names = [one[0] for one in parsed if one is not None and one[2] is None]
             self._lacking[owner] = any(name not in self._layout.versions for name in names)
         return self._lacking.get(owner, False)

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import os
 
-from envdoctor.model import Distribution, Record
+from envdoctor.facts import Metadata
+from envdoctor.model import Distribution, Record, Unknown
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -38,19 +39,6 @@ class Scan(Record):
     duplicates: list[Distribution]
     leftovers: list[str]
     unreadable: list[tuple[str, str]]
-
-
-class Metadata(Record):
-    """What a distribution's metadata says: requirements without those of extras, and the tags of its wheel.
-
-    ``tags`` is ``None`` for a pure-Python wheel, and where nobody asked or no ``WHEEL`` file says; ``error`` tells why
-    nothing could be read.
-    """
-
-    requires: Sequence[str] = ()
-    requires_python: str | None = None
-    tags: Sequence[str] | None = None
-    error: str | None = None
 
 
 def scan(paths: Iterable[str], place: Callable[[str], str] | None = None) -> Scan:
@@ -209,17 +197,23 @@ def _email_fields(header: str, name: str) -> list[str]:
     return [" ".join(str(value).split()) for value in values]
 
 
-def read_metadata(distribution: Distribution) -> Metadata:
-    """What a distribution requires without its extras. An ``.egg-info`` may say it in ``requires.txt`` instead."""
+def read_metadata(distribution: Distribution) -> Metadata | Unknown:
+    """What a distribution says of itself. An ``.egg-info`` may say in ``requires.txt`` what it requires."""
     if distribution.path is None:
-        return Metadata(error="its metadata was not recorded")
+        return Unknown(reason="its metadata was not recorded")
     header = read_header(metadata_file(distribution.path))
     if not header:
-        return Metadata(error="its metadata file is missing, empty or not readable")
+        return Unknown(reason="its metadata file is missing, empty or not readable")
     requires, requires_python = _plain(header) or _unusual(header)
     if not requires and distribution.path[-10:] != ".dist-info":
         requires = list(_requires_txt(distribution.path))
-    return Metadata(requires=requires, requires_python=requires_python)
+    return Metadata(requires=requires, requires_python=requires_python, tags=wheel_tags(distribution))
+
+
+def required_by(distribution: Distribution) -> Sequence[str]:
+    """What a distribution requires without its extras; nothing where that cannot be read."""
+    found = read_metadata(distribution)
+    return () if isinstance(found, Unknown) or isinstance(found.requires, Unknown) else found.requires
 
 
 def _plain(header: str) -> tuple[list[str], str | None] | None:

@@ -9,8 +9,9 @@ from __future__ import annotations
 import os
 
 from envdoctor import plainjson
-from envdoctor.probes import distributions
-from envdoctor.probes.distributions import Metadata
+from envdoctor.facts import Metadata
+from envdoctor.model import Unknown
+from envdoctor.probes.distributions import read_metadata
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -26,32 +27,34 @@ WORTH_REMEMBERING = 100
 _FORMAT = 1
 
 
-def read_all(found: Sequence[Distribution]) -> dict[str, Metadata]:
+def read_all(found: Sequence[Distribution]) -> dict[str, Metadata | Unknown]:
     """The metadata of each distribution, by name."""
     file = _file(found) if len(found) >= WORTH_REMEMBERING else None
     old = _load(file) if file else {}
     new: Remembered = {}
-    answers = {}
+    answers: dict[str, Metadata | Unknown] = {}
     for distribution in found:
         path = distribution.path or ""
         stamp = _stamp(path) if file else None
         known = old.get(path)
         if stamp is None or known is None or known[:3] != stamp:
-            known = [*(stamp or (0, 0, 0)), *read(distribution)]
+            known = [*(stamp or (0, 0, 0)), *_plain(read_metadata(distribution))]
             if stamp is not None:
                 new[path] = known
-        answers[distribution.name] = Metadata(
-            requires=known[3], requires_python=known[4], tags=known[5], error=known[6]
+        _, _, _, requires, requires_python, tags, error = known
+        answers[distribution.name] = (
+            Unknown(reason=error) if error else Metadata(requires=requires, requires_python=requires_python, tags=tags)
         )
     if new and file:
         _keep(file, {**{path: old[path] for path in old if os.path.exists(path)}, **new})
     return answers
 
 
-def read(distribution: Distribution) -> tuple[Sequence[str], str | None, Sequence[str] | None, str | None]:
-    """Requirements, ``Requires-Python``, tags and error of one distribution, from its files."""
-    header = distributions.read_metadata(distribution)
-    return header.requires, header.requires_python, distributions.wheel_tags(distribution), header.error
+def _plain(found: Metadata | Unknown) -> list[Any]:
+    """Requirements, ``Requires-Python``, tags and error of one distribution."""
+    if isinstance(found, Unknown):
+        return [(), None, None, found.reason]
+    return [found.requires, found.requires_python, found.tags, None]
 
 
 def _stamp(path: str) -> list[int] | None:

@@ -9,6 +9,7 @@ from itertools import islice
 from envdoctor.engine.installed import few
 from envdoctor.engine.requirements import canonical, normalise, parts
 from envdoctor.engine.versions import intervals
+from envdoctor.facts import INSTALLER, MANAGER
 from envdoctor.model import Action, Unknown
 from envdoctor.remedies import shell
 from envdoctor.remedies.words import INSTALLERS, OF_PROJECTS, VERBS, Place, is_python, names, readable, remark, words
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from envdoctor.engine.requirements import Parts
+    from envdoctor.facts import Questions
     from envdoctor.model import Remedy, Snapshot
 
 #: Lock and project files by the tool that writes them, for targets where nothing is installed yet.
@@ -32,6 +34,13 @@ _FORMATS = {
 }
 #: From how many distributions the installer of an environment is guessed.
 _ASKED = 50
+
+
+def asked(remedies: Iterable[Remedy], snapshot: Snapshot) -> Questions:
+    """What has to be known of a snapshot to write the commands of some remedies, or of any."""
+    about = (name for one in remedies if one.action for name in names(one.action) if name in snapshot.packages)
+    installers = dict.fromkeys([*islice(snapshot.packages, _ASKED), *about])
+    return {INSTALLER: installers, MANAGER: [str(snapshot.python.get("prefix") or "")]}
 
 
 def with_command(remedy: Remedy, snapshot: Snapshot) -> Remedy | None:
@@ -157,18 +166,17 @@ def _callable(snapshot: Snapshot, stated: Iterable[Any]) -> str | None:
 
 
 def _of_each(snapshot: Snapshot, about: Iterable[str]) -> Iterator[Any]:
-    return (snapshot.lookup("installer", name) for name in about if name in snapshot.packages)
+    return (snapshot.facts.ask(INSTALLER, name) for name in about if name in snapshot.packages)
 
 
 def _of_environment(snapshot: Snapshot) -> Iterable[Any]:
-    """What installed the first distributions of an environment, which is asked at once where it can be."""
-    stated = snapshot.lookup("installers", str(_ASKED))
-    return _of_each(snapshot, islice(snapshot.packages, _ASKED)) if isinstance(stated, Unknown) else stated
+    """What installed the first distributions of an environment."""
+    return _of_each(snapshot, islice(snapshot.packages, _ASKED))
 
 
 def _manager(snapshot: Snapshot) -> Mapping[str, Any]:
     """What besides an installer has a say in the environment: the tool of a project, or the operating system."""
-    found = snapshot.lookup("manager", str(snapshot.python.get("prefix") or ""))
+    found = snapshot.facts.ask(MANAGER, str(snapshot.python.get("prefix") or ""))
     return {} if isinstance(found, Unknown) or not found else found
 
 

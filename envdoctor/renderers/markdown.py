@@ -12,6 +12,7 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from envdoctor._version import __version__
+from envdoctor.facts import SYSTEM
 from envdoctor.renderers import layout, line
 from envdoctor.renderers.redaction import Redactor
 from envdoctor.talk import safe
@@ -30,7 +31,8 @@ _LONGEST, _LONGEST_COMMAND = 500, 8_000
 #: So many pieces of evidence of a group are listed, and so many characters of each.
 _ROWS, _OF_A_ROW = 40, 300
 
-_SYSTEM = ("glibc", "musl", "container")
+#: What the page shows of the machine.
+ASKED = {SYSTEM: ("glibc", "musl", "container")}
 _PUNCTUATION = re.compile(r"([\\`*_\[\]<>~#|!$])")
 
 
@@ -138,7 +140,7 @@ def _environment(page: _Page, report: Report) -> Iterator[str]:
 def _rows(report: Report) -> Iterator[tuple[str, list[Any]]]:
     snapshot = report.snapshot
     target, platform = snapshot.target, snapshot.platform
-    facts = [(name, snapshot.lookup("system", name)) for name in _SYSTEM]
+    facts = [(name, snapshot.facts.ask(SYSTEM, name)) for name in ASKED[SYSTEM]]
     system = [f"{name} {value}" for name, value in facts if isinstance(value, str)]
     system += [name for name, value in facts if value is True]
     yield "Python", [line.python(snapshot), snapshot.python.get("executable")]

@@ -5,47 +5,35 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from envdoctor._version import __version__
-from envdoctor.model import Unknown, unknown_lookup
+from envdoctor.facts import INSTALLED, INSTALLER, METADATA, NOT_RECORDED, PROCESS, RECORDED, Unknown
 from envdoctor.renderers.json import dump, plain
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from envdoctor.facts import Kind, Questions
     from envdoctor.model import Distribution, Snapshot
     from envdoctor.renderers.redaction import Redactor
 
-#: The kinds of fact that a snapshot reads when asked, and the section of the document that holds them.
-SECTIONS = {
-    "requirements": "requirements",
-    "requires_python": "requires_python",
-    "tags": "tags",
-    "env": "env",
-    "module": "modules",
-    "system": "system",
-    "library": "libraries",
-    "process": "process",
-    "marker": "marker",
-    "installer": "installer",
-    "installed": "installed",
-}
-_ABSENT = unknown_lookup("", "").reason
-_OF_EACH_PACKAGE = ("requirements", "requires_python", "tags", "installer")
+#: The sections that are parts of what a distribution says of itself.
+OF_METADATA = ("requirements", "requires_python", "tags")
 _OF_A_PROCESS = ("openmp-runtimes", "threads", "children", "forked-with-threads", "shared-memory-full")
 _DEFECTS = ("leftover", "unreadable")
 
 
-def render(snapshot: Snapshot, wanted: Mapping[str, Sequence[str]], redactor: Redactor) -> str:
-    """Write what is known of a target, ending in a newline.
+def asked(snapshot: Snapshot, wanted: Mapping[str, Sequence[str]]) -> Questions:
+    """Everything that a document records of a snapshot; ``wanted`` says by kind which keys rules ask for."""
+    usual: dict[Kind[str, Any], Sequence[str]] = {INSTALLER: sorted(snapshot.packages), INSTALLED: _DEFECTS}
+    if snapshot.target.get("kind") == "process":
+        usual[PROCESS] = _OF_A_PROCESS
+    releases = [(name, snapshot.packages[name].version) for name in sorted(snapshot.packages)]
+    return {**{kind: wanted.get(kind.name, usual.get(kind, ())) for kind in RECORDED}, METADATA: releases}
 
-    ``wanted`` says for each kind of fact (:data:`SECTIONS`) which keys to ask for; for those that belong to a
-    distribution the default is every one of them. What the snapshot cannot tell is listed under ``unknown``.
-    """
+
+def render(snapshot: Snapshot, wanted: Mapping[str, Sequence[str]], redactor: Redactor) -> str:
+    """Write what is known of a target, ending in a newline. What is not is listed under ``unknown``."""
     names = sorted(snapshot.packages)
     redactor.keep(names)
-    usual: dict[str, Sequence[str]] = {**dict.fromkeys(_OF_EACH_PACKAGE, names), "installed": _DEFECTS}
-    if snapshot.target.get("kind") == "process":
-        usual["process"] = _OF_A_PROCESS
-    asked = {kind: wanted.get(kind, usual.get(kind, ())) for kind in SECTIONS}
     document: dict[str, Any] = {
         "schema": 1,
         "envdoctor": __version__,
@@ -58,7 +46,7 @@ def render(snapshot: Snapshot, wanted: Mapping[str, Sequence[str]], redactor: Re
         "complete": snapshot.complete,
         "target": snapshot.target,
         "source": snapshot.source,
-        **_answers(snapshot, asked),
+        **_answers(snapshot, asked(snapshot, wanted)),
         "notes": [{"fact": note.fact, "reason": note.reason} for note in snapshot.notes],
     }
     redacted = redactor.data(plain(document))
@@ -76,15 +64,22 @@ def _places(distribution: Distribution) -> dict[str, str]:
     return {name: place for name, place in places.items() if place is not None}
 
 
-def _answers(snapshot: Snapshot, asked: Mapping[str, Sequence[str]]) -> dict[str, Any]:
-    """Ask for every fact; the answers by section, and the facts without one."""
-    sections: dict[str, Any] = {section: {} for section in SECTIONS.values()}
+def _answers(snapshot: Snapshot, questions: Questions) -> dict[str, Any]:
+    """The answers by section, and the facts without one."""
+    sections: dict[str, Any] = {section: {} for section in (*OF_METADATA, *(kind.section for kind in RECORDED))}
     unknown = []
-    for kind, section in SECTIONS.items():
-        for key in asked[kind]:
-            value = snapshot.lookup(kind, key)
-            if not isinstance(value, Unknown):
-                sections[section][key] = value
-            elif value.reason != _ABSENT:  # what a reader of the document would say anyway
-                unknown.append({"fact": f"{kind}.{key}", "reason": value.reason})
+
+    def record(section: str, kind: str, key: str, value: Any) -> None:
+        if not isinstance(value, Unknown):
+            sections[section][key] = value
+        elif value.reason != NOT_RECORDED:  # what a reader of the document would say anyway
+            unknown.append({"fact": f"{kind}.{key}", "reason": value.reason})
+
+    for name, version in questions[METADATA]:
+        found = snapshot.facts.metadata(name, version)
+        for kind, value in zip(OF_METADATA, (found.requires, found.requires_python, found.tags)):
+            record(kind, kind, name, value)
+    for one in RECORDED:
+        for key in questions[one]:
+            record(one.section, one.name, key, snapshot.facts.ask(one, key))
     return {**sections, "unknown": unknown}

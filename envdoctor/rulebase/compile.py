@@ -10,7 +10,7 @@ from envdoctor.engine.requirements import normalise, parse
 from envdoctor.engine.versions import intervals
 from envdoctor.rulebase import record
 from envdoctor.rulebase import status as statuses
-from envdoctor.rulebase.compile_condition import compile_condition, kinds, leaves_of, named
+from envdoctor.rulebase.compile_condition import asks, compile_condition, kinds, leaves_of, named
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -21,14 +21,20 @@ _TEXT_KEYS = ("title", "several", "severity", "impact", "why", "references")
 
 
 def compile_rule(rule: Rule, vocabulary: Mapping[str, Any]) -> dict[str, Any]:
-    """The whole rule as plain data: its texts, and ``match``, the part that :func:`engine.evaluate.matches` takes."""
+    """The whole rule as plain data: its texts, and ``match``, the part that :func:`engine.evaluate.matches` takes.
+
+    ``asks`` is there where a target has to be asked for more than its distributions and its Python: it has the
+    conditions of remedies for which that is so.
+    """
     when = dict(rule.when)
     match: dict[str, Any] = {}
     if "installed" in when:
         match["installed"] = when.pop("installed")
     match["when"] = list(NEVER) if rule.status == statuses.RETIRED else compile_condition(when, vocabulary)
-    if "source" in kinds(match["when"]):
-        match["asks"] = "source"
+    made = [_remedy(remedy, vocabulary) for remedy in rule.remedies]
+    conditions = [match["when"], *(remedy["when"] for remedy in made if "when" in remedy)]
+    if any(map(asks, conditions)):
+        match["asks"] = list(filter(asks, conditions[1:]))
     if rule.consumers:
         match["consumers"] = {normalise(name): _consumer(name, line) for name, line in rule.consumers.items()}
     texts = {key: getattr(rule, key) for key in _TEXT_KEYS}
@@ -41,7 +47,7 @@ def compile_rule(rule: Rule, vocabulary: Mapping[str, Any]) -> dict[str, Any]:
         "facts": sorted({*kinds(match["when"]), *(["installed"] if "installed" in match else [])}),
         "when": rule.when,
         "symptoms": rule.symptoms,
-        "remedies": [_remedy(remedy, vocabulary) for remedy in rule.remedies],
+        "remedies": made,
         "consumers": match.get("consumers", {}),
         "match": match,
     }

@@ -136,6 +136,7 @@ FACTS: dict[str, Callable[[Any, Words], list[list[Any]]]] = {
     "shadowed": lambda value, _: [["shadowed", value]],
 }
 
+_AT_HAND = frozenset(("python", "trait", "packages", "present", "absent"))
 _KIND_OF = {"trait": "python", "present": "packages", "absent": "packages", "shadowed": "module"}
 
 
@@ -146,6 +147,11 @@ def leaves_of(condition: Sequence[Any]) -> Iterable[Sequence[Any]]:
             yield from leaves_of(part)
     else:
         yield condition
+
+
+def asks(condition: Sequence[Any]) -> bool:
+    """Whether a compiled condition asks a target for more than its distributions and its Python."""
+    return any(leaf and leaf[0] not in _AT_HAND for leaf in leaves_of(condition))
 
 
 def kinds(condition: Sequence[Any]) -> set[str]:

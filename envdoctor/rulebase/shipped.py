@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 
 from envdoctor.engine import index
+from envdoctor.probes import opened
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -28,7 +29,7 @@ def shipped(*, silent: bool = False) -> index.Index:
     name = SILENT if silent else FILE
     path = os.path.join(_PACKAGE, name)
     try:
-        return index.from_file(path)
+        return index.Index(opened(path), path)
     except (FileNotFoundError, NotADirectoryError):
         pass
     if _in_archive():

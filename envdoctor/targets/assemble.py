@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 
+from envdoctor import facts as kinds
 from envdoctor.model import Snapshot, Unknown, UnknownFact
 from envdoctor.probes import distributions
 from envdoctor.probes.metadata import read_all
@@ -14,69 +15,42 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from typing import Any
 
-    Ask = Callable[[str], Any]
+    from envdoctor.facts import Answers, Kind, Metadata, Questions
+
+    Ask = Callable[[Any], Any]
 
 
-#: The kinds of fact that are columns of a distribution's metadata.
-_COLUMNS = {"requirements": "requires", "requires_python": "requires_python", "tags": "tags"}
-#: The kinds of fact that a collector records by key, and the section that holds them.
-_RECORDED = (
-    ("marker", "marker"),
-    ("module", "modules"),
-    ("system", "system"),
-    ("library", "libraries"),
-    ("process", "process"),
-)
+class Installed:
+    """Answers from a scan of directories and from one function for each further kind of fact.
 
-
-class Facts:
-    """Answers a snapshot's ``lookup`` from a scan of directories and from one function for each kind of fact.
-
-    ``asks`` maps a kind (``marker``, ``env``, ``module``, ``system``, ``library``, ``process``) to a function from a
-    key to its value or :class:`Unknown`.
+    ``asks`` maps a kind to a function from a key to its value or :class:`Unknown`.
     """
 
-    def __init__(self, found: distributions.Scan, asks: Mapping[str, Ask], paths: Sequence[str] = ()) -> None:
+    def __init__(self, found: distributions.Scan, asks: Mapping[Kind[Any, Any], Ask], paths: Sequence[str]) -> None:
         self._found = found
         self._paths = paths
-        self._managers: dict[str, Any] = {}
-        self._asks = asks
-        self._metadata: dict[str, distributions.Metadata] | None = None
-        self._installers: list[str] | None = None
+        self._metadata: dict[tuple[str, str | None], Metadata | Unknown] | None = None
+        self._asks: Mapping[Kind[Any, Any], Ask] = {
+            kinds.INSTALLER: lambda name: distributions.installer(found.packages[name]),
+            kinds.INSTALLED: self._installed,
+            kinds.IMPORTABLE: self._importable,
+            kinds.MANAGER: self._manager,
+            **asks,
+        }
 
-    def lookup(self, kind: str, key: str) -> Any:
-        """The value of a fact, or :class:`Unknown`."""
-        column = _COLUMNS.get(kind)
-        if column is not None:
-            metadata = (self._metadata or self._read())[key]
-            return Unknown(reason=metadata.error) if metadata.error else getattr(metadata, column)
-        ask = self._asks.get(kind)
-        if ask is not None:
-            return ask(key)
-        own = {
-            "installer": self._installer,
-            "installers": self._first_installers,
-            "installed": self._installed,
-            "importable": self._importable,
-            "manager": self._manager,
-        }.get(kind)
-        return Unknown(reason="this target cannot tell") if own is None else own(key)
+    def answers(self, questions: Questions) -> Answers:
+        """The values of facts; of other kinds this target cannot tell any."""
+        told = {kind: (ask, questions[kind]) for kind, ask in self._asks.items() if kind in questions}
+        answers: dict[Any, Any] = {kind: {key: ask(key) for key in keys} for kind, (ask, keys) in told.items()}
+        return {**answers, kinds.METADATA: self._read()} if kinds.METADATA in questions else answers
 
-    def _read(self) -> dict[str, distributions.Metadata]:
-        """All metadata at once, when the first rule asks for some."""
+    def _read(self) -> dict[tuple[str, str | None], Metadata | Unknown]:
+        """All metadata at once, when the first of it is asked for."""
         if self._metadata is None:
-            self._metadata = read_all(list(self._found.packages.values()))
+            packages = self._found.packages
+            read = read_all(list(packages.values()))
+            self._metadata = {(name, one.version): read[name] for name, one in packages.items()}
         return self._metadata
-
-    def _installer(self, name: str) -> Any:
-        return distributions.installer(self._found.packages[name])
-
-    def _first_installers(self, most: str) -> list[str]:
-        """What installed the first so many distributions, each once."""
-        if self._installers is None:
-            asked = list(self._found.packages.values())[: int(most)]
-            self._installers = list(dict.fromkeys(filter(None, map(distributions.installer, asked))))
-        return self._installers
 
     def _importable(self, name: str) -> bool:
         """Whether a site directory has a module or package of a name."""
@@ -84,23 +58,23 @@ class Facts:
         return any(distributions.has_module(place, name) for place in places)
 
     def _manager(self, prefix: str) -> Any:
-        if prefix not in self._managers:
-            from envdoctor.targets.manager import of_environment
+        from envdoctor.targets.manager import of_environment
 
-            self._managers[prefix] = of_environment(prefix, self._paths)
-        return self._managers[prefix]
+        return of_environment(prefix, self._paths)
 
     def _installed(self, kind: str) -> Any:
-        if kind == "drift":  # no project is known whose lock file would say what belongs here
-            return []
+        if kind == "drift":
+            return Unknown(reason="no project is known whose lock file would say what belongs here", asked=False)
         if kind == "leftover":
             return [(path, "left behind by an interrupted install or uninstall") for path in self._found.leftovers]
-        metadata = self._read()
-        errors = [(one.path or one.name, metadata[one.name].error) for one in self._found.packages.values()]
-        return [*self._found.unreadable, *((path, error) for path, error in errors if error)]
+        each = ((self._found.packages[name], found) for (name, _), found in self._read().items())
+        unread = [(one.path or one.name, found.reason) for one, found in each if isinstance(found, Unknown)]
+        return [*self._found.unreadable, *unread]
 
 
-def snapshot(facts: Mapping[str, Any], target: Mapping[str, Any], asks: Mapping[str, Ask], source: str) -> Snapshot:
+def snapshot(
+    facts: Mapping[str, Any], target: Mapping[str, Any], asks: Mapping[Kind[Any, Any], Ask], source: str
+) -> Snapshot:
     """A snapshot of what ``facts['paths']`` hold.
 
     ``facts`` has the shape that the collector gives: ``python``, ``platform``, ``start_method`` and ``paths``, and
@@ -116,7 +90,7 @@ def snapshot(facts: Mapping[str, Any], target: Mapping[str, Any], asks: Mapping[
         packages=found.packages,
         duplicates=found.duplicates,
         source=source,
-        lookup=Facts(found, asks, facts["paths"]).lookup,
+        probes=Installed(found, asks, facts["paths"]),
         notes=[
             *(UnknownFact(rule=None, **note) for note in facts.get("unknown", ()) if _matters(note["fact"])),
             *unreadable,
@@ -144,17 +118,19 @@ def _matters(fact: str) -> bool:
     return fact.partition(".")[0] in {"python", "platform", "paths", "interpreters"}
 
 
-def recorded(facts: Mapping[str, Any]) -> dict[str, Ask]:
+def recorded(facts: Mapping[str, Any]) -> dict[Kind[Any, Any], Ask]:
     """Answers from the facts that a collector has already gathered."""
     reasons = {note["fact"]: note["reason"] for note in facts.get("unknown", ())}
 
     def unknown(fact: str) -> Unknown:
         return Unknown(reason=reasons.get(fact, "it was not read from this target"))
 
-    def from_table(kind: str, table: Mapping[str, Any]) -> Ask:
-        return lambda key: table[key] if key in table else unknown(f"{kind}.{key}")
+    def from_table(kind: Kind[Any, Any], table: Mapping[str, Any]) -> Ask:
+        return lambda key: table[key] if key in table else unknown(f"{kind.name}.{key}")
 
-    asks = {kind: from_table(kind, facts[plural]) for kind, plural in _RECORDED if plural in facts}
+    asks: dict[Kind[Any, Any], Ask] = {
+        kind: from_table(kind, facts[kind.section]) for kind in kinds.RECORDED if kind.section in facts
+    }
     if "env" in facts:
-        asks["env"] = facts["env"].get
+        asks[kinds.ENV] = facts["env"].get
     return asks

@@ -10,7 +10,7 @@ import os
 
 from envdoctor.engine.requirements import normalise
 from envdoctor.engine.versions import within
-from envdoctor.model import Unknown
+from envdoctor.model import Location, Unknown
 from envdoctor.probes.distributions import read_bytes
 
 TYPE_CHECKING = False
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 _LARGEST = 50 << 20
 
 
-def differences(lock: str, snapshot: Snapshot) -> list[tuple[str, str, str]] | Unknown:
+def differences(lock: str, snapshot: Snapshot) -> list[tuple[str, str, Location]] | Unknown:
     """``(name, locked version, where)`` of what is installed in another version than a lock file says.
 
     What is installed from a directory or an address has the version that it has there, and is left out.
@@ -43,7 +43,7 @@ def differences(lock: str, snapshot: Snapshot) -> list[tuple[str, str, str]] | U
     for one in suspects:
         entry = locked.packages.get(one.name)
         if entry and entry.version and one.version and within(one.version, "==" + entry.version) is False:
-            found.append((one.name, entry.version, entry.path or lock))
+            found.append((one.name, entry.version, entry.path if isinstance(entry.path, Location) else Location(lock)))
     return found
 
 

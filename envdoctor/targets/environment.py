@@ -10,6 +10,7 @@ import os
 import sys
 
 from envdoctor import collector
+from envdoctor.facts import ENV, INSTALLED, LIBRARY, MARKER, MODULE, SYSTEM
 from envdoctor.model import Unknown
 from envdoctor.probes.distributions import read_text
 from envdoctor.targets import at_hand
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from typing import Any
 
+    from envdoctor.facts import Answers, Kind, Questions
     from envdoctor.model import Snapshot
     from envdoctor.targets.assemble import Ask
 
@@ -123,18 +125,26 @@ def named(executable: str, wanted: Mapping[str, Sequence[str]] | None = None) ->
 
 def beside_lock(found: Snapshot, directory: str) -> Snapshot:
     """The snapshot of an environment that a lock file in a directory, if there is one, says the contents of."""
-    ask = found.lookup
-
-    def lookup(kind: str, key: str) -> Any:
-        lock = at_hand.lock_of(directory) if kind == "installed" and key == "drift" else None
-        if lock is None:
-            return ask(kind, key)
-        from envdoctor.targets.drift import differences
-
-        return differences(lock, found)
-
-    beside: Snapshot = found.replace(lookup=lookup)
+    beside: Snapshot = found.replace(probes=_BesideLock(found, directory))
     return beside
+
+
+class _BesideLock:
+    """Answers what differs from a lock file, if there is one, and passes every other question on."""
+
+    def __init__(self, found: Snapshot, directory: str) -> None:
+        self._found = found
+        self._directory = directory
+
+    def answers(self, questions: Questions) -> Answers:
+        """The values of facts."""
+        told = dict(self._found.probes.answers(questions)) if self._found.probes else {}
+        lock = at_hand.lock_of(self._directory) if "drift" in questions.get(INSTALLED, ()) else None
+        if lock is not None:
+            from envdoctor.targets.drift import differences
+
+            told[INSTALLED] = {**told[INSTALLED], "drift": differences(lock, self._found)}
+        return told
 
 
 def own_paths() -> list[str]:
@@ -152,12 +162,12 @@ def running() -> Snapshot:
         "start_method": {"default": collector.default_start_method()},
         "paths": paths,
     }
-    asks: dict[str, Ask] = {
-        "marker": _Markers(collector.marker_facts).ask,
-        "env": os.environ.get,
-        "module": lambda name: _guarded(collector.module_fact, name, paths),
-        "system": _system,
-        "library": _library,
+    asks: dict[Kind[Any, Any], Ask] = {
+        MARKER: _Markers(collector.marker_facts).ask,
+        ENV: os.environ.get,
+        MODULE: lambda name: _guarded(collector.module_fact, name, paths),
+        SYSTEM: _system,
+        LIBRARY: _library,
     }
     return snapshot(facts, _target(facts["python"]), asks, sys.prefix)
 
@@ -289,7 +299,7 @@ def _with_path_files(packages: str) -> list[str]:
     return paths
 
 
-def _asks(facts: Mapping[str, Any]) -> dict[str, Ask]:
+def _asks(facts: Mapping[str, Any]) -> dict[Kind[Any, Any], Ask]:
     def markers() -> Mapping[str, str]:
         version = facts["python"]["version"]
         return {
@@ -301,22 +311,22 @@ def _asks(facts: Mapping[str, Any]) -> dict[str, Ask]:
             "implementation_version": version,
         }
 
-    def asked(kind: str, plural: str, key: str) -> Any:
+    def asked(kind: Kind[Any, Any], key: str) -> Any:
         """What only the environment's own interpreter can tell."""
         from envdoctor.errors import TargetError
         from envdoctor.targets.assemble import recorded
         from envdoctor.targets.interpreter import ask
 
         try:
-            answer = ask(facts["python"]["executable"], {kind: [key]})
+            answer = ask(facts["python"]["executable"], {kind.name: [key]})
         except TargetError as error:
             return Unknown(reason=str(error))
-        return recorded({plural: answer[plural], "unknown": answer["unknown"]})[kind](key)
+        return recorded({kind.section: answer[kind.section], "unknown": answer["unknown"]})[kind](key)
 
     return {
-        "marker": _Markers(markers).ask,
-        "env": os.environ.get,
-        "module": lambda name: asked("module", "modules", name),
-        "system": lambda key: asked("system", "system", key) if key in _OF_THE_INTERPRETER else _system(key),
-        "library": lambda name: _library(name, facts["base"]),
+        MARKER: _Markers(markers).ask,
+        ENV: os.environ.get,
+        MODULE: lambda name: asked(MODULE, name),
+        SYSTEM: lambda key: asked(SYSTEM, key) if key in _OF_THE_INTERPRETER else _system(key),
+        LIBRARY: lambda name: _library(name, facts["base"]),
     }

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from envdoctor.collector import NotKnownError, find_library, libstdcxx_in
+from envdoctor.facts import ENV, LIBRARY, MODULE, SYSTEM
 from envdoctor.model import Unknown
 from envdoctor.probes.file_system import Root
 from envdoctor.targets.assemble import recorded, snapshot
@@ -16,6 +17,7 @@ from envdoctor.targets.root import module_in_root
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from envdoctor.facts import Kind
     from envdoctor.model import Snapshot
     from envdoctor.targets.assemble import Ask
 
@@ -33,13 +35,13 @@ def examine_interpreter(executable: str, wanted: Mapping[str, Sequence[str]] | N
     asked = set((wanted or _NOTHING).get("env", ()))
     asks = recorded(facts)
     variables = facts.get("env", {})
-    asks["env"] = lambda name: variables.get(name) if name in asked else Unknown(reason="it was not asked for")
+    asks[ENV] = lambda name: variables.get(name) if name in asked else Unknown(reason="it was not asked for")
     found = snapshot(facts, target, asks, python["prefix"])
     project = project_of(python["prefix"])
     return beside_lock(found, project) if project else found
 
 
-def asks_of_root(facts: dict[str, Any], variables: Mapping[str, str] | None = None) -> dict[str, Ask]:
+def asks_of_root(facts: dict[str, Any], variables: Mapping[str, str] | None = None) -> dict[Kind[Any, Any], Ask]:
     """Answers from the facts of a root file system and from its files.
 
     ``variables`` are environment variables that something runs there with.
@@ -59,7 +61,7 @@ def asks_of_root(facts: dict[str, Any], variables: Mapping[str, str] | None = No
 
     def system(key: str) -> Any:
         if key != "libstdcxx":
-            return known["system"](key)
+            return known[SYSTEM](key)
         library = found("libstdc++.so.6")
         try:
             return libstdcxx_in(root.host(library)) if library else None
@@ -69,4 +71,4 @@ def asks_of_root(facts: dict[str, Any], variables: Mapping[str, str] | None = No
     def library(name: str) -> str:
         return "present" if found(name) else "missing"
 
-    return {**known, "module": module, "system": system, "library": library}
+    return {**known, MODULE: module, SYSTEM: system, LIBRARY: library}

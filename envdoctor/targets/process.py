@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from envdoctor import collector
 from envdoctor.errors import TargetError, UsageError
+from envdoctor.facts import ENV, PROCESS, SYSTEM
 from envdoctor.model import Unknown, UnknownFact
 from envdoctor.probes import process
 from envdoctor.probes.file_system import Root
@@ -24,6 +25,7 @@ from envdoctor.targets.root import facts_of_root
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
+    from envdoctor.facts import Kind
     from envdoctor.model import Snapshot
     from envdoctor.probes.process import Running
     from envdoctor.targets.assemble import Ask
@@ -50,7 +52,7 @@ def examine(pid: str, wanted: Mapping[str, Sequence[str]] | None = None) -> Snap
     facts: dict[str, Any]
     if seen.root:
         facts = facts_of_root(seen.root, executable)
-        asks: dict[str, Ask] = asks_of_root(facts, _variables(seen))
+        asks: dict[Kind[Any, Any], Ask] = asks_of_root(facts, _variables(seen))
     else:
         facts = ask(executable, wanted or {}, caller=_caller(seen))
         asks = recorded(facts)
@@ -216,12 +218,12 @@ def _start_method(seen: Running, facts: Mapping[str, Any]) -> dict[str, Any]:
 # --- what the process itself tells ----------------------------------------------------------------------------------
 
 
-def _own(seen: Running, asks: Mapping[str, Ask]) -> dict[str, Ask]:
+def _own(seen: Running, asks: Mapping[Kind[Any, Any], Ask]) -> dict[Kind[Any, Any], Ask]:
     """What the process tells better than its interpreter, which was started with the limits of envdoctor."""
 
     def system(key: str) -> Any:
         try:
-            return _system(seen, key, asks["system"])
+            return _system(seen, key, asks[SYSTEM])
         except (collector.NotKnownError, OSError) as error:
             return Unknown(reason=f"{key} could not be read: {error}")
 
@@ -231,7 +233,7 @@ def _own(seen: Running, asks: Mapping[str, Ask]) -> dict[str, Ask]:
     def fact(name: str) -> Any:
         return seen.facts.get(name, Unknown(reason="there is no probe for it"))
 
-    return {"env": variable, "process": fact, "system": system}
+    return {ENV: variable, PROCESS: fact, SYSTEM: system}
 
 
 def _system(seen: Running, key: str, otherwise: Ask) -> Any:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 
+from envdoctor.facts import ARTIFACT, CONFIG, FILES, LOCAL_MODULE, PROJECT, SHADOWS, SOURCE, Answer, unrecorded
 from envdoctor.model import Unknown, UnknownFact
 
 TYPE_CHECKING = False
@@ -14,10 +15,11 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import Any
 
+    from envdoctor.facts import Answers, Kind, Questions
     from envdoctor.model import Snapshot
     from envdoctor.probes.project import Project
 
-_KINDS = frozenset(("config", "source", "sources", "shadows", "local_module", "artifact"))
+_KINDS = frozenset((CONFIG, SOURCE, SHADOWS, LOCAL_MODULE, ARTIFACT))
 _NONE = "no project was examined: name its directory with --project"
 
 
@@ -74,44 +76,51 @@ def attach(snapshot: Snapshot, directory: str | None, artifacts: Sequence[str] =
     A project that is not ``named`` is the one where the user happens to be: only the rules about something that is
     installed look at it.
     """
-    beside = _Beside(snapshot, directory, artifacts)
-    beside.named = bool(artifacts) or (named and directory is not None)
+    named = bool(artifacts) or (named and directory is not None)
+    beside = Beside(snapshot, directory, artifacts, named=named)
     notes = snapshot.notes
     if artifacts:
-        reasons = beside.given()["gaps"]
+        reasons = beside.given().gaps
         notes = [*notes, *(UnknownFact(rule=None, fact="artifact", reason=reason) for reason in reasons)]
-    attached: Snapshot = snapshot.replace(lookup=beside.lookup, notes=notes)
+    facts = snapshot.facts.having({PROJECT: {"named": named}})
+    attached: Snapshot = snapshot.replace(facts=facts, probes=beside, notes=notes)
     return attached
 
 
-class _Beside:
+class Beside:
     """Answers for the files of a project and for artefacts, and passes every other question on."""
 
-    def __init__(self, snapshot: Snapshot, directory: str | None, artifacts: Sequence[str]) -> None:
-        self._ask = snapshot.lookup
+    def __init__(self, snapshot: Snapshot, directory: str | None, artifacts: Sequence[str], *, named: bool) -> None:
+        self._probes = snapshot.probes
         self._directory = directory
         self._artifacts = artifacts
+        self._named = named
         self._project: Project | None = None
-        self._given: dict[str, list[Any]] | None = None
-        self.named = False
+        self._given: Answer | None = None
 
-    def lookup(self, kind: str, key: str) -> Any:
-        """The value of a fact, or :class:`Unknown`."""
-        if kind not in _KINDS:
-            return self._about(key) if kind == "project" else self._ask(kind, key)
-        if kind == "artifact" and self._artifacts:
+    def answers(self, questions: Questions) -> Answers:
+        """The values of facts."""
+        others = {kind: questions[kind] for kind in questions if kind not in {*_KINDS, FILES, PROJECT}}
+        told = dict(self._probes.answers(others) if self._probes else unrecorded(others)) if others else {}
+        if PROJECT in questions:
+            told[PROJECT] = {"there": bool(self._artifacts) or self.project() is not None}
+        if FILES in questions:
+            told[FILES] = {"": self.project()}
+        if SOURCE in questions and (project := self.project()) is not None:
+            project.expect(questions[SOURCE])
+        for kind in [kind for kind in questions if kind in _KINDS]:
+            told[kind] = {key: self._of_files(kind, key) for key in questions[kind]}
+        return told
+
+    def _of_files(self, kind: Kind[Any, Any], key: Any) -> Any:
+        if kind is ARTIFACT and self._artifacts:
             return self._with_given()
-        project = self._open()
-        return Unknown(reason=_NONE, asked=False) if project is None else project.lookup(kind, key)
+        project = self.project()
+        return Unknown(reason=_NONE, asked=False) if project is None else project.ask(kind, key)
 
-    def _about(self, key: str) -> Any:
-        """The project with its ``files``; whether it was ``named``; whether there is one, or an artefact, at all."""
-        if key == "files":
-            return self._open()
-        return self.named if key == "named" else bool(self._artifacts) or self._open() is not None
-
-    def _open(self) -> Project | None:
-        if self._directory is not None and not self.named and not _is_one(self._directory):
+    def project(self) -> Project | None:
+        """The project, if there is one."""
+        if self._directory is not None and not self._named and not _is_one(self._directory):
             self._directory = None
         if self._project is None and self._directory is not None:
             from envdoctor.probes.project import Project
@@ -119,16 +128,16 @@ class _Beside:
             self._project = Project.at(self._directory)
         return self._project
 
-    def given(self) -> dict[str, list[Any]]:
+    def given(self) -> Answer:
         """What the artefacts that were named tell."""
         if self._given is None:
             from envdoctor.probes.artifacts import of_files
 
-            self._given = of_files(self._artifacts)
+            self._given = Answer(**of_files(self._artifacts))
         return self._given
 
-    def _with_given(self) -> dict[str, list[Any]]:
-        project = self._open()
-        found = {"found": [], "gaps": []} if project is None else project.lookup("artifact", "")
-        given = self.given()
-        return {part: [*given[part], *found[part]] for part in ("found", "gaps")}
+    def _with_given(self) -> Answer:
+        project, given = self.project(), self.given()
+        found = None if project is None else project.ask(ARTIFACT, "")
+        beside = found if isinstance(found, Answer) else Answer()
+        return Answer(found=[*given.found, *beside.found], gaps=[*given.gaps, *beside.gaps])

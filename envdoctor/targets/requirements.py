@@ -7,9 +7,11 @@ import re
 from fnmatch import fnmatchcase
 from importlib import import_module
 
+from envdoctor.engine.markers import VARIABLES
 from envdoctor.engine.requirements import is_version
 from envdoctor.errors import ProbeError, UsageError
-from envdoctor.model import Snapshot, unknown_lookup
+from envdoctor.facts import INSTALLER, MANAGER, MARKER, Facts, unrecorded
+from envdoctor.model import Snapshot
 from envdoctor.targets import markers
 from envdoctor.targets.locks.choose import choose
 from envdoctor.targets.locks.contents import Stated, load, note
@@ -17,9 +19,9 @@ from envdoctor.targets.readable import NO_VERSION
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-    from typing import Any
+    from collections.abc import Iterator
 
+    from envdoctor.facts import Answers, Questions
     from envdoctor.model import UnknownFact
     from envdoctor.targets.locks.contents import Contents, Entry, Source
 
@@ -92,7 +94,8 @@ def read(
         packages=packages,
         complete=contents.complete,
         source=source.path,
-        lookup=_lookup(source, stated, contents),
+        facts=_facts(stated, contents),
+        probes=_Around(source),
         notes=[*contents.notes, *_range_notes(source, stated, contents), *notes],
     )
 
@@ -135,27 +138,30 @@ def _platform(stated: Stated, contents: Contents) -> dict[str, str]:
     return {key: value for key, value in (("system", system), ("machine", machine)) if value}
 
 
-def _lookup(source: Source, stated: Stated, contents: Contents) -> Callable[[str, str], Any]:
+def _facts(stated: Stated, contents: Contents) -> Facts:
     known = stated.replace(
         python_version=stated.python_version or contents.python,
         platform=stated.platform or contents.platform,
         machine=stated.machine or _platform(stated, contents).get("machine"),
     ).markers()
+    variables = {name: known.ask(name) for name in VARIABLES}
+    return Facts({MARKER: variables, INSTALLER: dict.fromkeys(contents.of_pip, "pip")})
 
-    managers: list[Any] = []
 
-    def lookup(kind: str, key: str) -> Any:
-        if kind == "installer" and key in contents.of_pip:
-            return "pip"
-        if kind == "manager":
-            if not managers:
-                from envdoctor.targets.manager import of_project
+class _Around:
+    """Answers from the directory of a file which tool manages what it says; the rest is in the file, or not known."""
 
-                managers.append(of_project(os.path.dirname(source.path) or os.curdir))
-            return managers[0]
-        return known.ask(key) if kind == "marker" else unknown_lookup(kind, key)
+    def __init__(self, source: Source) -> None:
+        self._directory = os.path.dirname(source.path) or os.curdir
 
-    return lookup
+    def answers(self, questions: Questions) -> Answers:
+        """The values of facts."""
+        told = unrecorded(questions)
+        if MANAGER in questions:
+            from envdoctor.targets.manager import of_project
+
+            told[MANAGER] = dict.fromkeys(questions[MANAGER], of_project(self._directory))
+        return told
 
 
 def _range_notes(source: Source, stated: Stated, contents: Contents) -> Iterator[UnknownFact]:

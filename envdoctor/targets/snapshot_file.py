@@ -13,9 +13,10 @@ import re
 import sys
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from envdoctor import facts as kinds
 from envdoctor.engine.requirements import is_name, is_version
 from envdoctor.errors import TargetError, UsageError
-from envdoctor.model import Distribution, Snapshot, Unknown, UnknownFact, unknown_lookup
+from envdoctor.model import Distribution, Snapshot, Unknown, UnknownFact
 from envdoctor.targets import readable
 from envdoctor.targets.markers import environment
 
@@ -57,20 +58,18 @@ _PAIRS = Kind(
 )
 
 #: For every kind of fact that is looked up: the section of the document, and what its values are.
-_SECTIONS = {
-    "requirements": ("requirements", _TEXTS),
+#: What a distribution says of itself, by the section that records it: the field, and its type.
+_OF_METADATA = {
+    "requirements": ("requires", _TEXTS),
     "requires_python": ("requires_python", _TEXT_OR_NULL),
     "tags": ("tags", _TEXTS_OR_NULL),
-    "env": ("env", _TEXT_OR_NULL),
-    "module": ("modules", _MODULE),
-    "system": ("system", _SCALAR),
-    "library": ("libraries", _TEXT_OR_NULL),
-    "process": ("process", _SCALAR),
-    "marker": ("marker", _TEXT_OR_NULL),
-    "installer": ("installer", _TEXT_OR_NULL),
-    "installed": ("installed", _PAIRS),
 }
-_BY_DISTRIBUTION = ("requirements", "requires_python", "tags", "installer")
+_VALUES: Mapping[kinds.Kind[str, Any], Kind] = {
+    kinds.MODULE: _MODULE,
+    **dict.fromkeys((kinds.SYSTEM, kinds.PROCESS), _SCALAR),
+    kinds.INSTALLED: _PAIRS,
+    **dict.fromkeys((kinds.ENV, kinds.LIBRARY, kinds.MARKER, kinds.INSTALLER), _TEXT_OR_NULL),
+}
 _FACTS = {
     "python": {"version": _TEXT_OR_NULL, "free_threaded": _FLAG, "debug": _FLAG, "implementation": _TEXT_OR_NULL},
     "platform": {"system": _TEXT_OR_NULL, "machine": _TEXT_OR_NULL},
@@ -194,7 +193,7 @@ class _Document:
             )
         packages = self.packages()
         facts: dict[str, Any] = {section: self.facts(section) for section in _FACTS}
-        lookup = self.lookup()
+        table = self.table(packages)
         complete = self.value(self.values, "complete", "complete", Kind(lambda v: isinstance(v, bool), "true or false"))
         return Snapshot(
             target=self.target(),
@@ -202,7 +201,7 @@ class _Document:
             complete=True if complete is None else complete,
             duplicates=self.duplicates(),
             source=self.name,
-            lookup=lookup,
+            facts=table,
             notes=(*self.recorded_notes(), *self.notes),
             **facts,
         )
@@ -336,26 +335,34 @@ class _Document:
         except UsageError:  # a platform or a version that markers have no words for
             return {}
 
-    def lookup(self) -> Callable[[str, str], Any]:
-        """Answer from the document: the value, or why it is unknown."""
-        answers: dict[tuple[str, str], Any] = {}
+    def table(self, packages: Mapping[str, Distribution]) -> kinds.Facts:
+        """The facts of the document: each value, or why it is unknown."""
+        unread: dict[str, dict[str, Any]] = {}
         for fact, reason in self.reasons("unknown"):
             kind, _, key = fact.partition(".")
-            answers[kind, key] = Unknown(reason=reason)
-        for kind, (section, expected) in _SECTIONS.items():
-            values = self.section(section)
-            for key in values:
-                value = self.value(values, key, f"{section}.{key}", expected)
-                answers[kind, _normal(key) if kind in _BY_DISTRIBUTION else key] = value
+            unread.setdefault(kind, {})[key] = Unknown(reason=reason)
+        tables = {kind: {**unread.get(kind.name, {}), **self.answers(kind.section, _VALUES[kind])} for kind in _VALUES}
+        tables[kinds.MARKER] = {**self.markers(), **tables[kinds.MARKER]}
+        tables[kinds.INSTALLER] = {_normal(name): value for name, value in tables[kinds.INSTALLER].items()}
+        stated = {
+            field: {
+                _normal(name): value
+                for name, value in {**unread.get(section, {}), **self.answers(section, expected)}.items()
+            }
+            for section, (field, expected) in _OF_METADATA.items()
+        }
+        absent = Unknown(reason=kinds.NOT_RECORDED)
+        metadata = {
+            (name, one.version): kinds.Metadata(**{field: stated[field].get(name, absent) for field in stated})
+            for name, one in packages.items()
+        }
+        importable = unread.get(kinds.IMPORTABLE.name, {})
+        return kinds.Facts({**tables, kinds.METADATA: metadata, kinds.IMPORTABLE: importable})
 
-        for name, value in self.markers().items():
-            answers.setdefault(("marker", name), value)
-
-        def answer(kind: str, key: str) -> Any:
-            found = answers.get((kind, key), answers)
-            return unknown_lookup(kind, key) if found is answers else found
-
-        return answer
+    def answers(self, section: str, expected: Kind) -> dict[str, Any]:
+        """The values of a section, each of the type that it must have."""
+        values = self.section(section)
+        return {key: self.value(values, key, f"{section}.{key}", expected) for key in values}
 
 
 def one_line(text: str) -> str:

@@ -15,7 +15,7 @@ from envdoctor.collector import platform_facts
 from envdoctor.engine.requirements import parse
 from envdoctor.engine.versions import within
 from envdoctor.errors import TargetError, UsageError
-from envdoctor.probes.distributions import read_metadata, read_text, scan
+from envdoctor.probes.distributions import read_text, required_by, scan
 from envdoctor.targets import at_hand
 from envdoctor.targets.drift import pinned
 from envdoctor.targets.environment import beside_lock, of_choice, own_paths
@@ -172,6 +172,6 @@ def _closure(installed: dict[str, Distribution]) -> set[str]:
         if name in found or name not in installed:
             continue
         found.add(name)
-        lines = map(parse, read_metadata(installed[name]).requires)
+        lines = map(parse, required_by(installed[name]))
         pending += [one[0] for one in lines if one]
     return found

@@ -6,15 +6,21 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from packaging.version import InvalidVersion, Version
 
+from envdoctor import facts as kinds
+from envdoctor.engine.evaluate import matches
+from envdoctor.engine.questions import questions
+from envdoctor.facts import Answer
 from envdoctor.model import Distribution, Snapshot, Unknown
+from envdoctor.probes import answered
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
+    from envdoctor.engine.evaluate import Match, Trace
+    from envdoctor.facts import Answers, Kind, Questions
+
     Cell = Mapping[str, Any]
 
-#: What a cell without project files answers for them.
-NOTHING: Mapping[str, Any] = {"found": [], "gaps": []}
 _PLATFORM_TEXTS = {"linux": ("Linux", "posix", "x86_64"), "darwin": ("Darwin", "posix", "arm64")}
 _WINDOWS = ("Windows", "nt", "AMD64")
 
@@ -42,8 +48,15 @@ def snapshot_of(cell: Cell, vocabulary: Mapping[str, Any]) -> Snapshot:
         platform={"system": system, "machine": cell.get("machine") or _PLATFORM_TEXTS.get(system, _WINDOWS)[2]},
         start_method=_start_method(cell),
         source="the proof",
-        lookup=_Lookup(cell, vocabulary),
+        probes=_Stated(cell, vocabulary),
     )
+
+
+def matched(
+    match: Mapping[str, Any], cell: Cell, vocabulary: Mapping[str, Any], trace: Trace | None = None
+) -> list[Match]:
+    """How a compiled rule holds in a cell."""
+    return matches(match, answered(snapshot_of(cell, vocabulary), lambda now: questions([match], now)), trace)
 
 
 def _start_method(cell: Cell) -> dict[str, str]:
@@ -68,54 +81,45 @@ def _project(files: Mapping[str, str]) -> Any:
     return Project.of(files)
 
 
-class _Lookup:
-    """Answers for the facts of a cell that a snapshot reads only when asked."""
+class _Stated:
+    """Answers with what a cell states; a project in it is read."""
 
     def __init__(self, cell: Cell, vocabulary: Mapping[str, Any]) -> None:
         self.cell = cell
         self.kinds = vocabulary.get("modules", ())
         self.project = _project(cell["files"]) if "files" in cell else None
 
-    def __call__(self, kind: str, key: str) -> Any:
-        """Give the value of a fact, or :class:`Unknown`."""
+    def answers(self, questions: Questions) -> Answers:
+        """The values of facts."""
+        return {kind: {key: self._answer(kind, key) for key in questions[kind]} for kind in questions}
+
+    def _answer(self, kind: Kind[Any, Any], key: Any) -> Any:
         told = self._TOLD.get(kind)
-        value = told(self, kind, key) if told else self._unsaid(kind, key)
-        return self._unsaid(kind, key) if value is None and kind not in self._NULLABLE else value
+        value = told(self, kind, key) if told else None
+        if value is not None or kind in {kinds.ENV, kinds.LOCAL_MODULE}:
+            return value
+        return Unknown(reason=f"the cell does not say; add `{kind.section or kind.name}: {{{key}: ...}}`")
 
-    def _unsaid(self, kind: str, key: str) -> Unknown:
-        word = {"module": "modules", "library": "libraries"}.get(kind, kind)
-        return Unknown(reason=f"the cell does not say; add `{word}: {{{key}: ...}}`")
+    def _of_project(self, kind: Kind[Any, Any], key: Any) -> Any:
+        nothing = None if kind is kinds.LOCAL_MODULE else Answer()
+        return nothing if self.project is None else self.project.ask(kind, key)
 
-    def _of_project(self, kind: str, key: str) -> Any:
-        nothing = None if kind == "local_module" else NOTHING
-        return nothing if self.project is None else self.project.lookup(kind, key)
+    def _stated(self, kind: Kind[Any, Any], key: str) -> Any:
+        unsaid = False if (kind, key) == (kinds.SYSTEM, "container") else None
+        return self.cell.get(kind.section, {}).get(key, unsaid)
 
-    def _stated(self, kind: str, key: str) -> Any:
-        word = {"library": "libraries"}.get(kind, kind)
-        unsaid = False if (kind, key) == ("system", "container") else None
-        return self.cell.get(word, {}).get(key, unsaid)
-
-    def _module(self, kind: str, key: str) -> Any:
+    def _module(self, _: Kind[Any, Any], key: str) -> Any:
         value = self.cell.get("modules", {}).get(key)
         return None if value is None else self.module(value)
 
-    _TOLD: ClassVar[Mapping[str, Callable[[_Lookup, str, str], Any]]] = {
-        "config": _of_project,
-        "source": _of_project,
-        "shadows": _of_project,
-        "local_module": _of_project,
-        "artifact": lambda self, *_: {
-            "found": [_artifact(one) for one in self.cell.get("artifact", ())],
-            "gaps": [],
-        },
-        "env": lambda self, _, key: self.cell.get("env", {}).get(key),
-        "marker": lambda self, _, key: self.marker().get(key) or None,
-        "module": _module,
-        "system": _stated,
-        "process": _stated,
-        "library": _stated,
+    _TOLD: ClassVar[Mapping[Kind[Any, Any], Callable[[_Stated, Kind[Any, Any], Any], Any]]] = {
+        **dict.fromkeys((kinds.CONFIG, kinds.SOURCE, kinds.SHADOWS, kinds.LOCAL_MODULE), _of_project),
+        kinds.ARTIFACT: lambda self, *_: Answer(found=[_artifact(one) for one in self.cell.get("artifact", ())]),
+        kinds.ENV: lambda self, _, key: self.cell.get("env", {}).get(key),
+        kinds.MARKER: lambda self, _, key: self.marker().get(key) or None,
+        kinds.MODULE: _module,
+        **dict.fromkeys((kinds.SYSTEM, kinds.PROCESS, kinds.LIBRARY), _stated),
     }
-    _NULLABLE: ClassVar = frozenset(("env", "local_module"))
 
     def module(self, value: str) -> dict[str, Any]:
         """What `import` finds: a place, or a distribution."""

@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING, Any
 
 from packaging.specifiers import SpecifierSet
 
-from envdoctor.engine.evaluate import Trace, matches
+from envdoctor.engine.evaluate import Trace
 from envdoctor.model import Record
 from envdoctor.rulebase.compile import compile_rule
 from envdoctor.rulebase.conditions import leaves
 from envdoctor.rulebase.document import Complaint
-from envdoctor.workshop.cells import snapshot_of
+from envdoctor.workshop.cells import matched
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping
@@ -77,7 +77,7 @@ class Subject:
 
     def matches(self, cell: Cell, trace: Trace | None = None) -> list[Match]:
         """How the rule holds in a cell."""
-        return matches(self.match, snapshot_of(cell, self.vocabulary), trace)
+        return matched(self.match, cell, self.vocabulary, trace)
 
     def about_metadata(self) -> bool:
         """Whether the rule is about installed metadata, which only an environment that is built can show."""

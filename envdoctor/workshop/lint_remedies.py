@@ -9,10 +9,9 @@ from packaging.requirements import InvalidRequirement, Requirement
 from packaging.utils import canonicalize_name
 from packaging.version import Version
 
-from envdoctor.engine.evaluate import matches
 from envdoctor.engine.wording import fill
 from envdoctor.rulebase.compile import compile_rule
-from envdoctor.workshop.cells import snapshot_of
+from envdoctor.workshop.cells import matched
 from envdoctor.workshop.lint_proof import PYTHONS, describe
 
 if TYPE_CHECKING:
@@ -55,7 +54,7 @@ def _cured(subject: Subject, remedy: Mapping[str, Any], cell: Cell) -> Cell | No
     if "when" in remedy:
         only = subject.rule.replace(when=remedy["when"], consumers={}, remedies=[])
         match = compile_rule(only, subject.vocabulary)["match"]
-        if not matches(match, snapshot_of(cell, subject.vocabulary)):
+        if not matched(match, cell, subject.vocabulary):
             return None
     cured: dict[str, Any] | None = None
     for match_ in subject.matches(cell):

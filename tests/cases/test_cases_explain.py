@@ -8,7 +8,7 @@ import pytest
 from conftest import CHECKOUT
 from engine.rule_bases import snapshot
 
-from envdoctor.engine.explain import explain
+from envdoctor.engine.explain import explain, recognised
 from envdoctor.engine.index import from_bytes
 from envdoctor.probes.error_text import read
 from envdoctor.rulebase.compile import compile_rule, pack
@@ -131,7 +131,7 @@ def shipped():
 
 
 def explained(text, here=None):
-    return explain(read(text.replace("{site}", SITE)), here, [shipped()])
+    return explain(recognised(read(text.replace("{site}", SITE)), [shipped()]), here)
 
 
 @pytest.mark.parametrize(("text", "rule", "consumer", "bad", "good"), CASES.values(), ids=CASES)

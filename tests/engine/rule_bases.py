@@ -2,8 +2,12 @@
 
 import json
 
+from known_facts import facts_of
+
+from envdoctor.engine import diagnose as engine
+from envdoctor.engine import explain
 from envdoctor.engine.index import from_bytes
-from envdoctor.model import Distribution, Snapshot, Unknown
+from envdoctor.model import Distribution, Snapshot
 from envdoctor.rulebase.compile import compile_rule, pack
 from envdoctor.rulebase.syntax import parse
 
@@ -38,14 +42,24 @@ def base(*rules, digest="d"):
 
 
 def snapshot(packages=None, python="3.11.4", *, complete=True, lookups=None, **fields):
-    """A snapshot of a few lines; ``lookups`` maps ``(kind, key)`` to an answer."""
-    answers = lookups or {}
+    """A snapshot of a few lines; ``lookups`` maps ``(kind, key)`` to an answer, and the rest is not recorded."""
     fields = {"target": {}, "platform": {"system": "linux", "machine": "x86_64"}, **fields}
     interpreter = python if isinstance(python, dict) else {"version": python, "implementation": "cpython"}
+    installed = {name: Distribution(name=name, version=version) for name, version in (packages or {}).items()}
     return Snapshot(
         python=interpreter if python else {},
-        packages={name: Distribution(name=name, version=version) for name, version in (packages or {}).items()},
+        packages=installed,
         complete=complete,
-        lookup=lambda kind, key: answers.get((kind, key), Unknown(reason="not recorded")),
+        facts=facts_of(lookups or {}, installed),
         **fields,
     )
+
+
+def diagnose(here, indexes):
+    """What rule bases find in a snapshot that is given with all that is known of it."""
+    return engine.diagnose(here, engine.candidates(here, indexes))
+
+
+def explained(said, here, indexes):
+    """What rule bases explain of an error text."""
+    return explain.explain(explain.recognised(said, indexes), here)

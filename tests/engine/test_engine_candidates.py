@@ -3,14 +3,12 @@
 import os
 
 import pytest
-from engine.rule_bases import base, rule, snapshot
+from engine.rule_bases import base, diagnose, explained, rule, snapshot
 from hypothesis import given
 from hypothesis import strategies as st
 from packaging.specifiers import SpecifierSet
 from packaging.version import Version
 
-from envdoctor.engine.diagnose import diagnose
-from envdoctor.engine.explain import explain
 from envdoctor.engine.versions import covers
 from envdoctor.model import Distribution
 from envdoctor.probes.error_text import read
@@ -102,7 +100,7 @@ def test_an_explanation_is_confirmed_by_all_candidates():
     text = read("ImportError: cannot import name 'gone' from 'left'")
 
     def confirmed(*versions):
-        (finding,) = explain(text, undecided(left=versions), [base(written)]).findings
+        (finding,) = explained(text, undecided(left=versions), [base(written)]).findings
         return finding.confirmed
 
     assert confirmed("2.1", "4.0") is True

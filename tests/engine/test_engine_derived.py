@@ -1,12 +1,11 @@
 """Texts, environments and words of a vocabulary -> findings without a rule, and their place among those of rules."""
 
 import pytest
-from engine.rule_bases import base, rule, snapshot
+from engine.rule_bases import base, diagnose, explained, rule, snapshot
 from engine.test_engine_explain import traceback
 
 from envdoctor.engine.derived import derive, endings, modules, questions
-from envdoctor.engine.diagnose import diagnose
-from envdoctor.engine.explain import explain, told
+from envdoctor.engine.explain import told
 from envdoctor.engine.families import clues
 from envdoctor.engine.names import Names
 from envdoctor.engine.ranking import together
@@ -277,7 +276,7 @@ LOCK = "TypeError: cannot pickle '_thread.lock' object"
 def ranked(text, here, *rules, holding=()):
     said = read(text)
     known = names(here)
-    report = explain(said, here, [base(*rules)])
+    report = explained(said, here, [base(*rules)])
     found = derive(clues(said), known, here or told(said), {})
     return [one.rule for one in together(report.findings, found, holding, said, known)]
 
@@ -380,7 +379,7 @@ def test_the_object_and_the_code_come_before_rules_about_what_is_not_in_the_text
         'Traceback (most recent call last):\n  File "/home/me/main.py", line 31, in <module>\n    p.start()\n'
         "TypeError: cannot pickle 'sqlite3.Connection' object\n"
     )
-    close = explain(read(text), None, [base(rule("any-lock", symptoms=[{"message": "cannot pickle"}]))])
+    close = explained(read(text), None, [base(rule("any-lock", symptoms=[{"message": "cannot pickle"}]))])
     first, *_ = together(close.findings, derived(text), [], read(text), names())
 
     assert first.rule == "derived-not-picklable"

@@ -1,6 +1,7 @@
 """Truth tables, unknown included: what is not known is never false."""
 
 import pytest
+from known_facts import facts_of
 
 from envdoctor.engine.evaluate import Trace, holds, matches
 from envdoctor.model import Distribution, Evidence, Finding, Snapshot, Unknown
@@ -18,7 +19,7 @@ def snapshot(packages=None, **facts):
             name: Distribution(name=name, version=version, path=f"/site/{name}")
             for name, version in (packages or {}).items()
         },
-        lookup=lambda kind, key: answers.get((kind, key), Unknown(reason="not recorded")),
+        facts=facts_of(answers),
         **facts,
     )
 

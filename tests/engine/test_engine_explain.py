@@ -1,9 +1,9 @@
 """Tracebacks against rules of a few lines: by the text alone, and with an environment that confirms or rules out."""
 
 import pytest
+from engine import rule_bases
 from engine.rule_bases import base, rule, snapshot
 
-from envdoctor.engine.explain import explain
 from envdoctor.probes.error_text import read
 
 GONE = {"raises": "ImportError", "message": "cannot import name 'pad' from 'left'"}
@@ -34,7 +34,7 @@ def traceback(*modules, error="ImportError: cannot import name 'pad' from 'left'
 
 
 def explained(text, here=None, *rules):
-    return explain(read(text), here, [base(*rules)])
+    return rule_bases.explained(read(text), here, [base(*rules)])
 
 
 # -- by the text alone ---

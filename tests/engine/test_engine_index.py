@@ -3,15 +3,15 @@
 import json
 
 import pytest
-from engine.rule_bases import base, rule
+from engine.rule_bases import base, diagnose, rule
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
-from envdoctor.engine.diagnose import diagnose
-from envdoctor.engine.index import MAGIC, bucket_of, from_bytes, from_file
+from envdoctor.engine.index import MAGIC, Index, bucket_of, from_bytes
 from envdoctor.errors import EngineError
 from envdoctor.model import Distribution, Snapshot
 from envdoctor.plainjson import decode
+from envdoctor.probes import opened
 from envdoctor.rulebase.compile import pack
 
 NAMES = st.sampled_from(["a", "b", "c", "d", "left", "left-cpu", "left-gpu", "x" * 40])
@@ -87,7 +87,7 @@ def test_a_file_reads_as_its_bytes_do(tmp_path):
     path = tmp_path / "rules.idx"
     path.write_bytes(data)
 
-    on_disk, in_memory = from_file(str(path)), from_bytes(data, "x")
+    on_disk, in_memory = Index(opened(str(path)), str(path)), from_bytes(data, "x")
 
     assert list(on_disk.all()) == list(in_memory.all())
     assert (on_disk.rules, on_disk.digest, on_disk.wanted) == (
@@ -134,12 +134,12 @@ def test_another_file_is_refused_and_named(data, tmp_path):
     path = tmp_path / "rules.idx"
     path.write_bytes(data)
     with pytest.raises(EngineError, match="reinstall"):
-        from_file(str(path))
+        Index(opened(str(path)), str(path))
 
 
 def test_a_directory_is_no_rule_base(tmp_path):
     with pytest.raises((EngineError, PermissionError)):  # Windows does not open one
-        from_file(str(tmp_path))
+        Index(opened(str(tmp_path)), str(tmp_path))
 
 
 def test_a_file_cut_anywhere_is_refused_and_never_read_as_less():
@@ -166,7 +166,7 @@ def test_a_head_of_another_shape_is_refused(head, tmp_path):
     damaged(data)
     (tmp_path / "rules.idx").write_bytes(data)
     with pytest.raises(EngineError, match="reinstall"):
-        from_file(str(tmp_path / "rules.idx"))
+        Index(opened(str(tmp_path / "rules.idx")), str(tmp_path / "rules.idx"))
 
 
 DATA = pack([rule("one"), rule("two", when={"packages": {"right": "<1"}}), rule("any", when={"python": ">=3"})], "d")

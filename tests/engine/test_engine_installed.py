@@ -1,24 +1,24 @@
 """The duties of pip check, on snapshots of five lines."""
 
 import pytest
+from known_facts import facts_of
 
 from envdoctor.engine.installed import Requirements, defects
 from envdoctor.engine.tags import mismatch
-from envdoctor.model import Distribution, Snapshot, Unknown
+from envdoctor.model import Distribution, Snapshot
 
 
 def snapshot(packages, requires=None, python="3.11.4", **answers):
     facts = {("requirements", name): lines for name, lines in (requires or {}).items()}
     facts.update({(kind, key): value for kind, table in answers.items() for key, value in table.items()})
     facts.setdefault(("marker", "sys_platform"), "linux")
+    installed = {name: Distribution(name=name, version=version, location="/s") for name, version in packages.items()}
     return Snapshot(
         target={},
         python={"version": python, "implementation": "cpython", "free_threaded": False},
         platform={"system": "linux", "machine": "x86_64"},
-        packages={name: Distribution(name=name, version=version, location="/s") for name, version in packages.items()},
-        lookup=lambda kind, key: facts.get(
-            (kind, key), [] if kind == "requirements" else Unknown(reason="not recorded")
-        ),
+        packages=installed,
+        facts=facts_of(facts, installed),
     )
 
 

@@ -3,29 +3,49 @@
 from typing import ClassVar
 
 import pytest
+from known_facts import facts_of
 
 from envdoctor.engine.evaluate import Trace, holds, matches
 from envdoctor.engine.project import replacement
+from envdoctor.engine.questions import questions
+from envdoctor.engine.start_method import asked as settles
 from envdoctor.engine.start_method import in_use
+from envdoctor.facts import Answer
 from envdoctor.model import Snapshot, Unknown
+from envdoctor.probes import answered
 from envdoctor.rulebase.compile_condition import compile_condition
 
 WORDS = {"start_methods": {"follower": "default", "fixed": ["forkserver", "spawn"], "setter": "spawn"}}
 
 
 def snapshot(answers, *, gaps=(), version="3.11.4", **facts):
-    def lookup(kind, key):
-        if kind in answers:
-            found = answers[kind](key) if callable(answers[kind]) else answers[kind]
-            return {"found": found, "gaps": list(gaps)}
-        return Unknown(reason="no project")
+    return Snapshot(target={}, python={"version": version}, packages={}, probes=Searched(answers, gaps), **facts)
 
-    return Snapshot(target={}, python={"version": version}, packages={}, lookup=lookup, **facts)
+
+class Searched:
+    """Answers with what was found, by the kind of fact, in whatever a rule asks."""
+
+    def __init__(self, answers, gaps):
+        self.found, self.gaps = answers, list(gaps)
+
+    def answers(self, questions):
+        return {kind: {key: self.of(kind.name, key) for key in keys} for kind, keys in questions.items()}
+
+    def of(self, name, key):
+        if name not in self.found:
+            return Unknown(reason="no project")
+        found = self.found[name](key) if callable(self.found[name]) else self.found[name]
+        return Answer(found=found, gaps=self.gaps)
+
+
+def asked(condition, here):
+    """The snapshot with all that a condition asks of it."""
+    return answered(here, lambda now: questions([{"when": condition, "asks": []}], now))
 
 
 def verdict(when, answers, **facts):
-    trace = Trace()
-    return holds(compile_condition(when, WORDS), snapshot(answers, **facts), trace), trace
+    condition, trace = compile_condition(when, WORDS), Trace()
+    return holds(condition, asked(condition, snapshot(answers, **facts)), trace), trace
 
 
 def argument(*kinds, **more):
@@ -58,12 +78,14 @@ class TestConfig:
         verdict(
             {"config": {"file": "*.ini", "key": "a.b", "is": "set"}}, {"config": lambda key: asked.append(key) or []}
         )
-        assert asked == ["*.ini\na.b"]
+        assert asked == [("*.ini", "a.b")]
 
     def test_only_what_matches_is_shown_since_the_rest_may_be_secret(self):
         when = {"config": {"file": ".env", "key": "URL", "matches": "^postgres://"}}
         _, trace = verdict(when, {"config": [self.entry("postgres://user:password@host")]})
-        assert [(one.value, one.source) for one in trace.evidence()] == [("postgres://", "a/configs.yaml:7")]
+        (shown,) = trace.evidence()
+        assert (shown.value, shown.source) == ("postgres://", "a/configs.yaml:7")
+        assert (shown.location.path, shown.location.line) == ("a/configs.yaml", 7)
 
     def test_a_remedy_can_name_the_entry(self):
         _, trace = verdict({"config": {"file": "f", "key": "k", "equals": True}}, {"config": [self.entry(value=True)]})
@@ -187,7 +209,8 @@ class TestArtifact:
     def test_each_file_makes_a_finding_with_its_own_names(self):
         second = {**self.MODEL, "file": "other.zip"}
         compiled = {"when": compile_condition({"python": ">=3.11", "artifact": {"code": "foreign"}}, {})}
-        first, other = matches(compiled, snapshot({"artifact": [self.MODEL, second]}))
+        here = asked(compiled["when"], snapshot({"artifact": [self.MODEL, second]}))
+        first, other = matches(compiled, here)
         assert (first.names["file"], other.names["file"]) == ("model.zip", "other.zip")
         assert first.names["functions"] == '{"clip_range": 0.2, "lr_schedule": ...}'
         assert first.names["writer"] == "Python 3.8.10, lib 1.6.0"
@@ -202,10 +225,8 @@ class TestArtifact:
 
 def test_each_shadowing_file_makes_a_finding():
     compiled = {"when": compile_condition({"shadowed": "standard-library"}, {})}
-    found = matches(
-        compiled,
-        snapshot({"shadows": [{"module": "logging", "file": "logging.py"}, {"module": "random", "file": "random.py"}]}),
-    )
+    hiding = [{"module": "logging", "file": "logging.py"}, {"module": "random", "file": "random.py"}]
+    found = matches(compiled, asked(compiled["when"], snapshot({"shadows": hiding})))
     assert [(one.names["module"], one.evidence[0].fact) for one in found] == [
         ("logging", "module.logging"), ("random", "module.random"),
     ]  # fmt: skip
@@ -219,7 +240,7 @@ class TestLocalModule:
             ("local_module", "wandb"): hidden,
             ("module", "wandb"): {"kind": kind} if kind else Unknown(reason="no"),
         }
-        shot = Snapshot(target={}, python={}, packages={}, lookup=lambda *asked: answers[asked])
+        shot = Snapshot(target={}, python={}, packages={}, facts=facts_of(answers))
         return holds(compile_condition(self.WHEN, {}), shot, Trace())
 
     def test_a_file_of_the_project_comes_before_every_installed_module(self):
@@ -237,7 +258,9 @@ class TestLocalModule:
 class TestStartMethod:
     def method(self, library=None, setters=(), **facts):
         shot = snapshot({"source": list(setters)}, **facts)
-        found, seen = in_use(shot, library, WORDS["start_methods"].get(library))
+        chooses = WORDS["start_methods"].get(library)
+        shot = answered(shot, lambda now: {kind: [key] for kind, key in settles(now, library, chooses)})
+        found, seen = in_use(shot, library, chooses)
         return found, [fact for fact, _, _ in seen]
 
     def setter(self, value):
@@ -273,13 +296,13 @@ class TestStartMethod:
     ("system", {"matches": "RTX 50"}, "NVIDIA RTX 3090", False), ("system", "<2", None, False),
 ])  # fmt: skip
 def test_tables_compare_by_the_kind_of_value(kind, test, value, expected):
-    shot = Snapshot(target={}, python={}, packages={}, lookup=lambda *_: value)
+    shot = Snapshot(target={}, python={}, packages={}, facts=facts_of({(kind, "x"): value}))
     assert holds(compile_condition({kind: {"x": test}}, {}), shot, Trace()) is expected
 
 
 def test_a_library_is_there_or_not():
     for value, expected in (("missing", True), ("present", False), (Unknown(reason="no"), None)):
-        shot = Snapshot(target={}, python={}, packages={}, lookup=lambda *_, value=value: value)
+        shot = Snapshot(target={}, python={}, packages={}, facts=facts_of({("library", "libgomp.so.1"): value}))
         assert holds(compile_condition({"library": {"libgomp.so.1": "missing"}}, {}), shot, Trace()) is expected
 
 

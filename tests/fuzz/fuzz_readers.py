@@ -27,6 +27,7 @@ except ImportError:
 
 with atheris.instrument_imports(include=["envdoctor"]):
     from envdoctor.errors import EnvdoctorError
+    from envdoctor.facts import CONFIG, ENV, INSTALLED, MARKER, MODULE, SHADOWS, SYSTEM
     from envdoctor.model import Distribution
     from envdoctor.probes import artifacts, distributions
     from envdoctor.probes.project import Project, config, config_text, config_yaml, ignore, shadows  # noqa: F401
@@ -77,9 +78,11 @@ def lock(data):
 def snapshot(data):
     """A saved snapshot, and every question that can be asked of it."""
     read = snapshot_file.read(write("facts.json", data))
-    for kind in ("requirements", "requires_python", "tags", "module", "env", "system", "marker", "installed"):
+    for one in read.packages.values():
+        read.facts.metadata(one.name, one.version)
+    for kind in (ENV, INSTALLED, MARKER, MODULE, SYSTEM):
         for key in [*read.packages, "leftover"]:
-            read.lookup(kind, key)
+            read.facts.ask(kind, key)
 
 
 def rule(data):
@@ -96,9 +99,9 @@ def project(data):
         return
     there = Project.of({name: data[1:], "main.py": ""})
     for pattern in ("*", name):
-        for line in there.lookup("config", f"{pattern}\n*")["gaps"]:
+        for line in there.ask(CONFIG, (pattern, "*")).gaps:
             assert line.isprintable(), line
-    there.lookup("shadows", "standard-library")
+    there.ask(SHADOWS, "standard-library")
 
 
 def artifact(data):

@@ -2,7 +2,9 @@
 
 import os
 
-from envdoctor.model import Distribution, Evidence, Finding, Remedy, Report, Snapshot, Unknown, UnknownFact
+from known_facts import facts_of
+
+from envdoctor.model import Distribution, Evidence, Finding, Remedy, Report, Snapshot, UnknownFact
 from envdoctor.renderers.redaction import Redactor
 
 HERE = os.path.dirname(__file__)
@@ -38,7 +40,7 @@ SNAPSHOT = Snapshot(
     packages=PACKAGES,
     duplicates=[Distribution(name="gym", version="0.21.0", path="/opt/extra/gym-0.21.0.dist-info")],
     source=PREFIX,
-    lookup=lambda kind, key: ANSWERS.get((kind, key), Unknown(reason="not recorded in this snapshot")),
+    facts=facts_of(ANSWERS, PACKAGES),
 )
 PICKLE = Finding(
     rule="cloudpickle-bytecode-py311",

@@ -94,7 +94,7 @@ def test_metadata_that_is_missing_or_names_nothing_is_said_and_does_not_end_the_
 
     assert set(scanned.packages) == {"gone", "fine"}
     assert [os.path.basename(path) for path, _ in scanned.unreadable] == ["empty.dist-info"]
-    assert read_metadata(scanned.packages["gone"]).error
+    assert read_metadata(scanned.packages["gone"]).reason
     assert read_metadata(scanned.packages["fine"]).requires == ["a"]
     assert read_metadata(scanned.packages["fine"]).requires_python == ">=3.8"
 
@@ -144,9 +144,9 @@ def test_a_fifo_and_a_symlink_loop_neither_block_nor_end_the_scan(tmp_path):
     scanned = scan([str(tmp_path), str(tmp_path / "loop")])
 
     assert {"fine", "fifo", "loop"} <= set(scanned.packages)
-    assert read_metadata(scanned.packages["fifo"]).error
+    assert read_metadata(scanned.packages["fifo"]).reason
     assert wheel_tags(scanned.packages["fifo"]) is None
-    assert read_metadata(scanned.packages["loop"]).error
+    assert read_metadata(scanned.packages["loop"]).reason
 
 
 def test_wheel_tags_and_installer(tmp_path):

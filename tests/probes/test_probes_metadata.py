@@ -5,8 +5,9 @@ import os
 
 import pytest
 
+from envdoctor.model import Unknown
 from envdoctor.probes import cache as files
-from envdoctor.probes.distributions import read_metadata, scan, wheel_tags
+from envdoctor.probes.distributions import read_metadata, scan
 from envdoctor.probes.metadata import WORTH_REMEMBERING, read_all
 
 
@@ -34,15 +35,15 @@ def read(site):
 
 
 def fresh(site):
-    found = {}
-    for name, one in scan([str(site)]).packages.items():
-        metadata = read_metadata(one)
-        found[name] = (list(metadata.requires), metadata.requires_python, wheel_tags(one), metadata.error)
-    return found
+    return facts({name: read_metadata(one) for name, one in scan([str(site)]).packages.items()})
 
 
 def facts(answers):
-    return {name: (list(one.requires), one.requires_python, one.tags, one.error) for name, one in answers.items()}
+    return {name: one.reason if isinstance(one, Unknown) else plain(one) for name, one in answers.items()}
+
+
+def plain(one):
+    return list(one.requires), one.requires_python, one.tags
 
 
 @pytest.mark.skipif(os.name == "nt", reason="the cache directory is set through XDG_CACHE_HOME")

@@ -1,6 +1,7 @@
 """Remedies as the engine makes them, and environments that they are for."""
 
-from envdoctor.model import Action, Distribution, Remedy, Snapshot, Unknown
+from envdoctor.facts import INSTALLER, Facts
+from envdoctor.model import Action, Distribution, Remedy, Snapshot
 from envdoctor.remedies.commands import with_command
 
 PATH = "/opt/env/bin/python"
@@ -13,7 +14,7 @@ def examined(packages=(), tool=None, **fields):
     fields.setdefault("python", {"version": "3.11", "executable": PATH, "prefix": "/opt/env"})
     return Snapshot(
         packages={name: Distribution(name=name, version="1.0") for name in packages},
-        lookup=lambda kind, key: tools.get(key) if kind == "installer" else Unknown(reason="not recorded"),
+        facts=Facts({INSTALLER: {name: tools.get(name) for name in packages}}),
         **fields,
     )
 

@@ -12,7 +12,8 @@ from interpreters import each
 from remedies.actions import PATH, command, examined, remedy
 
 from envdoctor.model import Action, Distribution
-from envdoctor.remedies.commands import installer, with_command
+from envdoctor.probes import answered
+from envdoctor.remedies.commands import asked, installer, with_command
 
 
 @pytest.fixture(autouse=True)
@@ -295,7 +296,8 @@ class Sandbox:
 
     def apply(self, **fields):
         """Print the command for a remedy, run it in a shell as it stands, and give it back."""
-        line = with_command(remedy(**fields), self.look()).command
+        made = remedy(**fields)
+        line = with_command(made, answered(self.look(), lambda now: asked([made], now))).command
         done = run("sh", "-c", line, env=self.variables)
         assert done.returncode == 0, f"{line}\n{done.stdout}\n{done.stderr}"
         return line

@@ -9,7 +9,8 @@ from conftest import run
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from envdoctor.model import Action, Distribution, Remedy, Snapshot, Unknown
+from envdoctor.facts import INSTALLER, MANAGER, Facts
+from envdoctor.model import Action, Distribution, Remedy, Snapshot
 from envdoctor.remedies import shell as quoting
 from envdoctor.remedies.commands import with_command
 
@@ -54,18 +55,14 @@ PYPROJECT = (
 
 def place(shell, installed_by, system="linux", **manager):
     """An environment of a tool at a path with a space."""
-
-    def lookup(kind, key):
-        if kind == "installer":
-            return installed_by
-        return manager if kind == "manager" and manager else Unknown(reason="not recorded")
-
+    prefix = str(shell.folder / "an env")
+    installers = dict.fromkeys(INSTALLED, installed_by)
     return Snapshot(
         target={"kind": "interpreter"},
-        python={"version": "3.11", "executable": str(shell.python), "prefix": str(shell.folder / "an env")},
+        python={"version": "3.11", "executable": str(shell.python), "prefix": prefix},
         platform={"system": system},
         packages={name: Distribution(name=name, version="1.0") for name in INSTALLED},
-        lookup=lookup,
+        facts=Facts({INSTALLER: installers, **({MANAGER: {prefix: manager}} if manager else {})}),
     )
 
 

@@ -7,6 +7,7 @@ import pytest
 from golden import samples
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from known_facts import facts_of
 
 from envdoctor.model import Distribution, Evidence, Group, Ignore, Remedy, Report, Snapshot, Unknown, UnknownFact
 from envdoctor.renderers import json as as_json
@@ -180,14 +181,19 @@ def test_a_snapshot_is_golden_and_valid():
 
 
 def test_a_snapshot_lists_what_it_cannot_tell():
-    asked = samples.SNAPSHOT.replace(lookup=lambda kind, _key: Unknown(reason=f"no {kind}"))
+    asked = samples.SNAPSHOT.replace(
+        facts=facts_of(
+            {(kind, key): Unknown(reason=f"no {kind}") for kind, key in (("env", "A"), ("requirements", "flask"))},
+            samples.PACKAGES,
+        )
+    )
     document = json.loads(snapshot.render(asked, {"env": ["A"]}, samples.redactor()))
     assert {"fact": "env.A", "reason": "no env"} in document["unknown"]
     assert {"fact": "requirements.flask", "reason": "no requirements"} in document["unknown"]
 
 
 def test_a_variable_that_no_rule_names_is_hidden():
-    asked = samples.SNAPSHOT.replace(lookup=lambda _kind, _key: "something")
+    asked = samples.SNAPSHOT.replace(facts=facts_of({("env", "OTHER"): "something"}))
     document = json.loads(snapshot.render(asked, {"env": ["OTHER"]}, samples.redactor()))
     assert document["env"] == {"OTHER": "<redacted>"}
 

@@ -8,9 +8,8 @@ import threading
 
 import pytest
 from conftest import CHECKOUT, environment, run
-from engine.rule_bases import VOCABULARY, base, rule, snapshot
+from engine.rule_bases import VOCABULARY, base, diagnose, rule, snapshot
 
-from envdoctor.engine.diagnose import diagnose
 from envdoctor.engine.evaluate import Trace, holds
 from envdoctor.engine.index import from_bytes
 from envdoctor.errors import RuleError, UsageError

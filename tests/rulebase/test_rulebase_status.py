@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 from conftest import CHECKOUT
+from engine.rule_bases import diagnose
 
 from envdoctor.cli import main
-from envdoctor.engine.diagnose import diagnose
 from envdoctor.engine.index import from_bytes
 from envdoctor.model import Distribution, Snapshot
 from envdoctor.rulebase.reader import compile_directory

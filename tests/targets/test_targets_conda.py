@@ -6,6 +6,7 @@ import os
 import textwrap
 
 import pytest
+from known_facts import fact
 
 from envdoctor.errors import ProbeError
 from envdoctor.targets import requirements
@@ -109,7 +110,7 @@ def test_conda_lock_for_one_platform_fixes_it(tmp_path):
     assert snapshot.platform == {"system": "darwin", "machine": "arm64"}
     assert versions(snapshot) == {"idna": "3.10"}
     assert snapshot.complete
-    assert snapshot.lookup("marker", "sys_platform") == "darwin"
+    assert fact(snapshot, "marker", "sys_platform") == "darwin"
     assert versions(requirements.read(str(tmp_path / "project.conda-lock.yml"), platform="linux")) == {}
 
 

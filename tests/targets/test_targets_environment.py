@@ -10,6 +10,7 @@ import interpreters
 import pytest
 from conftest import CHECKOUT, run
 from conftest import environment as variables
+from known_facts import fact
 
 from envdoctor import collector, doctor
 from envdoctor.targets import environment
@@ -82,7 +83,7 @@ def test_an_active_environment_is_examined_from_elsewhere(folder, monkeypatch):
 
     assert snapshot.target["path"] == str(folder)
     assert versions(snapshot) == {"one": "1.0"}
-    assert snapshot.lookup("marker", "python_version") == "{}.{}".format(*sys.version_info)
+    assert fact(snapshot, "marker", "python_version") == "{}.{}".format(*sys.version_info)
 
 
 def test_the_active_environment_is_not_asked_twice_when_it_runs_envdoctor(monkeypatch):
@@ -140,9 +141,9 @@ def test_libraries_are_those_that_its_interpreter_would_load(folder, monkeypatch
     snapshot = environment.examine()
 
     names = ("libmine.so.1", "libnowhere.so.1")
-    assert [snapshot.lookup("library", name) for name in names] == ["present", "missing"]
-    assert "is not the name of a file" in snapshot.lookup("library", "a/b").reason
-    told = snapshot.lookup("system", "libstdcxx")
+    assert [fact(snapshot, "library", name) for name in names] == ["present", "missing"]
+    assert "is not the name of a file" in fact(snapshot, "library", "a/b").reason
+    told = fact(snapshot, "system", "libstdcxx")
     assert told == "3.4.66" or (not is_active and collector._mapped("libstdc++.so.6"))
 
 
@@ -170,12 +171,12 @@ def test_files_say_what_the_interpreter_says(python, tmp_path, monkeypatch):
 
     assert versions(by_files) == versions(asked) == {"in-site": "1", "by-path-file": "3"}
     assert [item.version for item in by_files.duplicates] == [item.version for item in asked.duplicates] == ["2"]
-    for fact in ("version", "implementation", "free_threaded", "prefix"):
-        assert by_files.python[fact] == asked.python[fact], fact
+    for name in ("version", "implementation", "free_threaded", "prefix"):
+        assert by_files.python[name] == asked.python[name], name
     assert by_files.platform == asked.platform
     assert by_files.start_method == asked.start_method
     for marker in ("python_version", "python_full_version", "implementation_name", "sys_platform", "os_name"):
-        assert by_files.lookup("marker", marker) == asked.lookup("marker", marker), marker
+        assert fact(by_files, "marker", marker) == fact(asked, "marker", marker), marker
 
 
 def test_an_environment_with_system_site_packages_shows_both_and_its_own_first(tmp_path, monkeypatch):
@@ -203,8 +204,8 @@ def test_the_facts_that_rules_want_are_asked_of_an_environment_that_has_to_run(t
 
     snapshot = environment.examine(lambda: {"module": ["json"], "env": ["PATH"]})
 
-    assert snapshot.lookup("module", "json")["kind"] == "standard-library"
-    assert snapshot.lookup("env", "PATH") == os.environ["PATH"]
+    assert fact(snapshot, "module", "json")["kind"] == "standard-library"
+    assert fact(snapshot, "env", "PATH") == os.environ["PATH"]
 
 
 @posix_only

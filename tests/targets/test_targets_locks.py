@@ -7,6 +7,7 @@ import os
 import textwrap
 
 import pytest
+from known_facts import fact
 
 from envdoctor.errors import ProbeError
 from envdoctor.model import Unknown
@@ -261,8 +262,8 @@ def test_pipfile():
         "markupsafe": "2.1.5",
     }
     assert "not pinned" in reasons(snapshot)["packages.colorama"]
-    assert snapshot.lookup("marker", "python_version") == "3.11"
-    assert isinstance(snapshot.lookup("marker", "sys_platform"), Unknown)
+    assert fact(snapshot, "marker", "python_version") == "3.11"
+    assert isinstance(fact(snapshot, "marker", "sys_platform"), Unknown)
     assert "colorama" not in requirements.read(data("pipenv/Pipfile.lock"), platform="linux").packages
     assert requirements.read(data("pipenv/Pipfile.lock"), "3.9").python == {"version": "3.9"}
 

@@ -10,12 +10,14 @@ import sys
 
 import pytest
 from interpreters import each
+from known_facts import fact
 
 from envdoctor import targets
 from envdoctor.errors import TargetError, UsageError
 from envdoctor.model import Unknown
+from envdoctor.probes import answered
 from envdoctor.renderers.redaction import Redactor
-from envdoctor.renderers.snapshot import render
+from envdoctor.renderers.snapshot import asked, render
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="the jobs are started and looked at as on Linux")
 
@@ -69,7 +71,7 @@ def examine(pid, **wanted):
 
 
 def facts(snapshot, *names):
-    return [snapshot.lookup("process", name) for name in names]
+    return [fact(snapshot, "process", name) for name in names]
 
 
 def notes(snapshot):
@@ -144,14 +146,14 @@ def test_a_title_over_its_variables_leaves_them_unknown(start, venv):
 
     snapshot = examine(start(code, python=os.path.join(venv, "bin", "python"), env=variables(VIRTUAL_ENV=venv)))
 
-    assert "has written a title over" in snapshot.lookup("env", "VIRTUAL_ENV").reason
+    assert "has written a title over" in fact(snapshot, "env", "VIRTUAL_ENV").reason
     assert "it may belong to a virtual environment" in notes(snapshot)["interpreters"]
 
 
 def test_a_job_without_any_variables_has_none(start):
     snapshot = examine(start("", env={}))
 
-    assert snapshot.lookup("env", "PATH") is None
+    assert fact(snapshot, "env", "PATH") is None
 
 
 def test_what_it_has_loaded_tells_the_environment_too(start, venv, tmp_path):
@@ -208,7 +210,7 @@ def test_its_variables_count_as_far_as_its_options_let_them(start, monkeypatch, 
     snapshot = examine(start("", options=options, cwd=tmp_path, env=env))
 
     names = ["ENVDOCTOR_TEST_THEIRS", "ENVDOCTOR_TEST_OURS", "PYTHONPATH"]
-    assert [snapshot.lookup("env", name) for name in names] == ["theirs", None, "src"]
+    assert [fact(snapshot, "env", name) for name in names] == ["theirs", None, "src"]
     assert ("from-path" in snapshot.packages) is seen
 
 
@@ -320,10 +322,10 @@ def test_the_machine_is_told_with_the_limits_of_the_process(start, tmp_path):
     )  # fmt: skip
 
     size = shutil.disk_usage("/dev/shm").total if os.path.isdir("/dev/shm") else 0
-    told = [snapshot.lookup("system", key) for key in ("shm", "open-files", "libstdcxx")]
+    told = [fact(snapshot, "system", key) for key in ("shm", "open-files", "libstdcxx")]
     assert told == [str(size >> 20) if size else None, "99", "3.4.88"]
-    assert int(snapshot.lookup("system", "memory")) > 0
-    assert snapshot.lookup("library", "libnowhere.so.1") == "missing"
+    assert int(fact(snapshot, "system", "memory")) > 0
+    assert fact(snapshot, "library", "libnowhere.so.1") == "missing"
     assert facts(snapshot, "shared-memory-full", "weather") == [
         False if size else None, Unknown(reason="there is no probe for it")
     ]  # fmt: skip
@@ -353,6 +355,7 @@ def test_a_saved_snapshot_of_it_says_the_same(start, tmp_path):
     (tmp_path / "job.py").write_text(CHILDREN)
     snapshot = examine(start(str(tmp_path / "job.py"), "spawn"))
     wanted = {"library": ["libnowhere.so.1"], "env": [], "module": [], "system": []}
+    snapshot = answered(snapshot, lambda now: asked(now, wanted))
     (tmp_path / "saved.json").write_text(render(snapshot, wanted, Redactor(known_env=[])))
 
     saved = targets.examine("snapshot", str(tmp_path / "saved.json"))
@@ -393,8 +396,8 @@ def test_a_container_is_read_as_files(tmp_path, change):
     try:
         assert job.stdout.readline() == b"ready\n"
         snapshot = examine(job.pid, system=["shm"])
-        told = [snapshot.lookup("system", key) for key in ("shm", "container", "gpu", "libstdcxx")]
-        library = snapshot.lookup("library", "libnowhere.so.1")
+        told = [fact(snapshot, "system", key) for key in ("shm", "container", "gpu", "libstdcxx")]
+        library = fact(snapshot, "library", "libnowhere.so.1")
         full = facts(snapshot, "shared-memory-full")
     finally:
         job.communicate(timeout=300)

@@ -6,6 +6,7 @@ import os
 import textwrap
 
 import pytest
+from known_facts import fact
 
 from envdoctor.errors import ProbeError, UsageError
 from envdoctor.model import Unknown
@@ -292,11 +293,11 @@ def test_a_major_version_alone_leaves_python_unknown(tmp_path):
 
 def test_the_snapshot_answers_for_marker_variables(tmp_path):
     snapshot = requirements.read(write(tmp_path, "idna==3.7\n"), "3.11", "win32", "x86_64")
-    assert snapshot.lookup("marker", "python_version") == "3.11"
-    assert snapshot.lookup("marker", "platform_machine") == "AMD64"
+    assert fact(snapshot, "marker", "python_version") == "3.11"
+    assert fact(snapshot, "marker", "platform_machine") == "AMD64"
     assert snapshot.platform == {"system": "win32", "machine": "AMD64"}
     for kind, key in (("marker", "python_full_version"), ("env", "HOME"), ("module", "x"), ("system", "glibc")):
-        answer = snapshot.lookup(kind, key)
+        answer = fact(snapshot, kind, key)
         assert isinstance(answer, Unknown)
         assert answer.reason
 

@@ -5,6 +5,7 @@ import sys
 import zipfile
 
 import pytest
+from known_facts import fact
 
 from envdoctor.cli import main
 from envdoctor.errors import ProbeError, UsageError
@@ -82,7 +83,7 @@ def test_without_a_platform_it_is_this_machine(folder):
 
     assert snapshot.platform["system"] == ("win32" if sys.platform == "win32" else sys.platform)
     assert snapshot.platform["machine"]
-    assert snapshot.lookup("marker", "sys_platform") == sys.platform
+    assert fact(snapshot, "marker", "sys_platform") == sys.platform
 
 
 @pytest.mark.parametrize(

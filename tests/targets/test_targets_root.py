@@ -6,6 +6,7 @@ import sysconfig
 
 import pytest
 from images import GLIBC_LOADER, MUSL_LOADER, Image, elf
+from known_facts import fact
 
 from envdoctor import targets
 from envdoctor.collector import NotKnownError
@@ -346,17 +347,17 @@ def test_libraries_are_looked_for_below_the_root(image, monkeypatch, tmp_path):
     snapshot = targets.examine("root", str(image))
 
     names = ("libgomp.so.1", "libabsolute.so", "libother.so", "libhere.so", "libc.so.6")
-    assert [snapshot.lookup("library", name) for name in names] == [
+    assert [fact(snapshot, "library", name) for name in names] == [
         "present",
         "present",
         "missing",
         "missing",
         "missing",
     ]
-    assert snapshot.lookup("system", "libstdcxx") == "3.4.19"
-    assert snapshot.lookup("system", "shm").reason == "a file system does not tell how it will be run"
+    assert fact(snapshot, "system", "libstdcxx") == "3.4.19"
+    assert fact(snapshot, "system", "shm").reason == "a file system does not tell how it will be run"
     image.file("/usr/lib/x86_64-linux-gnu/libstdc++.so.6", elf())
-    assert "names no version" in snapshot.lookup("system", "libstdcxx").reason
+    assert "names no version" in fact(snapshot, "system", "libstdcxx").reason
 
 
 # --- nothing leads out, and nothing blocks --------------------------------------------------------------------------

@@ -10,6 +10,7 @@ import jsonschema
 import pytest
 from conftest import CHECKOUT, run
 from images import Image, elf
+from known_facts import fact
 
 from envdoctor import diagnose, examine, targets
 from envdoctor.cli import main
@@ -167,8 +168,8 @@ def test_no_link_leads_out_of_the_root(image, tmp_path):
 
     assert judged(snapshot) == ["/app/.venv", "/usr"]
     assert sorted(snapshot.packages) == ["idna", "linked", "outer"]
-    assert snapshot.lookup("requirements", "linked").reason == "its metadata file is missing, empty or not readable"
-    assert snapshot.lookup("requirements", "outer").reason == "its metadata file is missing, empty or not readable"
+    assert fact(snapshot, "requirements", "linked").reason == "its metadata file is missing, empty or not readable"
+    assert fact(snapshot, "requirements", "outer").reason == "its metadata file is missing, empty or not readable"
 
 
 def test_an_absolute_link_to_a_cache_is_followed_inside_the_root(image):
@@ -179,7 +180,7 @@ def test_an_absolute_link_to_a_cache_is_followed_inside_the_root(image):
 
     snapshot = examine("root", str(image), python="/app/.venv")
 
-    assert snapshot.lookup("requirements", "idna") == ["stolen>=1"]
+    assert fact(snapshot, "requirements", "idna") == ["stolen>=1"]
 
 
 def test_a_walk_that_ends_early_says_so(image, monkeypatch):

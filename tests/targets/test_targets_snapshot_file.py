@@ -7,13 +7,16 @@ import sys
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from known_facts import OF_METADATA, fact, facts_of
 
 from envdoctor.errors import TargetError
+from envdoctor.facts import RECORDED
 from envdoctor.model import Distribution, Snapshot, Unknown
 from envdoctor.renderers.redaction import Redactor
-from envdoctor.renderers.snapshot import SECTIONS, render
+from envdoctor.renderers.snapshot import render
 from envdoctor.targets import snapshot_file
 
+KINDS = [*OF_METADATA, *(kind.name for kind in RECORDED)]
 MINIMAL = {"python": {"version": "3.11.7"}, "packages": {"cloudpickle": "1.6.0"}}
 
 
@@ -42,7 +45,7 @@ def test_the_least(load):
     assert snapshot.platform == {}
     assert snapshot.notes == ()
     assert snapshot.target["kind"] == "snapshot"
-    assert snapshot.lookup("env", "X") == Unknown(reason="not recorded in this snapshot")
+    assert fact(snapshot, "env", "X") == Unknown(reason="not recorded in this snapshot")
 
 
 def test_packages_alone(load):
@@ -179,7 +182,7 @@ def test_of_a_name_given_twice_the_last_counts(load, packages):
 def test_answers(load):
     snapshot = load(
         {
-            "packages": {"A_b": "1"},
+            "packages": {"A_b": "1", "q": "1"},
             "distributions": {"a.B": {"path": "/p", "location": "/l"}},
             "env": {"X": "1", "Y": None},
             "modules": {"distutils": {"kind": "missing"}},
@@ -194,15 +197,15 @@ def test_answers(load):
         }
     )
     assert snapshot.packages["a-b"] == Distribution(name="a-b", version="1", path="/p", location="/l")
-    assert snapshot.lookup("env", "X") == "1"
-    assert snapshot.lookup("env", "Y") is None
-    assert snapshot.lookup("env", "Z") == Unknown(reason="hidden")
-    assert snapshot.lookup("module", "distutils") == {"kind": "missing"}
-    assert snapshot.lookup("system", "container") is False
-    assert snapshot.lookup("requirements", "a-b") == ["c>=1"]
-    assert snapshot.lookup("requirements", "q") == Unknown(reason="no METADATA")
-    assert snapshot.lookup("requires_python", "a-b") == ">=3.8"
-    assert snapshot.lookup("installed", "leftover") == [["~umpy", "left behind"]]
+    assert fact(snapshot, "env", "X") == "1"
+    assert fact(snapshot, "env", "Y") is None
+    assert fact(snapshot, "env", "Z") == Unknown(reason="hidden")
+    assert fact(snapshot, "module", "distutils") == {"kind": "missing"}
+    assert fact(snapshot, "system", "container") is False
+    assert fact(snapshot, "requirements", "a-b") == ["c>=1"]
+    assert fact(snapshot, "requirements", "q") == Unknown(reason="no METADATA")
+    assert fact(snapshot, "requires_python", "a-b") == ">=3.8"
+    assert fact(snapshot, "installed", "leftover") == [["~umpy", "left behind"]]
     assert snapshot.notes[0].reason == "noise"
     assert snapshot.target["installer"] == "uv"
     assert snapshot.target["recorded"]["kind"] == "interpreter"
@@ -236,28 +239,29 @@ def snapshots(draw):
     per_package = ("requirements", "requires_python", "tags", "installer")
     answers = {
         (kind, key): draw(VALUES[kind] | UNREAD)
-        for kind in SECTIONS
+        for kind in KINDS
         for key in (packages if kind in per_package else draw(st.lists(WORDS, max_size=3, unique=True)))
+    }
+    installed = {
+        name: Distribution(name=name, version=version, path=draw(st.none() | st.just(f"/opt/{name}.dist-info")))
+        for name, version in packages.items()
     }
     return answers, Snapshot(
         target={"kind": "interpreter"},
         python={"version": draw(st.sampled_from(["3.11.7", "3.11.7+", "3.13.0rc1"])), "debug": draw(st.booleans())},
         platform={"system": "linux", "machine": "x86_64"},
         start_method={"default": "fork"},
-        packages={
-            name: Distribution(name=name, version=version, path=draw(st.none() | st.just(f"/opt/{name}.dist-info")))
-            for name, version in packages.items()
-        },
+        packages=installed,
         duplicates=[Distribution(name=name, version="9") for name in list(packages)[:1]],
         complete=draw(st.booleans()),
-        lookup=lambda kind, key: answers[kind, key],
+        facts=facts_of(answers, installed),
     )
 
 
 @given(snapshots())
 def test_what_is_written_is_read_back(place, drawn):
     answers, snapshot = drawn
-    wanted = {kind: [key for other, key in answers if other == kind] for kind in SECTIONS}
+    wanted = {kind: [key for other, key in answers if other == kind] for kind in KINDS}
     path = place / "round.json"
     path.write_text(render(snapshot, wanted, Redactor(known_env=wanted["env"])), encoding="utf-8")
     again = snapshot_file.read(str(path))
@@ -265,7 +269,7 @@ def test_what_is_written_is_read_back(place, drawn):
         assert getattr(again, name) == getattr(snapshot, name)
     assert list(again.duplicates) == list(snapshot.duplicates)
     for (kind, key), value in answers.items():
-        assert again.lookup(kind, key) == value
+        assert fact(again, kind, key) == value
 
 
 JSON = st.recursive(

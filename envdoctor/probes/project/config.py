@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from typing import Any
 
+    from envdoctor.facts import Answer
+
     #: The dotted path of a value, the value, and its line where that is known.
     Entry = tuple[str, Any, int | None]
     #: The entries of a file, and what of it could not be read: ``line 3: ...``.
@@ -37,12 +39,11 @@ class Reader:
         self._contents: dict[str, Contents] = {}
         self._left = _SECONDS
 
-    def lookup(self, key: str) -> tree.Answer:
-        r"""Answer ``GLOB + "\n" + KEY``: the scalars whose dotted path ends as the key says, in the files of the glob.
+    def lookup(self, pattern: str, path: str) -> Answer:
+        """The scalars whose dotted path ends as a key says, in the files of a glob.
 
         An entry is ``{"file": ..., "line": int or None, "key": ..., "value": ...}``.
         """
-        pattern, _, path = key.partition("\n")
         glob = Glob(pattern)
         wanted = path.split(".")
         found: list[dict[str, Any]] = []

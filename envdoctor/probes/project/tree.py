@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import time
 
-from envdoctor.model import Unknown
+from envdoctor.facts import ARTIFACT, CONFIG, LOCAL_MODULE, SHADOWS, SOURCE, Answer, Unknown
 from envdoctor.probes.project import regular_files, walk
 from envdoctor.probes.project.globs import Glob
 from envdoctor.probes.project.regular_files import UnreadError
@@ -13,10 +13,12 @@ from envdoctor.probes.project.regular_files import UnreadError
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
-    from typing import Any
+    from typing import Any, TypeVar
 
-    #: ``{"found": [...], "gaps": [reason, ...]}``
-    Answer = dict[str, list[Any]]
+    from envdoctor.facts import Kind
+
+    K = TypeVar("K")
+    V = TypeVar("V")
 
 #: The largest file that is read, and the largest that is read where it is asked for by its exact name.
 MOST_BYTES = 2 << 20
@@ -36,7 +38,7 @@ class Project:
         #: The directory, or ``None`` for a project that is not on disk.
         self.root = root
         self._source = files
-        self._answers: dict[tuple[str, str], Any] = {}
+        self._answers: dict[tuple[Kind[Any, Any], Any], Any] = {}
         self._mentions: dict[bytes, list[str]] = {}
         self._unread: dict[str, str] = {}
         self._kept: _Kept | None = None
@@ -112,37 +114,40 @@ class Project:
         """Whether a directory has this name, even one that is left out."""
         return self._source.is_directory(name)
 
-    def local_module(self, name: str) -> dict[str, Any] | None:
+    def local_module(self, name: str) -> Mapping[str, Any] | None:
         """What a script at the top would import by a name: ``{"file": ..., "namespace": bool}``."""
-        answer: dict[str, Any] | None = self.lookup("local_module", name)
-        return answer
+        found = self.ask(LOCAL_MODULE, name)
+        return None if isinstance(found, Unknown) else found
 
-    def lookup(self, kind: str, key: str) -> Any:
-        """The fact of kind ``config``, ``source``, ``shadows``, ``local_module`` or ``artifact``.
-
-        ``sources`` returns nothing: it says which ``source`` will be asked, so that the files are scanned once.
-        All but ``local_module`` are answered by ``{"found": [...], "gaps": [reason, ...]}``.
-        """
+    def ask(self, kind: Kind[K, V], key: K) -> V | Unknown:
+        """A fact that the files tell; of those of another kind they tell nothing."""
         if kind not in _ASK:
             return Unknown(reason=f"the files of a project do not tell `{kind}`")
         if (kind, key) not in self._answers:
             self._answers[kind, key] = _ASK[kind](self, key)
-        return self._answers[kind, key]
+        value: V | Unknown = self._answers[kind, key]
+        return value
 
-    def configuration(self, key: str) -> Answer:
+    def expect(self, patterns: Iterable[str]) -> None:
+        """Look into the source files for several patterns at once, before :meth:`ask` asks for each."""
+        from envdoctor.probes.source import expect
+
+        expect(self, list(patterns))
+
+    def configuration(self, key: tuple[str, str]) -> Answer:
         """The entries of configuration files that a glob and a key name; each file is read once."""
         if self._configuration is None:
             from envdoctor.probes.project.config import Reader
 
             self._configuration = Reader(self).lookup
-        return self._configuration(key)
+        return self._configuration(*key)
 
     def answer(self, found: list[Any], gaps: Iterable[str], about: Callable[[str], bool]) -> Answer:
         """What was found, with what was not read of the project and of the files that matter."""
         lines = list(dict.fromkeys([*gaps, *self.unread(about), *self.gaps]))
         if len(lines) > MOST_GAPS:
             lines[MOST_GAPS - 1 :] = [f"and {len(lines) - MOST_GAPS + 1} more files or directories were not read"]
-        return {"found": found, "gaps": lines}
+        return Answer(found=found, gaps=lines)
 
 
 class _Disk:
@@ -264,12 +269,6 @@ def _source(project: Project, key: str) -> Answer:
     return project.answer(answer["found"], answer["gaps"], walk.is_code)
 
 
-def _sources(project: Project, keys: str) -> None:
-    from envdoctor.probes.source import expect
-
-    expect(project, keys.split())
-
-
 def _shadows(project: Project, _key: str) -> Answer:
     from envdoctor.probes.project import shadows
 
@@ -290,11 +289,10 @@ def _artifact(project: Project, _key: str) -> Answer:
     return project.answer(answer["found"], answer["gaps"], lambda name: name.lower().endswith(SUFFIXES))
 
 
-_ASK: Mapping[str, Callable[[Project, str], Any]] = {
-    "config": Project.configuration,
-    "source": _source,
-    "sources": _sources,
-    "shadows": _shadows,
-    "local_module": _local_module,
-    "artifact": _artifact,
+_ASK: Mapping[Kind[Any, Any], Callable[[Project, Any], Any]] = {
+    CONFIG: Project.configuration,
+    SOURCE: _source,
+    SHADOWS: _shadows,
+    LOCAL_MODULE: _local_module,
+    ARTIFACT: _artifact,
 }

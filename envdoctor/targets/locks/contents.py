@@ -17,7 +17,7 @@ from packaging.utils import (
 from packaging.version import InvalidVersion
 
 from envdoctor.errors import ProbeError
-from envdoctor.model import Record, UnknownFact
+from envdoctor.model import Location, Record, UnknownFact
 from envdoctor.targets.markers import YES, Markers, Verdict, environment
 
 if sys.version_info >= (3, 11):
@@ -65,9 +65,9 @@ class Source(Record):
         """The last part of the path."""
         return os.path.basename(self.path)
 
-    def at(self, line: int | None) -> str:
+    def at(self, line: int | None) -> Location:
         """Where something stands, for evidence."""
-        return f"{self.path}:{line}" if self.numbered and line is not None else self.path
+        return Location(self.path, line if self.numbered else None)
 
 
 class Entry(Record):

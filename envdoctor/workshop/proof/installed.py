@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 
-from envdoctor.engine.installed import defects
+from envdoctor.engine.installed import asked, defects
+from envdoctor.probes import answered
 from envdoctor.probes.distributions import scan
 from envdoctor.targets import examine
 from envdoctor.targets.environment import beside_lock
@@ -26,5 +27,5 @@ def findings(kind: str, python: str, project: str) -> list[dict[str, str]]:
     ``project`` is the directory of the lock file, where there is one.
     Raises :class:`~envdoctor.errors.TargetError` where the interpreter does not answer.
     """
-    snapshot = beside_lock(examine("python", python), project)
+    snapshot = answered(beside_lock(examine("python", python), project), lambda now: asked([kind], now))
     return [names for _, _, names in defects(kind, snapshot)]

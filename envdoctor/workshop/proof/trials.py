@@ -15,12 +15,11 @@ from packaging.utils import canonicalize_name
 from packaging.version import Version
 
 from envdoctor.engine.diagnose import INSTALLS
-from envdoctor.engine.evaluate import matches
 from envdoctor.engine.kin import fitted
 from envdoctor.engine.wording import fill
 from envdoctor.model import Action, Record
 from envdoctor.rulebase.compile import compile_rule
-from envdoctor.workshop.cells import snapshot_of
+from envdoctor.workshop.cells import matched
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -209,8 +208,8 @@ def _remedied(
     pythons: Sequence[str],
 ) -> Iterator[Trial]:
     """The bad cell after each safe remedy that is offered in it."""
-    snapshot = snapshot_of(cell, vocabulary)
-    names = [one.names for one in matches(compiled["match"], snapshot) if trial.consumer in {None, one.consumer}]
+    matches = matched(compiled["match"], cell, vocabulary)
+    names = [one.names for one in matches if trial.consumer in {None, one.consumer}]
     names += [trial.finding] if trial.finding else []
     for remedy in rule.remedies:
         if remedy["safety"] != "safe" or remedy["kind"] not in APPLIED or not names:
@@ -219,7 +218,7 @@ def _remedied(
             continue
         if "when" in remedy:
             only = compile_rule(rule.replace(when=remedy["when"], consumers={}, remedies=[]), vocabulary)
-            if not matches(only["match"], snapshot):
+            if not matched(only["match"], cell, vocabulary):
                 continue
         applied = _apply(remedy, names[0], trial, compiled.get("kin"), pythons)
         if applied is not None:

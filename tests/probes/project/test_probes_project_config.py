@@ -9,16 +9,17 @@ import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from envdoctor.facts import CONFIG, Answer
 from envdoctor.probes.project import Project, config_text, config_yaml
 from envdoctor.probes.project.config import format_of
 
 
 def lookup(files, pattern, key):
-    return Project.of(files).lookup("config", f"{pattern}\n{key}")
+    return Project.of(files).ask(CONFIG, (pattern, key))
 
 
 def found(files, pattern, key):
-    return [(one["file"], one["line"], one["key"], one["value"]) for one in lookup(files, pattern, key)["found"]]
+    return [(one["file"], one["line"], one["key"], one["value"]) for one in lookup(files, pattern, key).found]
 
 
 def entries(form, text):
@@ -44,7 +45,7 @@ def entries(form, text):
 )
 def test_globs(pattern, names):
     files = dict.fromkeys(["configs.yaml", "a/configs.yaml", "a/b/configs.yaml"], "x: 1\n")
-    assert [one["file"] for one in lookup(files, pattern, "x")["found"]] == names
+    assert [one["file"] for one in lookup(files, pattern, "x").found] == names
 
 
 @pytest.mark.parametrize(
@@ -63,7 +64,7 @@ def test_globs(pattern, names):
 def test_keys_are_matched_from_their_end(key, keys):
     text = "defaults:\n  run: {driver_parallel: true}\n  envs: [1, 2]\nsmall:\n  run:\n    driver_parallel: false\n"
     for pattern in ("configs.yaml", "*.yaml"):
-        assert [one["key"] for one in lookup({"configs.yaml": text}, pattern, key)["found"]] == keys
+        assert [one["key"] for one in lookup({"configs.yaml": text}, pattern, key).found] == keys
 
 
 @pytest.mark.parametrize(
@@ -222,14 +223,14 @@ def test_env_values_and_lines():
     ],
 )
 def test_what_cannot_be_read_is_a_gap_with_file_and_line(name, text, gap):
-    gaps = lookup({name: text}, name, "x")["gaps"]
+    gaps = lookup({name: text}, name, "x").gaps
     assert [one[: len(gap or "")] for one in gaps] == ([gap] if gap else [])
 
 
 def test_what_was_read_before_a_mistake_still_counts():
     answer = lookup({"a.yaml": "a: 1\n---\na: [\n"}, "a.yaml", "a")
-    assert [one["value"] for one in answer["found"]] == [1]
-    assert len(answer["gaps"]) == 1
+    assert [one["value"] for one in answer.found] == [1]
+    assert len(answer.gaps) == 1
 
 
 BOMB = "a: &a [x, x, x, x, x, x, x, x, x]\n" + "".join(
@@ -270,7 +271,7 @@ HOSTILE = [
 def test_a_hostile_file_is_a_line(monkeypatch, name, text, gap):
     monkeypatch.setattr(config_yaml, "SECONDS", math.inf)  # the other limits are met first on any machine
     file = name.replace("*", "a")
-    assert lookup({file: text}, name, "x.y")["gaps"] == [f"{file}: {gap}"]
+    assert lookup({file: text}, name, "x.y").gaps == [f"{file}: {gap}"]
 
 
 @pytest.mark.parametrize(
@@ -292,13 +293,13 @@ def test_a_hostile_file_is_a_line(monkeypatch, name, text, gap):
 )
 def test_what_invites_slow_reading_is_read_or_refused(name, text):
     answer = lookup({name: text}, name, "x.y")
-    assert answer["found"] == []
-    assert len(answer["gaps"]) <= 1
+    assert answer.found == []
+    assert len(answer.gaps) <= 1
 
 
 def test_reading_one_file_has_a_time_limit(monkeypatch):
     monkeypatch.setattr(config_yaml, "SECONDS", -1)
-    assert lookup({"a.yaml": "a: 1"}, "a.yaml", "a")["gaps"] == [
+    assert lookup({"a.yaml": "a: 1"}, "a.yaml", "a").gaps == [
         "a.yaml: reading it took longer than -1 s; the rest was not read"
     ]
 
@@ -311,20 +312,19 @@ def test_no_tag_constructs_anything(tmp_path):
 
 def test_an_exact_name_admits_a_larger_file():
     text = json.dumps({"pad": "x" * (3 << 20), "a": 1})
-    assert lookup({"big.json": text}, "big.json", "a")["found"][0]["value"] == 1
-    assert lookup({"big.json": text}, "*.json", "a") == {
-        "found": [],
-        "gaps": [f"big.json is not read: it has {len(text)} bytes, and more than {2 << 20} are not read"],
-    }
+    assert lookup({"big.json": text}, "big.json", "a").found[0]["value"] == 1
+    assert lookup({"big.json": text}, "*.json", "a") == Answer(
+        found=[], gaps=[f"big.json is not read: it has {len(text)} bytes, and more than {2 << 20} are not read"]
+    )
 
 
 def test_where_many_files_match_only_those_that_can_hold_the_key_are_parsed():
     files = {"broken.yaml": "x: [", "good.yaml": "deep: {wanted: 1}", "mentions.yaml": "wanted: ["}
     answer = lookup(files, "*.yaml", "deep.wanted")
-    assert [one["file"] for one in answer["found"]] == ["good.yaml"]
-    assert answer["gaps"] == []
-    assert len(lookup(files, "*.yaml", "wanted")["gaps"]) == 1
-    assert len(lookup(files, "broken.yaml", "wanted")["gaps"]) == 1
+    assert [one["file"] for one in answer.found] == ["good.yaml"]
+    assert answer.gaps == []
+    assert len(lookup(files, "*.yaml", "wanted").gaps) == 1
+    assert len(lookup(files, "broken.yaml", "wanted").gaps) == 1
 
 
 def test_escaped_keys_are_found_in_many_files():
@@ -363,11 +363,10 @@ def test_the_python_loader_reads_alike():
 def test_a_document_of_many_values_is_searched_for_what_is_asked():
     merges = [[f"a{number}", f"b{number}"] for number in range(80_000)]
     project = Project.of({"m/tokenizer.json": json.dumps({"model": {"merges": merges}})})
-    assert project.lookup("config", "**/tokenizer.json\nmodel.merges.0.0") == {
-        "found": [{"file": "m/tokenizer.json", "line": None, "key": "model.merges.0.0", "value": "a0"}],
-        "gaps": [],
-    }
+    assert project.ask(CONFIG, ("**/tokenizer.json", "model.merges.0.0")) == Answer(
+        found=[{"file": "m/tokenizer.json", "line": None, "key": "model.merges.0.0", "value": "a0"}], gaps=[]
+    )
     broken = Project.of({"tokenizer.json": "[" + "1," * 200_000})
-    answer = broken.lookup("config", "**/tokenizer.json\nmodel.merges.0.0")
-    assert answer["found"] == []
-    assert "tokenizer.json: it is not valid JSON" in answer["gaps"][0]
+    answer = broken.ask(CONFIG, ("**/tokenizer.json", "model.merges.0.0"))
+    assert answer.found == []
+    assert "tokenizer.json: it is not valid JSON" in answer.gaps[0]

@@ -7,6 +7,7 @@ import sys
 
 import pytest
 
+from envdoctor.facts import LOCAL_MODULE, SHADOWS, Answer
 from envdoctor.probes.project import Project
 
 SCRIPT = "def main(): pass\nif __name__ == '__main__':\n    main()\n"
@@ -18,7 +19,7 @@ def shadows(**files):
         name.replace("_I_", "\0").replace("__", "/").replace("\0", "__init__") + ".py": text
         for name, text in files.items()
     }
-    return [one["file"] for one in Project.of(named).lookup("shadows", "standard-library")["found"]]
+    return [one["file"] for one in Project.of(named).ask(SHADOWS, "standard-library").found]
 
 
 @pytest.mark.parametrize("name", ["logging.py", "random/__init__.py", "types.py", "queue.py", "email/__init__.py"])
@@ -31,7 +32,7 @@ def test_what_stands_beside_a_script_is_imported_instead(tmp_path, name):
         [sys.executable, "-S", "-E", str(tmp_path / "run.py")], capture_output=True, text=True, check=False
     )
     assert str(tmp_path) in done.stdout + done.stderr
-    (found,) = Project.at(str(tmp_path)).lookup("shadows", "standard-library")["found"]
+    (found,) = Project.at(str(tmp_path)).ask(SHADOWS, "standard-library").found
     assert found == {"module": module, "file": name.removesuffix("/__init__.py")}
 
 
@@ -42,7 +43,7 @@ def test_what_is_loaded_before_or_gives_way_is_not_named(tmp_path, name):
     module = name.partition("/")[0].partition(".")[0]
     (tmp_path / "run.py").write_text(f"import {module}\n")
     subprocess.run([sys.executable, "-s", "-E", str(tmp_path / "run.py")], check=True)
-    assert Project.at(str(tmp_path)).lookup("shadows", "standard-library")["found"] == []
+    assert Project.at(str(tmp_path)).ask(SHADOWS, "standard-library").found == []
 
 
 def test_a_module_in_a_package_hides_nothing():
@@ -88,8 +89,8 @@ def test_local_module_minds_what_git_ignores(tmp_path):
     (tmp_path / ".gitignore").write_text("wandb/\nlocal.py\n")
     (tmp_path / "local.py").touch()
     project = Project.at(str(tmp_path))
-    assert project.lookup("local_module", "wandb") == {"file": "wandb", "namespace": True}
-    assert project.lookup("local_module", "local") == {"file": "local.py", "namespace": False}
+    assert project.ask(LOCAL_MODULE, "wandb") == {"file": "wandb", "namespace": True}
+    assert project.ask(LOCAL_MODULE, "local") == {"file": "local.py", "namespace": False}
 
 
 @pytest.mark.parametrize("package", ["hypothesis", "pytest", "yaml", "packaging", "rich", "psutil", "jsonschema"])
@@ -98,4 +99,4 @@ def test_an_installed_package_is_silent(package):
     if spec is None or spec.origin is None:
         pytest.skip(f"{package} is not installed")
     project = Project.at(os.path.dirname(spec.origin))
-    assert project.lookup("shadows", "standard-library") == {"found": [], "gaps": []}
+    assert project.ask(SHADOWS, "standard-library") == Answer(found=[], gaps=[])

@@ -6,6 +6,7 @@ import sys
 
 import pytest
 
+from envdoctor.facts import ARTIFACT, CONFIG, SHADOWS, SOURCE, SYSTEM, Answer
 from envdoctor.probes.project import Project
 from envdoctor.probes.project.walk import Limits
 
@@ -26,7 +27,7 @@ def put(root, name, text=""):
 
 
 def config(project, pattern="**/*.yaml", key="a"):
-    return project.lookup("config", f"{pattern}\n{key}")
+    return project.ask(CONFIG, (pattern, key))
 
 
 def test_lists_files_sorted_and_reads_them(tmp_path):
@@ -49,8 +50,9 @@ def test_imports_no_reader_before_a_file_needs_it(tmp_path):
 
     write(tmp_path, main="")
     script = (
-        "import sys; from envdoctor.probes.project import Project; p = Project.at(sys.argv[1]); p.files();"
-        "p.lookup('config', '*.yaml\\na'); p.mentioning(b'x');"
+        "import sys; from envdoctor.facts import CONFIG; from envdoctor.probes.project import Project;"
+        "p = Project.at(sys.argv[1]); p.files();"
+        "p.ask(CONFIG, ('*.yaml', 'a')); p.mentioning(b'x');"
         "print({'yaml', 'configparser', 'json', 'tomllib', 'tomli', 'ast'} & set(sys.modules))"
     )
     done = subprocess.run(
@@ -92,7 +94,7 @@ def test_a_limit_is_a_gap_that_says_where(tmp_path, limit, said):
     (gap,) = project.gaps
     assert said in gap
     assert "was not looked at" in gap
-    assert gap in config(project)["gaps"]
+    assert gap in config(project).gaps
 
 
 def test_files_of_no_interest_do_not_use_up_the_limit(tmp_path):
@@ -118,8 +120,8 @@ def test_pipes_and_sockets_are_never_opened(tmp_path, monkeypatch):
         bound.bind("socket.yaml")
         put(tmp_path, "good.yaml", "a: 1\n")
         answer = config(Project.at(str(tmp_path)))
-    assert [one["file"] for one in answer["found"]] == ["good.yaml"]
-    assert answer["gaps"] == ["pipe.yaml is not read: it is a pipe", "socket.yaml is not read: it is a socket"]
+    assert [one["file"] for one in answer.found] == ["good.yaml"]
+    assert answer.gaps == ["pipe.yaml is not read: it is a pipe", "socket.yaml is not read: it is a socket"]
 
 
 @posix
@@ -127,7 +129,7 @@ def test_links_to_devices_loops_and_nowhere_are_not_read(tmp_path):
     os.symlink("/dev/zero", tmp_path / "device.yaml")
     os.symlink("loop.yaml", tmp_path / "loop.yaml")
     os.symlink("gone", tmp_path / "nowhere.yaml")
-    gaps = config(Project.at(str(tmp_path)))["gaps"]
+    gaps = config(Project.at(str(tmp_path))).gaps
     assert gaps[0] == "device.yaml is not read: it is a device"
     assert "loop.yaml is not read" in gaps[1]
     assert gaps[2] == "nowhere.yaml is not read: No such file or directory"
@@ -151,7 +153,7 @@ def test_a_pipe_that_takes_the_place_of_a_file_does_not_block(tmp_path):
     assert project.files() == ["x.yaml"]
     path.unlink()
     os.mkfifo(path)
-    assert config(project)["gaps"] == ["x.yaml is not read: it is a pipe"]
+    assert config(project).gaps == ["x.yaml is not read: it is a pipe"]
 
 
 @posix
@@ -162,8 +164,8 @@ def test_what_may_not_be_read_is_a_line_and_the_rest_goes_on(tmp_path):
     put(tmp_path, "good.yaml", "a: 2\n")
     answer = config(Project.at(str(tmp_path)))
     (tmp_path / "closed").chmod(0o700)
-    assert [one["value"] for one in answer["found"]] == [2]
-    assert answer["gaps"] == [
+    assert [one["value"] for one in answer.found] == [2]
+    assert answer.gaps == [
         "secret.yaml is not read: Permission denied",
         "closed cannot be listed: Permission denied",
     ]
@@ -174,7 +176,7 @@ def test_a_file_that_vanishes_is_a_line(tmp_path):
     project = Project.at(str(tmp_path))
     assert project.files() == ["x.yaml"]
     path.unlink()
-    assert config(project) == {"found": [], "gaps": ["x.yaml is not read: No such file or directory"]}
+    assert config(project) == Answer(found=[], gaps=["x.yaml is not read: No such file or directory"])
 
 
 def test_a_directory_that_vanishes_ends_nothing(tmp_path):
@@ -189,7 +191,7 @@ def test_a_directory_that_vanishes_ends_nothing(tmp_path):
 def test_many_gaps_are_cut_to_twenty_lines(tmp_path):
     for number in range(30):
         put(tmp_path, f"{number:02}.yaml", "a: [")
-    gaps = config(Project.at(str(tmp_path)))["gaps"]
+    gaps = config(Project.at(str(tmp_path))).gaps
     assert len(gaps) == 20
     assert gaps[-1] == "and 11 more files or directories were not read"
 
@@ -200,8 +202,8 @@ def test_a_sparse_file_of_ten_gigabytes_is_not_read(tmp_path):
         with open(tmp_path / name, "wb") as file:
             file.truncate(10 << 30)
     project = Project.at(str(tmp_path))
-    assert config(project)["gaps"] == ["big.yaml is not read: it has 10 GiB, and more than 2 MiB are not read"]
-    assert config(project, "big.yaml")["gaps"] == [
+    assert config(project).gaps == ["big.yaml is not read: it has 10 GiB, and more than 2 MiB are not read"]
+    assert config(project, "big.yaml").gaps == [
         "big.yaml is not read: it has 10 GiB, and more than 32 MiB are not read"
     ]
     assert project.mentioning(b"\0") == []
@@ -216,7 +218,7 @@ def test_names_that_are_no_text_are_shown_and_read(tmp_path):
     project = Project.at(str(tmp_path))
     (name,) = project.files()
     assert name == "caf\\udce9\\n.yaml"
-    assert config(project)["found"] == [{"file": name, "line": 1, "key": "a", "value": 1}]
+    assert config(project).found == [{"file": name, "line": 1, "key": "a", "value": 1}]
 
 
 def test_nul_bytes_and_huge_lines_are_no_trouble(tmp_path):
@@ -252,8 +254,8 @@ def test_a_project_in_memory_answers_alike(tmp_path):
         assert project.files() == sorted(files)
         assert project.read("main.py") == b"import torch"
         assert project.mentioning(b"torch") == ["main.py"]
-        assert config(project)["found"][0]["value"] == 1
-        assert project.lookup("shadows", "standard-library")["found"] == [{"module": "logging", "file": "logging.py"}]
+        assert config(project).found[0]["value"] == 1
+        assert project.ask(SHADOWS, "standard-library").found == [{"module": "logging", "file": "logging.py"}]
         assert project.read("none.py") == b""
         assert project.unread(lambda name: name == "none.py") == [
             "none.py is not read: it is not one of the project's files"
@@ -261,7 +263,7 @@ def test_a_project_in_memory_answers_alike(tmp_path):
 
 
 def test_a_kind_that_files_do_not_tell_is_unknown():
-    assert "do not tell `system`" in Project.of({}).lookup("system", "glibc").reason
+    assert "do not tell `system`" in Project.of({}).ask(SYSTEM, "glibc").reason
 
 
 @posix
@@ -275,10 +277,10 @@ def test_rules_of_git_are_read_from_regular_files_only(tmp_path):
 def test_source_and_artefacts_are_asked_for_with_what_was_not_looked_at(tmp_path):
     write(tmp_path, a="import torch\n", b="")
     project = Project.at(str(tmp_path), Limits(files=1))
-    assert [one["file"] for one in project.lookup("source", "torch")["found"]] == ["a.py"]
-    for kind, key in (("source", "numpy"), ("artifact", ""), ("shadows", "standard-library")):
-        answer = project.lookup(kind, key)
-        assert answer["found"] == []
-        assert answer["gaps"] == project.gaps
+    assert [one["file"] for one in project.ask(SOURCE, "torch").found] == ["a.py"]
+    for kind, key in ((SOURCE, "numpy"), (ARTIFACT, ""), (SHADOWS, "standard-library")):
+        answer = project.ask(kind, key)
+        assert answer.found == []
+        assert answer.gaps == project.gaps
         assert len(project.gaps) == 1
     assert project.root == str(tmp_path)

@@ -130,9 +130,10 @@ def test_answers_about_an_unchanged_project_come_from_the_last_run(tmp_path):
     (project / "a.py").write_text(text)
     program = (
         "import sys\n"
+        "from envdoctor.facts import SOURCE\n"
         "from envdoctor.probes.project import Project\n"
-        "answer = Project.at(sys.argv[1]).lookup('source', 'lib.call')\n"
-        "print([one['line'] for one in answer['found']])\n"
+        "answer = Project.at(sys.argv[1]).ask(SOURCE, 'lib.call')\n"
+        "print([one['line'] for one in answer.found])\n"
     )
 
     def ask():
