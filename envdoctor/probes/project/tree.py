@@ -42,7 +42,7 @@ class Project:
         self._mentions: dict[bytes, list[str]] = {}
         self._unread: dict[str, str] = {}
         self._kept: _Kept | None = None
-        self._configuration: Callable[[str], Answer] | None = None
+        self._configuration: Callable[[str, str], Answer] | None = None
         self._names: list[str] | None = None
 
     @classmethod
