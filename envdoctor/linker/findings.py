@@ -37,6 +37,7 @@ _WHY = {
     "name": "{module} of {provider} was read, and nothing in it binds {name}.",
     "broken": "{module} of {provider} imports {detail}, which no installed distribution has.",
     "attribute": "The class and its bases were read in {module} of {provider}, and none of them has {name}.",
+    "result": "{provider} says of what is asked for {name} that it is of this type, which has no such attribute.",
     "module": "{provider} has no module {name} in {module}.",
     "gone": "The module-level __getattr__ of {module} refuses {name}: {provider} has removed it.",
     "standard": "The standard library has {module}{dot}{name} {span}; this environment has Python {python}.",
@@ -145,7 +146,8 @@ def _why(first: Missing, environment: Environment) -> str:
         detail=first.detail,
         span=span,
     )
-    return f"{why} {_when(first.way)}"
+    said = f" {first.detail}." if first.kind == "attribute" and first.detail else ""
+    return f"{why}{said} {_when(first.way)}"
 
 
 def _span(ends: tuple[str, str] | None) -> str:

@@ -1,0 +1,188 @@
+"""Attributes and calls of objects whose classes are known by how they are made, and which these classes do not take."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from envdoctor.linker import signatures
+from envdoctor.linker.classes import Classes, Kind, Lack
+from envdoctor.linker.history import shipped
+from envdoctor.linker.layout import PROJECT, is_aside
+from envdoctor.linker.objects import ANY
+from envdoctor.linker.missing import Missing, severity_of
+from envdoctor.linker.summary import CATCHES_ATTRIBUTE, CATCHES_TYPE
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from envdoctor.linker.history import Life
+    from envdoctor.linker.reach import Reach
+    from envdoctor.linker.world import World
+
+_TOLD_TO_CHECKERS = re.compile(rb"#\s*(type|pyright|ty|pyre):?\s*-?\s*(ignore|fixme)")
+
+
+class _Use(NamedTuple):
+    """A use in a module: what it is reached under, and the words that the module asks for before it takes them."""
+
+    name: str
+    ref: list[Any]
+    flags: int
+    ways: list[int]
+
+
+class Instances:
+    """Looks for what objects lack in some modules of a world."""
+
+    def __init__(self, world: World, reach: Reach) -> None:
+        self._world = world
+        self._reach = reach
+        self._classes = Classes(world)
+        self._history = shipped()
+        self._derived: dict[tuple[Kind, str], bool] = {}
+
+    def all(self, names: Iterable[str]) -> Iterator[Missing]:
+        """The uses that fail, by module."""
+        for name in names:
+            place = self._world.layout.modules[name]
+            if place.kind == "native" or (is_aside(name) and place.owner != PROJECT):
+                continue
+            for ref in self._world.resolver.take_note(name).get("objects", ()):
+                found = self._found(name, ref)
+                flags = self._reach.flags(name, ref) if found else None
+                if found and flags is not None:
+                    yield from self._told(_Use(name, ref, flags, self._reach.ways[name]), found)
+
+    def _found(self, name: str, ref: Sequence[Any]) -> list[Any]:
+        """For each making of an object what it lacks, or the call that does not fit; nothing where one has it."""
+        found: list[Any] = []
+        for making in ref[0]:
+            if making == ANY:
+                found.append(None)
+                continue
+            kinds = self._classes.of(making, name)
+            if kinds and all(one is None or isinstance(one, Lack) for one in kinds):
+                found += kinds
+                continue
+            receiver, _, method = making.rpartition(".")
+            kinds = self._classes.of(receiver, name) if ref[7] is not None else None
+            misfits = [self._misfit(one, method, ref[7]) for one in kinds or ()]
+            if not misfits or None in misfits:
+                return []
+            found += misfits
+        known = [one for one in found if one is not None]
+        lost = all(isinstance(one, Lack) and self._life(one.kind, one.name) for one in known)
+        return known if len(known) == len(found) or lost else []
+
+    def _misfit(self, kind: Any, method: str, call: Sequence[Any]) -> Any:
+        """What a method does not take of a call: the kind, the method, the mistake and the argument."""
+        if not isinstance(kind, Kind) or not kind.made or isinstance(kind.number, str):
+            return None
+        there = self._world.resolver.method(kind.module, kind.number, method)
+        signature = there[2] if isinstance(there, tuple) else None
+        wrong = signatures.misfit(signature, call, bound=True) if signature else None
+        return (kind, method, *wrong) if wrong else None
+
+    def _told(self, use: _Use, found: Sequence[Any]) -> Iterator[Missing]:
+        lacks = isinstance(found[0], Lack)
+        if any(isinstance(one, Lack) is not lacks for one in found):
+            return
+        world, place, first = self._world, self._world.layout.modules[use.name], found[0]
+        kind, word = first[:2]
+        severity, way = severity_of(use.ways, use.flags, CATCHES_ATTRIBUTE if lacks else CATCHES_TYPE)
+        hints = world.resolver.take_note(use.name).get("hints", ())
+        if severity == "silent" or word in hints or word[:2] == "__" or self._is_said(use):
+            return
+        if isinstance(kind.number, str):
+            module, path, detail = kind.module, f"{kind.number}.{word}", ""
+            provider = world.layout.owner(use.ref[0][0].partition(":")[0]) if module == "builtins" else ""
+            if module == "builtins" and provider in {"", place.owner, PROJECT}:
+                return
+        else:
+            home = self._home(kind, place.owner)
+            if home is None or not all(self._is_sure(use, one) for one in found):
+                return
+            provider, module, path = home
+            path = f"{path}.{word}"
+            life = self._life(kind, word) if lacks else None
+            detail = life.said() if life else ""
+        asked = (
+            use.ref[0][0]
+            .replace(":", "." if not use.ref[0][0].startswith(":") else f"{use.name}.")
+            .replace(".()", "()")
+        )
+        asked = re.sub(r"\.\((await|with)\)", "", asked)
+        kinds = {"": "standard"} if kind.module != "builtins" else {provider: "result"}
+        why = kinds.get(provider, "attribute") if lacks else first[2]
+        if not lacks:
+            severity, detail = ("info" if severity == "info" else "warning"), first[3]
+        yield Missing(
+            place.owner, place.path, use.ref[2], asked, provider, why, severity, way, module, path, detail
+        )  # fmt: skip
+
+    def _home(self, kind: Kind, consumer: str) -> tuple[str, str, str] | None:
+        """The distribution, module and name of the first class of a chain that is not the consumer's own."""
+        layout = self._world.layout
+        for module, number in self._classes.chain(kind):
+            owner = layout.owner(module)
+            if owner not in {consumer, "", PROJECT}:
+                return owner, module, self._world.resolver.class_name(module, number)
+        return None
+
+    def _is_said(self, use: _Use) -> bool:
+        """Whether the line tells type checkers to look away."""
+        lines = self._world.store.text(use.name).splitlines()
+        line = lines[use.ref[2] - 1] if 0 < use.ref[2] <= len(lines) else b""
+        return _TOLD_TO_CHECKERS.search(line) is not None
+
+    def _is_sure(self, use: _Use, one: Any) -> bool:
+        """Whether nothing gives a class what it lacks from elsewhere."""
+        world, (kind, word), lacks = self._world, one[:2], isinstance(one, Lack)
+        owner, consumer = world.layout.owner(kind.module), world.layout.modules[use.name].owner
+        if self._is_derived(kind, word, dict.fromkeys([owner, consumer])):
+            return False
+        if not lacks:
+            return True
+        if self._life(kind, word):
+            return not one.columns or use.ref[7] is not None
+        if self._classes.is_descriptor(kind) or not self._has_attributes(kind):
+            return False
+        owners = {world.layout.owner(module) for module, _ in self._classes.chain(kind)}
+        quoted = any(world.resolver.words.anywhere(one, f"{mark}{word}{mark}") for one in owners for mark in "'\"")
+        return not (one.columns or word in world.resolver.set_somewhere or quoted or self._is_open(kind))
+
+    def _has_attributes(self, kind: Kind) -> bool:
+        """Whether a class has attributes of its own: an empty one is filled by others."""
+        records = (
+            self._world.store.definitions(module)["classes"][number] for module, number in self._classes.chain(kind)
+        )
+        return any(name[:1] != "_" for record in records for name in record[1])
+
+    def _is_derived(self, kind: Kind, word: str, owners: Iterable[str]) -> bool:
+        key = (kind, word)
+        if key not in self._derived:
+            self._derived[key] = self._classes.derived(kind, word, list(owners))
+        return self._derived[key]
+
+    def _is_open(self, kind: Kind) -> bool:
+        """Whether a class makes other objects than its own, or says what others have."""
+        definitions = self._world.store.definitions
+        for module, number in self._classes.chain(kind):
+            bases, names = definitions(module)["classes"][number][:2]
+            protocols = [base for base in bases if isinstance(base, list) and base[-1].rpartition(".")[2] == "Protocol"]
+            if protocols or "__new__" in names:
+                return True
+        return False
+
+    def _life(self, kind: Kind, word: str) -> Life | None:
+        """What the history knows of an attribute that a class of a chain has lost."""
+        if self._history is None or isinstance(kind.number, str):
+            return None
+        versions = self._world.layout.versions
+        for module, number in self._classes.chain(kind):
+            name = self._world.resolver.class_name(module, number)
+            owner = self._world.layout.owner(module)
+            for life in self._history.gone(owner, versions.get(owner, ""), name, word):
+                return life
+        return None
