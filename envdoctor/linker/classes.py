@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from envdoctor.linker.objects import ANY, AWAITED, ENTERED
+from envdoctor.linker.makings import ANY, AWAITED, ENTERED
 from envdoctor.linker.summary import INSTANCE
 
 if TYPE_CHECKING:
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 _DEEPEST = 12
 _MOST = 6
 _SPECIAL = {INSTANCE, AWAITED, ENTERED}
-_MANAGING = {ENTERED: (("__enter__", INSTANCE), ("__aenter__", INSTANCE, AWAITED))}
+_MANAGING = (("__enter__", INSTANCE), ("__aenter__", INSTANCE, AWAITED))
 
 
 class Kind(NamedTuple):
@@ -27,7 +27,7 @@ class Kind(NamedTuple):
 
 
 class Lack(NamedTuple):
-    """An attribute that an instance of a class does not have; ``columns`` where it may answer for names that are data."""
+    """An attribute that an instance of a class does not have; ``columns`` where it may be one in its data."""
 
     kind: Kind
     name: str
@@ -104,23 +104,25 @@ class Classes:
         if step == INSTANCE:
             return None if kind.made else self.walk([kind._replace(made=True)], steps[1:], depth)
         if step == ENTERED and kind.made:
-            entered = [self._step(kind, [*some, *steps[1:]], depth + 1) for some in _MANAGING[ENTERED]]
+            entered = [self._step(kind, [*some, *steps[1:]], depth + 1) for some in _MANAGING]
             told = [one for one in entered if one and not any(isinstance(lack, Lack) for lack in one)]
             return told[0] if len(told) == 1 else None
-        if step in _SPECIAL or isinstance(kind.number, str):
-            return self._of_standard(kind, step) if step not in _SPECIAL else None
-        there = self._world.resolver.method(kind.module, kind.number, step)
-        if there == "none":
-            return [Lack(kind, step)] if kind.made else None
+        there = "unknown" if step in _SPECIAL else self._member(kind, step)
         if not isinstance(there, tuple):
-            return [Lack(kind, step, columns=True)] if there == "columns" and kind.made else None
+            return [Lack(kind, step, there == "columns")] if there != "unknown" and kind.made else None
         return self._made(f"c{there[1]}.{step}", there[0], steps[1:], [kind], depth)
 
-    def _of_standard(self, kind: Kind, step: str) -> list[Any] | None:
-        standard = self._world.standard
-        told = standard.offers(kind.module, f"{kind.number}.{step}") if kind.made else None
-        plain = kind.made and kind.module == "builtins" and standard.lacks(kind.module, kind.number, step)
-        return [Lack(kind, step)] if told is False or plain else None
+    def _member(self, kind: Kind, name: str) -> Any:
+        """What the resolver says of an attribute; of a special method, the first class that has it."""
+        world = self._world
+        if isinstance(kind.number, str):
+            told = world.standard.offers(kind.module, f"{kind.number}.{name}")
+            plain = kind.module == "builtins" and world.standard.lacks(kind.module, kind.number, name)
+            return "none" if told is False or plain else "unknown"
+        if name[:2] != "__":
+            return world.resolver.method(kind.module, kind.number, name)
+        records = ((one, world.store.definitions(one[0])["classes"][one[1]]) for one in self.chain(kind))
+        return next(((*one, None) for one, record in records if name in record[1]), "unknown")
 
     def _made(self, key: str, module: str, steps: Sequence[str], own: list[Any], depth: int) -> list[Any] | None:
         """What a function, method or field of a module leads to."""
@@ -187,6 +189,6 @@ class Classes:
                 for number in range(len(world.store.definitions(name).get("classes", ()))):
                     if own in self.chain(Kind(name, number))[1:]:
                         there = world.resolver.method(name, number, word)
-                        if isinstance(there, tuple) and there[:2] not in self.chain(kind) or there == "unknown":
+                        if (isinstance(there, tuple) and there[:2] not in self.chain(kind)) or there == "unknown":
                             return True
         return False

@@ -5,8 +5,9 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING, Any
 
-from envdoctor.linker import objects, signatures
+from envdoctor.linker import signatures
 from envdoctor.linker.conditions import holds
+from envdoctor.linker.makings import making
 from envdoctor.linker.scopes import Use
 from envdoctor.linker.summary import CATCHES_ALL, CONDITIONAL, LATER
 
@@ -105,7 +106,7 @@ class Expressions:
 
     def _made(self, node: ast.expr, call: object = None) -> None:
         """Take note of an attribute of what a call makes."""
-        made = objects.making(node) if type(node) is ast.Attribute else None
+        made = making(node) if type(node) is ast.Attribute else None
         if made is not None:
             reader = self._reader
             use = Use(*made, node.lineno, reader.flags, reader.attempt, reader.handler, call)

@@ -9,7 +9,7 @@ from envdoctor.linker import signatures
 from envdoctor.linker.classes import Classes, Kind, Lack
 from envdoctor.linker.history import shipped
 from envdoctor.linker.layout import PROJECT, is_aside
-from envdoctor.linker.objects import ANY
+from envdoctor.linker.makings import ANY
 from envdoctor.linker.missing import Missing, severity_of
 from envdoctor.linker.summary import CATCHES_ATTRIBUTE, CATCHES_TYPE
 
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from envdoctor.linker.reach import Reach
     from envdoctor.linker.world import World
 
+_SPECIAL = re.compile(r"\.\((await|with)\)")
 _TOLD_TO_CHECKERS = re.compile(rb"#\s*(type|pyright|ty|pyre):?\s*-?\s*(ignore|fixme)")
 
 
@@ -55,7 +56,10 @@ class Instances:
                     yield from self._told(_Use(name, ref, flags, self._reach.ways[name]), found)
 
     def _found(self, name: str, ref: Sequence[Any]) -> list[Any]:
-        """For each making of an object what it lacks, or the call that does not fit; nothing where one has it."""
+        """For each making of an object what it lacks, or the call that does not fit; nothing where one has it.
+
+        ``None`` stands for a making that may be anything, beside others of classes that have lost what is asked for.
+        """
         found: list[Any] = []
         for making in ref[0]:
             if making == ANY:
@@ -69,11 +73,13 @@ class Instances:
             kinds = self._classes.of(receiver, name) if ref[7] is not None else None
             misfits = [self._misfit(one, method, ref[7]) for one in kinds or ()]
             if not misfits or None in misfits:
-                return []
+                if kinds or ANY not in ref[0]:
+                    return []
+                misfits = [None]
             found += misfits
         known = [one for one in found if one is not None]
         lost = all(isinstance(one, Lack) and self._life(one.kind, one.name) for one in known)
-        return known if len(known) == len(found) or lost else []
+        return found if len(known) == len(found) or (lost and known) else []
 
     def _misfit(self, kind: Any, method: str, call: Sequence[Any]) -> Any:
         """What a method does not take of a call: the kind, the method, the mistake and the argument."""
@@ -85,50 +91,46 @@ class Instances:
         return (kind, method, *wrong) if wrong else None
 
     def _told(self, use: _Use, found: Sequence[Any]) -> Iterator[Missing]:
-        lacks = isinstance(found[0], Lack)
-        if any(isinstance(one, Lack) is not lacks for one in found):
-            return
-        world, place, first = self._world, self._world.layout.modules[use.name], found[0]
-        kind, word = first[:2]
+        known = [one for one in found if one is not None]
+        lacks, (kind, word) = isinstance(known[0], Lack), known[0][:2]
         severity, way = severity_of(use.ways, use.flags, CATCHES_ATTRIBUTE if lacks else CATCHES_TYPE)
-        hints = world.resolver.take_note(use.name).get("hints", ())
+        place = self._world.layout.modules[use.name]
+        hints = self._world.resolver.take_note(use.name).get("hints", ())
         if severity == "silent" or word in hints or word[:2] == "__" or self._is_said(use):
             return
-        if isinstance(kind.number, str):
-            module, path, detail = kind.module, f"{kind.number}.{word}", ""
-            provider = world.layout.owner(use.ref[0][0].partition(":")[0]) if module == "builtins" else ""
-            if module == "builtins" and provider in {"", place.owner, PROJECT}:
-                return
-        else:
-            home = self._home(kind, place.owner)
-            if home is None or not all(self._is_sure(use, one) for one in found):
-                return
-            provider, module, path = home
-            path = f"{path}.{word}"
-            life = self._life(kind, word) if lacks else None
-            detail = life.said() if life else ""
-        asked = (
-            use.ref[0][0]
-            .replace(":", "." if not use.ref[0][0].startswith(":") else f"{use.name}.")
-            .replace(".()", "()")
-        )
-        asked = re.sub(r"\.\((await|with)\)", "", asked)
-        kinds = {"": "standard"} if kind.module != "builtins" else {provider: "result"}
-        why = kinds.get(provider, "attribute") if lacks else first[2]
-        if not lacks:
-            severity, detail = ("info" if severity == "info" else "warning"), first[3]
+        first = next(one for one in use.ref[0] if one != ANY)
+        cause = self._standard_cause(kind, first) if isinstance(kind.number, str) else self._cause(use, known)
+        if any(isinstance(one, Lack) is not lacks for one in known) or cause is None or cause[0] == place.owner:
+            return
+        if not lacks or len(known) < len(found):
+            severity = "info" if severity == "info" else "warning"
+        module, _, steps = first.partition(":")
+        asked = _SPECIAL.sub("", f"{module or use.name}.{steps}").replace(".()", "()")
+        provider, why, home, path, detail = cause
         yield Missing(
-            place.owner, place.path, use.ref[2], asked, provider, why, severity, way, module, path, detail
+            place.owner, place.path, use.ref[2], asked, provider, why, severity, way, home, f"{path}.{word}", detail
         )  # fmt: skip
 
-    def _home(self, kind: Kind, consumer: str) -> tuple[str, str, str] | None:
-        """The distribution, module and name of the first class of a chain that is not the consumer's own."""
-        layout = self._world.layout
-        for module, number in self._classes.chain(kind):
-            owner = layout.owner(module)
-            if owner not in {consumer, "", PROJECT}:
-                return owner, module, self._world.resolver.class_name(module, number)
-        return None
+    def _standard_cause(self, kind: Kind, making: str) -> tuple[str, str, str, str, str] | None:
+        """Who gives an object of the standard library that lacks something, why it does, and the class."""
+        if kind.module != "builtins":
+            return "", "standard", kind.module, kind.number, ""
+        provider = self._world.layout.owner(making.partition(":")[0])
+        return (provider, "result", kind.module, kind.number, "") if provider not in {"", PROJECT} else None
+
+    def _cause(self, use: _Use, found: Sequence[Any]) -> tuple[str, str, str, str, str] | None:
+        """The same for the first class of a chain that is another distribution's, with what is known of its past."""
+        kind, word = found[0][:2]
+        consumer, layout = self._world.layout.modules[use.name].owner, self._world.layout
+        classes = ((layout.owner(module), module, number) for module, number in self._classes.chain(kind))
+        home = next((one for one in classes if one[0] not in {consumer, "", PROJECT}), None)
+        if home is None or not all(self._is_sure(use, one) for one in found):
+            return None
+        name = self._world.resolver.class_name(*home[1:])
+        if not isinstance(found[0], Lack):
+            return home[0], found[0][2], home[1], name, found[0][3]
+        life = self._life(kind, word)
+        return home[0], "attribute", home[1], name, life.said() if life else ""
 
     def _is_said(self, use: _Use) -> bool:
         """Whether the line tells type checkers to look away."""

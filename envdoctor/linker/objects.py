@@ -1,9 +1,4 @@
-"""What a module says of the types of its objects, by names alone: who makes them, and what it asks of them.
-
-An object is known by how it is made: a name, and the steps from it. Besides attributes a step is ``()`` for a call or
-an instance, ``(await)`` for what a coroutine ends with, and ``(with)`` for what a context manager gives. A name or a
-field may be bound several times; all of these *makings* count, and one that cannot be told spoils it.
-"""
+"""What a module says of the types of its objects, by names alone: who makes them, and what it asks of them."""
 
 from __future__ import annotations
 
@@ -12,21 +7,32 @@ import re
 import sys
 from typing import TYPE_CHECKING, Any
 
+from envdoctor.linker.makings import (
+    ANY,
+    AWAITED,
+    ENTERED,
+    KIND,
+    OWN,
+    annotated,
+    is_made,
+    last,
+    making,
+    makings,
+    promised,
+    settled,
+    text,
+)
 from envdoctor.linker.summary import INSTANCE
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from envdoctor.linker.makings import Making
     from envdoctor.linker.reader import Reader
     from envdoctor.linker.scopes import Scope, Use
 
     Function = ast.FunctionDef | ast.AsyncFunctionDef
-    Making = tuple[str, tuple[str, ...]]
 
-AWAITED, ENTERED = "(await)", "(with)"
-#: The making of what may be anything, beside others that are known.
-ANY = "?"
-_MOST_MAKINGS = 8
 #: Times that what the module itself makes is looked up in what it makes.
 _ROUNDS = 3
 #: Decorators that leave what a function returns as its annotation says.
@@ -35,95 +41,17 @@ _KEEPING = re.compile(
     r"|export|preload|version(added|changed)",
     re.IGNORECASE,
 )
-_LITERALS = (ast.Constant, ast.List, ast.Dict, ast.Set, ast.Tuple, ast.ListComp, ast.DictComp, ast.SetComp, ast.JoinedStr)
 _PROPERTY = re.compile(r"property$|memoize", re.IGNORECASE)
-_OPTIONAL, _UNION = {"Optional"}, {"Union"}
 _MANAGED = {"contextmanager", "asynccontextmanager"}
-_YIELDING = {"Iterator", "Generator", "AsyncIterator", "AsyncGenerator", "Iterable"}
 #: Builtin types that take each other's place from release to release.
 _PLAIN = {"str", "bytes"}
-_CLASS = "<class "
-_OWN = "<self "
-
-
-def making(node: ast.expr | None) -> Making | None:
-    """The name and the steps that make what an expression is; ``None`` where it is not that simple."""
-    steps: list[str] = []
-    while True:
-        if isinstance(node, ast.Attribute):
-            steps.append(node.attr)
-            node = node.value
-        elif isinstance(node, ast.Call):
-            steps.append(INSTANCE)
-            node = node.func
-        elif isinstance(node, ast.Await):
-            steps.append(AWAITED)
-            node = node.value
-        elif isinstance(node, ast.Subscript):
-            steps += (INSTANCE, "__getitem__")
-            node = node.value
-        else:
-            return (node.id, tuple(reversed(steps))) if isinstance(node, ast.Name) else None
-
-
-def _makings(node: ast.expr | None) -> list[Making] | None:
-    """All that an expression may be; ``None`` where that cannot be told, nothing for ``None``."""
-    if isinstance(node, ast.Constant) and node.value is None:
-        return []
-    if isinstance(node, ast.IfExp):
-        return _all([node.body, node.orelse])
-    if isinstance(node, ast.BoolOp) and isinstance(node.op, ast.Or):
-        return _all(node.values)
-    found = making(node)
-    if found is not None:
-        return [found]
-    return None if isinstance(node, _LITERALS) else [(ANY, ())]
-
-
-def _all(nodes: Sequence[ast.expr]) -> list[Making] | None:
-    found: list[Making] = []
-    for node in nodes:
-        one = _makings(node)
-        if one is None:
-            return None
-        found += one
-    return found
-
-
-def annotated(node: ast.expr | None) -> list[Making] | None:
-    """The same for what an annotation promises."""
-    if isinstance(node, ast.Constant) and isinstance(node.value, str):
-        try:
-            node = ast.parse(node.value, mode="eval").body
-        except (SyntaxError, ValueError, RecursionError, MemoryError):
-            return None
-    if isinstance(node, ast.Constant) and node.value is None:
-        return []
-    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.BitOr):
-        parts = [node.left, node.right]
-    elif isinstance(node, ast.Subscript):
-        word = last(node.value)
-        if word not in _OPTIONAL | _UNION:
-            found = making(node.value)
-            return None if found is None else [(found[0], (*found[1], INSTANCE))]
-        parts = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
-    else:
-        found = making(node)
-        return None if found is None or INSTANCE in found[1] else [(found[0], (*found[1], INSTANCE))]
-    told = [annotated(one) for one in parts]
-    return None if any(one is None for one in told) else [making for one in told for making in one or ()]
-
-
-def last(node: ast.expr) -> str | None:
-    """The last word of a dotted name."""
-    return getattr(node, "attr", None) or getattr(node, "id", None)
 
 
 class Objects:
     """Gathers, for a reader, what is said of objects while it reads.
 
-    ``uses`` are what the module asks of objects that others make: ``[makings, "", line, flags, try, handler, 0, call]``,
-    where a making is ``module:path``, and starts at this module where that is empty.
+    ``uses`` are what the module asks of objects that others make, as a summary has them. A making is ``module:path``,
+    and starts at this module where that is empty.
     """
 
     def __init__(self, reader: Reader) -> None:
@@ -155,13 +83,17 @@ class Objects:
         if name in scope.outer:
             self._spoilt.add(f"v.{name}")
             return
-        found = annotated(kind) if kind is not None else _makings(value)
-        if found is not None and (ANY, ()) not in found and (kind is not None or scope.kind == "class" or _is_made(found, scope)):
+        found = annotated(kind) if kind is not None else makings(value)
+        if (
+            found is not None
+            and (ANY, ()) not in found
+            and (kind is not None or scope.kind == "class" or is_made(found, scope))
+        ):
             scope.types.setdefault(name, []).append(found)
         if scope.kind == "class":  # where another value may stand for what instances have
-            self.field(name, found if _makings(value or ast.Constant(None)) == [] else None)
+            self.field(name, found if makings(value or ast.Constant(None)) == [] else None)
         elif scope is self._reader.top:
-            whole = found and (ANY, ()) not in found and _is_made(found, scope)
+            whole = found and (ANY, ()) not in found and is_made(found, scope)
             self._sink(f"v.{name}", found if whole else None, scope)
 
     def entered(self, target: ast.expr | None, context: ast.expr) -> None:
@@ -172,7 +104,7 @@ class Objects:
 
     def given(self, name: str, value: ast.expr | None, kind: ast.expr | None = None) -> None:
         """An attribute that a method gives its object, with its annotation if there is one."""
-        self.field(name, annotated(kind) if kind is not None else _makings(value))
+        self.field(name, annotated(kind) if kind is not None else makings(value))
 
     def field(self, name: str, found: list[Making] | None) -> None:
         """An attribute of a class or its object, and what it may be."""
@@ -212,7 +144,7 @@ class Objects:
         given = [*node.args.posonlyargs, *node.args.args]
         number = self._number(outside) if outside.kind == "class" else None
         if number is not None and given and "staticmethod" not in words:
-            kind = _CLASS if "classmethod" in words or node.name == "__new__" else _OWN
+            kind = KIND if "classmethod" in words or node.name == "__new__" else OWN
             inner.own = given.pop(0).arg
             inner.types[inner.own] = [[(f"{kind}{number}", ())]]
         for one in (*given, *node.args.kwonlyargs):
@@ -227,14 +159,14 @@ class Objects:
             and node.args.args
             and getattr(node.args.args[0].annotation, "id", None) == named
         ):
-            self._sink(key, [(f"{_OWN}{number}", ())], outside)
+            self._sink(key, [(f"{OWN}{number}", ())], outside)
             return
         if key in self._wanted:  # after overloads
             return
         if not key or node.returns is None:
             inner.returns = key
         else:
-            self._sink(key, _promised(node.returns, key), outside)
+            self._sink(key, promised(node.returns, key), outside)
 
     def overloaded(self, node: Function) -> None:
         """One of several signatures of what is defined below them."""
@@ -247,7 +179,7 @@ class Objects:
         else:
             return
         key += AWAITED if isinstance(node, ast.AsyncFunctionDef) else ""
-        self._sink(key, _promised(node.returns, key) if node.returns is not None else None, scope)
+        self._sink(key, promised(node.returns, key) if node.returns is not None else None, scope)
 
     def _key(self, node: Function, words: Sequence[str], outside: Scope, number: int | None) -> str:
         """Where it is kept what a function makes; empty where that is of no use."""
@@ -269,7 +201,7 @@ class Objects:
         if not scope.returns:
             return
         if yields == scope.returns.endswith(ENTERED):
-            self._sink(scope.returns, _makings(value), scope)
+            self._sink(scope.returns, makings(value), scope)
         elif yields:
             self._spoilt.add(scope.returns)
 
@@ -289,7 +221,7 @@ class Objects:
         if outside is not None and scope.narrowed:
             outside.narrowed |= {name for name in scope.narrowed if name not in scope.bound}
         for found, sink in scope.objects:
-            left = _settled(scope, found, anything=isinstance(sink, str))
+            left = settled(scope, found, anything=isinstance(sink, str))
             if left is None:
                 continue
             if outside is not None and any(isinstance(one, tuple) for one in left):
@@ -299,22 +231,19 @@ class Objects:
         scope.objects = []
 
     def finish(self) -> dict[str, list[str]]:
-        """The types by key, when all is read: ``f1()`` for what a function makes, ``c1.name`` for a field of a class."""
-        waiting = []
+        """The types by key, when all is read: ``f1()`` of a function, ``c1.name`` of a field, ``v.name`` of a name."""
         for found, sink in self._late:
             if isinstance(sink, str):
-                told = [self._promises(one, sink) or ANY for one in found]
-                self._told.setdefault(sink, []).append(told)
-            else:
-                waiting.append((found, sink))
-        types = {key: sorted({one for some in told for one in some}) for key, told in self._told.items()
+                self._told.setdefault(sink, []).append([self._promises(one, sink) or ANY for one in found])
+        whole = {key: sorted({one for some in told for one in some}) for key, told in self._told.items()
                  if key not in self._spoilt and len(told) == self._wanted[key]
                  and (key[0] != "v" or self._reader.top.bound.get(key[2:]) == len(told))}  # fmt: skip
-        types = {key: told for key, told in types.items() if set(told) - {ANY}}
-        for found, use in waiting:
-            self._use([self._known(one, types, 0) for one in found], use)
+        types = {key: told for key, told in whole.items() if set(told) - {ANY}}
+        for found, sink in self._late:
+            if not isinstance(sink, str):
+                self._use([self._known(one, types, 0) for one in found], sink)
         for number, use in self._own:
-            self._use([self._known((f"{_OWN}{number}", use.path), types, 0)], use)
+            self._use([self._known((f"{OWN}{number}", use.path), types, 0)], use)
         return {key: told for key, told in types.items() if all(map(_is_foreign, told))}
 
     def _promises(self, one: Any, key: str) -> str | None:
@@ -326,14 +255,14 @@ class Objects:
         root, path = one
         if root.startswith("<"):
             number = root.rpartition(" ")[2]
-            steps = path if root.startswith(_OWN) else path[1:] if path[:1] == (INSTANCE,) else None
+            steps = path if root.startswith(OWN) else path[1:] if path[:1] == (INSTANCE,) else None
             return ".".join(("self", *steps)) if key.startswith(f"c{number}.") and steps is not None else None
         if root in self._hinted and root not in self._reader.names:
-            text = _text(*self._hinted[root], path)
-            return text if _is_foreign(text) else None
+            found = text(*self._hinted[root], path)
+            return found if _is_foreign(found) else None
         if root in _PLAIN and root not in self._reader.names and path == (INSTANCE,) and "(" in key:
             return f"builtins:{root}.{INSTANCE}"
-        return _text("", root, path) if root in self._reader.names else None
+        return text("", root, path) if root in self._reader.names else None
 
     def _known(self, one: Any, types: Mapping[str, Sequence[str]], depth: int) -> list[str]:
         """The texts of a making that others know: what the module makes itself is replaced by what that is made of."""
@@ -342,14 +271,14 @@ class Objects:
             return [one]
         root, path = one
         if root in self._hinted and root not in reader.names:
-            return [_text(*self._hinted[root], path)]
-        if root.startswith(_OWN):
-            number = int(root[len(_OWN) :])
+            return [text(*self._hinted[root], path)]
+        if root.startswith(OWN):
+            number = int(root[len(OWN) :])
             key = f"c{number}."
         else:
             bound = reader.names.get(root)
             if reader.script and bound:
-                return [_text("", root, path)]
+                return [text("", root, path)]
             key, number = f"f{bound[1]}" if bound and bound[0] == "f" else "", -1
         if not key or depth > _ROUNDS:
             return []
@@ -387,7 +316,7 @@ class Objects:
         if all(top == own or top in sys.stdlib_module_names or top == "builtins" for top in tops):
             return []
         name = next((name for name, at in reader.class_numbers.items() if at == number), "")
-        return [_text("", name, (INSTANCE, *path))] if reader.names.get(name) == ["c", number] else []
+        return [text("", name, (INSTANCE, *path))] if reader.names.get(name) == ["c", number] else []
 
     def _use(self, alternatives: Sequence[list[str]], use: Use) -> None:
         """Keep a use if all that its object may be is known, and another distribution's or of a changed class."""
@@ -414,59 +343,3 @@ class Objects:
 def _is_foreign(text: str) -> bool:
     """Whether a making starts at something that is not the standard library's."""
     return text.startswith("builtins:") or text.partition(":")[0].partition(".")[0] not in sys.stdlib_module_names
-
-
-def _text(module: str, inner: str, path: Sequence[str]) -> str:
-    return f"{module}:{'.'.join(filter(None, (inner, *path)))}"
-
-
-def _is_made(found: Sequence[Making], scope: Scope) -> bool:
-    """Whether makings are of objects, and not just other names."""
-    return not found or any(INSTANCE in path or root in scope.types for root, path in found)
-
-
-def _promised(kind: ast.expr, key: str) -> list[Making] | None:
-    """What an annotation promises of what a function returns; of a context manager, what it yields."""
-    if key.endswith(ENTERED):
-        if not (isinstance(kind, ast.Subscript) and last(kind.value) in _YIELDING):
-            return None
-        kind = kind.slice.elts[0] if isinstance(kind.slice, ast.Tuple) else kind.slice
-    found = annotated(kind)
-    if found and [found[0][0], *found[0][1]][-2] == "Self" and key[0] == "c":
-        return [(f"{_OWN}{key[1:].partition('.')[0]}", ())]
-    return found
-
-
-def _settled(scope: Scope, found: Sequence[Any], *, anything: bool) -> list[Any] | None:
-    """Makings with the names of a scope resolved; where one cannot be, ``None``, or what may be anything."""
-    todo, left, steps = list(found), [], 0
-    while todo:
-        one = todo.pop()
-        steps += 1
-        if steps > _MOST_MAKINGS:
-            return None
-        if isinstance(one, str) or one[0].startswith("<"):
-            left.append(one)
-            continue
-        some = None if one[0] == ANY else _origin(scope, one)
-        if some is None and not anything:
-            return None
-        todo += some[1] if some else ()
-        left += some[0] if some else [ANY]
-    return left or None
-
-
-def _origin(scope: Scope, one: Making) -> tuple[list[Any], list[Making]] | None:
-    """What a making is of in a scope: what is settled, and what is to be looked at again."""
-    root, path = one
-    entries, origins = scope.types.get(root), scope.imports.get(root, ())
-    if entries is None:
-        if root not in scope.bound and root not in scope.shadowed:
-            return None if len(set(origins)) > 1 else ([_text(*origins[0], path) if origins else one], [])
-        return ([one], []) if scope.parent is None and root in scope.bound and not origins else None
-    whole = len(entries) == scope.bound.get(root) and not origins
-    if not whole or root in scope.shadowed or root in scope.narrowed:
-        return None
-    again = [path for entry in entries for inner, path in entry if inner == root]
-    first = [inner for entry in entries for inner in entry if inner[0] != root]
-    return [], [(base, (*more, *tail, *path)) for base, more in first for tail in ((), *again)]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import builtins
 from abc import ABCMeta
 from typing import TYPE_CHECKING, Any
 
@@ -22,6 +21,7 @@ _DEEPEST = 30
 _DEEPEST_BREAK = 12
 #: Bases of the standard library that add nothing that others ask for.
 _EMPTY_BASES = {
+    "builtins.object",
     "typing.Generic",
     "typing.Protocol",
     "abc.ABC",
@@ -357,12 +357,9 @@ class Resolver:
             return "unknown"
         if isinstance(base, int):
             return self.method(module, base, name, depth)
-        if base[0] == "builtins":
-            builtin = getattr(builtins, base[1], None)
-            return "unknown" if builtin is None or (hasattr(builtin, name) and builtin is not object) else "none"
         if ".".join(base) in _EMPTY_BASES:
             return "none"
-        if self._standard.has(base[0]):
+        if base[0] == "builtins" or self._standard.has(base[0]):
             return "none" if self._standard.lacks(base[0], base[1], name) else "unknown"
         found = self.offers(base[0], base[1])
         if found.verdict is True and found.value and found.value[0] == "class":
