@@ -55,19 +55,23 @@ class Classes:
         return self._known[key]
 
     def _of(self, module: str, steps: list[str], depth: int) -> list[Any] | None:
-        first = next((at for at, step in enumerate(steps) if step in _SPECIAL), len(steps))
-        found = self._world.resolver.offers(module, ".".join(steps[:first]))
-        value = found.value if found.verdict is True else None
-        if found.verdict is not True or depth > _DEEPEST:
+        if depth > _DEEPEST:
             return None
-        if not value:
-            return self._of_variable(module, steps, depth)
-        rest = steps[first:]
+        first = next((at for at, step in enumerate(steps) if step in _SPECIAL), len(steps))
+        for end in range(first, 0, -1):
+            found = self._world.resolver.offers(module, ".".join(steps[:end]))
+            if found.verdict is not True:
+                return None
+            if found.value and found.value[0] != "method":
+                return self._of_value(found.value, steps[end:], depth)
+        return self._of_variable(module, steps, depth)
+
+    def _of_value(self, value: Any, steps: list[str], depth: int) -> list[Any] | None:
         if value[0] == "function":
-            return self._made(f"f{value[2]}", value[1], rest, [], depth)
-        if value[0] == "standard" and self._world.standard.is_class(value[1], value[2]):
-            return self.walk([Kind(value[1], value[2], made=False)], rest, depth)
-        return self.walk([Kind(value[1], value[2], made=False)], rest, depth) if value[0] == "class" else None
+            return self._made(f"f{value[2]}", value[1], steps, [], depth)
+        if value[0] == "class" or (value[0] == "standard" and self._world.standard.is_class(value[1], value[2])):
+            return self.walk([Kind(value[1], value[2], made=False)], steps, depth)
+        return None
 
     def _of_variable(self, module: str, steps: list[str], depth: int) -> list[Any] | None:
         """What a variable of a module leads to, where it is bound."""
@@ -105,7 +109,7 @@ class Classes:
             return None if kind.made else self.walk([kind._replace(made=True)], steps[1:], depth)
         if step == ENTERED and kind.made:
             entered = [self._step(kind, [*some, *steps[1:]], depth + 1) for some in _MANAGING]
-            told = [one for one in entered if one and not any(isinstance(lack, Lack) for lack in one)]
+            told = [one for one in entered if one]
             return told[0] if len(told) == 1 else None
         there = "unknown" if step in _SPECIAL else self._member(kind, step)
         if not isinstance(there, tuple):

@@ -152,13 +152,8 @@ class Objects:
             if found:
                 inner.types[one.arg] = [found]
         key = self._key(node, words, outside, number)
-        named = getattr(node.returns, "id", None)
-        if (
-            named
-            and number is not None
-            and node.args.args
-            and getattr(node.args.args[0].annotation, "id", None) == named
-        ):
+        named, first = getattr(node.returns, "id", None), [*node.args.args, *node.args.posonlyargs][:1]
+        if key and named and number is not None and getattr(first and first[0].annotation, "id", None) == named:
             self._sink(key, [(f"{OWN}{number}", ())], outside)
             return
         if key in self._wanted:  # after overloads
