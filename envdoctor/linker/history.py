@@ -67,12 +67,6 @@ class History:
         members = (one for one in self._archive.namelist() if one != ROOTS)
         return [one.removesuffix(".json") for one in members if wanted in self._archive.read(one)]
 
-    def lost(self, distribution: str, version: str) -> dict[str, Life]:
-        """Attributes, as ``name``, and parameters, as ``method:name``, that no class of a release has, and one had."""
-        if not any(distribution in some for some in self._roots.values()):
-            return {}
-        return self._of(distribution).lost(version)
-
     def gone(self, distribution: str, version: str, kind: str, word: str) -> list[Life]:
         """What is known of an attribute that classes of a name had before a release, and have no more in it."""
         if not any(distribution in some for some in self._roots.values()):
@@ -104,24 +98,6 @@ class _Names:
         if installed is None:
             return None
         return sum((key(one) or installed) <= installed or one.split(".")[:2] == minor for one in self._releases) - 1
-
-    def lost(self, version: str) -> dict[str, Life]:
-        """The last words of attributes of classes that are gone in a release; of parameters, with their method."""
-        at = self._at(version)
-        if at is None:
-            return {}
-        gone: dict[str, str] = {}
-        kept: set[str] = set()
-        for name, spans in self._spans.items():
-            owner, _, word = name.rpartition(".")
-            if word[:1] == "_" or not owner.rpartition(".")[2][:1].isupper() or ".packages." in owner:
-                continue
-            ends = [span.partition("-")[::2] for span in spans.split(",")]
-            if any(int(first) <= at and (not end or int(end) >= at) for first, end in ends):
-                kept.add(word)
-            elif int(ends[0][0]) <= at:
-                gone.setdefault(word, name)
-        return {word: self._life(name) for word, name in gone.items() if word not in kept}
 
     def gone(self, version: str, ending: str) -> list[Life]:
         """The names with an end of two parts that an older release has, and this one has not."""

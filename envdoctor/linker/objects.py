@@ -93,6 +93,8 @@ class Objects:
         if scope.kind == "class":  # where another value may stand for what instances have
             self.field(name, found if makings(value or ast.Constant(None)) == [] else None)
         elif scope is self._reader.top:
+            if kind is not None and value is not None:  # which may stand for another
+                found = makings(value)
             whole = found and (ANY, ()) not in found and is_made(found, scope)
             self._sink(f"v.{name}", found if whole else None, scope)
 
@@ -216,6 +218,9 @@ class Objects:
         if outside is not None and scope.narrowed:
             outside.narrowed |= {name for name in scope.narrowed if name not in scope.bound}
         for found, sink in scope.objects:
+            root = found[0][0] if outside is not None and len(found) == 1 and not isinstance(sink, str) else ""
+            if root in scope.shadowed or (root in scope.bound and root not in scope.types):
+                continue  # most names hold something else
             left = settled(scope, found, anything=isinstance(sink, str))
             if left is None:
                 continue
@@ -237,8 +242,11 @@ class Objects:
         for found, sink in self._late:
             if not isinstance(sink, str):
                 self._use([self._known(one, types, 0) for one in found], sink)
+        promising = {key.partition(".")[0] for key in types}
+        foreign = [self._has_foreign_base(one) for one in range(len(self._reader.classes) if self._own else 0)]
         for number, use in self._own:
-            self._use([self._known((f"{OWN}{number}", use.path), types, 0)], use)
+            if foreign[number] or f"c{number}" in promising:
+                self._use([self._known((f"{OWN}{number}", use.path), types, 0)], use)
         return {key: told for key, told in types.items() if all(map(_is_foreign, told))}
 
     def _promises(self, one: Any, key: str) -> str | None:
@@ -303,15 +311,21 @@ class Objects:
     def _inherited(self, number: int, path: Sequence[str]) -> list[str]:
         """What a class asks of its object and does not have, where another distribution may."""
         reader = self._reader
-        bases, names, is_open = reader.classes[number][:3]
+        _, names, is_open = reader.classes[number][:3]
         if not path or is_open or path[0] in names or "*" in names or path[0][:2] == "__":
             return []
-        tops = {base[0].partition(".")[0] for base in map(reader.base, bases) if isinstance(base, list)}
-        own = reader.module.partition(".")[0]
-        if all(top == own or top in sys.stdlib_module_names or top == "builtins" for top in tops):
+        if not self._has_foreign_base(number):
             return []
         name = next((name for name, at in reader.class_numbers.items() if at == number), "")
         return [text("", name, (INSTANCE, *path))] if reader.names.get(name) == ["c", number] else []
+
+    def _has_foreign_base(self, number: int) -> bool:
+        """Whether a class is derived from one of another distribution."""
+        reader, own = self._reader, self._reader.module.partition(".")[0]
+        bases = (
+            base[0].partition(".")[0] for base in map(reader.base, reader.classes[number][0]) if isinstance(base, list)
+        )
+        return any(top not in {own, "builtins"} and top not in sys.stdlib_module_names for top in bases)
 
     def _use(self, alternatives: Sequence[list[str]], use: Use) -> None:
         """Keep a use if all that its object may be is known, and another distribution's or of a changed class."""
