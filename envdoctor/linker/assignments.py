@@ -33,7 +33,7 @@ def annotated_assign(reader: Reader, node: ast.AnnAssign) -> None:
         reader.walk(node.annotation)
     if node.value is not None or reader.scope.kind == "class":
         reader.walk(node.value)
-        assign_to(reader, node.target, node.value)
+        assign_to(reader, node.target, node.value, node.annotation)
 
 
 def augmented(reader: Reader, node: ast.AugAssign) -> None:
@@ -54,12 +54,13 @@ def _export(reader: Reader, names: list[str] | None) -> None:
     reader.exported = None if names is None or reader.exported is None else reader.exported + names
 
 
-def assign_to(reader: Reader, target: ast.expr, value: ast.expr | None) -> None:
-    """Give a target a value; ``None`` for one that is not at hand."""
+def assign_to(reader: Reader, target: ast.expr, value: ast.expr | None, kind: ast.expr | None = None) -> None:
+    """Give a target a value, with its annotation if there is one; ``None`` for a value that is not at hand."""
     if isinstance(target, ast.Name):
+        reader.objects.named(target.id, value, kind)
         _assign_name(reader, target.id, value)
     elif isinstance(target, ast.Attribute):
-        _assign_attribute(reader, target)
+        _assign_attribute(reader, target, value, kind)
     elif isinstance(target, ast.Subscript):
         reader.walk(target.slice)
         _assign_entry(reader, target)
@@ -88,10 +89,6 @@ def _assign_name(reader: Reader, name: str, value: ast.expr | None) -> None:
             bound = ["i", origins[0][0], ".".join(filter(None, (origins[0][1], *found[1])))]
         elif found and not found[1] and found[0] in reader.class_numbers:
             bound = ["c", reader.class_numbers[found[0]]]
-    if isinstance(value, ast.Call) and reader.scope.kind in reader.typed:
-        made = chain(value.func)
-        if made and (made[1] or made[:1])[-1][:1].isupper():
-            reader.scope.types[name] = made
     reader.bind_name(name, bound)
 
 
@@ -124,7 +121,9 @@ def _top_level(reader: Reader, name: str, value: ast.expr) -> None:
             reader.tables[name] = held
 
 
-def _assign_attribute(reader: Reader, target: ast.Attribute) -> None:
+def _assign_attribute(
+    reader: Reader, target: ast.Attribute, value: ast.expr | None, kind: ast.expr | None = None
+) -> None:
     found = chain(target)
     if found is None:
         if target.attr == "__class__" and "sys.modules" in ast.unparse(target):
@@ -136,6 +135,7 @@ def _assign_attribute(reader: Reader, target: ast.Attribute) -> None:
     root, path = found
     if root in {"self", "cls"} and len(path) == 1 and reader.scope.record:
         reader.scope.record[1].add(path[0])
+        reader.objects.given(path[0], value, kind)
     elif root not in {"self", "cls"}:
         reader.sets.add(target.attr)
         reader.stored(target.value, target.attr)

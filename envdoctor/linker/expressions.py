@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from envdoctor.linker import signatures
 from envdoctor.linker.conditions import holds
+from envdoctor.linker.makings import making
 from envdoctor.linker.scopes import Use
 from envdoctor.linker.summary import CATCHES_ALL, CONDITIONAL, LATER
 
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
 
 _LEAVES = {ast.Constant, str}
 _ASKING = {"hasattr", "getattr"}
+_NARROWING = {"isinstance", "issubclass", "hasattr", "type", "callable"}
 #: What may be given ``globals()`` without changing it.
 _READING = {"eval", "exec", "len", "dict", "sorted", "list"}
 _BEHIND_NAME = 2
@@ -74,6 +76,7 @@ class Expressions:
             self.use(inner.id, tuple(reversed(attributes)), node.lineno)
         else:
             stack.append(inner)
+            self._made(node)
 
     def use(self, root: str, path: tuple[str, ...], line: int, call: object = None) -> None:
         """Take note of one use."""
@@ -85,15 +88,33 @@ class Expressions:
         stack.extend(keyword.value for keyword in node.keywords)
         found = chain(node.func)
         if found is None:
-            stack.append(node.func)
+            inner = node.func
+            while type(inner) is ast.Attribute:
+                inner = inner.value
+            stack.append(inner)
+            self._made(node.func, signatures.of_call(node))
             return
         root, path = found
         if not path and root in _ASKING | {"setattr"}:
             self._asked(root, node)
+        if not path and root in _NARROWING and node.args:
+            self._reader.objects.narrow(node.args[0])
         if root not in _READING:
             for one in node.args:
                 self._reader.given_away(one)
         self.use(root, path, node.lineno, signatures.of_call(node))
+
+    def _made(self, node: ast.expr, call: object = None) -> None:
+        """Take note of an attribute of what a call makes."""
+        made = making(node) if type(node) is ast.Attribute else None
+        if made is not None:
+            reader = self._reader
+            use = Use(*made, node.lineno, reader.flags, reader.attempt, reader.handler, call)
+            reader.scope.objects.append(([made], use))
+
+    def _yield(self, node: ast.Yield | ast.YieldFrom, stack: list[ast.AST]) -> None:
+        self._reader.objects.returned(node.value if isinstance(node, ast.Yield) else None, yields=True)
+        self.walk(node.value)
 
     def _asked(self, function: str, node: ast.Call) -> None:
         """A name that ``hasattr``, ``getattr`` or ``setattr`` is given."""
@@ -104,6 +125,7 @@ class Expressions:
                 self._reader.hints.add(constant)
         elif len(node.args) == _STORING:
             self._reader.stored(node.args[0], constant)
+            self._reader.sets.update(() if constant is None else (constant,))
 
     def _choice(self, node: ast.IfExp, stack: list[ast.AST]) -> None:
         self.walk(node.test)
@@ -173,6 +195,8 @@ def children(node: ast.AST) -> list[Any]:
 # the table of this very class
 _SPECIAL: dict[type[ast.AST], Callable[[Expressions, Any, list[ast.AST]], None]] = {
     ast.Name: Expressions._name,  # noqa: SLF001
+    ast.Yield: Expressions._yield,  # noqa: SLF001
+    ast.YieldFrom: Expressions._yield,  # noqa: SLF001
     ast.Attribute: Expressions._attribute,  # noqa: SLF001
     ast.Call: Expressions._call,  # noqa: SLF001
     ast.IfExp: Expressions._choice,  # noqa: SLF001

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 MOST_PLACES = 6
 _RULES = {"unknown": "linked-argument-unknown", "many": "linked-argument-unknown", "missing": "linked-argument-missing",
           "syntax": "linked-syntax", "hidden": "linked-module-hidden",
-          "hook": "linked-hook-argument", "lost": "linked-attribute-lost",
+          "hook": "linked-hook-argument",
           "override": "linked-override"}  # fmt: skip
 _ARGUMENTS = {"unknown": "with the argument {detail}", "many": "with more than {detail} arguments",
               "missing": "without the argument {detail}"}  # fmt: skip
@@ -29,7 +29,6 @@ _TITLES = {
     "arguments": "{who} call{s} {asked}() {how}, which {provider} does not accept",
     "broken": "{who} take{s} {asked}, which cannot be imported: {detail} is not installed",
     "hidden": "{detail} hides {provider} from {who}, which take{s} {asked} of it",
-    "lost": "{who} use{s} {asked} of an object, which {provider} has no more",
     "override": "{who} override{s} {asked}, and cannot take what {provider} calls it with",
     "hook": "{who} declare{s} {detail} in the hook {name}, which {provider} does not pass",
 }
@@ -37,12 +36,12 @@ _WHY = {
     "name": "{module} of {provider} was read, and nothing in it binds {name}.",
     "broken": "{module} of {provider} imports {detail}, which no installed distribution has.",
     "attribute": "The class and its bases were read in {module} of {provider}, and none of them has {name}.",
+    "result": "{provider} says of what is asked for {name} that it is of this type, which has no such attribute.",
     "module": "{provider} has no module {name} in {module}.",
     "gone": "The module-level __getattr__ of {module} refuses {name}: {provider} has removed it.",
     "standard": "The standard library has {module}{dot}{name} {span}; this environment has Python {python}.",
     "syntax": "Python {python} cannot parse this file ({detail}), so importing it raises SyntaxError.",
     "hidden": "{detail} of the project stands beside this file, so {module} is that file, and not that of {provider}.",
-    "lost": "{detail}. Nothing that is imported here has it; whose object it is asked of is not known.",
     "override": "{provider} calls {name} {detail}, each time with arguments that the override does not take.",
     "hook": "{module} of {provider} specifies the hook {name} without {detail}, and refuses a plugin that declares it.",
     "unknown": "The signature of {module}.{name} in {provider} takes no argument {detail}.",
@@ -145,7 +144,8 @@ def _why(first: Missing, environment: Environment) -> str:
         detail=first.detail,
         span=span,
     )
-    return f"{why} {_when(first.way)}"
+    said = f" {first.detail}." if first.kind == "attribute" and first.detail else ""
+    return f"{why}{said} {_when(first.way)}"
 
 
 def _span(ends: tuple[str, str] | None) -> str:

@@ -67,11 +67,11 @@ class History:
         members = (one for one in self._archive.namelist() if one != ROOTS)
         return [one.removesuffix(".json") for one in members if wanted in self._archive.read(one)]
 
-    def lost(self, distribution: str, version: str) -> dict[str, Life]:
-        """Attributes, as ``name``, and parameters, as ``method:name``, that no class of a release has, and one had."""
+    def gone(self, distribution: str, version: str, kind: str, word: str) -> list[Life]:
+        """What is known of an attribute that classes of a name had before a release, and have no more in it."""
         if not any(distribution in some for some in self._roots.values()):
-            return {}
-        return self._of(distribution).lost(version)
+            return []
+        return self._of(distribution).gone(version, f"{kind}.{word}")
 
     def _of(self, distribution: str) -> _Names:
         if distribution not in self._kept:
@@ -86,30 +86,32 @@ class _Names:
         self._distribution = distribution
         self._releases: Sequence[str] = stated["releases"]
         self._spans: dict[str, str] = {name: spans for spans, names in stated["names"].items() for name in names}
+        self._endings: dict[str, list[str]] = {}
 
     def lives(self, name: str) -> Iterator[Life]:
         if name in self._spans:
             yield self._life(name)
 
-    def lost(self, version: str) -> dict[str, Life]:
-        """The last words of attributes of classes that are gone in a release; of parameters, with their method."""
-        installed = key(version)
+    def _at(self, version: str) -> int | None:
+        """The place of a release among those that were read, of each minor version one."""
+        installed, minor = key(version), version.split(".")[:2]
         if installed is None:
-            return {}
-        minor = version.split(".")[:2]  # of which one release was read
-        at = sum((key(one) or installed) <= installed or one.split(".")[:2] == minor for one in self._releases) - 1
-        gone: dict[str, str] = {}
-        kept: set[str] = set()
-        for name, spans in self._spans.items():
-            owner, _, word = name.rpartition(".")
-            if word[:1] == "_" or not owner.rpartition(".")[2][:1].isupper() or ".packages." in owner:
-                continue
-            ends = [span.partition("-")[::2] for span in spans.split(",")]
-            if any(int(first) <= at and (not end or int(end) >= at) for first, end in ends):
-                kept.add(word)
-            elif int(ends[0][0]) <= at:
-                gone.setdefault(word, name)
-        return {word: self._life(name) for word, name in gone.items() if word not in kept}
+            return None
+        return sum((key(one) or installed) <= installed or one.split(".")[:2] == minor for one in self._releases) - 1
+
+    def gone(self, version: str, ending: str) -> list[Life]:
+        """The names with an end of two parts that an older release has, and this one has not."""
+        if not self._endings:
+            for name in self._spans:
+                self._endings.setdefault(".".join(name.rsplit(".", 2)[1:]), []).append(name)
+        at = self._at(version)
+        return [
+            self._life(name) for name in self._endings.get(ending, ()) if at is not None and self._is_gone(name, at)
+        ]
+
+    def _is_gone(self, name: str, at: int) -> bool:
+        ends = [span.partition("-")[::2] for span in self._spans[name].split(",")]
+        return int(ends[0][0]) <= at and not any(int(one) <= at and (not end or int(end) >= at) for one, end in ends)
 
     def _life(self, name: str) -> Life:
         spans = [span.partition("-") for span in self._spans[name].split(",")]

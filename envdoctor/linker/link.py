@@ -14,8 +14,8 @@ from envdoctor.linker.beside import Beside
 from envdoctor.linker.conditions import Target
 from envdoctor.linker.findings import Environment, absorbed, findings
 from envdoctor.linker.hooks import Hooks
+from envdoctor.linker.instances import Instances
 from envdoctor.linker.layout import Layout
-from envdoctor.linker.lost import Lost
 from envdoctor.linker.missing import Missing, Search
 from envdoctor.linker.overrides import Overrides
 from envdoctor.linker.reach import Reach
@@ -78,7 +78,7 @@ def _resolved(
     tell("resolving")
     search = Search(layout, world.resolver, reach, world.standard)
     missing = [*search.all(sys.version_info[:2], target.minor), *Hooks(layout, known["hooks"]).installed()]
-    missing += Lost(world, reach).all(reach.ways)
+    missing += Instances(world, reach).all(reach.ways)
     missing += Overrides(world, known["hooks"].get("dispatch", ())).all(reach.ways)
     if natives is not None:
         tell("reading compiled modules")

@@ -6,8 +6,8 @@ import contextlib
 import os
 from typing import TYPE_CHECKING, NamedTuple
 
+from envdoctor.linker.instances import Instances
 from envdoctor.linker.layout import PROJECT, Module, is_aside
-from envdoctor.linker.lost import Lost
 from envdoctor.linker.missing import Missing, Search
 from envdoctor.linker.overrides import Overrides
 from envdoctor.linker.reach import ENTRY, Reach
@@ -146,7 +146,7 @@ def link(
     store.sources = sources.texts
     reach = Reach(layout, store, resolver, tell)
     reach.follow({key: one.way for key, one in sources.all.items()})
-    gone = [*Lost(world, reach).all(sources.all), *Overrides(world, dispatch).all(sources.all)]
+    gone = [*Instances(world, reach).all(sources.all), *Overrides(world, dispatch).all(sources.all)]
     reach.ways = {key: ways for key, ways in reach.ways.items() if key in sources.all}
     search = Search(layout, resolver, reach, world.standard)
     found = [one for one in search.all((0, 0), world.target.minor) if one.kind not in {"syntax", "broken"}]

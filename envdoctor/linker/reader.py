@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from envdoctor.linker.conditions import is_about_versions
 from envdoctor.linker.expressions import Expressions, chain
+from envdoctor.linker.objects import Objects
 from envdoctor.linker.scopes import Scope, Use
 from envdoctor.linker.statements import read_all
 from envdoctor.linker.summary import CONDITIONAL, IMPORTS, PROGRAM, Summary
@@ -41,11 +42,10 @@ class Reader:
         self.package = module if package else module.rpartition(".")[0]
         self.target = target
         self.script = script
-        #: The kinds of scope whose names are followed to the class whose instance they hold.
-        self.typed = {"function", "module"} if script else {"function"}
         self.keep = keep
         self.expressions = Expressions(self)
         self.walk = self.expressions.walk
+        self.objects = Objects(self)
         self.scope = self.top = Scope("module")
         self.flags = self.attempt = self.handler = self.attempts = 0
         self.around: dict[int, int] = {}
@@ -91,6 +91,12 @@ class Reader:
         scope.imports.setdefault(name, []).append((module, path))
         self._value(scope, name, ["i", module, path])
 
+    def imported(self, node: ast.ImportFrom) -> str:
+        """The full name of the module that a statement imports names from."""
+        parts = self.package.split(".")
+        base = parts[: len(parts) - node.level + 1] if node.level else []
+        return ".".join([*base, *([node.module] if node.module else [])])
+
     def stored(self, thing: ast.expr, name: str | None) -> None:
         """Take note of an attribute that is set on something; ``None`` for any."""
         found = chain(thing)
@@ -133,11 +139,16 @@ class Reader:
 
     def close(self, scope: Scope) -> None:
         """Give the uses of a scope that ends to what they are of."""
+        if scope.own and scope.bound.get(scope.own) == 1:
+            for use in scope.pending:
+                if use.root == scope.own:
+                    self.objects.own(use, scope.record)
         for use, module, path, own in scope.settled():
             if use.store:
                 self.stores.add((module, path))
             elif path:
                 self._keep(use, module, path, own)
+        self.objects.settle(scope)
         if scope is self.top:
             self._own_stores(scope.pending)
 
@@ -152,7 +163,7 @@ class Reader:
                     self.classes[number][3][use.path[0]] = None
                 self.classes[number][1].add(use.path[0])
 
-    def _base(self, base: tuple[str, tuple[str, ...]] | None) -> Any:
+    def base(self, base: tuple[str, tuple[str, ...]] | None) -> Any:
         """A base class as a value: a number of a class here, a module and path, ``None`` where it cannot be told."""
         if base is None:
             return None
@@ -189,11 +200,14 @@ class Reader:
 
     def summary(self) -> Summary:
         """All that was found."""
+        types = self.objects.finish()
         definitions: Summary = {
             "names": self.names,
-            "classes": [[[*map(self._base, bases)], sorted(names), *rest] for bases, names, *rest in self.classes],
+            "classes": [[[*map(self.base, bases)], sorted(names), *rest] for bases, names, *rest in self.classes],
             "functions": self.functions,
         }
+        if types:
+            definitions["types"] = types
         if "__all__" in self.names:
             definitions["all"] = None if isinstance(self.names["__all__"], list) else self.exported
         found: Summary = {
@@ -209,6 +223,7 @@ class Reader:
             "sets": sorted(self.sets),
             "around": self.around,
             "refs": list(self.refs.values()),
+            "objects": list(self.objects.uses.values()),
         }
         return {key: value for key, value in found.items() if value}
 

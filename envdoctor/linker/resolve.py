@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import builtins
 from abc import ABCMeta
 from typing import TYPE_CHECKING, Any
 
@@ -22,6 +21,7 @@ _DEEPEST = 30
 _DEEPEST_BREAK = 12
 #: Bases of the standard library that add nothing that others ask for.
 _EMPTY_BASES = {
+    "builtins.object",
     "typing.Generic",
     "typing.Protocol",
     "abc.ABC",
@@ -322,7 +322,7 @@ class Resolver:
         """Whether a class, or an instance of it, has an attribute."""
         kind, module, number = value
         method = self.method(module, number, name, depth)
-        if method == "unknown":
+        if method in ("unknown", "columns"):
             return unknown("a class that cannot be told wholly")
         if method == "none" and (name in self.set_somewhere if kind == "instance" else hasattr(ABCMeta, name)):
             return unknown("set from outside, or of the class of classes")
@@ -333,7 +333,8 @@ class Resolver:
     def method(self, module: str, number: int, name: str, depth: int = 0) -> Any:
         """The module and class that define a method, with its signature; ``None`` for another attribute.
 
-        ``"none"`` where the class has no such attribute, ``"unknown"`` where that cannot be told.
+        ``"none"`` where the class has no such attribute, ``"columns"`` where that takes it for a name in its data, and
+        ``"unknown"`` where it cannot be told.
         """
         if depth > _DEEPEST or (name[:2] == "__" and name != "__init__"):
             return "unknown"
@@ -343,24 +344,23 @@ class Resolver:
             return "unknown"
         if name in names:
             return (module, number, methods.get(name))
-        in_doubt = bool(is_open) or "*" in names or "__dict__" in names
+        doubts = {"unknown" if is_open is True or "*" in names or "__dict__" in names else is_open or "none"}
         for base in bases:
             found = self._inherited(base, module, name, depth + 1)
             if not isinstance(found, str):
                 return found
-            in_doubt = in_doubt or found == "unknown"
-        return "unknown" if in_doubt else "none"
+            doubts.add(found)
+        return max(doubts, key=("none", "columns", "unknown").index)
 
     def _inherited(self, base: Any, module: str, name: str, depth: int) -> Any:
         if base is None:
             return "unknown"
         if isinstance(base, int):
             return self.method(module, base, name, depth)
-        if base[0] == "builtins":
-            builtin = getattr(builtins, base[1], None)
-            return "unknown" if builtin is None or (hasattr(builtin, name) and builtin is not object) else "none"
         if ".".join(base) in _EMPTY_BASES:
             return "none"
+        if base[0] == "builtins" or self._standard.has(base[0]):
+            return "none" if self._standard.lacks(base[0], base[1], name) else "unknown"
         found = self.offers(base[0], base[1])
         if found.verdict is True and found.value and found.value[0] == "class":
             return self.method(found.value[1], found.value[2], name, depth)

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from envdoctor.linker.summary import INSTANCE
-
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -27,8 +25,10 @@ class Scope:
     """One module, class or function while it is read.
 
     ``bound`` counts what binds a name here, imports apart; ``imports`` has the modules and paths that a name is
-    imported from; ``types`` names what makes the value of a name: the root and path of a class. ``record`` is what is
-    kept of the class that is being read, here or around.
+    imported from; ``types`` says for each time that a name is bound what may make its value, and ``narrowed`` has names
+    whose kind is asked for. ``record`` is what is kept of the class that is being read, here or around. ``objects`` are
+    uses, and keys of types, that wait with what makes them; ``own`` is what a method calls its object, and ``returns``
+    the key of what a function returns.
     """
 
     def __init__(self, kind: str, parent: Scope | None = None) -> None:
@@ -37,10 +37,13 @@ class Scope:
         self.bound: dict[str, int] = {}
         self.shadowed: set[str] = set()
         self.imports: dict[str, list[tuple[str, str]]] = {}
-        self.types: dict[str, tuple[str, tuple[str, ...]]] = {}
+        self.types: dict[str, list[list[tuple[str, tuple[str, ...]]]]] = {}
         self.outer: set[str] = set()
         self.record: list[Any] = parent.record if parent is not None and kind == "function" else []
         self.pending: list[Use] = []
+        self.objects: list[tuple[list[Any], Any]] = []
+        self.narrowed: set[str] = set()
+        self.own = self.returns = ""
 
     def bind(self, name: str) -> None:
         """Take note of a name that gets a value here."""
@@ -53,8 +56,8 @@ class Scope:
         """
         for use in self.pending:
             root, path = use.root, use.path
-            if self.bound.get(root) == 1 and root in self.types and root not in self.shadowed:
-                root, path = self.types[root][0], (*self.types[root][1], INSTANCE, *path)
+            if root in self.types and root != self.own and not use.store:
+                self.objects.append(([(root, path)], use))
             if root in self.bound or root in self.shadowed:
                 continue
             origins = self.imports.get(root)

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import functools
+import importlib
 import json
+import sys
 import zlib
 from importlib import resources
 from typing import TYPE_CHECKING, Any
@@ -19,6 +21,32 @@ def _data() -> dict[str, Any]:
     packed = resources.files("envdoctor.linker").joinpath("standard.dat").read_bytes()
     data: dict[str, Any] = json.loads(zlib.decompress(packed))
     return data
+
+
+@functools.cache
+def _lacks(module: str, kind: str, name: str) -> bool:
+    """The same for the Python that runs this; what an object is given when it is made stands in the source only."""
+    found = _found(module, kind)
+    if not isinstance(found, type):
+        return False
+    files = {getattr(sys.modules.get(one.__module__), "__file__", None) for one in found.__mro__}
+    return not hasattr(found, name) and not any(name in _source(file) for file in files if file)
+
+
+@functools.cache
+def _found(module: str, path: str) -> Any:
+    try:
+        return functools.reduce(getattr, path.split("."), importlib.import_module(module))
+    except (ImportError, AttributeError):
+        return None
+
+
+@functools.lru_cache(64)
+def _source(path: str) -> str:
+    if not path.endswith(".py"):
+        return ""
+    with open(path, encoding="utf-8", errors="replace") as file:
+        return file.read()
 
 
 class Standard:
@@ -49,6 +77,14 @@ class Standard:
             return None
         yes, maybe = entry
         return True if yes & self._bit else None if maybe & self._bit else False
+
+    def is_class(self, module: str, name: str) -> bool:
+        """Whether a name of the library is a class in the Python that runs this."""
+        return isinstance(_found(module, name), type)
+
+    def lacks(self, module: str, kind: str, name: str) -> bool:
+        """Whether neither a class of the library nor the source around it has an attribute, in any version."""
+        return f"{kind}.{name}" not in self._changes(module) and _lacks(module, kind, name)
 
     def _changes(self, module: str) -> dict[str, tuple[int, int]]:
         held = self._names.get(module)

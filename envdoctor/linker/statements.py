@@ -35,11 +35,7 @@ def _import(reader: Reader, node: ast.Import) -> None:
 
 
 def _import_from(reader: Reader, node: ast.ImportFrom) -> None:
-    module = node.module or ""
-    if node.level:
-        parts = reader.package.split(".")
-        base = parts[: len(parts) - node.level + 1]
-        module = ".".join([*base, *([module] if module else [])])
+    module = reader.imported(node)
     if module == "__future__":
         reader.lazy_annotations |= any(alias.name == "annotations" for alias in node.names)
         return
@@ -64,6 +60,9 @@ def _function(reader: Reader, node: ast.FunctionDef | ast.AsyncFunctionDef) -> N
     if not reader.lazy_annotations:
         for annotation in (*(one.annotation for one in arguments), node.returns):
             reader.walk(annotation)
+    if any(last(one) == "overload" for one in node.decorator_list):
+        reader.objects.overloaded(node)
+        return
     _define(reader, node)
     outside, before = reader.scope, (reader.flags, reader.attempt, reader.handler)
     reader.scope = inner = Scope("function", outside)
@@ -71,6 +70,7 @@ def _function(reader: Reader, node: ast.FunctionDef | ast.AsyncFunctionDef) -> N
     reader.attempt, reader.handler = 0, -reader.attempt or reader.handler
     for one in arguments:
         inner.bind(one.arg)
+    reader.objects.function(node, inner, outside)
     reader.body(node.body)
     reader.scope = outside
     reader.flags, reader.attempt, reader.handler = before
@@ -86,7 +86,8 @@ def _define(reader: Reader, node: ast.FunctionDef | ast.AsyncFunctionDef) -> Non
         static = any(getattr(one, "id", "") == "staticmethod" for one in node.decorator_list)
         methods[node.name] = None if node.name in methods or static else signatures.of_function(node)
         if node.name in {"__getattr__", "__getattribute__"}:
-            scope.record[2] = True
+            columns = node.name == "__getattr__" and not scope.record[2] and tables.is_of_data(node)
+            scope.record[2] = "columns" if columns else True
     elif scope is reader.top:
         if node.name == "__getattr__" and isinstance(node, ast.FunctionDef):
             reader.answers = tables.defined_getattr(node, reader.tables)
@@ -106,6 +107,7 @@ def _class(reader: Reader, node: ast.ClassDef) -> None:
     if reader.scope is reader.top:
         value = ["c", len(reader.classes)]
         reader.class_numbers[node.name] = len(reader.classes)
+        reader.objects.kind(record, len(reader.classes))
         reader.classes.append(record)
     reader.bind_name(node.name, value)
     outside = reader.scope
@@ -127,6 +129,8 @@ def _if(reader: Reader, node: ast.If) -> int:
     reader.walk(node.test)
     decided = holds(node.test, reader.target, reader.known)
     if decided is not None:
+        for one in node.body if not decided else ():
+            reader.objects.hint(one)
         return reader.body(node.body if decided else node.orelse)
     flags = reader.conditional(node.test)
     ended = [reader.within(node.body, flags), reader.within(node.orelse, flags)]
@@ -174,6 +178,7 @@ def _with(reader: Reader, node: ast.With | ast.AsyncWith) -> None:
     for item in node.items:
         reader.walk(item.context_expr)
         if item.optional_vars is not None:
+            reader.objects.entered(item.optional_vars, item.context_expr)
             assign_to(reader, item.optional_vars, None)
         call = item.context_expr
         if isinstance(call, ast.Call) and last(call.func) == "suppress":
@@ -197,6 +202,7 @@ def _while(reader: Reader, node: ast.While) -> None:
 
 def _match(reader: Reader, node: Any) -> None:
     reader.walk(node.subject)
+    reader.objects.narrow(node.subject)
     for case in node.cases:
         for part in ast.walk(case.pattern):
             name = getattr(part, "name", None) or getattr(part, "rest", None)
@@ -218,17 +224,31 @@ def _outer(reader: Reader, node: ast.Global) -> None:
     reader.scope.outer.update(node.names)
 
 
+def _outer_function(reader: Reader, node: ast.Nonlocal) -> None:
+    scope: Scope | None = reader.scope
+    while scope is not None:
+        scope.narrowed.update(node.names)
+        scope = scope.parent
+
+
+def _return(reader: Reader, node: ast.Return) -> bool:
+    reader.objects.returned(node.value)
+    reader.walk(node.value)
+    return True
+
+
 _STATEMENTS: dict[Any, Callable[[Any, Any], int | None]] = {
     ast.Import: _import, ast.ImportFrom: _import_from, ast.FunctionDef: _function, ast.AsyncFunctionDef: _function,
     ast.ClassDef: _class, ast.If: _if, ast.Try: _try, ast.With: _with, ast.AsyncWith: _with, ast.For: _loop,
     ast.AsyncFor: _loop, ast.While: _while, ast.Assign: assign, ast.AnnAssign: annotated_assign,
     ast.AugAssign: augmented, ast.Expr: expression, ast.Delete: _delete, ast.Global: _outer,
+    ast.Nonlocal: _outer_function, ast.Return: _return,
 }  # fmt: skip
 for _name, _read in (("Match", _match), ("TryStar", _try)):  # newer than the oldest Python that runs this
     if hasattr(ast, _name):
         _STATEMENTS[getattr(ast, _name)] = _read
 
-_ENDS = (ast.Return, ast.Raise, ast.Continue, ast.Break)
+_ENDS = (ast.Raise, ast.Continue, ast.Break)
 
 
 def read_all(reader: Reader, statements: Sequence[ast.stmt]) -> bool:

@@ -32,6 +32,8 @@ _MAKERS = (
         "assignments.py",
         "conditions.py",
         "expressions.py",
+        "makings.py",
+        "objects.py",
         "reader.py",
         "scopes.py",
         "signatures.py",

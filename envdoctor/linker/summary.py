@@ -11,6 +11,7 @@ A summary is a mapping with these keys, each left out where it is empty:
 ``provides``   modules that it puts into ``sys.modules``
 ``hints``      names that it asks for with ``hasattr`` or ``getattr``
 ``refs``       what it takes of others: ``[module, path, line, flags, try, handler, own, call]``
+``objects``    what it asks of objects: ``[makings, "", line, flags, try, handler, 0, call]``, a making as in ``types``
 ``sets``       names of attributes that it sets on what is not ``self``
 ``around``     the handler in which a ``try`` stands
 ``error``      ``[kind, line, reason]`` where it could not be read
@@ -19,6 +20,8 @@ A summary is a mapping with these keys, each left out where it is empty:
     ``all``        the names of ``__all__``, or ``None`` where it is not a plain list
     ``classes``    ``[bases, attributes, open, method -> signature, decorated]``
     ``functions``  signatures
+    ``types``      what functions, fields and names are made of: ``f1()``, ``c1.name()``, ``c1.name`` or ``v.name`` ->
+                   makings ``module:path``, with an empty module for this one, ``self.path``, or ``?`` for anything
 
 A value is ``0`` (something), ``["i", module, path]`` (imported; an empty module is this one), ``["c", number]`` (a
 class), or ``["f", number]`` (a function). A path is dotted; the step ``()`` stands for an instance of a class. ``try``

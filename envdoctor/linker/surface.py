@@ -10,6 +10,8 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
+from envdoctor.linker.tables import is_of_data
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
@@ -99,7 +101,7 @@ def _members(body: Iterable[ast.stmt], found: set[str]) -> None:
             found.add(member.name)
             found.update(f"{member.name}{one}" for one in _parameters(member, method=True))
             found.update(_set_on_self(member))
-            if member.name in {"__getattr__", "__getattribute__"}:
+            if member.name in {"__getattr__", "__getattribute__"} and not is_of_data(member):
                 found.add("*")
         elif isinstance(member, ast.ClassDef):
             found.add(member.name)

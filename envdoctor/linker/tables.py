@@ -124,3 +124,11 @@ def _matched(test: ast.expr, name: str, tables: Mapping[str, Any]) -> tuple[list
     single = isinstance(operation, (ast.Eq, ast.NotEq))
     keys = _constants([other]) if single else strings(other, tables)
     return keys, isinstance(operation, (ast.NotEq, ast.NotIn))
+
+
+def is_of_data(node: ast.AST) -> bool:
+    """Whether a ``__getattr__`` of a class gives what its object has under the name as a key, and nothing else has."""
+    calls = [one for one in ast.walk(node) if isinstance(one, ast.Call)]
+    names = {one.func.attr if isinstance(one.func, ast.Attribute) else getattr(one.func, "id", "") for one in calls}
+    items = any(isinstance(one, ast.Subscript) and getattr(one.value, "id", "") == "self" for one in ast.walk(node))
+    return (items or "__getitem__" in names) and "getattr" not in names

@@ -1,0 +1,198 @@
+"""What the makings of objects lead to in an environment: instances of which classes, and what these lack."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from envdoctor.linker.makings import ANY, AWAITED, ENTERED
+from envdoctor.linker.summary import INSTANCE
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from envdoctor.linker.world import World
+
+_DEEPEST = 12
+_MOST = 6
+_SPECIAL = {INSTANCE, AWAITED, ENTERED}
+_MANAGING = (("__enter__", INSTANCE), ("__aenter__", INSTANCE, AWAITED))
+
+
+class Kind(NamedTuple):
+    """A class by module and number, or ``made`` of it: an instance. Of the standard library, by name."""
+
+    module: str
+    number: Any
+    made: bool = True
+
+
+class Lack(NamedTuple):
+    """An attribute that an instance of a class does not have; ``columns`` where it may be one in its data."""
+
+    kind: Kind
+    name: str
+    columns: bool = False
+
+
+class Classes:
+    """Follows makings through the modules of a world."""
+
+    def __init__(self, world: World) -> None:
+        self._world = world
+        self._known: dict[str, list[Any] | None] = {}
+        self._chains: dict[tuple[str, Any], list[tuple[str, Any]]] = {}
+
+    def of(self, making: str, home: str, depth: int = 0) -> list[Any] | None:
+        """All that a making may be: kinds, and a :class:`Lack` where a step fails; ``None`` where it cannot be told.
+
+        ``None`` among others stands for what else it may be.
+        """
+        module, _, path = making.partition(":")
+        key = f"{module or home}:{path}"
+        if key not in self._known:
+            self._known[key] = None  # a type that leads to itself
+            self._known[key] = self._of(module or home, path.split("."), depth)
+        return self._known[key]
+
+    def _of(self, module: str, steps: list[str], depth: int) -> list[Any] | None:
+        if depth > _DEEPEST:
+            return None
+        first = next((at for at, step in enumerate(steps) if step in _SPECIAL), len(steps))
+        for end in range(first, 0, -1):
+            found = self._world.resolver.offers(module, ".".join(steps[:end]))
+            if found.verdict is not True:
+                return None
+            if found.value and found.value[0] != "method":
+                return self._of_value(found.value, steps[end:], depth)
+        return self._of_variable(module, steps, depth)
+
+    def _of_value(self, value: Any, steps: list[str], depth: int) -> list[Any] | None:
+        if value[0] == "function":
+            return self._made(f"f{value[2]}", value[1], steps, [], depth)
+        if value[0] == "class" or (value[0] == "standard" and self._world.standard.is_class(value[1], value[2])):
+            return self.walk([Kind(value[1], value[2], made=False)], steps, depth)
+        return None
+
+    def _of_variable(self, module: str, steps: list[str], depth: int) -> list[Any] | None:
+        """What a variable of a module leads to, where it is bound."""
+        name, *rest = steps
+        if self._world.layout.has(f"{module}.{name}"):
+            return self._of(f"{module}.{name}", rest, depth + 1) if rest else None
+        place = self._world.layout.modules.get(module)
+        told = self._world.store.definitions(module) if place is not None and place.kind != "native" else {}
+        value = told.get("names", {}).get(name)
+        if value and value[0] == "i":
+            return self.of(f"{value[1]}:{'.'.join(filter(None, (value[2], *rest)))}", module, depth + 1)
+        found: list[Any] = []
+        for one in told.get("types", {}).get(f"v.{name}", ()):
+            some = self.of(".".join((one, *rest)), module, depth + 1)
+            if some is None:
+                return None
+            found += some
+        return found or None
+
+    def walk(self, kinds: list[Any], steps: Sequence[str], depth: int = 0) -> list[Any] | None:
+        """What steps from kinds lead to."""
+        found: list[Any] = []
+        for kind in kinds:
+            some = [kind] if kind is None or isinstance(kind, Lack) or not steps else self._step(kind, steps, depth)
+            if some is None:
+                return None
+            found += [one for one in some if one not in found]
+        return found if len(found) <= _MOST else None
+
+    def _step(self, kind: Kind, steps: Sequence[str], depth: int) -> list[Any] | None:
+        step = steps[0]
+        if depth > _DEEPEST:
+            return None
+        if step == INSTANCE:
+            return None if kind.made else self.walk([kind._replace(made=True)], steps[1:], depth)
+        if step == ENTERED and kind.made:
+            entered = [self._step(kind, [*some, *steps[1:]], depth + 1) for some in _MANAGING]
+            told = [one for one in entered if one]
+            return told[0] if len(told) == 1 else None
+        there = "unknown" if step in _SPECIAL else self._member(kind, step)
+        if not isinstance(there, tuple):
+            return [Lack(kind, step, there == "columns")] if there != "unknown" and kind.made else None
+        return self._made(f"c{there[1]}.{step}", there[0], steps[1:], [kind], depth)
+
+    def _member(self, kind: Kind, name: str) -> Any:
+        """What the resolver says of an attribute; of a special method, the first class that has it."""
+        world = self._world
+        if isinstance(kind.number, str):
+            told = world.standard.offers(kind.module, f"{kind.number}.{name}")
+            plain = kind.module == "builtins" and world.standard.lacks(kind.module, kind.number, name)
+            return "none" if told is False or plain else "unknown"
+        if name[:2] != "__":
+            return world.resolver.method(kind.module, kind.number, name)
+        records = ((one, world.store.definitions(one[0])["classes"][one[1]]) for one in self.chain(kind))
+        return next(((*one, None) for one, record in records if name in record[1]), "unknown")
+
+    def _made(self, key: str, module: str, steps: Sequence[str], own: list[Any], depth: int) -> list[Any] | None:
+        """What a function, method or field of a module leads to."""
+        types: Mapping[str, list[str]] = self._world.store.definitions(module).get("types", {})
+        for count in (2, 1, 0):
+            told = types.get(key + "".join(steps[:count])) if len(steps) >= count else None
+            if told is not None and all(step in _SPECIAL for step in steps[:count]):
+                found: list[Any] = []
+                for one in told:
+                    if one.partition(".")[0] == "self":
+                        some = self.walk([kind._replace(made=True) for kind in own], one.split(".")[1:], depth + 1)
+                    else:
+                        some = None if one == ANY else self.of(one, module, depth + 1)
+                    found += [None] if some is None else some
+                if not any(found):
+                    return None
+                plain = not any(
+                    isinstance(one, Lack) or (not count and one and self.is_descriptor(one)) for one in found
+                )
+                return self.walk(found, steps[count:], depth + 1) if plain else None
+        return None
+
+    def is_descriptor(self, kind: Kind) -> bool:
+        """Whether an attribute that holds an instance of a class may be something else for who asks."""
+        if isinstance(kind.number, str):
+            return False
+        records = (self._world.store.definitions(module)["classes"][number] for module, number in self.chain(kind))
+        return any("__get__" in record[1] or None in record[0] for record in records)
+
+    def chain(self, kind: Kind) -> list[tuple[str, Any]]:
+        """A class and its bases, as far as they can be told."""
+        key = (kind.module, kind.number)
+        if key not in self._chains:
+            self._chains[key] = self._chain(kind)
+        return self._chains[key]
+
+    def _chain(self, kind: Kind) -> list[tuple[str, Any]]:
+        found: list[tuple[str, Any]] = []
+        todo = [(kind.module, kind.number)]
+        while todo:
+            module, number = todo.pop(0)
+            if (module, number) in found or isinstance(number, str):
+                continue
+            found.append((module, number))
+            for base in self._world.store.definitions(module)["classes"][number][0]:
+                if isinstance(base, int):
+                    todo.append((module, base))
+                elif base is not None and base[0] != "builtins":
+                    told = self._world.resolver.offers(base[0], base[1])
+                    if told.verdict is True and told.value and told.value[0] == "class":
+                        todo.append((told.value[1], told.value[2]))
+        return found
+
+    def derived(self, kind: Kind, word: str, owners: Iterable[str]) -> bool:
+        """Whether a class that is derived from one, in some distributions, has an attribute, or may have it."""
+        world, own = self._world, (kind.module, kind.number)
+        words = (f'"{word}"', world.resolver.class_name(*own))
+        for owner in owners:
+            for name in world.layout.names.get(owner, ()):
+                native = world.layout.modules[name].kind == "native"
+                text = "" if native else world.store.get(name).get("definitions", "")
+                if not any(one in text for one in words):
+                    continue
+                for number in range(len(world.store.definitions(name).get("classes", ()))):
+                    if own in self.chain(Kind(name, number))[1:]:
+                        there = world.resolver.method(name, number, word)
+                        if (isinstance(there, tuple) and there[:2] not in self.chain(kind)) or there == "unknown":
+                            return True
+        return False

@@ -1,0 +1,195 @@
+"""Attributes and calls of objects whose classes are known by how they are made, and which these classes do not take."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from envdoctor.linker import signatures
+from envdoctor.linker.classes import Classes, Kind, Lack
+from envdoctor.linker.history import shipped
+from envdoctor.linker.layout import PROJECT, is_aside
+from envdoctor.linker.makings import ANY
+from envdoctor.linker.missing import Missing, severity_of
+from envdoctor.linker.summary import CATCHES_ATTRIBUTE, CATCHES_TYPE
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from envdoctor.linker.history import Life
+    from envdoctor.linker.reach import Reach
+    from envdoctor.linker.world import World
+
+_SPECIAL = re.compile(r"\.\((await|with)\)")
+_TOLD_TO_CHECKERS = re.compile(rb"#\s*(type|pyright|ty|pyre):?\s*-?\s*(ignore|fixme)")
+
+
+class _Use(NamedTuple):
+    """A use in a module: what it is reached under, and the words that the module asks for before it takes them."""
+
+    name: str
+    ref: list[Any]
+    flags: int
+    ways: list[int]
+
+
+class Instances:
+    """Looks for what objects lack in some modules of a world."""
+
+    def __init__(self, world: World, reach: Reach) -> None:
+        self._world = world
+        self._reach = reach
+        self._classes = Classes(world)
+        self._history = shipped()
+        self._derived: dict[tuple[Kind, str], bool] = {}
+
+    def all(self, names: Iterable[str]) -> Iterator[Missing]:
+        """The uses that fail, by module."""
+        for name in names:
+            place = self._world.layout.modules[name]
+            if place.kind == "native" or (is_aside(name) and place.owner != PROJECT):
+                continue
+            for ref in self._world.resolver.take_note(name).get("objects", ()):
+                found = self._found(name, ref)
+                flags = self._reach.flags(name, ref) if found else None
+                if found and flags is not None:
+                    yield from self._told(_Use(name, ref, flags, self._reach.ways[name]), found)
+
+    def _found(self, name: str, ref: Sequence[Any]) -> list[Any]:
+        """For each making of an object what it lacks, or the call that does not fit; nothing where one has it.
+
+        ``None`` stands for a making that may be anything, beside others of classes that have lost what is asked for.
+        """
+        found: list[Any] = []
+        for making in ref[0]:
+            if making == ANY:
+                found.append(None)
+                continue
+            kinds = self._classes.of(making, name)
+            if kinds and all(one is None or isinstance(one, Lack) for one in kinds):
+                found += kinds
+                continue
+            receiver, _, method = making.rpartition(".")
+            kinds = self._classes.of(receiver, name) if ref[7] is not None else None
+            misfits = [self._misfit(one, method, ref[7]) for one in kinds or ()]
+            if not misfits or None in misfits:
+                if kinds or ANY not in ref[0]:
+                    return []
+                misfits = [None]
+            found += misfits
+        known = [one for one in found if one is not None]
+        lost = all(isinstance(one, Lack) and self._life(one.kind, one.name) for one in known)
+        return found if len(known) == len(found) or (lost and known) else []
+
+    def _misfit(self, kind: Any, method: str, call: Sequence[Any]) -> Any:
+        """What a method does not take of a call: the kind, the method, the mistake and the argument."""
+        if not isinstance(kind, Kind) or not kind.made or isinstance(kind.number, str):
+            return None
+        there = self._world.resolver.method(kind.module, kind.number, method)
+        signature = there[2] if isinstance(there, tuple) else None
+        wrong = (
+            signatures.misfit(signature, call, bound=True)
+            if signature and signature[1][:1] in (["self"], ["cls"])
+            else None
+        )
+        return (kind, method, *wrong) if wrong else None
+
+    def _told(self, use: _Use, found: Sequence[Any]) -> Iterator[Missing]:
+        known = [one for one in found if one is not None]
+        lacks, (kind, word) = isinstance(known[0], Lack), known[0][:2]
+        severity, way = severity_of(use.ways, use.flags, CATCHES_ATTRIBUTE if lacks else CATCHES_TYPE)
+        place = self._world.layout.modules[use.name]
+        hints = self._world.resolver.take_note(use.name).get("hints", ())
+        if severity == "silent" or word in hints or word[:2] == "__" or self._is_said(use):
+            return
+        first = next(one for one in use.ref[0] if one != ANY)
+        cause = self._standard_cause(kind, first) if isinstance(kind.number, str) else self._cause(use, known)
+        if any(isinstance(one, Lack) is not lacks for one in known) or cause is None or cause[0] == place.owner:
+            return
+        if not lacks or len(known) < len(found):
+            severity = "info" if severity == "info" else "warning"
+        module, _, steps = first.partition(":")
+        asked = _SPECIAL.sub("", f"{module or use.name}.{steps}").replace(".()", "()")
+        provider, why, home, path, detail = cause
+        yield Missing(
+            place.owner, place.path, use.ref[2], asked, provider, why, severity, way, home, f"{path}.{word}", detail
+        )  # fmt: skip
+
+    def _standard_cause(self, kind: Kind, making: str) -> tuple[str, str, str, str, str] | None:
+        """Who gives an object of the standard library that lacks something, why it does, and the class."""
+        if kind.module == "typing":
+            return None
+        if kind.module != "builtins":
+            return "", "standard", kind.module, kind.number, ""
+        provider = self._world.layout.owner(making.partition(":")[0])
+        return (provider, "result", kind.module, kind.number, "") if provider not in {"", PROJECT} else None
+
+    def _cause(self, use: _Use, found: Sequence[Any]) -> tuple[str, str, str, str, str] | None:
+        """The same for the first class of a chain that is another distribution's, with what is known of its past."""
+        kind, word = found[0][:2]
+        consumer, layout = self._world.layout.modules[use.name].owner, self._world.layout
+        classes = ((layout.owner(module), module, number) for module, number in self._classes.chain(kind))
+        home = next((one for one in classes if one[0] not in {consumer, "", PROJECT}), None)
+        if home is None or not all(self._is_sure(use, one) for one in found):
+            return None
+        name = self._world.resolver.class_name(*home[1:])
+        if not isinstance(found[0], Lack):
+            return home[0], found[0][2], home[1], name, found[0][3]
+        life = self._life(kind, word)
+        return home[0], "attribute", home[1], name, life.said() if life else ""
+
+    def _is_said(self, use: _Use) -> bool:
+        """Whether the line tells type checkers to look away."""
+        lines = self._world.store.text(use.name).splitlines()
+        line = lines[use.ref[2] - 1] if 0 < use.ref[2] <= len(lines) else b""
+        return _TOLD_TO_CHECKERS.search(line) is not None
+
+    def _is_sure(self, use: _Use, one: Any) -> bool:
+        """Whether nothing gives a class what it lacks from elsewhere."""
+        world, (kind, word), lacks = self._world, one[:2], isinstance(one, Lack)
+        if self._is_derived(kind, word, world.layout.names):
+            return False
+        if not lacks:
+            return True
+        if self._life(kind, word):
+            return not one.columns or use.ref[7] is not None
+        if self._classes.is_descriptor(kind) or not self._has_attributes(kind):
+            return False
+        owners = {world.layout.owner(module) for module, _ in self._classes.chain(kind)}
+        quoted = any(world.resolver.words.anywhere(one, f"{mark}{word}{mark}") for one in owners for mark in "'\"")
+        return not (one.columns or word in world.resolver.set_somewhere or quoted or self._is_open(kind))
+
+    def _has_attributes(self, kind: Kind) -> bool:
+        """Whether a class has attributes of its own: an empty one is filled by others."""
+        records = (
+            self._world.store.definitions(module)["classes"][number] for module, number in self._classes.chain(kind)
+        )
+        return any(name[:1] != "_" for record in records for name in record[1])
+
+    def _is_derived(self, kind: Kind, word: str, owners: Iterable[str]) -> bool:
+        key = (kind, word)
+        if key not in self._derived:
+            self._derived[key] = self._classes.derived(kind, word, list(owners))
+        return self._derived[key]
+
+    def _is_open(self, kind: Kind) -> bool:
+        """Whether a class makes other objects than its own, or says what others have."""
+        definitions = self._world.store.definitions
+        for module, number in self._classes.chain(kind):
+            bases, names = definitions(module)["classes"][number][:2]
+            protocols = [base for base in bases if isinstance(base, list) and base[-1].rpartition(".")[2] == "Protocol"]
+            if protocols or "__new__" in names:
+                return True
+        return False
+
+    def _life(self, kind: Kind, word: str) -> Life | None:
+        """What the history knows of an attribute that a class of a chain has lost."""
+        if self._history is None or isinstance(kind.number, str):
+            return None
+        versions = self._world.layout.versions
+        for module, number in self._classes.chain(kind):
+            name = self._world.resolver.class_name(module, number)
+            owner = self._world.layout.owner(module)
+            for life in self._history.gone(owner, versions.get(owner, ""), name, word):
+                return life
+        return None

@@ -1,0 +1,354 @@
+"""What a module says of the types of its objects, by names alone: who makes them, and what it asks of them."""
+
+from __future__ import annotations
+
+import ast
+import re
+import sys
+from typing import TYPE_CHECKING, Any
+
+from envdoctor.linker.makings import (
+    ANY,
+    AWAITED,
+    ENTERED,
+    KIND,
+    OWN,
+    annotated,
+    is_made,
+    last,
+    making,
+    makings,
+    promised,
+    settled,
+    text,
+)
+from envdoctor.linker.summary import INSTANCE
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from envdoctor.linker.makings import Making
+    from envdoctor.linker.reader import Reader
+    from envdoctor.linker.scopes import Scope, Use
+
+    Function = ast.FunctionDef | ast.AsyncFunctionDef
+
+#: Times that what the module itself makes is looked up in what it makes.
+_ROUNDS = 3
+#: Decorators that leave what a function returns as its annotation says.
+_KEEPING = re.compile(
+    r"(static|class)method|abstract|final|override|overload|(lru_)?cache|deprecat|doc|appender|substitution|set_module"
+    r"|export|preload|version(added|changed)",
+    re.IGNORECASE,
+)
+_PROPERTY = re.compile(r"property$|memoize", re.IGNORECASE)
+_MANAGED = {"contextmanager", "asynccontextmanager"}
+#: Builtin types that take each other's place from release to release.
+_PLAIN = {"str", "bytes"}
+
+
+class Objects:
+    """Gathers, for a reader, what is said of objects while it reads.
+
+    ``uses`` are what the module asks of objects that others make, as a summary has them. A making is ``module:path``,
+    and starts at this module where that is empty.
+    """
+
+    def __init__(self, reader: Reader) -> None:
+        self._reader = reader
+        self._wanted: dict[str, int] = {}
+        self._spoilt: set[str] = set()
+        self._told: dict[str, list[list[str]]] = {}
+        self._late: list[tuple[list[Any], Any]] = []
+        self._hinted: dict[str, tuple[str, str]] = {}
+        self._numbers: dict[int, int] = {}
+        self._own: list[tuple[int, Use]] = []
+        self.uses: dict[tuple[Any, ...], list[Any]] = {}
+
+    # --- what is read -----------------------------------------------------------------------------------------------
+
+    def hint(self, node: ast.stmt) -> None:
+        """Take note of what a statement imports for annotations only."""
+        if isinstance(node, ast.ImportFrom):
+            module = self._reader.imported(node)
+            self._hinted.update({one.asname or one.name: (module, one.name) for one in node.names})
+        elif isinstance(node, ast.Import):
+            for one in node.names:
+                top = one.asname or one.name.partition(".")[0]
+                self._hinted[top] = (one.name if one.asname else top, "")
+
+    def named(self, name: str, value: ast.expr | None, kind: ast.expr | None = None) -> None:
+        """A name that gets a value in the scope at hand, with its annotation if there is one."""
+        scope = self._reader.scope
+        if name in scope.outer:
+            self._spoilt.add(f"v.{name}")
+            return
+        found = annotated(kind) if kind is not None else makings(value)
+        if (
+            found is not None
+            and (ANY, ()) not in found
+            and (kind is not None or scope.kind == "class" or is_made(found, scope))
+        ):
+            scope.types.setdefault(name, []).append(found)
+        if scope.kind == "class":  # where another value may stand for what instances have
+            self.field(name, found if makings(value or ast.Constant(None)) == [] else None)
+        elif scope is self._reader.top:
+            if kind is not None and value is not None:  # which may stand for another
+                found = makings(value)
+            whole = found and (ANY, ()) not in found and is_made(found, scope)
+            self._sink(f"v.{name}", found if whole else None, scope)
+
+    def entered(self, target: ast.expr | None, context: ast.expr) -> None:
+        """``with context as target``."""
+        found = making(context)
+        if isinstance(target, ast.Name) and found is not None:
+            self._reader.scope.types.setdefault(target.id, []).append([(found[0], (*found[1], ENTERED))])
+
+    def given(self, name: str, value: ast.expr | None, kind: ast.expr | None = None) -> None:
+        """An attribute that a method gives its object, with its annotation if there is one."""
+        self.field(name, annotated(kind) if kind is not None else makings(value))
+
+    def field(self, name: str, found: list[Making] | None) -> None:
+        """An attribute of a class or its object, and what it may be."""
+        number = self._number(self._reader.scope)
+        if number is not None:
+            self._sink(f"c{number}.{name}", found, self._reader.scope)
+
+    def narrow(self, node: ast.expr) -> None:
+        """Something whose kind is asked for: it may be of another one than is written."""
+        found = making(node)
+        number = self._number(self._reader.scope)
+        if found is not None and not found[1]:
+            self._reader.scope.narrowed.add(found[0])
+        elif found is not None and number is not None:
+            self._spoilt.add(f"c{number}.{found[1][0]}")
+
+    def _number(self, scope: Scope) -> int | None:
+        """The number of the class at the top of the module that a scope is of."""
+        return self._numbers.get(id(scope.record))
+
+    def kind(self, record: Sequence[Any], number: int) -> None:
+        """Take note of a class at the top of the module."""
+        self._numbers[id(record)] = number
+
+    def _sink(self, key: str, found: list[Making] | None, scope: Scope) -> None:
+        self._wanted[key] = self._wanted.get(key, 0) + 1
+        if found is None:
+            self._spoilt.add(key)
+        elif not found:
+            self._told.setdefault(key, []).append([])
+        else:
+            scope.objects.append((list(found), key))
+
+    def function(self, node: Function, inner: Scope, outside: Scope) -> None:
+        """The parameters of a function, and what its annotation says that it returns."""
+        words = [last(one.func if isinstance(one, ast.Call) else one) or "" for one in node.decorator_list]
+        given = [*node.args.posonlyargs, *node.args.args]
+        number = self._number(outside) if outside.kind == "class" else None
+        if number is not None and given and "staticmethod" not in words:
+            kind = KIND if "classmethod" in words or node.name == "__new__" else OWN
+            inner.own = given.pop(0).arg
+            inner.types[inner.own] = [[(f"{kind}{number}", ())]]
+        for one in (*given, *node.args.kwonlyargs):
+            found = annotated(one.annotation) if one.annotation is not None else None
+            if found:
+                inner.types[one.arg] = [found]
+        key = self._key(node, words, outside, number)
+        named, first = getattr(node.returns, "id", None), [*node.args.args, *node.args.posonlyargs][:1]
+        if key and named and number is not None and getattr(first and first[0].annotation, "id", None) == named:
+            self._sink(key, [(f"{OWN}{number}", ())], outside)
+            return
+        if key in self._wanted:  # after overloads
+            return
+        if not key or node.returns is None:
+            inner.returns = key
+        else:
+            self._sink(key, promised(node.returns, key), outside)
+
+    def overloaded(self, node: Function) -> None:
+        """One of several signatures of what is defined below them."""
+        scope = self._reader.scope
+        number = self._number(scope)
+        if scope is self._reader.top:
+            key = f"f{len(self._reader.functions)}()"
+        elif scope.kind == "class" and number is not None:
+            key = f"c{number}.{node.name}()"
+        else:
+            return
+        key += AWAITED if isinstance(node, ast.AsyncFunctionDef) else ""
+        self._sink(key, promised(node.returns, key) if node.returns is not None else None, scope)
+
+    def _key(self, node: Function, words: Sequence[str], outside: Scope, number: int | None) -> str:
+        """Where it is kept what a function makes; empty where that is of no use."""
+        if outside is self._reader.top:
+            key = f"f{len(self._reader.functions) - 1}"
+        elif number is not None:
+            key = f"c{number}.{node.name}"
+        else:
+            return ""
+        if [word for word in words if word not in _MANAGED and not _KEEPING.match(word)]:
+            return key if number is not None and len(words) == 1 and _PROPERTY.search(words[0]) else ""
+        if _MANAGED.intersection(words):
+            return f"{key}(){ENTERED}"
+        return f"{key}(){AWAITED}" if isinstance(node, ast.AsyncFunctionDef) else f"{key}()"
+
+    def returned(self, value: ast.expr | None, *, yields: bool = False) -> None:
+        """What a function without an annotation returns, or yields."""
+        scope = self._reader.scope
+        if not scope.returns:
+            return
+        if yields == scope.returns.endswith(ENTERED):
+            self._sink(scope.returns, makings(value), scope)
+        elif yields:
+            self._spoilt.add(scope.returns)
+
+    def own(self, use: Use, record: Sequence[Any]) -> None:
+        """Take note of what a class asks of its own object."""
+        number = self._numbers.get(id(record))
+        if number is not None and use.path and not use.store:
+            self._own.append((number, use))
+
+    # --- what it is of ----------------------------------------------------------------------------------------------
+
+    def settle(self, scope: Scope) -> None:
+        """Give the makings of a scope that ends to what its names are of; the rest goes to the scope around."""
+        outside = scope.parent
+        while outside is not None and outside.kind == "class":
+            outside = outside.parent
+        if outside is not None and scope.narrowed:
+            outside.narrowed |= {name for name in scope.narrowed if name not in scope.bound}
+        for found, sink in scope.objects:
+            root = found[0][0] if outside is not None and len(found) == 1 and not isinstance(sink, str) else ""
+            if root in scope.shadowed or (root in scope.bound and root not in scope.types):
+                continue  # most names hold something else
+            left = settled(scope, found, anything=isinstance(sink, str))
+            if left is None:
+                continue
+            if outside is not None and any(isinstance(one, tuple) for one in left):
+                outside.objects.append((left, sink))
+            else:
+                self._late.append((left, sink))
+        scope.objects = []
+
+    def finish(self) -> dict[str, list[str]]:
+        """The types by key, when all is read: ``f1()`` of a function, ``c1.name`` of a field, ``v.name`` of a name."""
+        for found, sink in self._late:
+            if isinstance(sink, str):
+                self._told.setdefault(sink, []).append([self._promises(one, sink) or ANY for one in found])
+        whole = {key: sorted({one for some in told for one in some}) for key, told in self._told.items()
+                 if key not in self._spoilt and len(told) == self._wanted[key]
+                 and (key[0] != "v" or self._reader.top.bound.get(key[2:]) == len(told))}  # fmt: skip
+        types = {key: told for key, told in whole.items() if set(told) - {ANY}}
+        for found, sink in self._late:
+            if not isinstance(sink, str):
+                self._use([self._known(one, types, 0) for one in found], sink)
+        promising = {key.partition(".")[0] for key in types}
+        foreign = [self._has_foreign_base(one) for one in range(len(self._reader.classes) if self._own else 0)]
+        for number, use in self._own:
+            if foreign[number] or f"c{number}" in promising:
+                self._use([self._known((f"{OWN}{number}", use.path), types, 0)], use)
+        return {key: told for key, told in types.items() if all(map(_is_foreign, told))}
+
+    def _promises(self, one: Any, key: str) -> str | None:
+        """The text of a making in a type, which starts at the object where the class makes it itself."""
+        if one == ANY:
+            return None
+        if isinstance(one, str):
+            return one if _is_foreign(one) or "(" not in key else None  # a field may be asked for what changes
+        root, path = one
+        if root.startswith("<"):
+            number = root.rpartition(" ")[2]
+            steps = path if root.startswith(OWN) else path[1:] if path[:1] == (INSTANCE,) else None
+            return ".".join(("self", *steps)) if key.startswith(f"c{number}.") and steps is not None else None
+        if root in self._hinted and root not in self._reader.names:
+            found = text(*self._hinted[root], path)
+            return found if _is_foreign(found) else None
+        if root in _PLAIN and root not in self._reader.names and path == (INSTANCE,) and "(" in key:
+            return f"builtins:{root}.{INSTANCE}"
+        return text("", root, path) if root in self._reader.names else None
+
+    def _known(self, one: Any, types: Mapping[str, Sequence[str]], depth: int) -> list[str]:
+        """The texts of a making that others know: what the module makes itself is replaced by what that is made of."""
+        reader = self._reader
+        if isinstance(one, str):
+            return [one]
+        root, path = one
+        if root in self._hinted and root not in reader.names:
+            return [text(*self._hinted[root], path)]
+        if root.startswith(OWN):
+            number = int(root[len(OWN) :])
+            key = f"c{number}."
+        else:
+            bound = reader.names.get(root)
+            if reader.script and bound:
+                return [text("", root, path)]
+            key, number = f"f{bound[1]}" if bound and bound[0] == "f" else "", -1
+        if not key or depth > _ROUNDS:
+            return []
+        for count in (3, 2, 1):
+            made = types.get(key + "".join(path[:count]))
+            if made:
+                return self._replaced(made, root, path[count:], types, depth)
+        return self._inherited(number, path) if number >= 0 else []
+
+    def _replaced(self, made: Sequence[str], root: str, rest: Sequence[str], types: Any, depth: int) -> list[str]:
+        found = []
+        for one in made:
+            if one == ANY:
+                some = [ANY]
+            elif one == "self" or one.startswith("self."):
+                some = self._known((root, (*one.split(".")[1:], *rest)), types, depth + 1)
+            elif one.startswith(":"):
+                first, *more = one[1:].split(".")
+                some = self._known((first, (*more, *rest)), types, depth + 1)
+            else:
+                some = [".".join((one, *rest))]
+            if not some:
+                return []
+            found += some
+        return found
+
+    def _inherited(self, number: int, path: Sequence[str]) -> list[str]:
+        """What a class asks of its object and does not have, where another distribution may."""
+        reader = self._reader
+        _, names, is_open = reader.classes[number][:3]
+        if not path or is_open or path[0] in names or "*" in names or path[0][:2] == "__":
+            return []
+        if not self._has_foreign_base(number):
+            return []
+        name = next((name for name, at in reader.class_numbers.items() if at == number), "")
+        return [text("", name, (INSTANCE, *path))] if reader.names.get(name) == ["c", number] else []
+
+    def _has_foreign_base(self, number: int) -> bool:
+        """Whether a class is derived from one of another distribution."""
+        reader, own = self._reader, self._reader.module.partition(".")[0]
+        bases = (
+            base[0].partition(".")[0] for base in map(reader.base, reader.classes[number][0]) if isinstance(base, list)
+        )
+        return any(top not in {own, "builtins"} and top not in sys.stdlib_module_names for top in bases)
+
+    def _use(self, alternatives: Sequence[list[str]], use: Use) -> None:
+        """Keep a use if all that its object may be is known, and another distribution's or of a changed class."""
+        reader = self._reader
+        if not all(alternatives) or use.path[-1:] in ((INSTANCE,), (AWAITED,), (ENTERED,)):
+            return
+        told = [one for some in alternatives for one in some]
+        if not set(told) - {ANY}:
+            return
+        for one in told:
+            module, _, path = one.partition(":")
+            if one == ANY:
+                continue
+            if module == "builtins":
+                return
+            plain = path.replace(f".{INSTANCE}", "")
+            if module and not (reader.keep(module, plain, None) and INSTANCE in path):
+                return
+        makings = sorted(set(told))
+        key = (*makings, use.flags, use.attempt, use.handler, str(use.call))
+        self.uses.setdefault(key, [makings, "", use.line, use.flags, use.attempt, use.handler, 0, use.call])
+
+
+def _is_foreign(text: str) -> bool:
+    """Whether a making starts at something that is not the standard library's."""
+    return text.startswith("builtins:") or text.partition(":")[0].partition(".")[0] not in sys.stdlib_module_names

@@ -1,0 +1,221 @@
+"""What objects lack, by the classes that their makers promise: each case is run, and fails where something is found."""
+
+import subprocess
+import sys
+
+import linker_environment as env
+import pytest
+
+PROVIDER = """
+import contextlib, typing
+from typing import Optional
+
+class Base:
+    def old(self): pass
+
+class K(Base):
+    limit = 3
+    def __init__(self): self.given = Part()
+    def part(self) -> "Part": return Part()
+    def itself(self): return self
+    def maybe(self) -> Optional["Part"]: return Part()
+    def either(self) -> "Part | Base": return Part()
+    def take(self, one, *, two=2): pass
+    @property
+    def held(self) -> "Part": return Part()
+    def __getitem__(self, key) -> "Part": return Part()
+    def __enter__(self): return self
+    def __exit__(self, *why): pass
+    @classmethod
+    def made(cls): return cls()
+
+class Part:
+    size = 1
+    def run(self): pass
+
+class More(Part):
+    def further(self): pass
+
+class Columns:
+    there = 1
+    def __getitem__(self, key): return print
+    def __getattr__(self, name):
+        if name.startswith("_"): raise AttributeError(name)
+        return self[name]
+
+class Filled:
+    there = 1
+
+def fill(thing, name): setattr(thing, name, print)
+fill(Filled, "lo" + "st")
+setattr(Filled, "quoted", 1)
+
+class Traded:
+    there = 1
+    def __get__(self, owner, kind): return Part()
+
+class Meta(type):
+    def __getattr__(cls, name): return 1
+class Odd(metaclass=Meta):
+    def __getattribute__(self, name): return 1
+
+def make() -> K: return K()
+def plain(): return K()
+def part(): return K().part()
+def some(flag): return K() if flag else Part()
+def word() -> str: return ""
+def wrong(anything): return anything
+def further() -> Part: return More()
+async def later() -> K: return K()
+@contextlib.contextmanager
+def within() -> typing.Iterator[K]: yield K()
+@contextlib.contextmanager
+def bare():
+    yield K()
+@typing.overload
+def over(x: int) -> K: ...
+@typing.overload
+def over(x: str) -> Part: ...
+def over(x): return K() if isinstance(x, int) else Part()
+shared = K()
+shown = shared.itself
+"""
+
+#: What a function of ``a`` does, and what it asks for that is not there; nothing where it runs.
+CASES = {
+    "a class": ("x = b.K()\n    x.lost()", "b.K().lost"),
+    "a method that is there": ("x = b.K()\n    x.old()", None),
+    "an attribute that the constructor sets": ("x = b.K()\n    x.given", None),
+    "an annotated function": ("b.make().lost", "b.make().lost"),
+    "a function that only makes a class": ("x = b.plain()\n    x.lost", "b.plain().lost"),
+    "what another method makes": ("b.part().lost", "b.part().lost"),
+    "a chain of calls": ("b.K().itself().part().lost", "b.K().itself().part().lost"),
+    "a chain that is there": ("b.K().itself().part().run()", None),
+    "optional": ("b.K().maybe().lost", "b.K().maybe().lost"),
+    "one of two, neither has it": ("b.K().either().lost", "b.K().either().lost"),
+    "one of two that has it": ("b.K().either().run()", None),
+    "one of two makers": ("b.some(1).lost", "b.some().lost"),
+    "one of two makers that has it": ("b.some(1).old()", None),
+    "a property": ("b.K().held.lost", "b.K().held.lost"),
+    "a field": ("b.K().given.lost", "b.K().given.lost"),
+    "an entry": ("x = b.K()\n    x['y'].lost", "b.K().__getitem__().lost"),
+    "a class method": ("b.K.made().lost", "b.K.made().lost"),
+    "entered": ("with b.K() as x:\n        x.lost", "b.K().lost"),
+    "a context manager": ("with b.within() as x:\n        x.lost", "b.within().lost"),
+    "a context manager without annotations": ("with b.bare() as x:\n        x.lost", "b.bare().lost"),
+    "overloads, none has it": ("b.over(1).lost", "b.over().lost"),
+    "overloads, one has it": ("b.over(1).old()", None),
+    "a bound method": ("b.shown().lost", "b.shown().lost"),
+    "text that is asked for what bytes have": ("b.word().decode()", "b.word().decode"),
+    "text": ("b.word().encode()", None),
+    "bound twice, alike": ("x = b.K()\n    x = b.K()\n    x.lost", "b.K().lost"),
+    "bound twice": ("x = b.K()\n    x = []\n    x.append(1)", None),
+    "bound again by itself": ("x = b.K()\n    x = x.itself()\n    x.lost", "b.K().itself().lost"),
+    "bound by a loop": ("x = b.K()\n    for x in 'ab':\n        x.upper()", None),
+    "bound in a comprehension": ("x = b.K()\n    return [x.upper() for x in 'ab']", None),
+    "asked for its kind": ("x = b.further()\n    if isinstance(x, b.More):\n        x.further()", None),
+    "of a derived class": ("b.further().further()", None),
+    "asked for first": ("x = b.K()\n    if hasattr(x, 'lost'):\n        x.lost", None),
+    "caught": ("x = b.K()\n    try:\n        x.lost\n    except AttributeError:\n        pass", None),
+    "in the handler of what works": (
+        "x = b.K()\n    try:\n        x.old()\n    except AttributeError:\n        x.lost()", None
+    ),
+    "set by the function": ("x = b.K()\n    x.lost = 1\n    x.lost", None),
+    "told to type checkers": ("x = b.Filled()\n    x.lost()  # type: ignore[attr-defined]", None),
+    "what takes names for data": ("b.Columns().lost()", None),
+    "what is filled from outside": ("b.Filled().quoted", None),
+    "a class of another kind": ("b.Odd().lost", None),
+    "anything": ("b.wrong('a').upper()", None),
+    "an argument": ("b.K().take(1, three=3)", "b.K().take"),
+    "an argument too many": ("x = b.make()\n    x.take(1, 2)", "b.make().take"),
+    "arguments that fit": ("b.make().take(1, two=3)", None),
+}  # fmt: skip
+
+
+def fails(folder, statement="import a; a.g()"):
+    line = [sys.executable, "-c", statement]
+    done = subprocess.run(line, cwd=folder, capture_output=True, text=True, check=False)
+    return done.returncode != 0
+
+
+def found(tmp_path, source, **others):
+    env.write(tmp_path, a={"a.py": source}, b={"b.py": PROVIDER}, **others)
+    return [one for one in env.missing(tmp_path, sys.version_info[:2]) if one[0] != "info"]
+
+
+@pytest.mark.parametrize(("body", "asked"), CASES.values(), ids=list(CASES))
+def test_what_a_function_asks_of_objects(tmp_path, body, asked):
+    told = found(tmp_path, f"import b\ndef g():\n    {body}\n")
+    assert [(one[0], one[3]) for one in told] == ([("warning", asked)] if asked else [])
+    if "type: ignore" not in body:
+        assert fails(tmp_path) is bool(asked)
+
+
+#: Source of ``a``, and what it asks for that is not there; nothing where ``g()`` runs.
+MODULES = {
+    "an annotated parameter": ("import b\ndef f(x: b.K):\n    x.lost\ndef g(): f(b.K())", "b.K().lost"),
+    "an annotation in a string": ("import b\ndef f(x: 'b.K | None' = None):\n    x.lost\ndef g(): f(b.K())", "b.K().lost"),
+    "imported for annotations": (
+        ("from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    from b import K\n"
+        "def f(x: 'K'):\n    x.lost\ndef g():\n    import b\n    f(b.K())"), "b.K().lost"
+    ),
+    "several parameters": ("def f(*x: 'b.K'):\n    x.count(1)\nimport b\ndef g(): f(b.K())", None),
+    "a function of its own": ("import b\ndef f():\n    return b.K()\ndef g(): f().lost", "b.K().lost"),
+    "a field of its own": (
+        ("import b\nclass A:\n    def __init__(self):\n        self.x = b.K()\n    def m(self):\n        self.x.lost\n"
+        "def g(): A().m()"), "b.K().lost"
+    ),
+    "a field that is first nothing": (
+        "import b\nclass A:\n    x = None\n    def m(self):\n        self.x = b.K()\n        self.x.lost\ndef g(): A().m()", "b.K().lost"
+    ),
+    "a field that holds different things": (
+        ("import b\nclass A:\n    def m(self):\n        self.x = b.K()\n        self.x = []\n        self.x.append(1)\n"
+        "def g(): A().m()"), None
+    ),
+    "a field that a class describes": (
+        "import b\nclass A:\n    x = b.Traded()\n    def m(self):\n        self.x.run()\ndef g(): A().m()", None
+    ),
+    "what a base has no more": ("import b\nclass A(b.K):\n    def m(self):\n        self.lost\ndef g(): A().m()", "a.A().lost"),
+    "what a base has": ("import b\nclass A(b.K):\n    def m(self):\n        self.given.run()\ndef g(): A().m()", None),
+    "what a derived class has": (
+        "import b\nclass A(b.K):\n    def m(self):\n        self.lost\nclass B(A):\n    lost = 1\ndef g(): B().m()", None
+    ),
+    "what a class beside it has": (
+        ("import b\nclass A(b.K):\n    def m(self):\n        self.lost\nclass Mixin:\n    lost = 1\nclass B(A, Mixin):\n    pass\n"
+        "def g(): B().m()"), None
+    ),
+    "a coroutine": (
+        "import asyncio, b\nasync def f():\n    x = await b.later()\n    x.lost\ndef g(): asyncio.run(f())", "b.later().lost"
+    ),
+    "a coroutine that nobody waits for": ("import b\ndef g():\n    x = b.later()\n    x.close()", None),
+    "bound by an inner function": (
+        "import b\ndef g():\n    x = b.K()\n    def f():\n        nonlocal x\n        x = 'a'\n    f()\n    x.upper()", None
+    ),
+    "of the standard library": (
+        "import array\ndef g():\n    x = array.array('b')\n    x.fromstring('')", "array.array().fromstring"
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("source", "asked"), MODULES.values(), ids=list(MODULES))
+def test_where_objects_come_from(tmp_path, source, asked):
+    told = found(tmp_path, source)
+    assert [(one[0], one[3]) for one in told] == ([("warning", asked)] if asked else [])
+    assert fails(tmp_path) is bool(asked)
+
+
+#: Graphs lost ``node`` after 2.3.
+GRAPHS = {"networkx/__init__.py": "from networkx.graph import Graph\ndef read(path): return eval(path)\n",
+          "networkx/graph.py": "class Graph:\n    def nodes(self): pass\n"}  # fmt: skip
+
+
+@pytest.mark.parametrize(("version", "many"), [("2.4", 1), ("2.3", 0)])
+def test_what_may_be_anything_counts_where_a_class_has_lost_it(tmp_path, version, many):
+    source = (
+        "import networkx\nclass A:\n    def __init__(self, x=None):\n        self.x = x\n        self.y = networkx.read('1')\n"
+        "        self.x = networkx.Graph()\n    def m(self):\n        self.x.node\n        self.x.other\n        self.y.node\n"
+    )
+    env.write(tmp_path, version, networkx=GRAPHS)
+    env.write(tmp_path, a={"a.py": source})
+    told = [one for one in env.linked(tmp_path).missing if one.kind == "attribute"]
+    assert [(one.line, one.detail[-11:]) for one in told] == [(8, "gone in 2.4")] * many
