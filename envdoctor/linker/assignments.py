@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from envdoctor.linker import tables
 from envdoctor.linker.conditions import holds
-from envdoctor.linker.expressions import chain, last
+from envdoctor.linker.expressions import chain, is_itself, last
 from envdoctor.linker.summary import IMPORTS
 
 if TYPE_CHECKING:
@@ -71,6 +71,7 @@ def assign_to(reader: Reader, target: ast.expr, value: ast.expr | None) -> None:
 
 
 def _assign_name(reader: Reader, name: str, value: ast.expr | None) -> None:
+    reader.scope.keys[name] = [] if reader.branches else _keys(value)
     imported = _imported(value)
     if imported is not None:
         reader.reference(imported, "", value.lineno, IMPORTS)  # type: ignore[union-attr]
@@ -79,6 +80,8 @@ def _assign_name(reader: Reader, name: str, value: ast.expr | None) -> None:
     if reader.scope is reader.top and isinstance(value, ast.Constant) and value.value is None:
         reader.names.setdefault(name, 0)  # a stand-in for what is imported later
         return
+    if isinstance(value, ast.Subscript) and is_itself(value):
+        reader.itself.add(name)
     bound: Any = 0
     found = chain(value) if isinstance(value, (ast.Name, ast.Attribute)) else None
     if reader.scope is reader.top and value is not None:
@@ -93,6 +96,14 @@ def _assign_name(reader: Reader, name: str, value: ast.expr | None) -> None:
         if made and (made[1] or made[:1])[-1][:1].isupper():
             reader.scope.types[name] = made
     reader.bind_name(name, bound)
+
+
+def _keys(value: ast.expr | None) -> list[str]:
+    """The texts that are surely keys of a new dictionary."""
+    if isinstance(value, ast.Call) and last(value.func) == "dict":
+        return [one.arg for one in value.keywords if one.arg is not None]
+    keys = value.keys if isinstance(value, ast.Dict) else ()
+    return [key.value for key in keys if isinstance(key, ast.Constant) and isinstance(key.value, str)]
 
 
 def _imported(value: ast.expr | None) -> str | None:
@@ -116,10 +127,8 @@ def _top_level(reader: Reader, name: str, value: ast.expr) -> None:
         reader.exported = tables.strings(value, reader.tables)
     elif name == "__path__":
         reader.elsewhere = True
-    elif name == "__getattr__":
-        reader.answers = tables.assigned_getattr(value, reader.tables)
     else:
-        held = tables.table(value, reader.tables)
+        held = tables.strings(value, reader.tables)
         if held is not None:
             reader.tables[name] = held
 
@@ -131,6 +140,8 @@ def _assign_attribute(reader: Reader, target: ast.Attribute) -> None:
             reader.dynamic.add("it gives its module another class")
         elif ast.unparse(target.value) == "sys.modules[__name__]":
             reader.own(target.attr, "")
+        elif module := _imported(target.value):
+            reader.stores.add((module, target.attr))
         reader.walk(target.value)
         return
     root, path = found
@@ -160,6 +171,7 @@ def _assign_entry(reader: Reader, target: ast.Subscript) -> None:
             reader.provided.add(key if isinstance(key, str) else "*")
     elif isinstance(whole, ast.Attribute) and whole.attr == "__dict__":
         reader.stored(whole.value, key if isinstance(key, str) else None)
+    reader.gains(whole, key)
     reader.walk(whole)
 
 
@@ -212,3 +224,5 @@ def _method(reader: Reader, call: ast.Call, function: ast.Attribute) -> None:
         reader.provided.add("*")
     elif name == "declare_namespace":
         reader.elsewhere = True
+    elif name == "setdefault" and call.args and isinstance(call.args[0], ast.Constant):
+        reader.gains(owner, call.args[0].value)

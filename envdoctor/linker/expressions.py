@@ -37,6 +37,13 @@ def last(node: ast.expr) -> str | None:
     return getattr(node, "attr", None) or getattr(node, "id", None)
 
 
+def is_itself(node: ast.Subscript) -> bool:
+    """Whether something is ``sys.modules[__name__]``, the module that is read."""
+    return (
+        chain(node.value) == ("sys", ("modules",)) and isinstance(node.slice, ast.Name) and node.slice.id == "__name__"
+    )
+
+
 class Expressions:
     """Walks expressions for a reader, which knows the scope and what is caught around them."""
 
@@ -88,12 +95,14 @@ class Expressions:
             stack.append(node.func)
             return
         root, path = found
+        if path in {("pop",), ("update",), ("clear",)}:
+            self._reader.scope.keys.pop(root, None)
         if not path and root in _ASKING | {"setattr"}:
             self._asked(root, node)
         if root not in _READING:
             for one in node.args:
                 self._reader.given_away(one)
-        self.use(root, path, node.lineno, signatures.of_call(node))
+        self.use(root, path, node.lineno, signatures.of_call(node, self._reader.scope.keys))
 
     def _asked(self, function: str, node: ast.Call) -> None:
         """A name that ``hasattr``, ``getattr`` or ``setattr`` is given."""

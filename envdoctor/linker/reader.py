@@ -9,7 +9,7 @@ import warnings
 from typing import TYPE_CHECKING, Any
 
 from envdoctor.linker.conditions import is_about_versions
-from envdoctor.linker.expressions import Expressions, chain
+from envdoctor.linker.expressions import Expressions, chain, is_itself
 from envdoctor.linker.scopes import Scope, Use
 from envdoctor.linker.statements import read_all
 from envdoctor.linker.summary import CONDITIONAL, IMPORTS, PROGRAM, Summary
@@ -47,16 +47,17 @@ class Reader:
         self.expressions = Expressions(self)
         self.walk = self.expressions.walk
         self.scope = self.top = Scope("module")
-        self.flags = self.attempt = self.handler = self.attempts = 0
+        self.flags = self.attempt = self.handler = self.attempts = self.branches = 0
         self.around: dict[int, int] = {}
         self.sets: set[str] = set()
         self.known: dict[str, bool] = {}
         self.hints: set[str] = set()
         self.names: dict[str, Any] = {}
         self.stars: list[str] = []
-        self.tables: dict[str, dict[str, bool]] = {}
+        self.tables: dict[str, list[str]] = {}
+        #: Names that stand for the module itself, of ``sys.modules[__name__]``.
+        self.itself: set[str] = set()
         self.exported: list[str] | None = []
-        self.answers: dict[str, Any] = {}
         self.dynamic: set[str] = set()
         self.loader = self.elsewhere = False
         self.provided: set[str] = set()
@@ -96,10 +97,12 @@ class Reader:
         found = chain(thing)
         if found in _OWN and self.scope.record:
             self.scope.record[1].add(name or "*")
+        elif found is not None and found[0] in self.itself and not found[1]:
+            self.own(name, "it sets attributes of itself in sys.modules")
         elif found is not None:
             self.scope.pending.append(Use(found[0], (*found[1], name or "*"), 0, self.flags, store=True))
         elif isinstance(thing, ast.Subscript) and chain(thing.value) == ("sys", ("modules",)):
-            if isinstance(thing.slice, ast.Name) and thing.slice.id == "__name__":
+            if is_itself(thing):
                 self.own(name, "it sets attributes of itself in sys.modules")
             else:
                 self.loader = True
@@ -110,6 +113,11 @@ class Reader:
             self.dynamic.add(reason)
         else:
             self._value(self.top, name, 0)
+
+    def gains(self, whole: ast.expr, key: object) -> None:
+        """Take note of a key that a dictionary gets for sure, before it may be unpacked into a call."""
+        if isinstance(whole, ast.Name) and isinstance(key, str) and not self.branches:
+            self.scope.keys.setdefault(whole.id, []).append(key)
 
     def given_away(self, node: ast.expr) -> None:
         """Take note of ``globals()``, ``vars()`` or ``locals()`` where somebody gets them who may add names."""
@@ -183,7 +191,9 @@ class Reader:
         """Read statements that are reached under further circumstances."""
         before = self.flags
         self.flags |= flags
+        self.branches += 1
         ended = self.body(statements)
+        self.branches -= 1
         self.flags = before
         return ended
 
@@ -200,7 +210,6 @@ class Reader:
             "definitions": json.dumps(definitions, separators=(",", ":")),
             "stars": self.stars,
             "dynamic": sorted(self.dynamic),
-            "getattr": self.answers,
             "path": self.elsewhere,
             "loader": self.loader,
             "stores": sorted(self.stores),

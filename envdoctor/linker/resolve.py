@@ -7,6 +7,7 @@ from abc import ABCMeta
 from typing import TYPE_CHECKING, Any
 
 from envdoctor.linker.answers import Answer, no, unknown, yes
+from envdoctor.linker.evaluate import Evaluator
 from envdoctor.linker.summary import FROM, IMPORTS, INSTANCE
 from envdoctor.linker.words import Words
 
@@ -41,6 +42,7 @@ class Resolver:
         self._seen: set[str] = set()
         self._broken: dict[str, Answer | None] = {}
         self.words = Words(layout)
+        self._evaluator = Evaluator(layout, store, self)
         self.set_from_outside: set[tuple[str, str]] = set()
         self.set_somewhere: set[str] = set()
         self.provided: set[str] = set()
@@ -85,6 +87,9 @@ class Resolver:
             return self._missing_standard(name)
         if self._standard.has(top):
             return unknown("standard module without a file")
+        other = self._alias(name)
+        if other:
+            return yes(("module", other))
         if self._is_provided(name):
             return unknown("put into sys.modules or loaded by a loader")
         if self._layout.on_disk(name):
@@ -92,6 +97,18 @@ class Resolver:
         if not self._layout.has(top):
             return no("absent", name)
         return self._missing_submodule(name)
+
+    def _alias(self, name: str) -> str:
+        """The module that has another name too: that of one which fills ``sys.modules``, and its own behind it."""
+        parts = name.split(".")
+        for at in range(1, len(parts)):
+            outer, inner = ".".join(parts[:at]), ".".join(parts[at:])
+            place = self._layout.modules.get(outer)
+            if place is not None and place.kind != "native" and inner in self._layout.modules:
+                filling = "*" in self.take_note(outer).get("provides", ())
+                if filling and self.words.in_file(place.path, parts[at]):
+                    return inner
+        return ""
 
     def broken(self, name: str, depth: int = 0) -> Answer | None:
         """What a module imports without a way out and nobody has, so that importing it fails; ``None`` for nothing.
@@ -212,8 +229,9 @@ class Resolver:
         names = self._store.definitions(module).get("names", {})
         if name in names:
             return self._value(names[name], module, depth)
-        if self._layout.has(inner):
-            return yes(("module", inner))
+        other = inner if self._layout.has(inner) else self._alias(inner)
+        if other:
+            return yes(("module", other))
         if {inner, module} & self.provided or {(module, name), (module, "*")} & self.set_from_outside:
             return unknown("set from outside")
         if name[:2] == "__":
@@ -248,30 +266,32 @@ class Resolver:
         return no("name", module, name)
 
     def _not_bound(self, summary: Summary, module: str, name: str, depth: int) -> Answer:  # noqa: PLR0911 - one for each reason
-        answers = summary.get("getattr", {})
-        if name in answers.get("no", ()):
-            return no("gone", module, name)
-        if name in answers.get("yes", ()):
-            return yes()
-        weak = False
-        for star in summary.get("stars", ()):
-            found = self._by_star(star, name, depth + 1)
-            if found.verdict is not False:
-                return found
-            weak = weak or found.weak
-        if answers.get("rest") == "unknown" or (
-            not answers and "__getattr__" in self._store.definitions(module).get("names", {})
-        ):
+        answers = "__getattr__" in self._store.definitions(module).get("names", {})
+        told = self._evaluator.answer(module, name) if answers else None
+        if told is not None and told.why == "gone":
+            return told
+        found = self._by_stars(summary, name, depth)
+        if told is not None and told.verdict and not found.verdict:
+            return told
+        if found.verdict is not False:
+            return found
+        if answers and told is None:
             return self._unless_written_nowhere(module, name, "a module-level __getattr__")
         if summary.get("dynamic"):
             return self._unless_written_nowhere(module, name, summary["dynamic"][0])
-        if self._layout.modules[module].owner in self.loaders:
+        if self._has_loader(module):
             return self._unless_written_nowhere(module, name, "put into sys.modules or loaded by a loader")
         if summary.get("path"):
             return unknown("a package whose modules may stand elsewhere")
         if self._is_set_by_native(module, name):
             return unknown("set from outside")
-        return no("name", module, name, weak=weak)
+        return no("name", module, name, weak=found.weak)
+
+    def _has_loader(self, module: str) -> bool:
+        """Whether a module, or a package around it, adds to ``sys.meta_path``."""
+        parts = module.split(".")
+        outer = (".".join(parts[:end]) for end in range(1, len(parts) + 1))
+        return any(name in self._layout.modules and self.take_note(name).get("loader") for name in outer)
 
     def _is_set_by_native(self, module: str, name: str) -> bool:
         """Whether a native module of the distribution contains both the module's name and that of the attribute."""
@@ -284,6 +304,16 @@ class Resolver:
         if all(self.words.anywhere(self._layout.modules[module].owner, part) for part in parts):
             return unknown(reason)
         return no("name", module, name, weak=True)
+
+    def _by_stars(self, summary: Summary, name: str, depth: int) -> Answer:
+        """Whether any ``import *`` of a module brings a name: rather one that surely does than one that may."""
+        best = no("name", "", name)
+        for star in summary.get("stars", ()):
+            found = self._by_star(star, name, depth + 1)
+            if found.verdict:
+                return found
+            best = found if best.verdict is False and (found.verdict is None or found.weak) else best
+        return best
 
     def _by_star(self, star: str, name: str, depth: int) -> Answer:
         """Whether ``from STAR import *`` brings a name."""

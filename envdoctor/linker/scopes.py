@@ -27,8 +27,8 @@ class Scope:
     """One module, class or function while it is read.
 
     ``bound`` counts what binds a name here, imports apart; ``imports`` has the modules and paths that a name is
-    imported from; ``types`` names what makes the value of a name: the root and path of a class. ``record`` is what is
-    kept of the class that is being read, here or around.
+    imported from; ``keys`` what a dictionary of this name surely has; ``types`` names what makes the value of a name:
+    the root and path of a class. ``record`` is what is kept of the class that is being read, here or around.
     """
 
     def __init__(self, kind: str, parent: Scope | None = None) -> None:
@@ -39,6 +39,7 @@ class Scope:
         self.imports: dict[str, list[tuple[str, str]]] = {}
         self.types: dict[str, tuple[str, tuple[str, ...]]] = {}
         self.outer: set[str] = set()
+        self.keys: dict[str, list[str]] = {}
         self.record: list[Any] = parent.record if parent is not None and kind == "function" else []
         self.pending: list[Use] = []
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING, Any
 
-from envdoctor.linker import signatures, tables
+from envdoctor.linker import signatures
 from envdoctor.linker.assignments import annotated_assign, assign, assign_to, augmented, expression
 from envdoctor.linker.conditions import holds, is_one_version
 from envdoctor.linker.expressions import chain, children, last
@@ -65,15 +65,15 @@ def _function(reader: Reader, node: ast.FunctionDef | ast.AsyncFunctionDef) -> N
         for annotation in (*(one.annotation for one in arguments), node.returns):
             reader.walk(annotation)
     _define(reader, node)
-    outside, before = reader.scope, (reader.flags, reader.attempt, reader.handler)
+    outside, before = reader.scope, (reader.flags, reader.attempt, reader.handler, reader.branches)
     reader.scope = inner = Scope("function", outside)
     reader.flags = reader.flags & (CONDITIONAL | CATCHES_ALL) | LATER  # who defines it in a try is prepared
-    reader.attempt, reader.handler = 0, -reader.attempt or reader.handler
+    reader.attempt, reader.handler, reader.branches = 0, -reader.attempt or reader.handler, 0
     for one in arguments:
         inner.bind(one.arg)
     reader.body(node.body)
     reader.scope = outside
-    reader.flags, reader.attempt, reader.handler = before
+    reader.flags, reader.attempt, reader.handler, reader.branches = before
     reader.close(inner)
 
 
@@ -88,8 +88,6 @@ def _define(reader: Reader, node: ast.FunctionDef | ast.AsyncFunctionDef) -> Non
         if node.name in {"__getattr__", "__getattribute__"}:
             scope.record[2] = True
     elif scope is reader.top:
-        if node.name == "__getattr__" and isinstance(node, ast.FunctionDef):
-            reader.answers = tables.defined_getattr(node, reader.tables)
         reader.functions.append(signatures.of_function(node))
         value = ["f", len(reader.functions) - 1]
     reader.bind_name(node.name, value)

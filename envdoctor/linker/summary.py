@@ -3,7 +3,6 @@
 A summary is a mapping with these keys, each left out where it is empty:
 
 ``stars``      modules whose names it takes with ``import *``
-``getattr``    what a module-level ``__getattr__`` answers: ``{"yes": [..], "no": [..], "rest": "raises" | "unknown"}``
 ``dynamic``    reasons for which names may appear that are written nowhere
 ``path``       true where its submodules may stand elsewhere
 ``loader``     true where it adds to ``sys.meta_path``
