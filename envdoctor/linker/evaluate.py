@@ -7,13 +7,13 @@ depends on such a value, there is no answer.
 from __future__ import annotations
 
 import ast
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from envdoctor.linker import operations
 from envdoctor.linker.answers import no, yes
 from envdoctor.linker.conditions import holds
 from envdoctor.linker.hooks import parsed
-from envdoctor.linker.operations import UNKNOWN, Raised, Taken, Undecided
+from envdoctor.linker.operations import UNKNOWN, Deferred, Function, Raised, Returned, Scope, Taken, Undecided
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -43,43 +43,6 @@ _CHANGING = {
 _KEEPING = {"cache", "lru_cache", "wraps"}
 
 
-class Scope:
-    """The names of a module, or of a call of a function."""
-
-    def __init__(self, module: str, parent: Scope | None = None) -> None:
-        self.module = module
-        self.parent = parent
-        self.names: dict[str, Any] = {}
-        #: Names of a module whose values its functions change when they are called.
-        self.later: set[str] = set()
-
-    def at_this_point(self) -> Scope:
-        """The scope with the names that it has now."""
-        copy = Scope(self.module)
-        copy.names = dict(self.names)
-        return copy
-
-
-class Function(NamedTuple):
-    """A function with the scope that it was defined in."""
-
-    node: ast.FunctionDef | ast.Lambda
-    scope: Scope
-
-
-class Deferred(NamedTuple):
-    """A value that is worked out when somebody asks."""
-
-    node: ast.expr
-    scope: Scope
-
-
-class Returned(NamedTuple):
-    """That a function has ended, with its value."""
-
-    value: Any
-
-
 class Evaluator:
     """Follows the ``__getattr__`` of modules. What they take of others is resolved."""
 
@@ -95,7 +58,8 @@ class Evaluator:
 
     def answer(self, module: str, name: str) -> Answer | None:
         """What the ``__getattr__`` of a module does with a name; ``None`` where that cannot be told."""
-        before, self.asked, self._steps, self.named = self.asked, (module, name), 0, False
+        before = self.asked, self.named
+        self.asked, self.named, self._steps = (module, name), False, 0
         try:
             value = self.call(self.value(Taken(module, "__getattr__")), [name], {})
         except Raised:
@@ -103,7 +67,7 @@ class Evaluator:
         except (Undecided, RecursionError):
             return None
         finally:
-            self.asked = before
+            self.asked, self.named = before
         if value is UNKNOWN:
             return None
         found = self.resolver.offers(*value) if isinstance(value, Taken) else None
@@ -362,8 +326,6 @@ class Evaluator:
         scope = Scope(function.scope.module, function.scope)
         if not self._fill(scope, function.node.args, given, named):
             return UNKNOWN
-        if isinstance(function.node, ast.Lambda):
-            return self.evaluate(function.node.body, scope)
         if any(isinstance(one, (ast.Yield, ast.YieldFrom)) for one in ast.walk(function.node)):
             return UNKNOWN
         ended = self.run(function.node.body, scope)

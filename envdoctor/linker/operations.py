@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
-    from envdoctor.linker.evaluate import Evaluator, Scope
+    from envdoctor.linker.evaluate import Evaluator
 
 
 class _Unknown:
@@ -21,6 +21,43 @@ class _Globals:
 
 
 UNKNOWN, GLOBALS = _Unknown(), _Globals()
+
+
+class Scope:
+    """The names of a module, or of a call of a function."""
+
+    def __init__(self, module: str, parent: Scope | None = None) -> None:
+        self.module = module
+        self.parent = parent
+        self.names: dict[str, Any] = {}
+        #: Names of a module whose values its functions change when they are called.
+        self.later: set[str] = set()
+
+    def at_this_point(self) -> Scope:
+        """The scope with the names that it has now."""
+        copy = Scope(self.module)
+        copy.names = dict(self.names)
+        return copy
+
+
+class Function(NamedTuple):
+    """A function with the scope that it was defined in."""
+
+    node: ast.FunctionDef
+    scope: Scope
+
+
+class Deferred(NamedTuple):
+    """A value that is worked out when somebody asks."""
+
+    node: ast.expr
+    scope: Scope
+
+
+class Returned(NamedTuple):
+    """That a function has ended, with its value."""
+
+    value: Any
 
 
 class Taken(NamedTuple):
@@ -39,30 +76,17 @@ class Builtin(NamedTuple):
 
 _PLAIN = (str, int, float, bool, tuple, list, dict, set, frozenset, type(None))
 _MAKING: dict[str, Callable[..., Any]] = {
-           "dict": dict, "list": list, "tuple": tuple, "set": set, "frozenset": frozenset, "sorted": sorted, "len": len,
-           "str": str, "bool": bool, "zip": lambda *many: list(zip(*many)),
-           "enumerate": lambda many: list(enumerate(many)), "reversed": lambda many: list(many)[::-1]}  # fmt: skip
+    "dict": dict, "list": list, "tuple": tuple, "set": set, "frozenset": frozenset, "sorted": sorted,
+}  # fmt: skip
 _ASKING = {"getattr", "hasattr", "globals", "vars"}
 BUILTINS = {name: Builtin(name) for name in (*_MAKING, *_ASKING)}
-_METHODS: dict[type, set[str]] = {
-    str: {
-        "startswith", "endswith", "split", "rsplit", "partition", "rpartition", "join", "lower", "upper", "replace",
-        "strip", "lstrip", "rstrip", "removeprefix", "removesuffix", "isupper", "islower", "title", "capitalize",
-    },
-    dict: {"get", "keys", "values", "items", "copy"},
-    set: {"union", "difference", "intersection", "copy"},
-    frozenset: {"union", "difference", "intersection"},
-    list: {"index", "count", "copy"}, tuple: {"index", "count"},
-}  # fmt: skip
-_COMPARISONS: dict[type[ast.cmpop], Callable[[Any, Any], Any]] = {
-    ast.Eq: operator.eq, ast.NotEq: operator.ne, ast.Lt: operator.lt, ast.LtE: operator.le, ast.Gt: operator.gt,
-    ast.GtE: operator.ge, ast.Is: operator.is_, ast.IsNot: operator.is_not,
+_METHODS: dict[type, str] = {
+    str: "startswith endswith split rsplit partition rpartition join lower upper replace strip lstrip rstrip",
+    dict: "get keys values items copy", set: "union difference", frozenset: "union difference", list: "copy", tuple: "",
 }  # fmt: skip
 _SUMS: dict[type[ast.operator], Callable[[Any, Any], Any]] = {
-    ast.Add: operator.add,
-    ast.BitOr: operator.or_,
-    ast.Sub: operator.sub,
-}
+    ast.Add: operator.add, ast.BitOr: operator.or_, ast.Sub: operator.sub,
+}  # fmt: skip
 #: What an exception is besides itself.
 _BASES = {"KeyError": "LookupError", "IndexError": "LookupError", "ModuleNotFoundError": "ImportError"}
 
@@ -129,15 +153,15 @@ def _many(evaluator: Evaluator, node: ast.List | ast.Tuple | ast.Set, scope: Sco
     values: list[Any] = []
     for one in node.elts:
         if isinstance(one, ast.Starred):
-            inner = evaluator.evaluate(one.value, scope)
-            if not isinstance(inner, (list, tuple, dict, set, frozenset)):
+            inner = evaluator.value(evaluator.evaluate(one.value, scope))
+            if not _is_container(inner):
                 return UNKNOWN
             values += inner
         else:
             values.append(evaluator.tried(one, scope))
-    if not isinstance(node, ast.Set):
-        return values if isinstance(node, ast.List) else tuple(values)
-    return set(values) if all(map(_is_whole, values)) else UNKNOWN
+    if isinstance(node, ast.Set):
+        return set(values) if all(map(_is_whole, values)) else UNKNOWN
+    return values if isinstance(node, ast.List) else tuple(values)
 
 
 def _dictionary(evaluator: Evaluator, node: ast.Dict, scope: Scope) -> Any:
@@ -154,19 +178,16 @@ def _dictionary(evaluator: Evaluator, node: ast.Dict, scope: Scope) -> Any:
 
 
 def _comprehension(evaluator: Evaluator, node: Any, scope: Scope) -> Any:
-    inner = type(scope)(scope.module, scope)
-    pairs = []
+    inner = Scope(scope.module, scope)
+    keys, values = [], []
     for _ in _bindings(evaluator, node.generators, inner):
-        if isinstance(node, ast.DictComp):
-            pairs.append((evaluator.evaluate(node.key, inner), evaluator.evaluate(node.value, inner)))
-        else:
-            pairs.append((evaluator.evaluate(node.elt, inner), None))
-    if isinstance(node, (ast.DictComp, ast.SetComp)) and not all(_is_whole(key) for key, _ in pairs):
+        keys.append(evaluator.evaluate(node.key if isinstance(node, ast.DictComp) else node.elt, inner))
+        values.append(evaluator.evaluate(node.value, inner) if isinstance(node, ast.DictComp) else None)
+    if not isinstance(node, (ast.DictComp, ast.SetComp)):
+        return keys
+    if not all(map(_is_whole, keys)):
         return UNKNOWN
-    if isinstance(node, ast.DictComp):
-        return dict(pairs)
-    keys = [key for key, _ in pairs]
-    return set(keys) if isinstance(node, ast.SetComp) else keys
+    return dict(zip(keys, values)) if isinstance(node, ast.DictComp) else set(keys)
 
 
 def _bindings(evaluator: Evaluator, loops: Sequence[ast.comprehension], scope: Scope) -> Iterator[None]:
@@ -174,8 +195,8 @@ def _bindings(evaluator: Evaluator, loops: Sequence[ast.comprehension], scope: S
     if not loops:
         yield
         return
-    values = evaluator.evaluate(loops[0].iter, scope)
-    if not isinstance(values, (list, tuple, dict, set, frozenset)):
+    values = evaluator.value(evaluator.evaluate(loops[0].iter, scope))
+    if not _is_container(values):
         raise Undecided
     for value in list(values):
         evaluator.bind(loops[0].target, value, scope)
@@ -194,19 +215,15 @@ def _compare(evaluator: Evaluator, node: ast.Compare, scope: Scope) -> Any:
 
 
 def _compared(evaluator: Evaluator, left: Any, kind: ast.cmpop, right: Any) -> Any:
+    told: Any = UNKNOWN
     if isinstance(kind, (ast.In, ast.NotIn)):
         told = False if right is GLOBALS else _contains(right, left)
-        evaluator.named |= told is True and evaluator.is_about(left)
-        return told if isinstance(kind, ast.In) or told is UNKNOWN else not told
-    known = _is_whole(left) and _is_whole(right)
-    if isinstance(kind, (ast.Is, ast.IsNot)) and None in (left, right):
-        return UNKNOWN if is_unknown(left) or is_unknown(right) else (left is right) is isinstance(kind, ast.Is)
-    try:
-        told = bool(_COMPARISONS[type(kind)](left, right)) if known else UNKNOWN
-    except TypeError:
-        return UNKNOWN
-    evaluator.named |= told is True and isinstance(kind, ast.Eq) and evaluator.is_about(left)
-    return told
+    elif isinstance(kind, (ast.Is, ast.IsNot)) and (left is None or right is None):
+        told = UNKNOWN if is_unknown(left) or is_unknown(right) else left is right
+    elif isinstance(kind, (ast.Eq, ast.NotEq)) and _is_whole(left) and _is_whole(right):
+        told = left == right
+    evaluator.named |= told is True and evaluator.is_about(left) and not isinstance(kind, (ast.Is, ast.IsNot))
+    return not told if isinstance(kind, (ast.NotIn, ast.IsNot, ast.NotEq)) and told is not UNKNOWN else told
 
 
 def _contains(whole: Any, part: Any) -> Any:
@@ -279,7 +296,7 @@ def _attribute(evaluator: Evaluator, node: ast.Attribute, scope: Scope) -> Any:
         return GLOBALS
     held = evaluator.value(whole)
     if _is_container(held):
-        return Builtin(node.attr, held) if node.attr in _METHODS[type(held)] else UNKNOWN
+        return Builtin(node.attr, held) if node.attr in _METHODS[type(held)].split() else UNKNOWN
     return evaluator.inside(whole, node.attr)
 
 
@@ -313,22 +330,19 @@ def call(evaluator: Evaluator, function: Any, given: Sequence[Any], named: Mappi
     """What a function of Python itself returns, or a method of a known value."""
     if function == Taken("importlib", "import_module"):
         return _imported(evaluator, given, named)
-    if not isinstance(function, Builtin):
+    if not isinstance(function, Builtin) or named:
         return UNKNOWN
     if function.name in _ASKING:
         return _asked(evaluator, function.name, given)
+    own = function.name in _MAKING and function.owner is UNKNOWN
     known = [evaluator.value(one) for one in given]
-    if named or not all(map(_is_container if function.name in _MAKING else _is_whole, known)):
+    if not all(map(_is_container if own else _is_whole, known)):
         return UNKNOWN
     try:
-        own = function.owner is UNKNOWN
         made = (_MAKING[function.name] if own else getattr(function.owner, function.name))(*known)
-    except (TypeError, ValueError, AttributeError):
+    except (TypeError, ValueError):
         return UNKNOWN
-    return evaluator.value(list(made) if isinstance(made, _VIEWS) else made)
-
-
-_VIEWS: Any = (type({}.keys()), type({}.values()), type({}.items()))
+    return evaluator.value(made if isinstance(made, _PLAIN) else list(made))
 
 
 def _imported(evaluator: Evaluator, given: Sequence[Any], named: Mapping[str, Any]) -> Any:
@@ -345,15 +359,16 @@ def _asked(evaluator: Evaluator, function: str, given: Sequence[Any]) -> Any:
     """What ``getattr``, ``hasattr``, ``globals`` and ``vars`` answer."""
     if function in {"globals", "vars"}:
         return GLOBALS if not given or given[0] == Taken(evaluator.asked[0]) else UNKNOWN
-    whole, name, default = [*given, UNKNOWN, UNKNOWN, UNKNOWN][:3] if len(given) > 1 else (UNKNOWN, UNKNOWN, UNKNOWN)
-    if not isinstance(name, str):
+    if len(given) < len(("thing", "name")) or not isinstance(given[1], str):
         return UNKNOWN
     try:
-        found = evaluator.inside(whole, name)
+        found = evaluator.inside(given[0], given[1])
     except Raised:
-        if function == "getattr" and len(given) == 2:  # noqa: PLR2004 - no default
-            raise
-        return False if function == "hasattr" else default
+        if function == "hasattr":
+            return False
+        if len(given) > len(("thing", "name")):
+            return given[-1]
+        raise
     return found if function == "getattr" or found is UNKNOWN else True
 
 

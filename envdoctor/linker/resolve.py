@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from envdoctor.linker.answers import Answer, no, unknown, yes
 from envdoctor.linker.evaluate import Evaluator
+from envdoctor.linker.run_time import RunTime
 from envdoctor.linker.summary import FROM, IMPORTS, INSTANCE
 from envdoctor.linker.words import Words
 
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
     from envdoctor.linker.layout import Layout
     from envdoctor.linker.standard import Standard
     from envdoctor.linker.store import Store
-    from envdoctor.linker.summary import Summary
+from envdoctor.linker.summary import Summary
 
 #: Imports that lead from module to module more often than this lead nowhere.
 _DEEPEST = 30
@@ -45,9 +46,7 @@ class Resolver:
         self._evaluator = Evaluator(layout, store, self)
         self.set_from_outside: set[tuple[str, str]] = set()
         self.set_somewhere: set[str] = set()
-        self.provided: set[str] = set()
-        self.providers: set[str] = set()
-        self.loaders: set[str] = set()
+        self.run_time = RunTime(layout, self.take_note, self.words)
         self.starting: list[str] = []
 
     def forget(self) -> None:
@@ -60,18 +59,12 @@ class Resolver:
         summary = self._store.get(name)
         if name not in self._seen:
             self._seen.add(name)
-            owner = self._layout.modules[name].owner
-            if summary.get("loader"):
-                self.loaders.add(owner)
             for module, path in summary.get("stores", ()):
                 parts = path.split(".")  # of which the first ones may be submodules
                 for at in range(len(parts)):
                     self.set_from_outside.add((".".join([module, *parts[:at]]), ".".join(parts[at:])))
             self.set_somewhere.update(summary.get("sets", ()))
-            for provided in summary.get("provides", ()):
-                if provided == "*":
-                    self.providers.add(owner)
-                self.provided.add(provided)
+            self.run_time.take_note(summary, self._layout.modules[name].owner)
         return summary
 
     # --- modules ----------------------------------------------------------------------------------------------------
@@ -87,28 +80,16 @@ class Resolver:
             return self._missing_standard(name)
         if self._standard.has(top):
             return unknown("standard module without a file")
-        other = self._alias(name)
+        other = self.run_time.second_name(name)
         if other:
             return yes(("module", other))
-        if self._is_provided(name):
+        if self.run_time.is_provided(name):
             return unknown("put into sys.modules or loaded by a loader")
         if self._layout.on_disk(name):
             return unknown("files that no distribution lists")
         if not self._layout.has(top):
             return no("absent", name)
         return self._missing_submodule(name)
-
-    def _alias(self, name: str) -> str:
-        """The module that has another name too: that of one which fills ``sys.modules``, and its own behind it."""
-        parts = name.split(".")
-        for at in range(1, len(parts)):
-            outer, inner = ".".join(parts[:at]), ".".join(parts[at:])
-            place = self._layout.modules.get(outer)
-            if place is not None and place.kind != "native" and inner in self._layout.modules:
-                filling = "*" in self.take_note(outer).get("provides", ())
-                if filling and self.words.in_file(place.path, parts[at]):
-                    return inner
-        return ""
 
     def broken(self, name: str, depth: int = 0) -> Answer | None:
         """What a module imports without a way out and nobody has, so that importing it fails; ``None`` for nothing.
@@ -137,20 +118,9 @@ class Resolver:
         top = name.partition(".")[0]
         if not self._standard.known or any(self.words.in_file(path, top) for path in self.starting):
             return unknown("added when Python starts")
-        if self._is_provided(name) or self._layout.on_disk(top):
+        if self.run_time.is_provided(name) or self._layout.on_disk(top):
             return unknown("put into sys.modules or loaded by a loader")
         return no("standard", name)
-
-    def _is_provided(self, name: str) -> bool:
-        if name in self.provided or name.partition(".")[0] in self.provided:
-            return True
-        parent = name
-        while parent:
-            module = self._layout.modules.get(parent)
-            if module is not None and module.owner in self.loaders | self.providers:
-                return True
-            parent = parent.rpartition(".")[0]
-        return False
 
     def _missing_submodule(self, name: str) -> Answer:
         parent = name.rpartition(".")[0]
@@ -229,10 +199,10 @@ class Resolver:
         names = self._store.definitions(module).get("names", {})
         if name in names:
             return self._value(names[name], module, depth)
-        other = inner if self._layout.has(inner) else self._alias(inner)
+        other = inner if self._layout.has(inner) else self.run_time.second_name(inner)
         if other:
             return yes(("module", other))
-        if {inner, module} & self.provided or {(module, name), (module, "*")} & self.set_from_outside:
+        if {inner, module} & self.run_time.provided or {(module, name), (module, "*")} & self.set_from_outside:
             return unknown("set from outside")
         if name[:2] == "__":
             return unknown("a special name")
@@ -259,7 +229,7 @@ class Resolver:
 
     def _of_namespace(self, module: str, name: str, inner: str) -> Answer:
         """A folder without a file of its own has modules only: other distributions may add some, but no class."""
-        in_doubt = {inner, module} & self.provided or {(module, name), (module, "*")} & self.set_from_outside
+        in_doubt = {inner, module} & self.run_time.provided or {(module, name), (module, "*")} & self.set_from_outside
         elsewhere = self._layout.on_disk(inner) or self._layout.on_disk(f"{module}.__init__")
         if in_doubt or elsewhere or not name[:1].isupper() or not self._layout.owner(module):
             return unknown("namespace package")
@@ -279,19 +249,13 @@ class Resolver:
             return self._unless_written_nowhere(module, name, "a module-level __getattr__")
         if summary.get("dynamic"):
             return self._unless_written_nowhere(module, name, summary["dynamic"][0])
-        if self._has_loader(module):
+        if self.run_time.has_loader(module):
             return self._unless_written_nowhere(module, name, "put into sys.modules or loaded by a loader")
         if summary.get("path"):
             return unknown("a package whose modules may stand elsewhere")
         if self._is_set_by_native(module, name):
             return unknown("set from outside")
         return no("name", module, name, weak=found.weak)
-
-    def _has_loader(self, module: str) -> bool:
-        """Whether a module, or a package around it, adds to ``sys.meta_path``."""
-        parts = module.split(".")
-        outer = (".".join(parts[:end]) for end in range(1, len(parts) + 1))
-        return any(name in self._layout.modules and self.take_note(name).get("loader") for name in outer)
 
     def _is_set_by_native(self, module: str, name: str) -> bool:
         """Whether a native module of the distribution contains both the module's name and that of the attribute."""

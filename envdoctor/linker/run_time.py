@@ -1,0 +1,57 @@
+"""Modules that come to be when others are imported: put into ``sys.modules``, or loaded by a loader of their own."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from envdoctor.linker.layout import Layout
+    from envdoctor.linker.summary import Summary
+    from envdoctor.linker.words import Words
+
+
+class RunTime:
+    """What the modules that were read put into ``sys.modules``; ``provided`` are the names that are known."""
+
+    def __init__(self, layout: Layout, summary: Callable[[str], Summary], words: Words) -> None:
+        self._layout = layout
+        self._summary = summary
+        self._words = words
+        self._owners: set[str] = set()
+        self.provided: set[str] = set()
+
+    def take_note(self, summary: Summary, owner: str) -> None:
+        """Take note of what a module of a distribution does."""
+        self.provided.update(summary.get("provides", ()))
+        if summary.get("loader") or "*" in summary.get("provides", ()):
+            self._owners.add(owner)
+
+    def is_provided(self, name: str) -> bool:
+        """Whether a module may come to be at run time."""
+        if name in self.provided or name.partition(".")[0] in self.provided:
+            return True
+        modules = (self._layout.modules.get(outer) for outer in _outer(name))
+        return any(module is not None and module.owner in self._owners for module in modules)
+
+    def second_name(self, name: str) -> str:
+        """The module that is meant where one that fills ``sys.modules`` repeats modules behind its own name."""
+        for outer in _outer(name)[1:]:
+            inner = name[len(outer) + 1 :]
+            place = self._layout.modules.get(outer)
+            if place is not None and place.kind != "native" and inner in self._layout.modules:
+                fills = "*" in self._summary(outer).get("provides", ())
+                if fills and self._words.in_file(place.path, inner.partition(".")[0]):
+                    return inner
+        return ""
+
+    def has_loader(self, name: str) -> bool:
+        """Whether a module, or a package around it, adds to ``sys.meta_path``."""
+        return any(outer in self._layout.modules and self._summary(outer).get("loader") for outer in _outer(name))
+
+
+def _outer(name: str) -> list[str]:
+    """A dotted name and those of the packages around it, innermost first."""
+    parts = name.split(".")
+    return [".".join(parts[:end]) for end in range(len(parts), 0, -1)]
