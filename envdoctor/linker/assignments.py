@@ -224,5 +224,8 @@ def _method(reader: Reader, call: ast.Call, function: ast.Attribute) -> None:
         reader.provided.add("*")
     elif name == "declare_namespace":
         reader.elsewhere = True
+    elif name == "__setattr__" and call.args:
+        key = getattr(call.args[0], "value", None)
+        reader.stored(owner, key if isinstance(key, str) else None)
     elif name == "setdefault" and call.args and isinstance(call.args[0], ast.Constant):
         reader.gains(owner, call.args[0].value)

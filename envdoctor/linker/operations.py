@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import operator
+from collections.abc import ItemsView, KeysView, ValuesView
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
@@ -342,7 +343,7 @@ def call(evaluator: Evaluator, function: Any, given: Sequence[Any], named: Mappi
         made = (_MAKING[function.name] if own else getattr(function.owner, function.name))(*known)
     except (TypeError, ValueError):
         return UNKNOWN
-    return evaluator.value(made if isinstance(made, _PLAIN) else list(made))
+    return evaluator.value(list(made) if isinstance(made, (KeysView, ValuesView, ItemsView)) else made)
 
 
 def _imported(evaluator: Evaluator, given: Sequence[Any], named: Mapping[str, Any]) -> Any:

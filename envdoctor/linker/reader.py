@@ -59,7 +59,7 @@ class Reader:
         self.itself: set[str] = set()
         self.exported: list[str] | None = []
         self.dynamic: set[str] = set()
-        self.loader = self.elsewhere = False
+        self.loader = self.elsewhere = self.fills = False
         self.provided: set[str] = set()
         self.stores: set[tuple[str, str]] = set()
         self.classes: list[list[Any]] = []
@@ -105,7 +105,7 @@ class Reader:
             if is_itself(thing):
                 self.own(name, "it sets attributes of itself in sys.modules")
             else:
-                self.loader = True
+                self.fills = True
 
     def own(self, name: str | None, reason: str) -> None:
         """Take note of a name that the module gives itself; ``None`` for any name, with the reason."""
@@ -212,6 +212,7 @@ class Reader:
             "dynamic": sorted(self.dynamic),
             "path": self.elsewhere,
             "loader": self.loader,
+            "fills": self.fills,
             "stores": sorted(self.stores),
             "provides": sorted(self.provided),
             "hints": sorted(self.hints),

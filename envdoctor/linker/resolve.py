@@ -249,13 +249,14 @@ class Resolver:
             return self._unless_written_nowhere(module, name, "a module-level __getattr__")
         if summary.get("dynamic"):
             return self._unless_written_nowhere(module, name, summary["dynamic"][0])
-        if self.run_time.has_loader(module):
+        if self.run_time.may_fill(module):
             return self._unless_written_nowhere(module, name, "put into sys.modules or loaded by a loader")
-        if summary.get("path"):
+        elsewhere = bool(summary.get("path"))
+        if elsewhere and (not name[:1].isupper() or self._layout.on_disk(f"{module}.{name}")):
             return unknown("a package whose modules may stand elsewhere")
         if self._is_set_by_native(module, name):
             return unknown("set from outside")
-        return no("name", module, name, weak=found.weak)
+        return no("name", module, name, weak=found.weak or elsewhere)
 
     def _is_set_by_native(self, module: str, name: str) -> bool:
         """Whether a native module of the distribution contains both the module's name and that of the attribute."""

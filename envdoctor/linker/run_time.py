@@ -20,6 +20,7 @@ class RunTime:
         self._summary = summary
         self._words = words
         self._owners: set[str] = set()
+        self._fillers: set[str] = set()
         self.provided: set[str] = set()
 
     def take_note(self, summary: Summary, owner: str) -> None:
@@ -27,6 +28,8 @@ class RunTime:
         self.provided.update(summary.get("provides", ()))
         if summary.get("loader") or "*" in summary.get("provides", ()):
             self._owners.add(owner)
+        if summary.get("fills"):
+            self._fillers.add(owner)
 
     def is_provided(self, name: str) -> bool:
         """Whether a module may come to be at run time."""
@@ -46,9 +49,11 @@ class RunTime:
                     return inner
         return ""
 
-    def has_loader(self, name: str) -> bool:
-        """Whether a module, or a package around it, adds to ``sys.meta_path``."""
-        return any(outer in self._layout.modules and self._summary(outer).get("loader") for outer in _outer(name))
+    def may_fill(self, name: str) -> bool:
+        """Whether a module or a package around it adds to ``sys.meta_path``, or its distribution fills any module."""
+        modules = [outer for outer in _outer(name) if outer in self._layout.modules]
+        fillers = self._layout.modules[name].owner in self._fillers
+        return fillers or any(self._summary(outer).get("loader") for outer in modules)
 
 
 def _outer(name: str) -> list[str]:

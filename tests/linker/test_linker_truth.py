@@ -107,6 +107,13 @@ PROVIDERS = {
         ("import sys\nme = sys.modules[__name__]\nfor n in ('g' + 'one',):\n    setattr(me, n, 1)\n# gone\n"
         "def __getattr__(name):\n    raise AttributeError(name)"), None,
     ),
+    "is filled by a decorator": (
+        (
+            "import sys\ndef export(kind):\n    setattr(sys.modules[kind.__module__], 'g' + 'one', 1)\n    return kind\n"
+            "@export\nclass K: pass\n# gone"
+        ),
+        None,
+    ),
     "has a loader beside it": ("import b.hook\nword = 'gone'", "name"),
     "takes it with a star": ("from b.inner import *", None),
     "takes what is listed with a star": ("from b.closed import *", "name"),
@@ -214,3 +221,11 @@ def test_a_function_that_is_not_defined_asks_for_nothing(tmp_path, source):
     env.write(tmp_path, a={"a.py": f"import b\n{source}\n"}, b=PLAIN)
     assert env.linked(tmp_path, sys.version_info[:2]).missing == []
     assert not fails(tmp_path, "import a; a.g()")
+
+
+def test_a_package_over_several_folders_has_no_class_elsewhere(tmp_path):
+    over = "__path__ = __import__('pkgutil').extend_path(__path__, __name__)\n"
+    env.write(tmp_path, a={"a.py": "from b import Gone, gone"}, b={"b/__init__.py": over})
+    found = env.linked(tmp_path, sys.version_info[:2]).missing
+    assert [(one.severity, one.asked) for one in found] == [("warning", "b.Gone")]
+    assert fails(tmp_path)
