@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from envdoctor.linker import tables
 from envdoctor.linker.conditions import holds
 from envdoctor.linker.expressions import chain, is_itself, last
-from envdoctor.linker.summary import IMPORTS
+from envdoctor.linker.summary import IMPORTS, WRITES_GLOBALS
 
 if TYPE_CHECKING:
     from envdoctor.linker.reader import Reader
@@ -179,7 +179,7 @@ def _dynamic_names(reader: Reader, key: object) -> None:
     if reader.scope.kind == "class":
         reader.scope.record[2] = True
     else:
-        reader.own(key if isinstance(key, str) else None, "it writes names into globals()")
+        reader.own(key if isinstance(key, str) else None, WRITES_GLOBALS)
 
 
 def expression(reader: Reader, node: ast.Expr) -> None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from envdoctor.linker.answers import Answer, no, unknown, yes
 from envdoctor.linker.evaluate import Evaluator
 from envdoctor.linker.run_time import RunTime
-from envdoctor.linker.summary import FROM, IMPORTS, INSTANCE
+from envdoctor.linker.summary import FROM, IMPORTS, INSTANCE, WRITES_GLOBALS
 from envdoctor.linker.words import Words
 
 if TYPE_CHECKING:
@@ -265,6 +265,8 @@ class Resolver:
         return any(self.words.in_file(path, module) and self.words.in_file(path, name) for path in paths)
 
     def _unless_written_nowhere(self, module: str, name: str, reason: str) -> Answer:
+        if reason == WRITES_GLOBALS and self.run_time.is_no_key(self._store.text(module), module, name):
+            return no("name", module, name, weak=True)
         parts = name.split("_") if "globals()" in reason else [name]  # which may be put together in a loop
         if all(self.words.anywhere(self._layout.modules[module].owner, part) for part in parts):
             return unknown(reason)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -10,6 +11,11 @@ if TYPE_CHECKING:
     from envdoctor.linker.layout import Layout
     from envdoctor.linker.summary import Summary
     from envdoctor.linker.words import Words
+
+
+_PLAIN = re.compile(r"[a-z_]{4,}")
+#: How the names of objects are listed.
+_ENUMERATING = (b"__dict__", b"dir(", b"vars(", b"getmembers", b".__name__", b"exec(", b"getattr(")
 
 
 class RunTime:
@@ -54,6 +60,28 @@ class RunTime:
         modules = [outer for outer in _outer(name) if outer in self._layout.modules]
         fillers = self._layout.modules[name].owner in self._fillers
         return fillers or any(self._summary(outer).get("loader") for outer in modules)
+
+    def is_no_key(self, source: bytes, module: str, name: str) -> bool:
+        """Whether a module that writes names into ``globals()`` writes none like this: it is no text, nor are its parts.
+
+        Names with digits and capitals may be put together in too many ways, and those of objects stand anywhere.
+        """
+        if not _PLAIN.fullmatch(name) or any(word in source for word in _ENUMERATING):
+            return False
+        owner, imported = self._layout.modules[module].owner, [ref[0] for ref in self._summary(module).get("refs", ())]
+        own = [self._layout.modules[one].path for one in {module, *imported} if self._is_of(one, owner)]
+        for at in (at for at, letter in enumerate(name) if letter == "_"):
+            if all(any(self._has(path, part) for path in own) for part in (name[:at], name[at + 1 :])):
+                return False
+        return not self._words.quoted(owner, name)
+
+    def _is_of(self, name: str, owner: str) -> bool:
+        return name in self._layout.modules and self._layout.modules[name].owner == owner
+
+    def _has(self, path: str, part: str) -> bool:
+        """Whether a file has a text that begins or ends a name."""
+        texts = (f"{mark}{text}{mark}" for mark in "'\"" for text in (part, f"{part}_", f"_{part}"))
+        return any(self._words.in_file(path, text) is not False for text in texts)
 
 
 def _outer(name: str) -> list[str]:

@@ -43,6 +43,8 @@ CONDITIONAL, LATER = 32, 64
 PROGRAM = 512
 #: What it is: an import statement; a name of one.
 IMPORTS, FROM = 128, 256
+#: A reason for which a module may have any name.
+WRITES_GLOBALS = "it writes names into globals()"
 #: The step of a path that makes an instance.
 INSTANCE = "()"
 

@@ -229,3 +229,24 @@ def test_a_package_over_several_folders_has_no_class_elsewhere(tmp_path):
     found = env.linked(tmp_path, sys.version_info[:2]).missing
     assert [(one.severity, one.asked) for one in found] == [("warning", "b.Gone")]
     assert fails(tmp_path)
+
+
+KEYS = {
+    "a key": ("red", None),
+    "a key that is put together": ("dark_red", None),
+    "no key": ("get_red", "b.get_red"),
+}
+
+
+@pytest.mark.parametrize(("name", "asked"), KEYS.values(), ids=list(KEYS))
+def test_a_module_that_writes_its_names(tmp_path, name, asked):
+    source = (
+        "from b.told import KINDS\nmade = {f'dark_{k}': k for k in KINDS}\nmade.update(KINDS)\nglobals().update(made)\n"
+    )
+    files = {"b/__init__.py": "def get_red(): 'get red'\n", "b/told.py": "KINDS = {'red': 'dark', 'dark': 'red'}\n"}
+    env.write(tmp_path, a={"a.py": f"from b.map import {name}"}, b={"b/map.py": source, **files})
+    found = env.linked(tmp_path, sys.version_info[:2]).missing
+    assert [(one.severity, one.asked) for one in found] == (
+        [("warning", asked.replace("b.", "b.map."))] if asked else []
+    )
+    assert fails(tmp_path) is bool(asked)
