@@ -62,7 +62,7 @@ class RunTime:
         return fillers or any(self._summary(outer).get("loader") for outer in modules)
 
     def is_no_key(self, source: bytes, module: str, name: str) -> bool:
-        """Whether a module that writes names into ``globals()`` writes none like this: it is no text, nor are its parts.
+        """Whether a module that writes names into ``globals()`` writes none like this: it is no text, nor its parts.
 
         Names with digits and capitals may be put together in too many ways, and those of objects stand anywhere.
         """
