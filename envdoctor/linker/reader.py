@@ -9,7 +9,7 @@ import warnings
 from typing import TYPE_CHECKING, Any
 
 from envdoctor.linker.conditions import is_about_versions
-from envdoctor.linker.expressions import Expressions, chain, is_itself
+from envdoctor.linker.expressions import Expressions, chain, is_itself, last
 from envdoctor.linker.scopes import Scope, Use
 from envdoctor.linker.statements import read_all
 from envdoctor.linker.summary import CONDITIONAL, IMPORTS, PROGRAM, Summary
@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 #: From this version on annotations are not evaluated when a function is defined.
 _LAZY_ANNOTATIONS = (3, 14)
+#: So much is kept of what an exception says.
+MOST_SAID = 160
 #: What a method calls its object or class.
 _OWN = {("self", ()), ("cls", ())}
 
@@ -51,6 +53,7 @@ class Reader:
         self.around: dict[int, int] = {}
         self.sets: set[str] = set()
         self.known: dict[str, bool] = {}
+        self.raised: list[Any] = []
         self.hints: set[str] = set()
         self.names: dict[str, Any] = {}
         self.stars: list[str] = []
@@ -118,6 +121,17 @@ class Reader:
         """Take note of a key that a dictionary gets for sure, before it may be unpacked into a call."""
         if isinstance(whole, ast.Name) and isinstance(key, str) and not self.branches:
             self.scope.keys.setdefault(whole.id, []).append(key)
+
+    def refuses(self, node: ast.stmt) -> None:
+        """Take note of an exception that importing the module raises for sure, and of what it says."""
+        sure = self.scope is self.top and not (self.flags or self.attempt or self.handler or self.raised)
+        if sure and isinstance(node, ast.Raise) and node.exc is not None:
+            kind = node.exc.func if isinstance(node.exc, ast.Call) else node.exc
+            said = [
+                part.value for part in ast.walk(node) if isinstance(part, ast.Constant) and isinstance(part.value, str)
+            ]
+            words = " ".join(f"{last(kind) or ''}: {''.join(said)}".split())
+            self.raised = [node.lineno, last(kind) or "", words[:MOST_SAID]]
 
     def given_away(self, node: ast.expr) -> None:
         """Take note of ``globals()``, ``vars()`` or ``locals()`` where somebody gets them who may add names."""
@@ -219,6 +233,7 @@ class Reader:
             "sets": sorted(self.sets),
             "around": self.around,
             "refs": list(self.refs.values()),
+            "raises": self.raised,
         }
         return {key: value for key, value in found.items() if value}
 

@@ -237,6 +237,7 @@ def read_all(reader: Reader, statements: Sequence[ast.stmt]) -> bool:
             for child in children(node):
                 reader.walk(child)
             if isinstance(node, _ENDS):
+                reader.refuses(node)
                 return True
         elif told := read(reader, node):
             return told is True or reader.within(statements[at + 1 :], told)

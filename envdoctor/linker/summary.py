@@ -12,6 +12,7 @@ A summary is a mapping with these keys, each left out where it is empty:
 ``hints``      names that it asks for with ``hasattr`` or ``getattr``
 ``refs``       what it takes of others: ``[module, path, line, flags, try, handler, own, call]``
 ``sets``       names of attributes that it sets on what is not ``self``
+``raises``     ``[line, exception, what it says]`` where importing it surely raises
 ``around``     the handler in which a ``try`` stands
 ``error``      ``[kind, line, reason]`` where it could not be read
 ``definitions``  a JSON text of its own, unpacked where somebody asks:

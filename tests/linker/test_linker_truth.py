@@ -250,3 +250,27 @@ def test_a_module_that_writes_its_names(tmp_path, name, asked):
         [("warning", asked.replace("b.", "b.map."))] if asked else []
     )
     assert fails(tmp_path) is bool(asked)
+
+
+REFUSALS = {
+    "not for this Python": (
+        "import b",
+        "import sys\nif sys.version_info >= (3, 7):\n    raise RuntimeError('too new')",
+        "b",
+    ),
+    "it has moved": ("import b.moved", "", "b.moved"),
+    "it has moved, and that is caught": ("try:\n    import b.moved\nexcept ImportError:\n    pass", "", None),
+    "another exception is caught": ("try:\n    import b.moved\nexcept AttributeError:\n    pass", "", "b.moved"),
+    "nobody knows": ("import b", "import os\nif not os.sep:\n    raise ImportError('nowhere')", None),
+    "caught where it is raised": ("import b", "try:\n    raise ImportError\nexcept ImportError:\n    pass", None),
+}
+
+
+@pytest.mark.parametrize(("source", "top", "asked"), REFUSALS.values(), ids=list(REFUSALS))
+def test_a_module_that_refuses_to_be_imported(tmp_path, source, top, asked):
+    files = {"b/__init__.py": top, "b/moved.py": "raise ImportError('b.moved is c now')\n"}
+    env.write(tmp_path, a={"a.py": source}, b=files)
+    found = env.linked(tmp_path, sys.version_info[:2]).missing
+    assert [(one.severity, one.kind, one.asked) for one in found] == ([("error", "refused", asked)] if asked else [])
+    assert fails(tmp_path) is bool(asked)
+    assert all(one.detail.endswith(("too new", "is c now")) for one in found)
