@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from envdoctor.linker import tables
 from envdoctor.linker.conditions import holds
-from envdoctor.linker.expressions import chain, last
-from envdoctor.linker.summary import IMPORTS
+from envdoctor.linker.expressions import chain, is_itself, last
+from envdoctor.linker.summary import IMPORTS, WRITES_GLOBALS
 
 if TYPE_CHECKING:
     from envdoctor.linker.reader import Reader
@@ -72,6 +72,7 @@ def assign_to(reader: Reader, target: ast.expr, value: ast.expr | None, kind: as
 
 
 def _assign_name(reader: Reader, name: str, value: ast.expr | None) -> None:
+    reader.scope.keys[name] = [] if reader.branches else _keys(value)
     imported = _imported(value)
     if imported is not None:
         reader.reference(imported, "", value.lineno, IMPORTS)  # type: ignore[union-attr]
@@ -80,6 +81,8 @@ def _assign_name(reader: Reader, name: str, value: ast.expr | None) -> None:
     if reader.scope is reader.top and isinstance(value, ast.Constant) and value.value is None:
         reader.names.setdefault(name, 0)  # a stand-in for what is imported later
         return
+    if isinstance(value, ast.Subscript) and is_itself(value):
+        reader.itself.add(name)
     bound: Any = 0
     found = chain(value) if isinstance(value, (ast.Name, ast.Attribute)) else None
     if reader.scope is reader.top and value is not None:
@@ -90,6 +93,14 @@ def _assign_name(reader: Reader, name: str, value: ast.expr | None) -> None:
         elif found and not found[1] and found[0] in reader.class_numbers:
             bound = ["c", reader.class_numbers[found[0]]]
     reader.bind_name(name, bound)
+
+
+def _keys(value: ast.expr | None) -> list[str]:
+    """The texts that are surely keys of a new dictionary."""
+    if isinstance(value, ast.Call) and last(value.func) == "dict":
+        return [one.arg for one in value.keywords if one.arg is not None]
+    keys = value.keys if isinstance(value, ast.Dict) else ()
+    return [key.value for key in keys if isinstance(key, ast.Constant) and isinstance(key.value, str)]
 
 
 def _imported(value: ast.expr | None) -> str | None:
@@ -113,10 +124,8 @@ def _top_level(reader: Reader, name: str, value: ast.expr) -> None:
         reader.exported = tables.strings(value, reader.tables)
     elif name == "__path__":
         reader.elsewhere = True
-    elif name == "__getattr__":
-        reader.answers = tables.assigned_getattr(value, reader.tables)
     else:
-        held = tables.table(value, reader.tables)
+        held = tables.strings(value, reader.tables)
         if held is not None:
             reader.tables[name] = held
 
@@ -130,6 +139,8 @@ def _assign_attribute(
             reader.dynamic.add("it gives its module another class")
         elif ast.unparse(target.value) == "sys.modules[__name__]":
             reader.own(target.attr, "")
+        elif module := _imported(target.value):
+            reader.stores.add((module, target.attr))
         reader.walk(target.value)
         return
     root, path = found
@@ -160,6 +171,7 @@ def _assign_entry(reader: Reader, target: ast.Subscript) -> None:
             reader.provided.add(key if isinstance(key, str) else "*")
     elif isinstance(whole, ast.Attribute) and whole.attr == "__dict__":
         reader.stored(whole.value, key if isinstance(key, str) else None)
+    reader.gains(whole, key)
     reader.walk(whole)
 
 
@@ -167,7 +179,7 @@ def _dynamic_names(reader: Reader, key: object) -> None:
     if reader.scope.kind == "class":
         reader.scope.record[2] = True
     else:
-        reader.own(key if isinstance(key, str) else None, "it writes names into globals()")
+        reader.own(key if isinstance(key, str) else None, WRITES_GLOBALS)
 
 
 def expression(reader: Reader, node: ast.Expr) -> None:
@@ -212,3 +224,8 @@ def _method(reader: Reader, call: ast.Call, function: ast.Attribute) -> None:
         reader.provided.add("*")
     elif name == "declare_namespace":
         reader.elsewhere = True
+    elif name == "__setattr__" and call.args:
+        key = getattr(call.args[0], "value", None)
+        reader.stored(owner, key if isinstance(key, str) else None)
+    elif name == "setdefault" and call.args and isinstance(call.args[0], ast.Constant):
+        reader.gains(owner, call.args[0].value)

@@ -39,6 +39,13 @@ def last(node: ast.expr) -> str | None:
     return getattr(node, "attr", None) or getattr(node, "id", None)
 
 
+def is_itself(node: ast.Subscript) -> bool:
+    """Whether something is ``sys.modules[__name__]``, the module that is read."""
+    return (
+        chain(node.value) == ("sys", ("modules",)) and isinstance(node.slice, ast.Name) and node.slice.id == "__name__"
+    )
+
+
 class Expressions:
     """Walks expressions for a reader, which knows the scope and what is caught around them."""
 
@@ -95,6 +102,8 @@ class Expressions:
             self._made(node.func, signatures.of_call(node))
             return
         root, path = found
+        if path in {("pop",), ("update",), ("clear",)}:
+            self._reader.scope.keys.pop(root, None)
         if not path and root in _ASKING | {"setattr"}:
             self._asked(root, node)
         if not path and root in _NARROWING and node.args:
@@ -102,7 +111,7 @@ class Expressions:
         if root not in _READING:
             for one in node.args:
                 self._reader.given_away(one)
-        self.use(root, path, node.lineno, signatures.of_call(node))
+        self.use(root, path, node.lineno, signatures.of_call(node, self._reader.scope.keys))
 
     def _made(self, node: ast.expr, call: object = None) -> None:
         """Take note of an attribute of what a call makes."""

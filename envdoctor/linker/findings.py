@@ -28,6 +28,7 @@ _TITLES = {
     "syntax": "{who} has a module that Python {python} cannot parse: {asked}",
     "arguments": "{who} call{s} {asked}() {how}, which {provider} does not accept",
     "broken": "{who} take{s} {asked}, which cannot be imported: {detail} is not installed",
+    "refused": "{who} take{s} {asked}, which {provider} refuses to import",
     "hidden": "{detail} hides {provider} from {who}, which take{s} {asked} of it",
     "override": "{who} override{s} {asked}, and cannot take what {provider} calls it with",
     "hook": "{who} declare{s} {detail} in the hook {name}, which {provider} does not pass",
@@ -35,6 +36,7 @@ _TITLES = {
 _WHY = {
     "name": "{module} of {provider} was read, and nothing in it binds {name}.",
     "broken": "{module} of {provider} imports {detail}, which no installed distribution has.",
+    "refused": "Importing {module} of {provider} raises {detail}.",
     "attribute": "The class and its bases were read in {module} of {provider}, and none of them has {name}.",
     "result": "{provider} says of what is asked for {name} that it is of this type, which has no such attribute.",
     "module": "{provider} has no module {name} in {module}.",

@@ -20,6 +20,7 @@ from envdoctor.linker.summary import (
     IMPORTS,
     LATER,
     PROGRAM,
+    caught,
 )
 from envdoctor.model import Distribution
 from envdoctor.probes.distributions import required_by
@@ -112,6 +113,7 @@ class Search:
         elif answer.verdict is False:
             yield from self._not_there(name, ref, flags, ways, hints, answer)
         elif flags & IMPORTS:
+            yield from self._refused(name, ref, flags, ways)
             yield from self._broken(name, ref, flags, ways)
         elif call is not None:
             misfit = self._misfit(answer, module, path, call)
@@ -126,6 +128,19 @@ class Search:
                 asked = f"{module}.{path}".replace(".()", "()")
                 yield Missing(
                     place.owner, place.path, line, asked, owner, kind, severity, way, module, path, misfit[1]
+                )  # fmt: skip
+
+    def _refused(self, name: str, ref: list[Any], flags: int, ways: list[int]) -> Iterator[Missing]:
+        """A module of another distribution that raises when it is imported: it has moved, or is not for this Python."""
+        inner, modules = f"{ref[0]}.{ref[1]}", self._layout.modules
+        wanted = inner if flags & FROM and inner in modules else ref[0]
+        raises = self._resolver.take_note(wanted).get("raises") if wanted in modules else None
+        if raises:
+            place, owner = self._layout.modules[name], modules[wanted].owner
+            severity, way = severity_of(ways, flags, caught(raises[1]) or CATCHES_SYNTAX)
+            if severity != "silent":
+                yield Missing(
+                    place.owner, place.path, ref[2], wanted, owner, "refused", severity, way, wanted, "", raises[2]
                 )  # fmt: skip
 
     def _broken(self, name: str, ref: list[Any], flags: int, ways: list[int]) -> Iterator[Missing]:

@@ -9,7 +9,7 @@ import warnings
 from typing import TYPE_CHECKING, Any
 
 from envdoctor.linker.conditions import is_about_versions
-from envdoctor.linker.expressions import Expressions, chain
+from envdoctor.linker.expressions import Expressions, chain, is_itself, last
 from envdoctor.linker.objects import Objects
 from envdoctor.linker.scopes import Scope, Use
 from envdoctor.linker.statements import read_all
@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 #: From this version on annotations are not evaluated when a function is defined.
 _LAZY_ANNOTATIONS = (3, 14)
+#: So much is kept of what an exception says.
+MOST_SAID = 160
 #: What a method calls its object or class.
 _OWN = {("self", ()), ("cls", ())}
 
@@ -47,18 +49,20 @@ class Reader:
         self.walk = self.expressions.walk
         self.objects = Objects(self)
         self.scope = self.top = Scope("module")
-        self.flags = self.attempt = self.handler = self.attempts = 0
+        self.flags = self.attempt = self.handler = self.attempts = self.branches = 0
         self.around: dict[int, int] = {}
         self.sets: set[str] = set()
         self.known: dict[str, bool] = {}
+        self.raised: list[Any] = []
         self.hints: set[str] = set()
         self.names: dict[str, Any] = {}
         self.stars: list[str] = []
-        self.tables: dict[str, dict[str, bool]] = {}
+        self.tables: dict[str, list[str]] = {}
+        #: Names that stand for the module itself, of ``sys.modules[__name__]``.
+        self.itself: set[str] = set()
         self.exported: list[str] | None = []
-        self.answers: dict[str, Any] = {}
         self.dynamic: set[str] = set()
-        self.loader = self.elsewhere = False
+        self.loader = self.elsewhere = self.fills = False
         self.provided: set[str] = set()
         self.stores: set[tuple[str, str]] = set()
         self.classes: list[list[Any]] = []
@@ -102,13 +106,15 @@ class Reader:
         found = chain(thing)
         if found in _OWN and self.scope.record:
             self.scope.record[1].add(name or "*")
+        elif found is not None and found[0] in self.itself and not found[1]:
+            self.own(name, "it sets attributes of itself in sys.modules")
         elif found is not None:
             self.scope.pending.append(Use(found[0], (*found[1], name or "*"), 0, self.flags, store=True))
         elif isinstance(thing, ast.Subscript) and chain(thing.value) == ("sys", ("modules",)):
-            if isinstance(thing.slice, ast.Name) and thing.slice.id == "__name__":
+            if is_itself(thing):
                 self.own(name, "it sets attributes of itself in sys.modules")
             else:
-                self.loader = True
+                self.fills = True
 
     def own(self, name: str | None, reason: str) -> None:
         """Take note of a name that the module gives itself; ``None`` for any name, with the reason."""
@@ -116,6 +122,22 @@ class Reader:
             self.dynamic.add(reason)
         else:
             self._value(self.top, name, 0)
+
+    def gains(self, whole: ast.expr, key: object) -> None:
+        """Take note of a key that a dictionary gets for sure, before it may be unpacked into a call."""
+        if isinstance(whole, ast.Name) and isinstance(key, str) and not self.branches:
+            self.scope.keys.setdefault(whole.id, []).append(key)
+
+    def refuses(self, node: ast.stmt) -> None:
+        """Take note of an exception that importing the module raises for sure, and of what it says."""
+        sure = self.scope is self.top and not (self.flags or self.attempt or self.handler or self.raised)
+        if sure and isinstance(node, ast.Raise) and node.exc is not None:
+            kind = node.exc.func if isinstance(node.exc, ast.Call) else node.exc
+            said = [
+                part.value for part in ast.walk(node) if isinstance(part, ast.Constant) and isinstance(part.value, str)
+            ]
+            words = " ".join(f"{last(kind) or ''}: {''.join(said)}".split())
+            self.raised = [node.lineno, last(kind) or "", words[:MOST_SAID]]
 
     def given_away(self, node: ast.expr) -> None:
         """Take note of ``globals()``, ``vars()`` or ``locals()`` where somebody gets them who may add names."""
@@ -194,7 +216,9 @@ class Reader:
         """Read statements that are reached under further circumstances."""
         before = self.flags
         self.flags |= flags
+        self.branches += 1
         ended = self.body(statements)
+        self.branches -= 1
         self.flags = before
         return ended
 
@@ -214,9 +238,9 @@ class Reader:
             "definitions": json.dumps(definitions, separators=(",", ":")),
             "stars": self.stars,
             "dynamic": sorted(self.dynamic),
-            "getattr": self.answers,
             "path": self.elsewhere,
             "loader": self.loader,
+            "fills": self.fills,
             "stores": sorted(self.stores),
             "provides": sorted(self.provided),
             "hints": sorted(self.hints),
@@ -224,6 +248,7 @@ class Reader:
             "around": self.around,
             "refs": list(self.refs.values()),
             "objects": list(self.objects.uses.values()),
+            "raises": self.raised,
         }
         return {key: value for key, value in found.items() if value}
 

@@ -94,7 +94,7 @@ class Room:
     def offers(self, ask: Ask) -> bool | None:
         """Whether a release has what is asked for; ``None`` where that cannot be told."""
         if ask.kind == "module":
-            return self._layout.has(ask.module) if ask.module not in self._resolver.provided else None
+            return self._layout.has(ask.module) if ask.module not in self._resolver.run_time.provided else None
         if ask.kind in {"name", "part"}:
             return self._has_name(ask.provider or "", ask.module, ask.name, part=ask.kind == "part")
         if not self._archives[ask.provider or ""].light:

@@ -6,14 +6,16 @@ from abc import ABCMeta
 from typing import TYPE_CHECKING, Any
 
 from envdoctor.linker.answers import Answer, no, unknown, yes
-from envdoctor.linker.summary import FROM, IMPORTS, INSTANCE
+from envdoctor.linker.evaluate import Evaluator
+from envdoctor.linker.run_time import RunTime
+from envdoctor.linker.summary import FROM, IMPORTS, INSTANCE, WRITES_GLOBALS
 from envdoctor.linker.words import Words
 
 if TYPE_CHECKING:
     from envdoctor.linker.layout import Layout
     from envdoctor.linker.standard import Standard
     from envdoctor.linker.store import Store
-    from envdoctor.linker.summary import Summary
+from envdoctor.linker.summary import Summary
 
 #: Imports that lead from module to module more often than this lead nowhere.
 _DEEPEST = 30
@@ -41,11 +43,10 @@ class Resolver:
         self._seen: set[str] = set()
         self._broken: dict[str, Answer | None] = {}
         self.words = Words(layout)
+        self._evaluator = Evaluator(layout, store, self)
         self.set_from_outside: set[tuple[str, str]] = set()
         self.set_somewhere: set[str] = set()
-        self.provided: set[str] = set()
-        self.providers: set[str] = set()
-        self.loaders: set[str] = set()
+        self.run_time = RunTime(layout, self.take_note, self.words)
         self.starting: list[str] = []
 
     def forget(self) -> None:
@@ -58,18 +59,12 @@ class Resolver:
         summary = self._store.get(name)
         if name not in self._seen:
             self._seen.add(name)
-            owner = self._layout.modules[name].owner
-            if summary.get("loader"):
-                self.loaders.add(owner)
             for module, path in summary.get("stores", ()):
                 parts = path.split(".")  # of which the first ones may be submodules
                 for at in range(len(parts)):
                     self.set_from_outside.add((".".join([module, *parts[:at]]), ".".join(parts[at:])))
             self.set_somewhere.update(summary.get("sets", ()))
-            for provided in summary.get("provides", ()):
-                if provided == "*":
-                    self.providers.add(owner)
-                self.provided.add(provided)
+            self.run_time.take_note(summary, self._layout.modules[name].owner)
         return summary
 
     # --- modules ----------------------------------------------------------------------------------------------------
@@ -85,7 +80,10 @@ class Resolver:
             return self._missing_standard(name)
         if self._standard.has(top):
             return unknown("standard module without a file")
-        if self._is_provided(name):
+        other = self.run_time.second_name(name)
+        if other:
+            return yes(("module", other))
+        if self.run_time.is_provided(name):
             return unknown("put into sys.modules or loaded by a loader")
         if self._layout.on_disk(name):
             return unknown("files that no distribution lists")
@@ -120,20 +118,9 @@ class Resolver:
         top = name.partition(".")[0]
         if not self._standard.known or any(self.words.in_file(path, top) for path in self.starting):
             return unknown("added when Python starts")
-        if self._is_provided(name) or self._layout.on_disk(top):
+        if self.run_time.is_provided(name) or self._layout.on_disk(top):
             return unknown("put into sys.modules or loaded by a loader")
         return no("standard", name)
-
-    def _is_provided(self, name: str) -> bool:
-        if name in self.provided or name.partition(".")[0] in self.provided:
-            return True
-        parent = name
-        while parent:
-            module = self._layout.modules.get(parent)
-            if module is not None and module.owner in self.loaders | self.providers:
-                return True
-            parent = parent.rpartition(".")[0]
-        return False
 
     def _missing_submodule(self, name: str) -> Answer:
         parent = name.rpartition(".")[0]
@@ -212,9 +199,10 @@ class Resolver:
         names = self._store.definitions(module).get("names", {})
         if name in names:
             return self._value(names[name], module, depth)
-        if self._layout.has(inner):
-            return yes(("module", inner))
-        if {inner, module} & self.provided or {(module, name), (module, "*")} & self.set_from_outside:
+        other = inner if self._layout.has(inner) else self.run_time.second_name(inner)
+        if other:
+            return yes(("module", other))
+        if {inner, module} & self.run_time.provided or {(module, name), (module, "*")} & self.set_from_outside:
             return unknown("set from outside")
         if name[:2] == "__":
             return unknown("a special name")
@@ -241,37 +229,34 @@ class Resolver:
 
     def _of_namespace(self, module: str, name: str, inner: str) -> Answer:
         """A folder without a file of its own has modules only: other distributions may add some, but no class."""
-        in_doubt = {inner, module} & self.provided or {(module, name), (module, "*")} & self.set_from_outside
+        in_doubt = {inner, module} & self.run_time.provided or {(module, name), (module, "*")} & self.set_from_outside
         elsewhere = self._layout.on_disk(inner) or self._layout.on_disk(f"{module}.__init__")
         if in_doubt or elsewhere or not name[:1].isupper() or not self._layout.owner(module):
             return unknown("namespace package")
         return no("name", module, name)
 
     def _not_bound(self, summary: Summary, module: str, name: str, depth: int) -> Answer:  # noqa: PLR0911 - one for each reason
-        answers = summary.get("getattr", {})
-        if name in answers.get("no", ()):
-            return no("gone", module, name)
-        if name in answers.get("yes", ()):
-            return yes()
-        weak = False
-        for star in summary.get("stars", ()):
-            found = self._by_star(star, name, depth + 1)
-            if found.verdict is not False:
-                return found
-            weak = weak or found.weak
-        if answers.get("rest") == "unknown" or (
-            not answers and "__getattr__" in self._store.definitions(module).get("names", {})
-        ):
+        answers = "__getattr__" in self._store.definitions(module).get("names", {})
+        told = self._evaluator.answer(module, name) if answers else None
+        if told is not None and told.why == "gone":
+            return told
+        found = self._by_stars(summary, name, depth)
+        if told is not None and told.verdict and not found.verdict:
+            return told
+        if found.verdict is not False:
+            return found
+        if answers and told is None:
             return self._unless_written_nowhere(module, name, "a module-level __getattr__")
         if summary.get("dynamic"):
             return self._unless_written_nowhere(module, name, summary["dynamic"][0])
-        if self._layout.modules[module].owner in self.loaders:
+        if self.run_time.may_fill(module):
             return self._unless_written_nowhere(module, name, "put into sys.modules or loaded by a loader")
-        if summary.get("path"):
+        elsewhere = bool(summary.get("path"))
+        if elsewhere and (not name[:1].isupper() or self._layout.on_disk(f"{module}.{name}")):
             return unknown("a package whose modules may stand elsewhere")
         if self._is_set_by_native(module, name):
             return unknown("set from outside")
-        return no("name", module, name, weak=weak)
+        return no("name", module, name, weak=found.weak or elsewhere)
 
     def _is_set_by_native(self, module: str, name: str) -> bool:
         """Whether a native module of the distribution contains both the module's name and that of the attribute."""
@@ -280,10 +265,22 @@ class Resolver:
         return any(self.words.in_file(path, module) and self.words.in_file(path, name) for path in paths)
 
     def _unless_written_nowhere(self, module: str, name: str, reason: str) -> Answer:
+        if reason == WRITES_GLOBALS and self.run_time.is_no_key(self._store.text(module), module, name):
+            return no("name", module, name, weak=True)
         parts = name.split("_") if "globals()" in reason else [name]  # which may be put together in a loop
         if all(self.words.anywhere(self._layout.modules[module].owner, part) for part in parts):
             return unknown(reason)
         return no("name", module, name, weak=True)
+
+    def _by_stars(self, summary: Summary, name: str, depth: int) -> Answer:
+        """Whether any ``import *`` of a module brings a name: rather one that surely does than one that may."""
+        best = no("name", "", name)
+        for star in summary.get("stars", ()):
+            found = self._by_star(star, name, depth + 1)
+            if found.verdict:
+                return found
+            best = found if best.verdict is False and (found.verdict is None or found.weak) else best
+        return best
 
     def _by_star(self, star: str, name: str, depth: int) -> Answer:
         """Whether ``from STAR import *`` brings a name."""

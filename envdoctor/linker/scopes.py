@@ -25,10 +25,10 @@ class Scope:
     """One module, class or function while it is read.
 
     ``bound`` counts what binds a name here, imports apart; ``imports`` has the modules and paths that a name is
-    imported from; ``types`` says for each time that a name is bound what may make its value, and ``narrowed`` has names
-    whose kind is asked for. ``record`` is what is kept of the class that is being read, here or around. ``objects`` are
-    uses, and keys of types, that wait with what makes them; ``own`` is what a method calls its object, and ``returns``
-    the key of what a function returns.
+    imported from; ``keys`` what a dictionary of this name surely has; ``types`` says for each time that a name is
+    bound what may make its value, and ``narrowed`` has names whose kind is asked for. ``record`` is what is kept of the
+    class that is being read, here or around. ``objects`` are uses, and keys of types, that wait with what makes them;
+    ``own`` is what a method calls its object, and ``returns`` the key of what a function returns.
     """
 
     def __init__(self, kind: str, parent: Scope | None = None) -> None:
@@ -39,6 +39,7 @@ class Scope:
         self.imports: dict[str, list[tuple[str, str]]] = {}
         self.types: dict[str, list[list[tuple[str, tuple[str, ...]]]]] = {}
         self.outer: set[str] = set()
+        self.keys: dict[str, list[str]] = {}
         self.record: list[Any] = parent.record if parent is not None and kind == "function" else []
         self.pending: list[Use] = []
         self.objects: list[tuple[list[Any], Any]] = []

@@ -6,7 +6,7 @@ import ast
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
 #: Decorators that leave a signature as it is written.
 _KEEPING = {
@@ -59,11 +59,14 @@ def of_text(text: str) -> list[Any]:
     return [positional, names, defaults, variable, only, required, keywords]
 
 
-def of_call(node: ast.Call) -> list[Any]:
-    """How many arguments a call has, which keywords, and whether these are all."""
+def of_call(node: ast.Call, held: Mapping[str, Sequence[str]] = {}) -> list[Any]:
+    """How many arguments a call has, which keywords, and whether these are all; ``held`` are keys of dictionaries."""
     starred = any(isinstance(one, ast.Starred) for one in node.args)
     keywords = [one.arg for one in node.keywords if one.arg is not None]
     exact = not starred and len(keywords) == len(node.keywords)
+    for one in node.keywords:
+        if one.arg is None and isinstance(one.value, ast.Name):
+            keywords += held.get(one.value.id, ())
     return [len(node.args) - starred, keywords, int(exact)]
 
 

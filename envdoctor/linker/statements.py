@@ -64,16 +64,16 @@ def _function(reader: Reader, node: ast.FunctionDef | ast.AsyncFunctionDef) -> N
         reader.objects.overloaded(node)
         return
     _define(reader, node)
-    outside, before = reader.scope, (reader.flags, reader.attempt, reader.handler)
+    outside, before = reader.scope, (reader.flags, reader.attempt, reader.handler, reader.branches)
     reader.scope = inner = Scope("function", outside)
     reader.flags = reader.flags & (CONDITIONAL | CATCHES_ALL) | LATER  # who defines it in a try is prepared
-    reader.attempt, reader.handler = 0, -reader.attempt or reader.handler
+    reader.attempt, reader.handler, reader.branches = 0, -reader.attempt or reader.handler, 0
     for one in arguments:
         inner.bind(one.arg)
     reader.objects.function(node, inner, outside)
     reader.body(node.body)
     reader.scope = outside
-    reader.flags, reader.attempt, reader.handler = before
+    reader.flags, reader.attempt, reader.handler, reader.branches = before
     reader.close(inner)
 
 
@@ -89,8 +89,6 @@ def _define(reader: Reader, node: ast.FunctionDef | ast.AsyncFunctionDef) -> Non
             columns = node.name == "__getattr__" and not scope.record[2] and tables.is_of_data(node)
             scope.record[2] = "columns" if columns else True
     elif scope is reader.top:
-        if node.name == "__getattr__" and isinstance(node, ast.FunctionDef):
-            reader.answers = tables.defined_getattr(node, reader.tables)
         reader.functions.append(signatures.of_function(node))
         value = ["f", len(reader.functions) - 1]
     reader.bind_name(node.name, value)
@@ -259,6 +257,7 @@ def read_all(reader: Reader, statements: Sequence[ast.stmt]) -> bool:
             for child in children(node):
                 reader.walk(child)
             if isinstance(node, _ENDS):
+                reader.refuses(node)
                 return True
         elif told := read(reader, node):
             return told is True or reader.within(statements[at + 1 :], told)

@@ -49,7 +49,7 @@ class Store:
 
     def __init__(self, layout: Layout, target: Target, keep: Callable[[str, str, object], bool]) -> None:
         self._layout = layout
-        self._target = target
+        self.target = target
         self._keep = keep
         self._held: dict[str, dict[str, Summary]] = {}
         self._unpacked: dict[str, Summary] = {}
@@ -113,7 +113,7 @@ class Store:
 
     def key(self, owner: str) -> str:
         """What identifies a distribution's summaries: its release, its files, the target, and this code."""
-        told = (self._layout.versions[owner], self._layout.keys[owner], *map(str, self._target), version())
+        told = (self._layout.versions[owner], self._layout.keys[owner], *map(str, self.target), version())
         return hashlib.blake2b("\n".join(told).encode(), digest_size=12).hexdigest()
 
     def source(self, path: str) -> bytes:
@@ -136,7 +136,7 @@ class Store:
         keep = self._keep
         reader = Reader(
             name,
-            self._target,
+            self.target,
             lambda other, path, call: other.partition(".")[0] != own and keep(other, path, call),
             package=module.kind == "package",
             script=script is not None,

@@ -3,16 +3,17 @@
 A summary is a mapping with these keys, each left out where it is empty:
 
 ``stars``      modules whose names it takes with ``import *``
-``getattr``    what a module-level ``__getattr__`` answers: ``{"yes": [..], "no": [..], "rest": "raises" | "unknown"}``
 ``dynamic``    reasons for which names may appear that are written nowhere
 ``path``       true where its submodules may stand elsewhere
 ``loader``     true where it adds to ``sys.meta_path``
+``fills``      true where it sets attributes on modules that it looks up in ``sys.modules``
 ``stores``     ``[module, path]`` of attributes that it sets on others; ``*`` for any
 ``provides``   modules that it puts into ``sys.modules``
 ``hints``      names that it asks for with ``hasattr`` or ``getattr``
 ``refs``       what it takes of others: ``[module, path, line, flags, try, handler, own, call]``
 ``objects``    what it asks of objects: ``[makings, "", line, flags, try, handler, 0, call]``, a making as in ``types``
 ``sets``       names of attributes that it sets on what is not ``self``
+``raises``     ``[line, exception, what it says]`` where importing it surely raises
 ``around``     the handler in which a ``try`` stands
 ``error``      ``[kind, line, reason]`` where it could not be read
 ``definitions``  a JSON text of its own, unpacked where somebody asks:
@@ -46,6 +47,8 @@ CONDITIONAL, LATER = 32, 64
 PROGRAM = 512
 #: What it is: an import statement; a name of one.
 IMPORTS, FROM = 128, 256
+#: A reason for which a module may have any name.
+WRITES_GLOBALS = "it writes names into globals()"
 #: The step of a path that makes an instance.
 INSTANCE = "()"
 

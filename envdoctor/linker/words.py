@@ -11,6 +11,7 @@ if TYPE_CHECKING:
 _LIMIT = 512 << 20
 #: A word shorter than this may be put together from parts, or stand in any text.
 _SHORTEST = 5
+_TEXTS = (".py", ".json", ".yaml", ".txt")
 
 
 class Words:
@@ -44,6 +45,28 @@ class Words:
             paths += self._layout.others.get(owner, ())
             self._owners[key] = any(self.in_file(path, word) is not False for path in paths)
         return self._owners[key]
+
+    def quoted(self, owner: str, word: str) -> bool:
+        """Whether a source file, a table or a binary of a distribution contains a word as a text of its own."""
+        key = (owner, f'"{word}"')
+        if key not in self._owners:
+            modules = self._layout.modules
+            paths = [modules[name].path for name in self._layout.names.get(owner, ()) if name in modules]
+            paths += [path for path in self._layout.others.get(owner, ()) if not path.endswith(".pyi")]
+            self._owners[key] = any(_is_text(path, word.encode()) for path in paths)
+        return self._owners[key]
+
+
+def _is_text(path: str, word: bytes) -> bool:
+    """Whether a file has a word between marks, or as a text that ends with a zero; so it is where nobody can tell."""
+    try:
+        with open(path, "rb") as file:
+            data = file.read(_LIMIT)
+    except OSError:
+        return True
+    if not path.endswith(_TEXTS):
+        return b"\0" + word + b"\0" in data or _is_packed(path, data)
+    return word in data and any(mark + word + mark in data for mark in (b"'", b'"'))
 
 
 def _is_packed(path: str, data: bytes) -> bool:

@@ -47,6 +47,7 @@ CASES = {
     "asked for first": ("import b\nif hasattr(b, 'gone'):\n    b.gone", None),
     "a local name of the same name": ("import b\ndef g(b):\n    return b.gone\n", None),
     "set from outside": ("import b\nb.gone = 1\nb.gone", None),
+    "set on what is imported by its name": ("import b\n__import__('b').gone = 1\nb.gone", None),
     "set on a submodule": ("from b import lone\nlone.late = late = 1\nfrom b.lone import late", None),
 }  # fmt: skip
 
@@ -78,6 +79,42 @@ PROVIDERS = {
     "answers for others": (
         "def __getattr__(name):\n    if name in ('x', 'y'):\n        return 1\n    raise AttributeError(name)", "name"
     ),
+    "refuses a name that a table has been made of": (
+        ("_KINDS = [('gone', 'no')]\n_OLD = {n: f'{n}: {why}' for n, why in _KINDS}\n_KINDS = []\n_WARNED = {}\n"
+        "_WARNED.update({n: (int, n) for n in ('old',)})\ndef __getattr__(name):\n    try:\n        kind, n = _WARNED[name]\n"
+        "    except KeyError:\n        pass\n    else:\n        return kind\n    if name in _OLD:\n"
+        "        raise AttributeError(_OLD[name])\n    raise AttributeError(name)"), "gone",
+    ),
+    "warns of a name and has it": (
+        ("_WARNED = {}\n_WARNED.update({n: (int, n) for n in ('gone',)})\ndef __getattr__(name):\n    try:\n"
+        "        kind, n = _WARNED[name]\n    except KeyError:\n        raise AttributeError(name)\n    return kind"), None,
+    ),
+    "asks a helper that knows what was removed": (
+        ("from b.moved import moves\n_moved = moves(__name__)\n_LAZY = {'one': '.inner'}\ndef __getattr__(name):\n"
+        "    place = _LAZY.get(name)\n    if place is None:\n        return _moved(name)\n    import importlib\n"
+        "    return getattr(importlib.import_module(place, __package__), name)"), "gone",
+    ),
+    "finds it where a table says": (
+        ("_LAZY = {'gone': '.inner'}\ndef __getattr__(name):\n    place = _LAZY.get(name)\n    if place is None:\n"
+        "        raise AttributeError(name)\n    from importlib import import_module\n"
+        "    return getattr(import_module(place, __package__), name)"), None,
+    ),
+    "has a table that grows": (
+        ("_MORE = {}\ndef add(name):\n    _MORE[name] = 1\nadd('gone')\ndef __getattr__(name):\n"
+        "    if name in _MORE:\n        return 1\n    raise AttributeError(name)"), None,
+    ),
+    "sets names of itself in a loop": (
+        ("import sys\nme = sys.modules[__name__]\nfor n in ('g' + 'one',):\n    setattr(me, n, 1)\n# gone\n"
+        "def __getattr__(name):\n    raise AttributeError(name)"), None,
+    ),
+    "is filled by a decorator": (
+        (
+            "import sys\ndef export(kind):\n    setattr(sys.modules[kind.__module__], 'g' + 'one', 1)\n    return kind\n"
+            "@export\nclass K: pass\n# gone"
+        ),
+        None,
+    ),
+    "has a loader beside it": ("import b.hook\nword = 'gone'", "name"),
     "takes it with a star": ("from b.inner import *", None),
     "takes what is listed with a star": ("from b.closed import *", "name"),
     "deletes it": ("gone = 1\ndel gone", "name"),
@@ -98,11 +135,35 @@ PROVIDERS = {
 @pytest.mark.parametrize(("source", "kind"), PROVIDERS.values(), ids=list(PROVIDERS))
 def test_what_a_provider_offers(tmp_path, source, kind):
     inner = {"b/inner.py": "gone = 1", "b/closed.py": "gone = 1\n__all__ = ['other']\nother = 2",
-             "b/listed.py": "from b.more import *\nfrom b.more import __all__", "b/more.py": "__all__ = ['gone']\ngone = 1"}  # fmt: skip
+             "b/listed.py": "from b.more import *\nfrom b.more import __all__", "b/more.py": "__all__ = ['gone']\ngone = 1",
+             "b/hook.py": "import sys\nclass F:\n    def find_spec(*_): pass\nsys.meta_path.append(F())",
+             "b/moved.py": "GONE = {'b:gone'}\ndef moves(module):\n    def wrapper(name):\n        path = f'{module}:{name}'\n"
+             "        if path in GONE:\n            raise ImportError(path)\n        import sys\n"
+             "        if name in sys.modules[module].__dict__:\n            return 1\n"
+             "        raise AttributeError(name)\n    return wrapper\n"}  # fmt: skip
     env.write(tmp_path, a={"a.py": "import b\nb.gone"}, b={"b/__init__.py": source, **inner})
     found = env.linked(tmp_path, sys.version_info[:2]).missing
     assert [(one.severity, one.kind) for one in found] == ([("error", kind)] if kind else [])
     assert fails(tmp_path) is bool(kind)
+
+
+ALIASES = {
+    "a name that is there": ("from b.also.c.inner import kept", None),
+    "a name that is gone": ("from b.also.c.inner import gone", "b.also.c.inner.gone"),
+    "a name behind a module": ("import b\nb.also.c.gone", "b.also.c.gone"),
+    "what has no second name": ("try:\n    from b.also.d import gone\nexcept ImportError:\n    pass", None),
+}
+
+
+@pytest.mark.parametrize(("source", "asked"), ALIASES.values(), ids=list(ALIASES))
+def test_a_module_with_a_second_name(tmp_path, source, asked):
+    also = "import sys, c.inner\nfor n in list(sys.modules):\n    if n.startswith('c'):\n        sys.modules['b.also.' + n] = "
+    files = {"b/__init__.py": "import b.also", "b/also.py": also + "sys.modules[n]\nc = c\n"}
+    other = {"c/__init__.py": "from c import inner", "c/inner.py": "kept = 1"}
+    env.write(tmp_path, a={"a.py": source}, b=files, c=other, d={"d.py": ""})
+    found = env.linked(tmp_path, sys.version_info[:2]).missing
+    assert [(one.severity, one.asked, one.provider) for one in found] == ([("error", asked, "c")] if asked else [])
+    assert fails(tmp_path) is bool(asked)
 
 
 CALLS = {
@@ -111,6 +172,10 @@ CALLS = {
     "too many": ("b.f(1, 2)", "many"),
     "too few": ("b.f()", "missing"),
     "spread": ("b.f(*[1])", None),
+    "a dictionary with an unknown keyword": ("told = {'x': 1}\n    told['z'] = 2\n    b.f(**told)", "unknown"),
+    "a default in a dictionary": ("told = {}\n    told.setdefault('z', 2)\n    b.f(1, **told)", "unknown"),
+    "a dictionary that loses it": ("told = dict(z=1)\n    told.pop('z')\n    b.f(1, **told)", None),
+    "a dictionary that may have it": ("told = {}\n    if not b:\n        told['z'] = 2\n    b.f(1, **told)", None),
     "a method": ("b.K().m(1)", None),
     "a method with a keyword it does not take": ("k = b.K()\n    k.m(one=1, two=2)", "unknown"),
     "an attribute that the object may give itself": ("b.Open(late=1).late()", None),
@@ -156,3 +221,56 @@ def test_a_function_that_is_not_defined_asks_for_nothing(tmp_path, source):
     env.write(tmp_path, a={"a.py": f"import b\n{source}\n"}, b=PLAIN)
     assert env.linked(tmp_path, sys.version_info[:2]).missing == []
     assert not fails(tmp_path, "import a; a.g()")
+
+
+def test_a_package_over_several_folders_has_no_class_elsewhere(tmp_path):
+    over = "__path__ = __import__('pkgutil').extend_path(__path__, __name__)\n"
+    env.write(tmp_path, a={"a.py": "from b import Gone, gone"}, b={"b/__init__.py": over})
+    found = env.linked(tmp_path, sys.version_info[:2]).missing
+    assert [(one.severity, one.asked) for one in found] == [("warning", "b.Gone")]
+    assert fails(tmp_path)
+
+
+KEYS = {
+    "a key": ("red", None),
+    "a key that is put together": ("dark_red", None),
+    "no key": ("get_red", "b.get_red"),
+}
+
+
+@pytest.mark.parametrize(("name", "asked"), KEYS.values(), ids=list(KEYS))
+def test_a_module_that_writes_its_names(tmp_path, name, asked):
+    source = (
+        "from b.told import KINDS\nmade = {f'dark_{k}': k for k in KINDS}\nmade.update(KINDS)\nglobals().update(made)\n"
+    )
+    files = {"b/__init__.py": "def get_red(): 'get red'\n", "b/told.py": "KINDS = {'red': 'dark', 'dark': 'red'}\n"}
+    env.write(tmp_path, a={"a.py": f"from b.map import {name}"}, b={"b/map.py": source, **files})
+    found = env.linked(tmp_path, sys.version_info[:2]).missing
+    assert [(one.severity, one.asked) for one in found] == (
+        [("warning", asked.replace("b.", "b.map."))] if asked else []
+    )
+    assert fails(tmp_path) is bool(asked)
+
+
+REFUSALS = {
+    "not for this Python": (
+        "import b",
+        "import sys\nif sys.version_info >= (3, 7):\n    raise RuntimeError('too new')",
+        "b",
+    ),
+    "it has moved": ("import b.moved", "", "b.moved"),
+    "it has moved, and that is caught": ("try:\n    import b.moved\nexcept ImportError:\n    pass", "", None),
+    "another exception is caught": ("try:\n    import b.moved\nexcept AttributeError:\n    pass", "", "b.moved"),
+    "nobody knows": ("import b", "import os\nif not os.sep:\n    raise ImportError('nowhere')", None),
+    "caught where it is raised": ("import b", "try:\n    raise ImportError\nexcept ImportError:\n    pass", None),
+}
+
+
+@pytest.mark.parametrize(("source", "top", "asked"), REFUSALS.values(), ids=list(REFUSALS))
+def test_a_module_that_refuses_to_be_imported(tmp_path, source, top, asked):
+    files = {"b/__init__.py": top, "b/moved.py": "raise ImportError('b.moved is c now')\n"}
+    env.write(tmp_path, a={"a.py": source}, b=files)
+    found = env.linked(tmp_path, sys.version_info[:2]).missing
+    assert [(one.severity, one.kind, one.asked) for one in found] == ([("error", "refused", asked)] if asked else [])
+    assert fails(tmp_path) is bool(asked)
+    assert all(one.detail.endswith(("too new", "is c now")) for one in found)

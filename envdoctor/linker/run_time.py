@@ -1,0 +1,90 @@
+"""Modules that come to be when others are imported: put into ``sys.modules``, or loaded by a loader of their own."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from envdoctor.linker.layout import Layout
+    from envdoctor.linker.summary import Summary
+    from envdoctor.linker.words import Words
+
+
+_PLAIN = re.compile(r"[a-z_]{4,}")
+#: How the names of objects are listed.
+_ENUMERATING = (b"__dict__", b"dir(", b"vars(", b"getmembers", b".__name__", b"exec(", b"getattr(")
+
+
+class RunTime:
+    """What the modules that were read put into ``sys.modules``; ``provided`` are the names that are known."""
+
+    def __init__(self, layout: Layout, summary: Callable[[str], Summary], words: Words) -> None:
+        self._layout = layout
+        self._summary = summary
+        self._words = words
+        self._owners: set[str] = set()
+        self._fillers: set[str] = set()
+        self.provided: set[str] = set()
+
+    def take_note(self, summary: Summary, owner: str) -> None:
+        """Take note of what a module of a distribution does."""
+        self.provided.update(summary.get("provides", ()))
+        if summary.get("loader") or "*" in summary.get("provides", ()):
+            self._owners.add(owner)
+        if summary.get("fills"):
+            self._fillers.add(owner)
+
+    def is_provided(self, name: str) -> bool:
+        """Whether a module may come to be at run time."""
+        if name in self.provided or name.partition(".")[0] in self.provided:
+            return True
+        modules = (self._layout.modules.get(outer) for outer in _outer(name))
+        return any(module is not None and module.owner in self._owners for module in modules)
+
+    def second_name(self, name: str) -> str:
+        """The module that is meant where one that fills ``sys.modules`` repeats modules behind its own name."""
+        for outer in _outer(name)[1:]:
+            inner = name[len(outer) + 1 :]
+            place = self._layout.modules.get(outer)
+            if place is not None and place.kind != "native" and inner in self._layout.modules:
+                fills = "*" in self._summary(outer).get("provides", ())
+                if fills and self._words.in_file(place.path, inner.partition(".")[0]):
+                    return inner
+        return ""
+
+    def may_fill(self, name: str) -> bool:
+        """Whether a module or a package around it adds to ``sys.meta_path``, or its distribution fills any module."""
+        modules = [outer for outer in _outer(name) if outer in self._layout.modules]
+        fillers = self._layout.modules[name].owner in self._fillers
+        return fillers or any(self._summary(outer).get("loader") for outer in modules)
+
+    def is_no_key(self, source: bytes, module: str, name: str) -> bool:
+        """Whether a module that writes names into ``globals()`` writes none like this: it is no text, nor its parts.
+
+        Names with digits and capitals may be put together in too many ways, and those of objects stand anywhere.
+        """
+        if not _PLAIN.fullmatch(name) or any(word in source for word in _ENUMERATING):
+            return False
+        owner, imported = self._layout.modules[module].owner, [ref[0] for ref in self._summary(module).get("refs", ())]
+        own = [self._layout.modules[one].path for one in {module, *imported} if self._is_of(one, owner)]
+        for at in (at for at, letter in enumerate(name) if letter == "_"):
+            if all(any(self._has(path, part) for path in own) for part in (name[:at], name[at + 1 :])):
+                return False
+        return not self._words.quoted(owner, name)
+
+    def _is_of(self, name: str, owner: str) -> bool:
+        return name in self._layout.modules and self._layout.modules[name].owner == owner
+
+    def _has(self, path: str, part: str) -> bool:
+        """Whether a file has a text that begins or ends a name."""
+        texts = (f"{mark}{text}{mark}" for mark in "'\"" for text in (part, f"{part}_", f"_{part}"))
+        return any(self._words.in_file(path, text) is not False for text in texts)
+
+
+def _outer(name: str) -> list[str]:
+    """A dotted name and those of the packages around it, innermost first."""
+    parts = name.split(".")
+    return [".".join(parts[:end]) for end in range(len(parts), 0, -1)]
