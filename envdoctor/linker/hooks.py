@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import ast
 import os
-import warnings
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from envdoctor.engine.requirements import name_of
 from envdoctor.linker.expressions import chain
+from envdoctor.linker.glance import parsed
 from envdoctor.linker.layout import PROJECT, is_aside
 from envdoctor.linker.missing import Missing
 from envdoctor.linker.reach import ENTRY, groups
@@ -197,16 +197,6 @@ def required(layout: Layout, owner: str) -> set[str]:
         metadata = read_metadata(Distribution(name=owner, version=None, path=layout.metadata[owner]))
         layout.requires[owner] = {name_of(line) for line in metadata.requires}
     return layout.requires.get(owner, set())
-
-
-def parsed(text: bytes) -> ast.Module | None:
-    """The tree of some source; nothing where it cannot be parsed."""
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            return ast.parse(text)
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return None
 
 
 def _arguments(node: Function, within: ast.ClassDef | None, *, every: bool) -> tuple[str, ...]:

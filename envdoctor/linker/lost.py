@@ -9,8 +9,9 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from envdoctor.linker.conditions import is_about_versions
+from envdoctor.linker.glance import parsed
 from envdoctor.linker.history import shipped
-from envdoctor.linker.hooks import parsed, required
+from envdoctor.linker.hooks import required
 from envdoctor.linker.layout import PROJECT, is_aside
 from envdoctor.linker.missing import Missing
 from envdoctor.linker.summary import IMPORTS, LATER
@@ -120,7 +121,7 @@ class Lost:
 
 def _uses(text: bytes, words: Collection[str]) -> Iterator[tuple[str, int]]:
     """Where attributes are read of what is no imported module and not the object itself, and nothing catches it."""
-    tree = parsed(text) if words else None
+    tree = parsed(text, "import", *(part for word in words for part in word.split(":"))) if words else None
     if tree is None:
         return
     known = {"self", "cls", "super"}

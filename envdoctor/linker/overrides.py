@@ -7,10 +7,11 @@ calls a method of this name, and none of its calls fits the override.
 from __future__ import annotations
 
 import ast
+import re
 from typing import TYPE_CHECKING, Any
 
 from envdoctor.linker import signatures
-from envdoctor.linker.hooks import parsed
+from envdoctor.linker.glance import parsed
 from envdoctor.linker.layout import is_aside
 from envdoctor.linker.missing import Missing
 from envdoctor.linker.summary import LATER
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 
 #: A name that is called in more files than this is one of many things.
 _MOST_FILES = 12
+_CALLED = re.compile(rb"\.(\w+)\(")
 #: A method that nobody calls.
 _NEVER: tuple[str, str, str, list[list[Any]]] = ("", "", "", [])
 
@@ -38,6 +40,7 @@ class Overrides:
         self._dispatch = dispatch
         self._prefixes = tuple(one["prefix"] for one in dispatch)
         self._calls: dict[tuple[str, str, str], list[list[Any]]] = {}
+        self._called_in: dict[str, dict[bytes, list[str]]] = {}
 
     def all(self, names: Iterable[str]) -> Iterator[Missing]:
         """The overrides that do not fit, by module."""
@@ -102,20 +105,28 @@ class Overrides:
         """The calls of a method of this name in a distribution; with an event, those for it, without its name."""
         key = (owner, method, event)
         if key not in self._calls:
-            texts = []
+            names = self._callers(owner).get(method.encode(), ())
+            texts = map(self._world.store.text, names if len(names) <= _MOST_FILES else ())
+            self._calls[key] = [call for text in texts for call in _calls_in(text, method, event)]
+        return self._calls[key]
+
+    def _callers(self, owner: str) -> dict[bytes, list[str]]:
+        """The modules of a distribution by the attributes that they call; of each, no more than one too many."""
+        found = self._called_in.get(owner)
+        if found is None:
+            found = self._called_in[owner] = {}
             for name in self._world.layout.names.get(owner, ()):
                 module = self._world.layout.modules.get(name)
                 if module is not None and module.kind != "native" and not is_aside(name):
-                    text = self._world.store.text(name)
-                    texts += [text] if f".{method}(".encode() in text else []
-            some = texts if len(texts) <= _MOST_FILES else []
-            self._calls[key] = [call for text in some for call in _calls_in(text, method, event)]
-        return self._calls[key]
+                    for word in set(_CALLED.findall(self._world.store.text(name))):
+                        names = found.setdefault(word, [])
+                        names += [name] if len(names) <= _MOST_FILES else []
+        return found
 
 
 def _calls_in(text: bytes, method: str, event: str) -> Iterator[list[Any]]:
     """The calls in some source, but for those of a class to its own base."""
-    tree = parsed(text)
+    tree = parsed(text, method)
     for node in ast.walk(tree) if tree else ():
         if not (isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == method):
             continue

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
     from envdoctor.linker.conditions import Target
+    from envdoctor.probes.source.outline import Outline
 
 #: From this version on annotations are not evaluated when a function is defined.
 _LAZY_ANNOTATIONS = (3, 14)
@@ -65,6 +66,8 @@ class Reader:
         self.class_numbers: dict[str, int] = {}
         self.functions: list[Any] = []
         self.refs: dict[tuple[Any, ...], list[Any]] = {}
+        #: Tells the text of a function whose body was left out.
+        self.outline: Outline | None = None
         self.lazy_annotations = target.minor >= _LAZY_ANNOTATIONS
 
     # --- names ------------------------------------------------------------------------------------------------------
@@ -217,12 +220,19 @@ def _is_main(test: ast.expr) -> bool:
     return isinstance(test, ast.Compare) and isinstance(test.left, ast.Name) and test.left.id == "__name__"
 
 
-def read(source: bytes, reader: Reader) -> Summary:
-    """The summary of a module's source; one with an ``error`` where it cannot be parsed."""
+def _parse(source: bytes, reader: Reader, shorten: Callable[[bytes], Outline] | None) -> ast.Module:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        if shorten is not None:
+            with contextlib.suppress(SyntaxError, ValueError):  # and what is wrong with it the whole text shows
+                reader.outline = shorten(source)
+        return reader.outline.tree if reader.outline else ast.parse(source)
+
+
+def read(source: bytes, reader: Reader, shorten: Callable[[bytes], Outline] | None = None) -> Summary:
+    """The summary of a module's source, shortened if told how; one with an ``error`` where it cannot be parsed."""
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            tree = ast.parse(source)
+        tree = _parse(source, reader, shorten)
     except SyntaxError as error:
         return {"error": ["syntax", error.lineno or 0, error.msg]}
     except (ValueError, RecursionError, MemoryError) as error:

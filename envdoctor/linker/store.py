@@ -8,17 +8,20 @@ import json
 import os
 import sys
 import zlib
+from functools import partial
 from importlib import resources
 from typing import TYPE_CHECKING, Any
 
+from envdoctor.linker.glance import outline
 from envdoctor.linker.reader import Reader, read
 from envdoctor.probes import cache, several
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Iterable
 
     from envdoctor.linker.conditions import Target
     from envdoctor.linker.layout import Layout
+    from envdoctor.linker.standard import Standard
     from envdoctor.linker.summary import Summary
 
 #: A file longer than this is generated, and takes nothing of others.
@@ -32,6 +35,7 @@ _MAKERS = (
         "assignments.py",
         "conditions.py",
         "expressions.py",
+        "glance.py",
         "reader.py",
         "scopes.py",
         "signatures.py",
@@ -45,10 +49,10 @@ _MAKERS = (
 class Store:
     """Summaries of the modules of a layout, for one target."""
 
-    def __init__(self, layout: Layout, target: Target, keep: Callable[[str, str, object], bool]) -> None:
+    def __init__(self, layout: Layout, target: Target, standard: Standard) -> None:
         self._layout = layout
         self._target = target
-        self._keep = keep
+        self._standard = standard
         self._held: dict[str, dict[str, Summary]] = {}
         self._unpacked: dict[str, Summary] = {}
         self._changed: set[str] = set()
@@ -131,15 +135,16 @@ class Store:
         if len(source) > LONGEST:
             return b'{"error":["unreadable",0,"it is longer than 4 MiB"]}'
         own = name.partition(".")[0] if script is None else ""
-        keep = self._keep
+        matters = self._standard.matters
         reader = Reader(
             name,
             self._target,
-            lambda other, path, call: other.partition(".")[0] != own and keep(other, path, call),
+            lambda other, path, call: other.partition(".")[0] != own and matters(other, path, call),
             package=module.kind == "package",
             script=script is not None,
         )
-        return json.dumps(read(source, reader), separators=(",", ":")).encode("utf-8", "backslashreplace")
+        shorten = partial(outline, own=own, asked=self._standard.asked) if own else None
+        return json.dumps(read(source, reader, shorten), separators=(",", ":")).encode("utf-8", "backslashreplace")
 
 
 def _size(path: str) -> int:
