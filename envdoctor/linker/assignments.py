@@ -92,6 +92,7 @@ def _assign_name(reader: Reader, name: str, value: ast.expr | None) -> None:
         made = chain(value.func)
         if made and (made[1] or made[:1])[-1][:1].isupper():
             reader.scope.types[name] = made
+            reader.roots.add(name)
     reader.bind_name(name, bound)
 
 

@@ -7,7 +7,7 @@ import os
 import re
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from envdoctor.linker.glance import parsed
+from envdoctor.linker.hooks import parsed
 from envdoctor.linker.layout import PROJECT, is_aside
 from envdoctor.linker.missing import Missing
 from envdoctor.linker.reach import ENTRY

@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from envdoctor.engine.requirements import name_of
 from envdoctor.linker.expressions import chain
-from envdoctor.linker.glance import parsed
 from envdoctor.linker.layout import PROJECT, is_aside
 from envdoctor.linker.missing import Missing
 from envdoctor.linker.reach import ENTRY, groups
 from envdoctor.model import Distribution
 from envdoctor.probes.distributions import read_metadata
+from envdoctor.probes.source.outline import Outline
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -197,6 +197,14 @@ def required(layout: Layout, owner: str) -> set[str]:
         metadata = read_metadata(Distribution(name=owner, version=None, path=layout.metadata[owner]))
         layout.requires[owner] = {name_of(line) for line in metadata.requires}
     return layout.requires.get(owner, set())
+
+
+def parsed(text: bytes, *words: str) -> ast.Module | None:
+    """The tree of some source, without functions that have none of some words; nothing where it cannot be parsed."""
+    try:
+        return Outline(text.decode("utf-8-sig"), words).tree
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return None
 
 
 def _arguments(node: Function, within: ast.ClassDef | None, *, every: bool) -> tuple[str, ...]:

@@ -9,9 +9,8 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from envdoctor.linker.conditions import is_about_versions
-from envdoctor.linker.glance import parsed
 from envdoctor.linker.history import shipped
-from envdoctor.linker.hooks import required
+from envdoctor.linker.hooks import parsed, required
 from envdoctor.linker.layout import PROJECT, is_aside
 from envdoctor.linker.missing import Missing
 from envdoctor.linker.summary import IMPORTS, LATER

@@ -11,7 +11,7 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from envdoctor.linker import signatures
-from envdoctor.linker.glance import parsed
+from envdoctor.linker.hooks import parsed
 from envdoctor.linker.layout import is_aside
 from envdoctor.linker.missing import Missing
 from envdoctor.linker.summary import LATER

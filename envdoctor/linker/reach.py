@@ -215,7 +215,7 @@ class Reach:
             if failing is (handler < 0):
                 return None
             flags |= CONDITIONAL if failing is None else 0
-            handler = around.get(str(abs(handler)), 0)
+            handler = around.get(abs(handler), 0)
         return flags
 
     def _fails(self, name: str, attempt: int) -> bool | None:

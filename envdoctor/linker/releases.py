@@ -47,7 +47,7 @@ class _Layout(Layout):
 
 class _Store(Store):
     def __init__(self, layout: Layout, target: Target, standard: Standard, archives: Mapping[str, Archive]) -> None:
-        super().__init__(layout, target, standard)
+        super().__init__(layout, target, standard.matters)
         self._archives = archives
 
     def source(self, path: str) -> bytes:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from envdoctor.linker import signatures
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable
+    from collections.abc import Iterable
 
 
 @functools.cache
@@ -33,7 +33,6 @@ class Standard:
         self._bit = 1 << nearest
         self._modules: dict[str, Any] = data["modules"]
         self._names: dict[str, dict[str, tuple[int, int]]] = {}
-        self._below: dict[str, dict[str, set[str]]] = {}
 
     def has(self, module: str) -> bool | None:
         """Whether this version has a module; ``None`` where no version had it."""
@@ -89,26 +88,6 @@ class Standard:
         if inner in self._modules:
             return self.matters(inner, ".".join(steps[1:]), call) or not self.has(inner)
         return call is not None and path in self._signatures(module)
-
-    def asked(self, module: str, name: str = "") -> Collection[str] | None:
-        """The steps below a module, or a name of it, that :meth:`matters` may ask for; ``None`` for any.
-
-        An empty step is the name itself.
-        """
-        if module not in self._modules:
-            return None
-        if module not in self._below:
-            found: dict[str, set[str]] = {}
-            self._below[module] = found
-            for inner in self._modules:
-                if f"{inner}.".startswith(f"{module}."):
-                    changed = {path for path in self._changes(inner) if self.offers(inner, path) is not True}
-                    for path in ("", *changed, *self._signatures(inner)):
-                        first, *rest = [*filter(None, f"{inner[len(module) :]}.{path}".split(".")), ""]
-                        if path or (first and not self.has(inner)):
-                            found.setdefault(first, set()).update(rest[:1] if len(rest) == 1 else rest[:-1])
-        below = self._below[module]
-        return below.get(name, ()) if name else below.keys()
 
     @property
     def tops(self) -> set[str]:

@@ -8,10 +8,10 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING, Any
 
-from envdoctor.linker import glance, signatures, tables
+from envdoctor.linker import signatures, tables
 from envdoctor.linker.assignments import annotated_assign, assign, assign_to, augmented, expression
-from envdoctor.linker.conditions import holds, is_one_version
-from envdoctor.linker.expressions import chain, children, last
+from envdoctor.linker.conditions import children, holds, is_one_version
+from envdoctor.linker.expressions import chain, last
 from envdoctor.linker.scopes import Scope
 from envdoctor.linker.summary import CATCHES_ALL, CONDITIONAL, FROM, IMPORTS, LATER, caught
 
@@ -71,23 +71,10 @@ def _function(reader: Reader, node: ast.FunctionDef | ast.AsyncFunctionDef) -> N
     reader.attempt, reader.handler = 0, -reader.attempt or reader.handler
     for one in arguments:
         inner.bind(one.arg)
-    left_out = reader.outline.text(node) if reader.outline else ""
-    if left_out:
-        _glance(reader, left_out)
     reader.body(node.body)
     reader.scope = outside
     reader.flags, reader.attempt, reader.handler = before
     reader.close(inner)
-
-
-def _glance(reader: Reader, text: str) -> None:
-    """Read of a function that was left out what it sets on objects and asks for."""
-    reader.hints.update(glance.hints(text))
-    for root, inner, name in glance.stores(text):
-        if root not in {"self", "cls"}:
-            reader.sets.add(name)
-        elif reader.scope.record and not inner:
-            reader.scope.record[1].add(name)
 
 
 def _define(reader: Reader, node: ast.FunctionDef | ast.AsyncFunctionDef) -> None:
@@ -102,8 +89,6 @@ def _define(reader: Reader, node: ast.FunctionDef | ast.AsyncFunctionDef) -> Non
             scope.record[2] = True
     elif scope is reader.top:
         if node.name == "__getattr__" and isinstance(node, ast.FunctionDef):
-            if reader.outline:
-                reader.outline.restore(node)
             reader.answers = tables.defined_getattr(node, reader.tables)
         reader.functions.append(signatures.of_function(node))
         value = ["f", len(reader.functions) - 1]

@@ -22,6 +22,6 @@ class World:
         self.layout = layout
         self.target = target
         self.standard = Standard(target.minor)
-        self.store = Store(layout, target, self.standard)
+        self.store = Store(layout, target, self.standard.matters)
         self.resolver = Resolver(layout, self.store, self.standard)
         self.resolver.starting = starting(layout)

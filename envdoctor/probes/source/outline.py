@@ -19,7 +19,7 @@ from bisect import bisect_left
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
     from typing import Any
 
 #: Characters of a body from which on leaving it out pays.
@@ -49,26 +49,22 @@ _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 
 
 class Outline:
-    """The ``tree`` of a text, in which functions may lack their bodies. Raises what ``ast.parse`` raises.
+    """The ``tree`` of a text, in which functions may lack their bodies. Raises what ``ast.parse`` raises."""
 
-    ``words`` are those that a body is kept for, or what tells of a body whether it is kept.
-    """
-
-    def __init__(self, source: str, words: Iterable[str] | Callable[[str], bool] | None = None) -> None:
+    def __init__(self, source: str, words: Iterable[str] | None = None) -> None:
         #: The text of each function whose body is left out, by the line of its ``def``, and where that text ends.
         self._left_out: dict[int, tuple[str, int]] = {}
         #: Lines that look like the ``def`` of such a function and are none.
         self._others: set[int] = set()
-        matters = words if words is None or callable(words) else functools.partial(_has_one, tuple(words))
-        self.tree = self._shortened(source, matters) or _parse(source)
+        self.tree = self._shortened(source, words) or _parse(source)
 
-    def _shortened(self, source: str, matters: Callable[[str], bool] | None) -> ast.Module | None:
+    def _shortened(self, source: str, words: Iterable[str] | None) -> ast.Module | None:
         """The tree of as much of a text as has to be parsed; nothing where that cannot be told from the rest."""
-        if matters is None or _is_old(source):
+        if words is None or _is_old(source):
             return None
         for _ in range(_TRIES):
             try:
-                text = "".join(self._pieces(source, matters))
+                text = "".join(self._pieces(source, tuple(words)))
                 tree = _parse(text) if self._left_out else None
             except (SyntaxError, ValueError):
                 break
@@ -78,10 +74,6 @@ class Outline:
         self._left_out.clear()
         return None
 
-    def text(self, node: Any) -> str:
-        """The text of a function whose body is left out, and nothing of another."""
-        return self._left_out.get(node.lineno, ("", 0))[0]
-
     def restore(self, node: Any) -> None:
         """Give a function its body, if that has been left out. Raises what ``ast.parse`` raises."""
         text, _ = self._left_out.pop(node.lineno, ("", 0))
@@ -90,7 +82,7 @@ class Outline:
             whole: Any = _parse(above + text)
             node.body = whole.body[0].body if text[:1] not in " \t" else whole.body[0].body[0].body
 
-    def _pieces(self, source: str, matters: Callable[[str], bool]) -> Iterator[str]:
+    def _pieces(self, source: str, words: tuple[str, ...]) -> Iterator[str]:
         """The text with nothing in place of the bodies that can be left out."""
         kept = line = at = 0
         header = _header(source, 0)
@@ -101,9 +93,9 @@ class Outline:
             body = _without_comments(source, start, end) if start else ""
             line += source.count("\n", at, header.start())
             at = header.start()
-            end = start + len(body) or end
-            if line + 1 not in self._others and _can_be_left_out(body) and not matters(body):
+            if _can_be_left_out(body, words) and line + 1 not in self._others:
                 below = body.count("\n")
+                end = start + len(body)
                 self._left_out[line + 1] = source[at:end], line + 1 + source.count("\n", at, end)
                 yield source[kept:start]
                 yield "\n" * below + indentation + " " + _NOTHING
@@ -191,13 +183,10 @@ def _without_comments(source: str, start: int, end: int) -> str:
     return source[start:end].rstrip()
 
 
-def _has_one(words: Iterable[str], body: str) -> bool:
-    return any(word in body and _stands(word).search(body) for word in words)
-
-
-def _can_be_left_out(body: str) -> bool:
+def _can_be_left_out(body: str, words: Iterable[str]) -> bool:
     return (
         len(body) >= WORTH_LEAVING_OUT
+        and not any(word in body and _stands(word).search(body) for word in words)
         and body[-1] != "\\"
         and not (('"""' in body or "'''" in body) and _CLOSED.match(body).end() < len(body))  # type: ignore[union-attr]
     )
