@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 #: A shorter name is no evidence.
 _SHORTEST = 4
+_WORD = re.compile(rb"\w{4,}")
 _KEYWORD = re.compile(rb"\b([A-Za-z]\w{4,})\s*=[^=]")
 _ATTRIBUTE = re.compile(rb"\.\s*([A-Za-z]\w{3,})")
 #: Standard modules whose objects are met everywhere, and some that are met where they are imported.
@@ -69,6 +70,9 @@ class Lost:
         if not providers:
             return
         text = self._world.store.text(name)
+        written = set(_WORD.findall(text))
+        if all(written.isdisjoint(self._last_words(one)) for one in providers):
+            return
         words = {word.decode() for word in _ATTRIBUTE.findall(text)}
         keywords = {word.decode() for word in _KEYWORD.findall(text)}
         for one in providers:
@@ -81,6 +85,11 @@ class Lost:
             words -= self._of_owner(owner)
         for provider in sorted(providers):
             yield from self._told(name, provider, text, words & wanted[provider])
+
+    @functools.cache  # noqa: B019 - as many as libraries that the history knows
+    def _last_words(self, provider: str) -> frozenset[bytes]:
+        """The attributes and parameters that a library has lost."""
+        return frozenset(word.rpartition(":")[2].encode() for word in self._gone[provider])
 
     def _told(self, name: str, provider: str, text: bytes, words: Collection[str]) -> Iterator[Missing]:
         place = self._world.layout.modules[name]

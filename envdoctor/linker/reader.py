@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import contextlib
 import marshal
 import re
 import sys
@@ -243,9 +242,12 @@ def read(source: bytes, reader: Reader) -> Summary:
         return {"error": ["syntax", error.lineno or 0, error.msg]}
     except (ValueError, RecursionError, MemoryError) as error:
         return {"error": ["unreadable", 0, str(error)]}
-    with contextlib.suppress(RecursionError):
+    try:
         reader.roots.update(_importing(source))
         reader.body(tree.body)
         reader.close(reader.top)
         return reader.summary()
-    return {"error": ["unreadable", 0, "it is nested too deeply"]}
+    except RecursionError:
+        return {"error": ["unreadable", 0, "it is nested too deeply"]}
+    finally:
+        del reader.walk, reader.expressions  # which refer to the reader: nobody collects such circles meanwhile

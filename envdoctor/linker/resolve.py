@@ -40,6 +40,8 @@ class Resolver:
         self._known: dict[tuple[str, str], Answer] = {}
         self._seen: set[str] = set()
         self._broken: dict[str, Answer | None] = {}
+        #: Modules of distributions with very much source that no import is followed into.
+        self.left: set[str] = set()
         self.words = Words(layout)
         self.set_from_outside: set[tuple[str, str]] = set()
         self.set_somewhere: set[str] = set()
@@ -100,6 +102,8 @@ class Resolver:
         """
         place = self._layout.modules.get(name)
         if place is None or place.kind == "native" or self._standard.has(name) or depth > _DEEPEST_BREAK:
+            return None
+        if name in self.left:
             return None
         if name not in self._broken:
             self._broken[name] = None  # a module that imports itself
