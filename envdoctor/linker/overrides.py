@@ -1,7 +1,7 @@
 """Methods that take the place of a base class's in another distribution, and cannot take what that one is called with.
 
 Many overrides differ from what they override and nobody notices. So one counts only where the distribution of the base
-calls a method of this name, and none of its calls fits the override.
+calls a method of this name where it names the class, and none of these calls fits the override.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ class Overrides:
         self._world = world
         self._dispatch = dispatch
         self._prefixes = tuple(one["prefix"] for one in dispatch)
-        self._calls: dict[tuple[str, str, str], list[list[Any]]] = {}
+        self._calls: dict[tuple[str, str, str, str], list[list[Any]]] = {}
         self._called_in: dict[str, dict[bytes, list[str]]] = {}
 
     def all(self, names: Iterable[str]) -> Iterator[Missing]:
@@ -86,12 +86,13 @@ class Overrides:
         if not isinstance(there, tuple) or there[2] is None or not _narrower(own, there[2]):
             return _NEVER
         owner = layout.owner(there[0])
-        calls = self._calls_of(owner, method)
+        kind = resolver.class_name(there[0], there[1])
+        calls = self._calls_of(owner, method, around=kind)
         if all(signatures.misfit(own, call, bound=True) for call in calls) and self._is_another(
             own, there[2], self._calls_of(consumer, method) if calls else []
         ):
             return _NEVER
-        return owner, there[0], resolver.class_name(there[0], there[1]), calls
+        return owner, there[0], kind, calls
 
     def _is_another(self, own: list[Any], base: list[Any], calls: Iterable[list[Any]]) -> bool:
         """Whether one of the consumer's calls has more than the base takes, and fits the override."""
@@ -101,13 +102,18 @@ class Overrides:
                 return True
         return False
 
-    def _calls_of(self, owner: str, method: str, event: str = "") -> list[list[Any]]:
-        """The calls of a method of this name in a distribution; with an event, those for it, without its name."""
-        key = (owner, method, event)
+    def _calls_of(self, owner: str, method: str, event: str = "", around: str = "") -> list[list[Any]]:
+        """The calls of a method of this name in the modules of a distribution that contain a word.
+
+        With an event, those for it, without its name.
+        """
+        key = (owner, method, event, around)
         if key not in self._calls:
             names = self._callers(owner).get(method.encode(), ())
             texts = map(self._world.store.text, names if len(names) <= _MOST_FILES else ())
-            self._calls[key] = [call for text in texts for call in _calls_in(text, method, event)]
+            self._calls[key] = [
+                call for text in texts if around.encode() in text for call in _calls_in(text, method, event)
+            ]
         return self._calls[key]
 
     def _callers(self, owner: str) -> dict[bytes, list[str]]:
