@@ -22,10 +22,8 @@ if TYPE_CHECKING:
     from envdoctor.linker.world import World
 
 #: A shorter name is no evidence.
-_SHORTEST = 4
 _WORD = re.compile(rb"\w{4,}")
-_KEYWORD = re.compile(rb"\b([A-Za-z]\w{4,})\s*=[^=]")
-_ATTRIBUTE = re.compile(rb"\.\s*([A-Za-z]\w{3,})")
+_FORMS = {True: rb"\b%s\s*=[^=]", False: rb"\.\s*%s\b"}
 #: Standard modules whose objects are met everywhere, and some that are met where they are imported.
 _EVERYWHERE = (
     "argparse", "asyncio", "builtins", "codecs", "collections", "concurrent.futures", "configparser", "contextlib",
@@ -71,13 +69,7 @@ class Lost:
             return
         text = self._world.store.text(name)
         written = set(_WORD.findall(text))
-        if all(written.isdisjoint(self._last_words(one)) for one in providers):
-            return
-        words = {word.decode() for word in _ATTRIBUTE.findall(text)}
-        keywords = {word.decode() for word in _KEYWORD.findall(text)}
-        for one in providers:
-            words |= {word for word in self._gone[one] if ":" in word and word.partition(":")[2] in keywords}
-        wanted = {one: words & self._gone[one].keys() for one in providers}
+        wanted = {one: self._used(one, written, text) for one in providers}
         words = set().union(*wanted.values()) - set(summary.get("hints", ()))
         if words:
             words = words.difference(*map(_everyday, {*_EVERYWHERE, *(tops & _IMPORTED)}))
@@ -86,10 +78,10 @@ class Lost:
         for provider in sorted(providers):
             yield from self._told(name, provider, text, words & wanted[provider])
 
-    @functools.cache  # noqa: B019 - as many as libraries that the history knows
-    def _last_words(self, provider: str) -> frozenset[bytes]:
-        """The attributes and parameters that a library has lost."""
-        return frozenset(word.rpartition(":")[2].encode() for word in self._gone[provider])
+    def _used(self, provider: str, written: Collection[bytes], text: bytes) -> set[str]:
+        """What a library has lost that some source, with these words, has as an attribute or a keyword."""
+        found = (word for word in self._gone[provider] if word.rpartition(":")[2].encode() in written)
+        return {word for word in found if re.search(_FORMS[":" in word] % word.rpartition(":")[2].encode(), text)}
 
     def _told(self, name: str, provider: str, text: bytes, words: Collection[str]) -> Iterator[Missing]:
         place = self._world.layout.modules[name]
@@ -138,18 +130,25 @@ def _uses(text: bytes, words: Collection[str]) -> Iterator[tuple[str, int]]:
             known.update((one.asname or one.name).partition(".")[0] for one in node.names)
     found: dict[str, int] = {}
     for node in _reached(tree):
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
-            for keyword in node.keywords:
-                if f"{node.func.attr}:{keyword.arg}" in words:
-                    found.setdefault(f"{node.func.attr}:{keyword.arg}", node.lineno)
-        if not isinstance(node, ast.Attribute) or node.attr not in words or not isinstance(node.ctx, ast.Load):
-            continue
-        if not (isinstance(node.value, ast.Name) and node.value.id in known):
-            found.setdefault(node.attr, node.lineno)
+        for word in _asked(node, known):
+            if word in words:
+                found.setdefault(word, node.lineno)
     yield from found.items()
 
 
-def _reached(tree: ast.AST) -> Iterator[ast.AST]:
+def _asked(node: Any, known: Collection[str]) -> Iterator[str]:
+    """The attribute that a node reads of what has none of some names, or the keywords of the method that it calls."""
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+        yield from (f"{node.func.attr}:{keyword.arg}" for keyword in node.keywords)
+    elif (
+        isinstance(node, ast.Attribute)
+        and isinstance(node.ctx, ast.Load)
+        and getattr(node.value, "id", None) not in known
+    ):
+        yield node.attr
+
+
+def _reached(tree: ast.AST) -> Iterator[Any]:
     """The nodes of a tree that stand in no `try`, and under no condition that asks what is installed."""
     stack = [tree]
     while stack:
