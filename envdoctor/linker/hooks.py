@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import ast
 import os
-import warnings
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from envdoctor.engine.requirements import name_of
@@ -17,6 +16,7 @@ from envdoctor.linker.missing import Missing
 from envdoctor.linker.reach import ENTRY, groups
 from envdoctor.model import Distribution
 from envdoctor.probes.distributions import read_metadata
+from envdoctor.probes.source.outline import Outline
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -199,12 +199,10 @@ def required(layout: Layout, owner: str) -> set[str]:
     return layout.requires.get(owner, set())
 
 
-def parsed(text: bytes) -> ast.Module | None:
-    """The tree of some source; nothing where it cannot be parsed."""
+def parsed(text: bytes, *words: str) -> ast.Module | None:
+    """The tree of some source, without functions that have none of some words; nothing where it cannot be parsed."""
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            return ast.parse(text)
+        return Outline(text.decode("utf-8-sig"), words).tree
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return None
 
