@@ -87,7 +87,11 @@ class Instances:
             return None
         there = self._world.resolver.method(kind.module, kind.number, method)
         signature = there[2] if isinstance(there, tuple) else None
-        wrong = signatures.misfit(signature, call, bound=True) if signature else None
+        wrong = (
+            signatures.misfit(signature, call, bound=True)
+            if signature and signature[1][:1] in (["self"], ["cls"])
+            else None
+        )
         return (kind, method, *wrong) if wrong else None
 
     def _told(self, use: _Use, found: Sequence[Any]) -> Iterator[Missing]:
@@ -113,6 +117,8 @@ class Instances:
 
     def _standard_cause(self, kind: Kind, making: str) -> tuple[str, str, str, str, str] | None:
         """Who gives an object of the standard library that lacks something, why it does, and the class."""
+        if kind.module == "typing":
+            return None
         if kind.module != "builtins":
             return "", "standard", kind.module, kind.number, ""
         provider = self._world.layout.owner(making.partition(":")[0])
@@ -141,8 +147,7 @@ class Instances:
     def _is_sure(self, use: _Use, one: Any) -> bool:
         """Whether nothing gives a class what it lacks from elsewhere."""
         world, (kind, word), lacks = self._world, one[:2], isinstance(one, Lack)
-        owner, consumer = world.layout.owner(kind.module), world.layout.modules[use.name].owner
-        if self._is_derived(kind, word, dict.fromkeys([owner, consumer])):
+        if self._is_derived(kind, word, world.layout.names):
             return False
         if not lacks:
             return True
