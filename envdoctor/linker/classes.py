@@ -183,11 +183,11 @@ class Classes:
     def derived(self, kind: Kind, word: str, owners: Iterable[str]) -> bool:
         """Whether a class that is derived from one, in some distributions, has an attribute, or may have it."""
         world, own = self._world, (kind.module, kind.number)
-        words = (f'"{word}"', world.resolver.class_name(*own))
+        words = (word.encode(), world.resolver.class_name(*own).encode())
         for owner in owners:
             for name in world.layout.names.get(owner, ()):
                 native = world.layout.modules[name].kind == "native"
-                text = "" if native else world.store.get(name).get("definitions", "")
+                text = b"" if native else world.store.get(name).get("definitions", b"")
                 if not any(one in text for one in words):
                     continue
                 for number in range(len(world.store.definitions(name).get("classes", ()))):

@@ -32,6 +32,9 @@ _COMPARISONS: dict[type[ast.cmpop], Callable[[Any, Any], bool]] = {
 #: What the parts of ``sys.version_info`` are called.
 _PARTS = {"major": 0, "minor": 1}
 _MEANT = {"TYPE_CHECKING": False, "PY2": False, "PY3": True, "MYPY": False}
+#: What a walk meets that has no parts, and the fields that have none of these.
+LEAVES = {ast.Constant, str, type(None)}
+_PLAIN = {"ctx", "op", "ops", "id", "attr", "arg", "asname", "kind", "level", "conversion", "is_async", "type_comment"}
 #: The release of a target's Python is not known: it lies between any two.
 _SOME_MICRO = 5.5
 _EXACT = 2
@@ -76,14 +79,32 @@ def _names(test: ast.expr) -> Iterator[str]:
     nodes: list[Any] = [test]
     while nodes:
         node = nodes.pop()
-        if type(node) is ast.Name:
+        kind = type(node)
+        if kind is ast.Name:
             yield node.id
-        else:
-            if type(node) is ast.Attribute:
+        elif kind not in LEAVES:
+            if kind is ast.Attribute:
                 yield node.attr
-            for field in getattr(node, "_fields", ()):
-                part = getattr(node, field)
-                nodes += part if type(part) is list else [part]
+            nodes += children(node)
+
+
+def children(node: ast.AST) -> list[Any]:
+    """The parts of a node that may be nodes; among them ``None`` and plain values."""
+    found: list[Any] = []
+    kind: Any = type(node)
+    for name in _parts(kind):
+        value = getattr(node, name)
+        if type(value) is list:
+            found += value
+        else:
+            found.append(value)
+    return found
+
+
+@functools.cache
+def _parts(kind: Any) -> tuple[str, ...]:
+    """The fields of a kind of node that have nodes."""
+    return tuple(name for name in getattr(kind, "_fields", ()) if name not in _PLAIN)
 
 
 @functools.lru_cache(1 << 14)
@@ -120,7 +141,7 @@ def _of_name(name: str, known: Mapping[str, bool]) -> bool:
 def _of_attribute(node: ast.Attribute, target: Target) -> Any:
     if node.attr in _MEANT:
         return _MEANT[node.attr]
-    dotted = ast.unparse(node)
+    dotted = _dotted(node)
     if dotted == "sys.version_info":
         return (*target.minor, _SOME_MICRO)
     if dotted in {"sys.version_info.major", "sys.version_info.minor"}:
@@ -134,6 +155,13 @@ def _of_attribute(node: ast.Attribute, target: Target) -> Any:
     if told is None:
         raise _Undecided
     return told
+
+
+def _dotted(node: ast.expr) -> str:
+    """The text of a name with attributes; that of anything else ends in no name."""
+    if isinstance(node, ast.Attribute):
+        return f"{_dotted(node.value)}.{node.attr}"
+    return node.id if isinstance(node, ast.Name) else "?"
 
 
 def _of_subscript(node: ast.Subscript, target: Target, known: Mapping[str, bool]) -> Any:
@@ -169,7 +197,7 @@ def _of_call(node: ast.Call, target: Target, known: Mapping[str, bool]) -> Any:
     if isinstance(node.func, ast.Attribute) and node.func.attr == "startswith" and len(node.args) == 1:
         whole = _value(node.func.value, target, known)
         return isinstance(whole, str) and whole.startswith(_value(node.args[0], target, known))
-    dotted = ast.unparse(node.func)
+    dotted = _dotted(node.func)
     if dotted == "platform.system":
         return {"linux": "Linux", "darwin": "Darwin", "win32": "Windows"}.get(target.system, target.system)
     if dotted == "platform.python_implementation":

@@ -6,7 +6,7 @@ import ast
 from typing import TYPE_CHECKING, Any
 
 from envdoctor.linker import signatures
-from envdoctor.linker.conditions import holds
+from envdoctor.linker.conditions import LEAVES, children, holds
 from envdoctor.linker.makings import making
 from envdoctor.linker.scopes import Use
 from envdoctor.linker.summary import CATCHES_ALL, CONDITIONAL, LATER
@@ -16,7 +16,6 @@ if TYPE_CHECKING:
 
     from envdoctor.linker.reader import Reader
 
-_LEAVES = {ast.Constant, str}
 _ASKING = {"hasattr", "getattr"}
 _NARROWING = {"isinstance", "issubclass", "hasattr", "type", "callable"}
 #: What may be given ``globals()`` without changing it.
@@ -56,20 +55,19 @@ class Expressions:
         """Hand every use of a name with attributes, and every call, to the reader's scope."""
         if first is None:
             return
-        stack = [first]
+        stack: list[Any] = [first]
         while stack:
             node = stack.pop()
-            if node is None or type(node) in _LEAVES:  # a dictionary has no key where another is spread
+            kind = type(node)
+            if kind is ast.Name:
+                if type(node.ctx) is not ast.Load:
+                    self._reader.scope.shadowed.add(node.id)
                 continue
-            special = _SPECIAL.get(type(node))
-            if special is None:
-                stack += children(node)
-            else:
+            special = _SPECIAL.get(kind)
+            if special is not None:
                 special(self, node, stack)
-
-    def _name(self, node: ast.Name, stack: list[ast.AST]) -> None:
-        if not isinstance(node.ctx, ast.Load):
-            self._reader.scope.shadowed.add(node.id)
+            elif kind not in LEAVES:
+                stack += children(node)
 
     def _attribute(self, node: ast.Attribute, stack: list[ast.AST]) -> None:
         attributes = []
@@ -79,11 +77,11 @@ class Expressions:
             inner = inner.value
         if attributes[-1] == "version_info":
             self._reader.hints.add("version_info")
-        if type(inner) is ast.Name:
-            self.use(inner.id, tuple(reversed(attributes)), node.lineno)
-        else:
+        if type(inner) is not ast.Name:
             stack.append(inner)
             self._made(node)
+        elif inner.id in self._reader.roots:
+            self.use(inner.id, tuple(reversed(attributes)), node.lineno)
 
     def use(self, root: str, path: tuple[str, ...], line: int, call: object = None) -> None:
         """Take note of one use."""
@@ -111,7 +109,8 @@ class Expressions:
         if root not in _READING:
             for one in node.args:
                 self._reader.given_away(one)
-        self.use(root, path, node.lineno, signatures.of_call(node, self._reader.scope.keys))
+        if root in self._reader.roots:
+            self.use(root, path, node.lineno, signatures.of_call(node, self._reader.scope.keys))
 
     def _made(self, node: ast.expr, call: object = None) -> None:
         """Take note of an attribute of what a call makes."""
@@ -189,21 +188,8 @@ class Expressions:
         self._reader.flags = before
 
 
-def children(node: ast.AST) -> list[Any]:
-    """The parts of a node that are nodes; names that it has in a list, and ``None`` in the place of a node, as well."""
-    found: list[Any] = []
-    for name in node._fields:
-        value = getattr(node, name)
-        if type(value) is list:
-            found += value
-        elif isinstance(value, ast.AST):
-            found.append(value)
-    return found
-
-
 # the table of this very class
 _SPECIAL: dict[type[ast.AST], Callable[[Expressions, Any, list[ast.AST]], None]] = {
-    ast.Name: Expressions._name,  # noqa: SLF001
     ast.Yield: Expressions._yield,  # noqa: SLF001
     ast.YieldFrom: Expressions._yield,  # noqa: SLF001
     ast.Attribute: Expressions._attribute,  # noqa: SLF001

@@ -22,6 +22,7 @@ from envdoctor.linker.reach import Reach
 from envdoctor.linker.standard import Standard
 from envdoctor.linker.world import World
 from envdoctor.model import UnknownFact
+from envdoctor.probes import several
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -58,7 +59,8 @@ def _kept(file: str, make: Callable[[], Linked]) -> Linked:
     told = remembered.recall(file)
     if told is not None:
         return Linked(**{**told, "missing": [Missing(*one) for one in told["missing"]]})
-    found = make()
+    with several.uncollected():
+        found = make()
     remembered.keep(file, found._asdict())
     return found
 

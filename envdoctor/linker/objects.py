@@ -90,6 +90,7 @@ class Objects:
             and (kind is not None or scope.kind == "class" or is_made(found, scope))
         ):
             scope.types.setdefault(name, []).append(found)
+            self._reader.roots.add(name)
         if scope.kind == "class":  # where another value may stand for what instances have
             self.field(name, found if makings(value or ast.Constant(None)) == [] else None)
         elif scope is self._reader.top:
@@ -103,6 +104,7 @@ class Objects:
         found = making(context)
         if isinstance(target, ast.Name) and found is not None:
             self._reader.scope.types.setdefault(target.id, []).append([(found[0], (*found[1], ENTERED))])
+            self._reader.roots.add(target.id)
 
     def given(self, name: str, value: ast.expr | None, kind: ast.expr | None = None) -> None:
         """An attribute that a method gives its object, with its annotation if there is one."""
@@ -148,11 +150,13 @@ class Objects:
         if number is not None and given and "staticmethod" not in words:
             kind = KIND if "classmethod" in words or node.name == "__new__" else OWN
             inner.own = given.pop(0).arg
+            self._reader.roots.add(inner.own)
             inner.types[inner.own] = [[(f"{kind}{number}", ())]]
         for one in (*given, *node.args.kwonlyargs):
             found = annotated(one.annotation) if one.annotation is not None else None
             if found:
                 inner.types[one.arg] = [found]
+                self._reader.roots.add(one.arg)
         key = self._key(node, words, outside, number)
         named, first = getattr(node.returns, "id", None), [*node.args.args, *node.args.posonlyargs][:1]
         if key and named and number is not None and getattr(first and first[0].annotation, "id", None) == named:

@@ -1,12 +1,13 @@
 """Methods that take the place of a base class's in another distribution, and cannot take what that one is called with.
 
 Many overrides differ from what they override and nobody notices. So one counts only where the distribution of the base
-calls a method of this name, and none of its calls fits the override.
+calls a method of this name where it names the class, and none of these calls fits the override.
 """
 
 from __future__ import annotations
 
 import ast
+import re
 from typing import TYPE_CHECKING, Any
 
 from envdoctor.linker import signatures
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 
 #: A name that is called in more files than this is one of many things.
 _MOST_FILES = 12
+_CALLED = re.compile(rb"\.(\w+)\(")
 #: A method that nobody calls.
 _NEVER: tuple[str, str, str, list[list[Any]]] = ("", "", "", [])
 
@@ -37,7 +39,8 @@ class Overrides:
         self._world = world
         self._dispatch = dispatch
         self._prefixes = tuple(one["prefix"] for one in dispatch)
-        self._calls: dict[tuple[str, str, str], list[list[Any]]] = {}
+        self._calls: dict[tuple[str, str, str, str], list[list[Any]]] = {}
+        self._called_in: dict[str, dict[bytes, list[str]]] = {}
 
     def all(self, names: Iterable[str]) -> Iterator[Missing]:
         """The overrides that do not fit, by module."""
@@ -83,12 +86,13 @@ class Overrides:
         if not isinstance(there, tuple) or there[2] is None or not _narrower(own, there[2]):
             return _NEVER
         owner = layout.owner(there[0])
-        calls = self._calls_of(owner, method)
+        kind = resolver.class_name(there[0], there[1])
+        calls = self._calls_of(owner, method, around=kind)
         if all(signatures.misfit(own, call, bound=True) for call in calls) and self._is_another(
             own, there[2], self._calls_of(consumer, method) if calls else []
         ):
             return _NEVER
-        return owner, there[0], resolver.class_name(there[0], there[1]), calls
+        return owner, there[0], kind, calls
 
     def _is_another(self, own: list[Any], base: list[Any], calls: Iterable[list[Any]]) -> bool:
         """Whether one of the consumer's calls has more than the base takes, and fits the override."""
@@ -98,19 +102,32 @@ class Overrides:
                 return True
         return False
 
-    def _calls_of(self, owner: str, method: str, event: str = "") -> list[list[Any]]:
-        """The calls of a method of this name in a distribution; with an event, those for it, without its name."""
-        key = (owner, method, event)
+    def _calls_of(self, owner: str, method: str, event: str = "", around: str = "") -> list[list[Any]]:
+        """The calls of a method of this name in the modules of a distribution that contain a word.
+
+        With an event, those for it, without its name.
+        """
+        key = (owner, method, event, around)
         if key not in self._calls:
-            texts = []
+            names = self._callers(owner).get(method.encode(), ())
+            texts = map(self._world.store.text, names if len(names) <= _MOST_FILES else ())
+            self._calls[key] = [
+                call for text in texts if around.encode() in text for call in _calls_in(text, method, event)
+            ]
+        return self._calls[key]
+
+    def _callers(self, owner: str) -> dict[bytes, list[str]]:
+        """The modules of a distribution by the attributes that they call; of each, no more than one too many."""
+        found = self._called_in.get(owner)
+        if found is None:
+            found = self._called_in[owner] = {}
             for name in self._world.layout.names.get(owner, ()):
                 module = self._world.layout.modules.get(name)
                 if module is not None and module.kind != "native" and not is_aside(name):
-                    text = self._world.store.text(name)
-                    texts += [text] if f".{method}(".encode() in text else []
-            some = texts if len(texts) <= _MOST_FILES else []
-            self._calls[key] = [call for text in some for call in _calls_in(text, method, event)]
-        return self._calls[key]
+                    for word in set(_CALLED.findall(self._world.store.text(name))):
+                        names = found.setdefault(word, [])
+                        names += [name] if len(names) <= _MOST_FILES else []
+        return found
 
 
 def _calls_in(text: bytes, method: str, event: str) -> Iterator[list[Any]]:

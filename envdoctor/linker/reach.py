@@ -42,7 +42,6 @@ class Reach:
         self.natives: dict[str, set[int]] = {}
         self.skipped: dict[str, int] = {}
         self._size: dict[str, int] = {}
-        self._left: set[str] = set()
         self._failing: dict[str, dict[int, bool | None]] = {}
         self._known_edges: dict[str, Sequence[tuple[str, int]]] = {}
 
@@ -86,7 +85,7 @@ class Reach:
     def _further(self, seen: set[str]) -> dict[str, int]:
         """Submodules that nothing imports, of the distributions where they are few."""
         further: dict[str, int] = {}
-        sizes, known = {}, seen | self._left
+        sizes, known = {}, seen | self._resolver.left
         for owner, names in self._layout.names.items():
             left = [name for name in names if name not in known and not is_aside(name)]
             left = [name for name in left if self._is_python(name)]
@@ -136,8 +135,8 @@ class Reach:
             self._size[module.owner] = self._size.get(module.owner, 0) + _size(module.path) * self._is_python(name)
             if self._size[module.owner] <= MOST_OF_ONE:
                 found.append(name)
-            elif name not in self._left:
-                self._left.add(name)
+            elif name not in self._resolver.left:
+                self._resolver.left.add(name)
                 self.skipped[module.owner] = self.skipped.get(module.owner, 0) + 1
         return found
 
@@ -148,7 +147,7 @@ class Reach:
             for ref in self._resolver.take_note(name).get("refs", ()):
                 if ref[3] & IMPORTS and ref[3] & LATER:
                     found.update(dict.fromkeys(self._targets(ref)))
-        return [one for one in found if one not in seen and one not in self._left]
+        return [one for one in found if one not in seen and one not in self._resolver.left]
 
     def _is_followed(self, ref: list[Any], name: str) -> bool:
         """Whether an import happens on import; of a ``try``, the handler only where a module is missing."""
@@ -178,7 +177,7 @@ class Reach:
         stack = [(one, way) for one in self._with_parents(name)]
         while stack:
             name, way = stack.pop()
-            if name in self._left or not self._is_new(name, way):
+            if name in self._resolver.left or not self._is_new(name, way):
                 continue
             edges = self._edges(name)
             stack += [(one, way | flags) for one, flags in edges if self._is_followed_into(one, way | flags)]
@@ -215,7 +214,7 @@ class Reach:
             if failing is (handler < 0):
                 return None
             flags |= CONDITIONAL if failing is None else 0
-            handler = around.get(str(abs(handler)), 0)
+            handler = around.get(abs(handler), 0)
         return flags
 
     def _fails(self, name: str, attempt: int) -> bool | None:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import ast
-import contextlib
-import json
+import marshal
+import re
+import sys
 import warnings
 from typing import TYPE_CHECKING, Any
 
@@ -16,7 +17,7 @@ from envdoctor.linker.statements import read_all
 from envdoctor.linker.summary import CONDITIONAL, IMPORTS, PROGRAM, Summary
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from envdoctor.linker.conditions import Target
 
@@ -26,6 +27,9 @@ _LAZY_ANNOTATIONS = (3, 14)
 MOST_SAID = 160
 #: What a method calls its object or class.
 _OWN = {("self", ()), ("cls", ())}
+#: What follows where names may be bound to modules or to what is in them.
+_IMPORTS = re.compile(rb"import(?:[ \t\\\r\n]*\([^)]*|[^\n\\]*(?:\\\r?\n[^\n\\]*)*)")
+_WORD = re.compile(rb"[\w\x80-\xff]+")
 
 
 class Reader:
@@ -49,6 +53,8 @@ class Reader:
         self.walk = self.expressions.walk
         self.objects = Objects(self)
         self.scope = self.top = Scope("module")
+        #: Names whose uses are looked at: those that imports may bind, and those of instances.
+        self.roots: set[str] = set()
         self.flags = self.attempt = self.handler = self.attempts = self.branches = 0
         self.around: dict[int, int] = {}
         self.sets: set[str] = set()
@@ -92,6 +98,7 @@ class Reader:
     def bind_import(self, name: str, module: str, path: str) -> None:
         """Bind a name to a module, or to something that is imported from it."""
         scope = self.top if name in self.scope.outer else self.scope
+        self.roots.add(name)
         scope.imports.setdefault(name, []).append((module, path))
         self._value(scope, name, ["i", module, path])
 
@@ -156,6 +163,7 @@ class Reader:
 
     def _keep(self, use: Use, module: str, path: str, own: int) -> None:
         if use.flags & IMPORTS or self.keep(module, path, use.call):
+            module, path = sys.intern(module), sys.intern(path)
             key = (module, path, use.flags, use.attempt, use.handler, str(use.call))
             self.refs.setdefault(key, [module, path, use.line, use.flags, use.attempt, use.handler, own, use.call])
 
@@ -235,7 +243,7 @@ class Reader:
         if "__all__" in self.names:
             definitions["all"] = None if isinstance(self.names["__all__"], list) else self.exported
         found: Summary = {
-            "definitions": json.dumps(definitions, separators=(",", ":")),
+            "definitions": marshal.dumps(definitions),
             "stars": self.stars,
             "dynamic": sorted(self.dynamic),
             "path": self.elsewhere,
@@ -257,6 +265,13 @@ def _is_main(test: ast.expr) -> bool:
     return isinstance(test, ast.Compare) and isinstance(test.left, ast.Name) and test.left.id == "__name__"
 
 
+def _importing(source: bytes) -> Iterator[str]:
+    """The words of lines that import something, and of what they go on with."""
+    for found in _IMPORTS.finditer(source):
+        start = source.rfind(b"\n", 0, found.start()) + 1
+        yield from (word.decode("utf-8", "replace") for word in _WORD.findall(source, start, found.end()))
+
+
 def read(source: bytes, reader: Reader) -> Summary:
     """The summary of a module's source; one with an ``error`` where it cannot be parsed."""
     try:
@@ -267,8 +282,12 @@ def read(source: bytes, reader: Reader) -> Summary:
         return {"error": ["syntax", error.lineno or 0, error.msg]}
     except (ValueError, RecursionError, MemoryError) as error:
         return {"error": ["unreadable", 0, str(error)]}
-    with contextlib.suppress(RecursionError):
+    try:
+        reader.roots.update(_importing(source))
         reader.body(tree.body)
         reader.close(reader.top)
         return reader.summary()
-    return {"error": ["unreadable", 0, "it is nested too deeply"]}
+    except RecursionError:
+        return {"error": ["unreadable", 0, "it is nested too deeply"]}
+    finally:
+        del reader.walk, reader.expressions  # which refer to the reader: nobody collects such circles meanwhile

@@ -42,6 +42,8 @@ class Resolver:
         self._known: dict[tuple[str, str], Answer] = {}
         self._seen: set[str] = set()
         self._broken: dict[str, Answer | None] = {}
+        #: Modules of distributions with very much source that no import is followed into.
+        self.left: set[str] = set()
         self.words = Words(layout)
         self._evaluator = Evaluator(layout, store, self)
         self.set_from_outside: set[tuple[str, str]] = set()
@@ -97,22 +99,24 @@ class Resolver:
         The path of an absent module is the distribution that asks for it.
         """
         place = self._layout.modules.get(name)
-        if place is None or place.kind == "native" or self._standard.has(name) or depth > _DEEPEST_BREAK:
+        is_read = place is not None and place.kind != "native" and name not in self.left
+        if not is_read or self._standard.has(name) or depth > _DEEPEST_BREAK:
             return None
         if name not in self._broken:
             self._broken[name] = None  # a module that imports itself
-            for ref in self.take_note(name).get("refs", ()):
-                if ref[3] & ~FROM == IMPORTS and not ref[5]:
-                    found = self.module(ref[0])
-                    if found.verdict is True:
-                        inner = self.broken(ref[0], depth + 1)
-                        found = found if inner is None else inner
-                    elif found.why == "absent":
-                        found = found._replace(path=place.owner)
-                    if found.verdict is False:
-                        self._broken[name] = found
-                        break
+            refs = self.take_note(name).get("refs", ())
+            found = (self._absent(name, ref[0], depth) for ref in refs if ref[3] & ~FROM == IMPORTS and not ref[5])
+            self._broken[name] = next(filter(None, found), None)
         return self._broken[name]
+
+    def _absent(self, name: str, imported: str, depth: int) -> Answer | None:
+        """What nobody has of what a module imports, or of what that imports; ``None`` for nothing."""
+        found = self.module(imported)
+        if found.verdict is True:
+            return self.broken(imported, depth + 1)
+        if found.why == "absent":
+            found = found._replace(path=self._layout.modules[name].owner)
+        return found if found.verdict is False else None
 
     def _missing_standard(self, name: str) -> Answer:
         top = name.partition(".")[0]

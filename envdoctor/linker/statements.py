@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 from envdoctor.linker import signatures, tables
 from envdoctor.linker.assignments import annotated_assign, assign, assign_to, augmented, expression
-from envdoctor.linker.conditions import holds, is_one_version
-from envdoctor.linker.expressions import chain, children, last
+from envdoctor.linker.conditions import children, holds, is_one_version
+from envdoctor.linker.expressions import chain, last
 from envdoctor.linker.scopes import Scope
 from envdoctor.linker.summary import CATCHES_ALL, CONDITIONAL, FROM, IMPORTS, LATER, caught
 

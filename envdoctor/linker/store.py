@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import hashlib
 import json
+import marshal
 import os
 import sys
 import zlib
@@ -26,6 +27,8 @@ LONGEST = 4 << 20
 #: Entries and bytes on disk; the oldest go first.
 MOST_ENTRIES, MOST_BYTES = 4000, 256 << 20
 _MOST_OF_ONE = 64 << 20
+#: So many summaries are unpacked at a time.
+MOST_OPEN = 6000
 #: The files that decide what a summary contains.
 _MAKERS = (
     *(
@@ -51,7 +54,8 @@ class Store:
         self._layout = layout
         self.target = target
         self._keep = keep
-        self._held: dict[str, dict[str, Summary]] = {}
+        self._held: dict[str, dict[str, bytes]] = {}
+        self._open: dict[str, Summary] = {}
         self._unpacked: dict[str, Summary] = {}
         self._changed: set[str] = set()
         self.read = 0
@@ -60,11 +64,19 @@ class Store:
 
     def get(self, name: str) -> Summary:
         """The summary of a module that the layout has; it is read where that has not been done."""
-        module = self._layout.modules[name]
-        held = self._of(module.owner)
+        found = self._open.get(name)
+        if found is None:
+            if len(self._open) >= MOST_OPEN:
+                self._open.clear()
+            found = self._open[name] = marshal.loads(self._packed(name))  # noqa: S302 - packed by this user
+        return found
+
+    def _packed(self, name: str) -> bytes:
+        owner = self._layout.modules[name].owner
+        held = self._of(owner)
         if name not in held:
-            held[name] = json.loads(self._made(name))
-            self._changed.add(module.owner)
+            held[name] = self._made(name)
+            self._changed.add(owner)
             self.read += 1
         return held[name]
 
@@ -79,7 +91,10 @@ class Store:
         """What a module binds and defines, which is only unpacked for those that somebody asks."""
         found = self._unpacked.get(name)
         if found is None:
-            found = self._unpacked[name] = json.loads(self.get(name).get("definitions", "{}"))
+            if len(self._unpacked) >= MOST_OPEN:
+                self._unpacked.clear()
+            packed = self.get(name).get("definitions")
+            found = self._unpacked[name] = marshal.loads(packed) if packed else {}  # noqa: S302 - packed by this user
         return found
 
     def prepare(self, names: Iterable[str]) -> None:
@@ -89,27 +104,28 @@ class Store:
         weights = [len(self.sources.get(name, "")) or _size(modules[name].path) for name in new]
         for at, told in several.each(weights, lambda at: self._made(new[at])).items():
             owner = modules[new[at]].owner
-            self._held[owner][new[at]] = json.loads(told)
+            self._held[owner][new[at]] = told
             self._changed.add(owner)
         self.read += len(new)
 
     def keep(self) -> None:
         """Write what is new to the cache."""
         for owner in sorted(self._changed & self._layout.keys.keys()):
-            data = json.dumps(self._held[owner], separators=(",", ":")).encode()
-            cache.keep(self._path(owner), zlib.compress(data, 1))
+            cache.keep(self._path(owner), zlib.compress(marshal.dumps(self._held[owner]), 1))
         if self._changed:
             cache.prune(directory(), MOST_ENTRIES, MOST_BYTES)
         self._changed.clear()
 
-    def _of(self, owner: str) -> dict[str, Summary]:
+    def _of(self, owner: str) -> dict[str, bytes]:
         held = self._held.get(owner)
         if held is None:
-            held = self._held[owner] = (load(self._path(owner)) if owner in self._layout.keys else None) or {}
+            held = self._held[owner] = (
+                load(self._path(owner), marshal.loads) if owner in self._layout.keys else None
+            ) or {}
         return held
 
     def _path(self, owner: str) -> str:
-        return os.path.join(directory(), f"{owner}-{self.key(owner)}.json.z")
+        return os.path.join(directory(), f"{owner}-{self.key(owner)}.z")
 
     def key(self, owner: str) -> str:
         """What identifies a distribution's summaries: its release, its files, the target, and this code."""
@@ -124,14 +140,14 @@ class Store:
     def _made(self, name: str) -> bytes:
         module = self._layout.modules[name]
         if module.kind == "native":
-            return b'{"error":["native",0,""]}'
+            return marshal.dumps({"error": ["native", 0, ""]})
         script = self.sources.get(name)
         try:
             source = script if script is not None else self.source(module.path)
         except OSError as error:
-            return json.dumps({"error": ["missing", 0, error.strerror or str(error)]}).encode()
+            return marshal.dumps({"error": ["missing", 0, error.strerror or str(error)]})
         if len(source) > LONGEST:
-            return b'{"error":["unreadable",0,"it is longer than 4 MiB"]}'
+            return marshal.dumps({"error": ["unreadable", 0, "it is longer than 4 MiB"]})
         own = name.partition(".")[0] if script is None else ""
         keep = self._keep
         reader = Reader(
@@ -141,7 +157,7 @@ class Store:
             package=module.kind == "package",
             script=script is not None,
         )
-        return json.dumps(read(source, reader), separators=(",", ":")).encode("utf-8", "backslashreplace")
+        return marshal.dumps(read(source, reader))
 
 
 def _size(path: str) -> int:
@@ -151,12 +167,12 @@ def _size(path: str) -> int:
         return 0
 
 
-def load(path: str) -> dict[str, Any] | None:
+def load(path: str, read: Callable[[bytes], Any] = json.loads) -> dict[str, Any] | None:
     """What an earlier run kept; nothing where it is not there or damaged."""
     kept = cache.read(path, _MOST_OF_ONE)
     try:
-        told = json.loads(zlib.decompressobj().decompress(kept, _MOST_OF_ONE)) if kept else None
-    except (ValueError, RecursionError, zlib.error):
+        told = read(zlib.decompressobj().decompress(kept, _MOST_OF_ONE)) if kept else None
+    except (ValueError, TypeError, EOFError, RecursionError, zlib.error):
         return None
     return told if isinstance(told, dict) else None
 

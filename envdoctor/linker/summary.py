@@ -1,4 +1,4 @@
-"""What is kept of one module, as plain values that JSON carries.
+"""What is kept of one module, as plain values that :mod:`marshal` carries.
 
 A summary is a mapping with these keys, each left out where it is empty:
 
@@ -16,7 +16,7 @@ A summary is a mapping with these keys, each left out where it is empty:
 ``raises``     ``[line, exception, what it says]`` where importing it surely raises
 ``around``     the handler in which a ``try`` stands
 ``error``      ``[kind, line, reason]`` where it could not be read
-``definitions``  a JSON text of its own, unpacked where somebody asks:
+``definitions``  packed by itself, unpacked where somebody asks:
     ``names``      what the module binds: ``name -> value``, a value being one of those below
     ``all``        the names of ``__all__``, or ``None`` where it is not a plain list
     ``classes``    ``[bases, attributes, open, method -> signature, decorated]``

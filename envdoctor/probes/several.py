@@ -47,12 +47,19 @@ def each(weights: Sequence[int], work: Callable[[int], bytes]) -> dict[int, byte
 
 
 def _worked(numbers: Iterable[int], work: Callable[[int], bytes]) -> Iterator[tuple[int, bytes]]:
-    """Each number with what was made of it, without the collector of garbage, which finds none."""
+    """Each number with what was made of it."""
+    with uncollected():
+        for number in numbers:
+            yield number, work(number)
+
+
+@contextlib.contextmanager
+def uncollected() -> Iterator[None]:
+    """Do without the collector of garbage, where it finds none."""
     enabled = gc.isenabled()
     gc.disable()
     try:
-        for number in numbers:
-            yield number, work(number)
+        yield
     finally:
         if enabled:
             gc.enable()

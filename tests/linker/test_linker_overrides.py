@@ -58,6 +58,16 @@ def test_a_method_that_is_called_in_its_own_way(tmp_path):
     assert env.missing(tmp_path) == []
 
 
+def test_what_is_called_where_nobody_knows_the_class_is_another_method(tmp_path):
+    base = "class Base:\n    def make(self, context): pass\n"
+    other = "def go(kitchen):\n    kitchen.make('tea')\n"
+    mine = "import b\nclass Mine(b.Base):\n    def make(self): pass\n"
+    env.write(tmp_path, a={"a.py": mine}, b={"b/__init__.py": base, "b/tea.py": other})
+    assert env.missing(tmp_path) == []
+    env.write(tmp_path, b={"b/__init__.py": base, "b/tea.py": "from b import Base\n" + other})
+    assert [one[3] for one in env.missing(tmp_path)] == ["b.Base.make()"]
+
+
 @pytest.mark.parametrize(("base", "method", "fits"), CASES.values(), ids=list(CASES))
 def test_what_the_base_is_called_with(tmp_path, base, method, fits):
     env.write(tmp_path, a={"a.py": f"import b\n{WRAP}class Mine(b.{base}):\n    {method}\n"}, b={"b.py": B})

@@ -116,6 +116,18 @@ def test_summaries_are_kept_beyond_the_environment_and_follow_the_files(tmp_path
     assert env.missing(first) == []
 
 
+def test_of_a_changed_environment_only_what_changed_is_read(tmp_path, monkeypatch):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    folder = env.write(tmp_path / "one", a={"a.py": "from b import gone"}, b=B)
+    assert len(env.missing(folder)) == 1
+    file = tmp_path / "one" / "a.py"
+    status = file.stat()
+    file.write_text("from b import here")  # which RECORD, size and time do not tell
+    os.utime(file, ns=(status.st_atime_ns, status.st_mtime_ns))
+    env.write(tmp_path / "one", b={"b/__init__.py": "other = 1\n"})
+    assert env.missing(folder) == [("error", "a", 1, "b.gone")]
+
+
 def test_an_environment_that_did_not_change_is_not_read_again(tmp_path, monkeypatch):
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     folder = env.write(tmp_path / "one", a={"a.py": "from b import gone"}, b=B)
