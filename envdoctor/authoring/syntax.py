@@ -318,6 +318,7 @@ _SHAPES: dict[str, type] = {
     "imports": dict,
     "classes": dict,
     "symbols": dict,
+    "plugins": dict,
     "voices": dict,
     "stands_in": dict,
     "compiled": dict,
