@@ -252,7 +252,7 @@ def compile_directory(
 
 #: The sections of the vocabulary that error texts are read by.
 _WORDS = (
-    *("imports", "families", "classes", "symbols", "plugins", "voices", "stands_in"),
+    *("imports", "families", "classes", "symbols", "plugins", "loaders", "voices", "stands_in"),
     *("hooks", "dotted", "compiled", "generated", "libraries"),
 )
 

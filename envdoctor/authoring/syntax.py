@@ -319,6 +319,7 @@ _SHAPES: dict[str, type] = {
     "classes": dict,
     "symbols": dict,
     "plugins": dict,
+    "loaders": dict,
     "voices": dict,
     "stands_in": dict,
     "compiled": dict,

@@ -100,7 +100,7 @@ FAMILIES: Sequence[tuple[str, str, str]] = (
     ("stated", "", r"(?P<consumer>[A-Za-z][\w.-]+) (?:needs|requires) (?:the )?[`'\"]?(?P<distribution>[A-Za-z][\w.-]+)[`'\"]?(?= (?:package|library|module|when|to be installed)|[.,]|$)"),
     ("announced", "", r"`?'?(?P<module>[A-Za-z_]\w*)\.(?P<name>[A-Za-z_][\w.]*)(?:\(\))?'?`? (?:module |function |class |attribute )?(?:was|is|has been|have been|were) (?:now |a )?(?:removed|moved|renamed|deprecated|replaced|no longer|expired|separate)"),
     ("announced", "", r"(?:[Oo]ption|[Ss]etting|[Aa]rgument|[Pp]arameter|[Kk]ey(?:word)?|[Cc]ommand|[Ff]lag|[Mm]odule|[Cc]lass|[Ff]unction|[Mm]ethod|[Ff]ield|[Vv]alue) [`'\"]?(?P<name>[\w.-]+)[`'\"]? (?:was|has been|is) (?:removed|renamed|moved|no longer \w+)(?: (?:from|in|by|to) (?:the )?(?P<distribution>[A-Za-z][\w-]+))?"),
-    ("announced", "", r"[`'\"](?P<name>[A-Za-z_]\w*)(?:\(\))?[`'\"] (?:was|has been|is) (?:now )?(?:removed|moved|renamed|expired)"),
+    ("announced", "", r"[`'\"](?P<name>[A-Za-z_]\w*)(?:\(\))?[`'\"] (?:was|has been|is) (?:now )?(?:removed|moved|renamed|expired)[^\n]{0,100}"),
     ("announced", "", rf"pip install (?:-U |--upgrade )?[\"'`]?(?P<requirement>{_NAME}(?:\[[\w,]+\])?(?:{_SPEC})?)"),
 )  # fmt: skip
 
@@ -141,7 +141,7 @@ _TELLING = re.compile(
     r"|unknown type|implicit decl|Visual C|vcvarsall|[Ff]ailed|cargo|Rust|CMake|CMAKE|unable to execute|invalid metadata"
     r"|did not run|errored out|compiled using|required by|start method|bootstrapping|CUDA|sm_|open files|ancdata"
     r"|shared memory|but found|consider renaming|size changed|failed to import|Error: |Error\(|exception: |unknown hook"
-    r"|Preparing metadata|-config'|Building "
+    r"|Preparing metadata|-config'|Building |removed"
 )
 #: Where a log says which distribution is being built, the last and the most telling at the end.
 _BUILT = tuple(
@@ -264,7 +264,7 @@ def _weight(family: str, failure: Any) -> float:
 
 def _of_lines(text: str, built: str | None) -> Iterator[Clue]:
     """What single lines say that are no failure of their own, the last of each family first."""
-    rows = [(family, expression) for family, raises, expression in _IN_ORDER if _in_line(family, raises)]
+    rows = [(row[0], row[2]) for row in _IN_ORDER if _in_line(*row)]
     quoted = (row for row in _IN_ORDER if row[0] in _QUOTED)
     rows += [(family, _LEAD + re.sub(r"\$$", r"(?=\\)?$)", expression)) for family, _, expression in quoted]
     lines = [line for line in (line[:MOST_LINE] for line in text.split("\n")) if _TELLING.search(line)]
@@ -297,9 +297,10 @@ def _groups(match: re.Match[str]) -> dict[str, str]:
     return {name: value for name, value in match.groupdict().items() if value}
 
 
-def _in_line(family: str, raises: str) -> bool:
+def _in_line(family: str, raises: str, expression: str) -> bool:
     """Whether a family may be in a line that is no failure of its own."""
-    return not raises and (family in _ANYWHERE or any(family == row[0] for row in LINES))
+    told = family in _ANYWHERE or any(family == row[0] for row in LINES)
+    return not raises and (told or (family == "announced" and "removed" in expression))
 
 
 _LOOSE = frozenset({"stated", "announced"})

@@ -36,6 +36,7 @@ class Names:
         self.classes: Mapping[str, str] = vocabulary.get("classes", {})
         self.symbols: Mapping[str, str] = vocabulary.get("symbols", {})
         self.voices: Mapping[str, str] = vocabulary.get("voices", {})
+        self.loaders: Mapping[str, str] = vocabulary.get("loaders", {})
         self._plugins: Mapping[str, str] = vocabulary.get("plugins", {})
         self.stands_in: Mapping[str, str] = vocabulary.get("stands_in", {})
         self._roots = roots or {}

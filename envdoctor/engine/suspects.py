@@ -159,7 +159,8 @@ def _asked(clue: Clue, names: Names, around: Sequence[Place], seen: Mapping[str,
     if symbol and not speaking:
         owner = names.symbol(symbol)
         return (None if owner in {"python", "system"} else owner), owner == "python"
-    return speaking or _of_type(said, names, seen) or _of_history(clue, names, seen), False
+    owner = speaking or _of_type(said, names, seen) or _of_history(clue, names, seen)
+    return (None, True) if owner == "python" else (owner, False)
 
 
 def _speaking(clue: Clue, names: Names) -> str | None:
