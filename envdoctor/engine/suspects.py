@@ -153,13 +153,17 @@ def _asked(clue: Clue, names: Names, around: Sequence[Place], seen: Mapping[str,
         return _meant(word[0], clue, names), False
     module = said.get("module") or _module_of(said, around, seen)
     if module:
+        inner = module.partition(".packages.")[2]
+        module = inner if names.distribution(inner) in names.installed else module  # an alias, or a copy of it
         return names.distribution(module), names.standard(module)
     speaking = _speaking(clue, names)
     symbol = said.get("symbol") or said.get("undeclared")
     if symbol and not speaking:
         owner = names.symbol(symbol)
         return (None if owner in {"python", "system"} else owner), owner == "python"
-    owner = speaking or _of_type(said, names, seen) or _of_history(clue, names, seen)
+    ever = _of_history(clue, names, seen)
+    of_call = ever if "function" in said else None  # it knows the method, and a class of that name may be of many
+    owner = speaking or of_call or _of_type(said, names, seen) or ever
     return (None, True) if owner == "python" else (owner, False)
 
 
@@ -188,7 +192,8 @@ def _of_type(said: Mapping[str, str], names: Names, seen: Mapping[str, Any]) -> 
         return _of_object(said["object"], names)
     owner = (said.get("owner") or said.get("function", "").rpartition(".")[0]).rpartition(".")[2]
     name = seen.get("classes", {}).get(owner) or names.classes.get(owner)
-    return names.present(name) or name if name else None
+    elsewhere = names.installed and "function" in said and name != "python"
+    return names.present(name) or (None if elsewhere else name) if name else None
 
 
 def _of_object(text: str, names: Names) -> str | None:
