@@ -135,13 +135,13 @@ _LEAD = (
     r"(?:\w+Error(?:: |\([\"'])|\bexception: )"
 )
 #: Families that a line may show which no exception stands before, and the words of which such a line has one.
-_ANYWHERE = frozenset({"hook", "abi", "libc", "unmet", "start-method", "device", "resources", "shadowed"})
+_ANYWHERE = frozenset({"hook", "display", "abi", "libc", "unmet", "start-method", "device", "resources", "shadowed"})
 _TELLING = re.compile(
     r"requires |requirement|depends on|different Python|wheel|No matching|setup command|fatal error|no member|undeclared"
     r"|unknown type|implicit decl|Visual C|vcvarsall|[Ff]ailed|cargo|Rust|CMake|CMAKE|unable to execute|invalid metadata"
     r"|did not run|errored out|compiled using|required by|start method|bootstrapping|CUDA|sm_|open files|ancdata"
     r"|shared memory|but found|consider renaming|size changed|failed to import|Error: |Error\(|exception: |unknown hook"
-    r"|Preparing metadata|-config'|Building |removed"
+    r"|Preparing metadata|-config'|Building |removed|platform plugin|to display"
 )
 #: Where a log says which distribution is being built, the last and the most telling at the end.
 _BUILT = tuple(

@@ -40,6 +40,7 @@ class Names:
         self._plugins: Mapping[str, str] = vocabulary.get("plugins", {})
         self.stands_in: Mapping[str, str] = vocabulary.get("stands_in", {})
         self._roots = roots or {}
+        self._told_of = {*self._imports.values(), *self._roots.values()}
         self._library = library
         self.installed = installed
         self._provided = provided or {}
@@ -73,8 +74,8 @@ class Names:
 
     def known(self, name: str) -> str | None:
         """The distribution that a word means, where it is installed or in the vocabulary: by either of its names."""
-        for one in (normalise(name), self._imports.get(name)):
-            if one and (self.present(one) or one in self._members or one in self._imports.values()):
+        for one in (normalise(name), self._imports.get(name), self._roots.get(name)):
+            if one and (self.present(one) or one in self._members or one in self._told_of):
                 return self.present(one) or one
         return next(iter(self._provided.get(name, ())), None)
 

@@ -151,7 +151,7 @@ def _asked(clue: Clue, names: Names, around: Sequence[Place], seen: Mapping[str,
     word = re.match(r"[\w.-]+", given)
     if word:
         return _meant(word[0], clue, names), False
-    module = said.get("module") or _module_of(said, around, seen)
+    module = said.get("module") or _module_of(said, around, seen, names)
     if module:
         inner = module.partition(".packages.")[2]
         module = inner if names.distribution(inner) in names.installed else module  # an alias, or a copy of it
@@ -206,19 +206,27 @@ def _of_object(text: str, names: Names) -> str | None:
     return None if module.startswith(("_", "builtins")) or "<locals>" in text else names.distribution(module)
 
 
-def _module_of(said: Mapping[str, str], around: Sequence[Place], seen: Mapping[str, Any]) -> str | None:
+def _module_of(said: Mapping[str, str], around: Sequence[Place], seen: Mapping[str, Any], names: Names) -> str | None:
     """The module that a class, a function or a name in the failing line was imported from, as the file tells."""
     owner, function = said.get("owner", ""), said.get("function", "")
     if "." in owner:
         return owner.rpartition(".")[0]
     place = next((one for one in around if not one.standard), None)
-    imported: Mapping[str, str] = seen.get("imports", {}).get(place.module, {}) if place is not None else {}
-    if place is None or not imported:
+    if place is None:
         return None
-    last = re.escape(function.rpartition(".")[2])
-    called = re.search(rf"\b(\w+)(?:\.\w+)*\.{last}\(", place.frame.code or "") if function else None
-    words = (owner, function.partition(".")[0], called[1] if called else "")
-    return next((imported[word] for word in words if word in imported), None)
+    imported: Mapping[str, str] = seen.get("imports", {}).get(place.module, {})
+    called = _called_on(function or said.get("name", ""), place.frame.code or "")
+    words = (owner, function.partition(".")[0], called)
+    return next((imported[word] for word in words if word in imported), called if names.known(called) else None)
+
+
+def _called_on(name: str, code: str) -> str:
+    """The first word of what a function or attribute is taken of in a statement; empty where there is none."""
+    head, _, last = name.rpartition(".")
+    if last == "__init__":
+        last = head.rpartition(".")[2] or r"[A-Z]\w*"
+    found = re.search(rf"(?<![\w.])(\w+)(?:\.\w+)*\.{last}\b", code) if last.isidentifier() or "[" in last else None
+    return found[1] if found else ""
 
 
 # -- who asked --------------------------------------------------------------------------------------------------------

@@ -391,6 +391,16 @@ def test_a_class_a_type_and_an_address_name_their_distribution(text):
     assert [list(one.packages) for one in derived(text, here)] == [["left"]]
 
 
+@pytest.mark.parametrize(("code", "said"), [
+    ("data = rightmod.core.load(path, 1)", "load() takes 1 positional argument but 2 were given"),
+    ("bot = rightmod.Client()", "__init__() missing 1 required keyword-only argument: 'intents'"),
+])  # fmt: skip
+def test_the_failing_statement_names_the_module_of_what_it_calls(code, said):
+    text = f'Traceback (most recent call last):\n  File "/home/me/main.py", line 3, in <module>\n    {code}\nTypeError: {said}\n'
+    assert [list(one.packages) for one in derived(text)] == [["right-pad"]]
+    assert derived(text.replace("rightmod", "thing")) == []
+
+
 def test_only_the_one_that_is_called_after_another_is_taken_to_ask_it():
     others = {f"other-{number}": "1.0" for number in range(5)}
     text = "AttributeError: module 'left' has no attribute 'pad'\n"
