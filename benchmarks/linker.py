@@ -28,11 +28,11 @@ import yaml
 
 sys.path.insert(0, tool.CHECKOUT)
 
-from envdoctor.authoring.proof import pythons
-from envdoctor.authoring.syntax import load_vocabulary
 from envdoctor.linker.conditions import Target
 from envdoctor.linker.link import Linked, link
 from envdoctor.probes.distributions import scan
+from envdoctor.workshop.proof import pythons
+from envdoctor.workshop.syntax import load_vocabulary
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

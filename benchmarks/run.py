@@ -28,8 +28,8 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 CHECKOUT = os.path.dirname(HERE)
 sys.path.insert(0, CHECKOUT)
 
-from envdoctor.authoring.compile import compile_rule, pack  # noqa: E402 - from this checkout
-from envdoctor.authoring.syntax import Rule, load_vocabulary, read_files, rule_files  # noqa: E402
+from envdoctor.workshop.compile import compile_rule, pack  # noqa: E402 - from this checkout
+from envdoctor.workshop.syntax import Rule, load_vocabulary, read_files, rule_files  # noqa: E402
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

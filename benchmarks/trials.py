@@ -25,9 +25,9 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 CHECKOUT = os.path.dirname(HERE)
 sys.path.insert(0, CHECKOUT)
 
-from envdoctor.authoring.proof import record  # noqa: E402 - from this checkout
-from envdoctor.authoring.proof.build import uv, uv_version  # noqa: E402
-from envdoctor.authoring.syntax import load_vocabulary, read_rules  # noqa: E402
+from envdoctor.workshop.proof import record  # noqa: E402 - from this checkout
+from envdoctor.workshop.proof.build import uv, uv_version  # noqa: E402
+from envdoctor.workshop.syntax import load_vocabulary, read_rules  # noqa: E402
 
 CELLS = 12
 RULES = 500

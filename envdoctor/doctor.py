@@ -102,8 +102,8 @@ def _diagnosed(snapshot: Snapshot, indexes: Sequence[Index]) -> Report:
 
 def linked(part: Report, say: Callable[[str], None], *, fetch: bool = False) -> Report:
     """The report of one environment with what distributions in it miss of each other, of Python and of the system."""
-    from envdoctor.authoring import rulebase
     from envdoctor.linker.link import add_to
+    from envdoctor.workshop import rulebase
 
     snapshot = part.snapshot
     if fetch and not any(one.location for one in snapshot.packages.values()):
@@ -230,12 +230,12 @@ def derive(
 
 def _seen(said: ErrorText, snapshot: Snapshot) -> tuple[list[Clue], Names, dict[str, Any]]:
     """What a text says, whose its names are, and what the environment's files and the shipped history tell of them."""
-    from envdoctor.authoring import rulebase
     from envdoctor.engine import derived, families
     from envdoctor.engine.names import Names
     from envdoctor.linker.history import holders, imports, lives
     from envdoctor.linker.standard import standard_of
     from envdoctor.probes import providers
+    from envdoctor.workshop import rulebase
 
     words = rulebase.words()
     clues = families.clues(said, words.get("voices"))
@@ -268,7 +268,7 @@ def rule_bases(directories: Sequence[str] = (), *, candidates: bool = False) -> 
 
     ``candidates`` adds what is silent in an ordinary run, which never opens it.
     """
-    from envdoctor.authoring.rulebase import further, shipped
+    from envdoctor.workshop.rulebase import further, shipped
 
     found = [shipped(), *(further(directory) for directory in directories)]
     if candidates:

@@ -1,6 +1,6 @@
 """Finds the Pythons of this machine at run time, for tests that examine real interpreters.
 
-They are those that trials run on, found by ``envdoctor.authoring.proof.pythons``; of its own version the one that runs
+They are those that trials run on, found by ``envdoctor.workshop.proof.pythons``; of its own version the one that runs
 the tests. A test for a version that is not there is skipped, saying so.
 """
 
@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-from envdoctor.authoring.proof import pythons
+from envdoctor.workshop.proof import pythons
 
 #: Every version that envdoctor examines.
 VERSIONS = ("3.6", "3.7", "3.8", "3.9", "3.10", "3.11", "3.12", "3.13", "3.14")

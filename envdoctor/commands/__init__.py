@@ -69,8 +69,8 @@ def run(words: list[str]) -> int:
 def _version() -> str:
     """The release, the number of rules, and the day of the newest proof among them."""
     from envdoctor._version import __version__
-    from envdoctor.authoring.rulebase import shipped
     from envdoctor.errors import EnvdoctorError
+    from envdoctor.workshop.rulebase import shipped
 
     try:
         rules = shipped()

@@ -6,14 +6,14 @@ import argparse
 import os
 from typing import TYPE_CHECKING, Any
 
-from envdoctor.authoring import rulebase
 from envdoctor.commands.options import Parser
 from envdoctor.errors import UsageError
+from envdoctor.workshop import rulebase
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from envdoctor.authoring.syntax import Rule
+    from envdoctor.workshop.syntax import Rule
 
 
 def parser_for_trials(name: str, description: str, examples: str) -> Parser:
@@ -43,7 +43,7 @@ def files_of(words: Sequence[str], directory: str | None) -> list[str]:
 
     Raises :class:`UsageError` for what names none.
     """
-    from envdoctor.authoring.syntax import rule_files
+    from envdoctor.workshop.syntax import rule_files
 
     home = home_of(directory)
     return list(dict.fromkeys(path for word in words for path in _files(word, home))) if words else rule_files(home)
@@ -62,7 +62,7 @@ def rules_of(words: Sequence[str], directory: str | None) -> tuple[list[Rule], M
 
     Raises :class:`UsageError` for what names none, and where one of them is not well formed.
     """
-    from envdoctor.authoring.syntax import load_vocabulary, read_files
+    from envdoctor.workshop.syntax import load_vocabulary, read_files
 
     vocabulary = load_vocabulary(rulebase.vocabulary(home_of(directory)))
     rules, complaints = read_files(files_of(words, directory), vocabulary)
@@ -73,7 +73,7 @@ def rules_of(words: Sequence[str], directory: str | None) -> tuple[list[Rule], M
 
 def _files(word: str, home: str) -> list[str]:
     """The files behind a word: a directory's, the file itself, or the one that is called like an id."""
-    from envdoctor.authoring.syntax import rule_files
+    from envdoctor.workshop.syntax import rule_files
 
     if os.path.isdir(word):
         return rule_files(word)

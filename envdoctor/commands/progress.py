@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from envdoctor.talk import safe
 
 if TYPE_CHECKING:
-    from envdoctor.authoring.proof.trials import Trial
+    from envdoctor.workshop.proof.trials import Trial
 
 _CLEAR = "\r\x1b[2K"
 _HOUR, _MINUTE = 3600, 60

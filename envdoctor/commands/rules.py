@@ -7,12 +7,12 @@ import os
 from typing import TYPE_CHECKING, Any
 
 from envdoctor import doctor
-from envdoctor.authoring.status import RETIRED, STATUSES
 from envdoctor.commands import rules_draft, rules_history, rules_import, rules_measure, rules_verify
 from envdoctor.commands.options import Parser, add_format, parser_for
 from envdoctor.commands.output import say, write
 from envdoctor.errors import UsageError
 from envdoctor.talk import safe
+from envdoctor.workshop.status import RETIRED, STATUSES
 
 if TYPE_CHECKING:
     import argparse
@@ -203,7 +203,7 @@ _SHOWN = (
 
 
 def _new(options: argparse.Namespace) -> int:
-    from envdoctor.authoring.skeleton import skeleton
+    from envdoctor.workshop.skeleton import skeleton
 
     path = options.output
     if options.area and (os.path.isabs(options.area) or ".." in options.area.replace("\\", "/").split("/")):
@@ -225,17 +225,17 @@ def _seen(path: str | None) -> Mapping[str, str] | None:
     """What a traceback, and the environment at hand, tell a new rule."""
     if path is None:
         return None
-    from envdoctor.authoring.skeleton import from_traceback
     from envdoctor.commands.explain import read_text
     from envdoctor.probes.error_text import read
+    from envdoctor.workshop.skeleton import from_traceback
 
     packages = doctor.examine().packages
     return from_traceback(read(read_text(path)), {name: one.version for name, one in packages.items()})
 
 
 def _lint(options: argparse.Namespace) -> int:
-    from envdoctor.authoring.lint import lint
     from envdoctor.probes.releases import known_releases
+    from envdoctor.workshop.lint import lint
 
     paths = options.path or ["rules"]
     for path in paths:

@@ -47,7 +47,7 @@ def parser() -> Parser:
 
 def run(options: argparse.Namespace) -> int:
     """Run ``envdoctor rules draft``; the status is that of ``rules verify`` where it is asked for."""
-    from envdoctor.authoring.draft import draft
+    from envdoctor.workshop.draft import draft
 
     began = time.monotonic()
     said = read(read_text(options.file))
@@ -79,9 +79,9 @@ def run(options: argparse.Namespace) -> int:
 
 def _lacking(path: str) -> list[str]:
     """What trials could not import that has nothing to do with the rule, by distribution."""
-    from envdoctor.authoring import rulebase
-    from envdoctor.authoring.proof import record
     from envdoctor.engine.names import Names
+    from envdoctor.workshop import rulebase
+    from envdoctor.workshop.proof import record
 
     try:
         with open(record.path_of(path), encoding="utf-8") as file:

@@ -7,17 +7,17 @@ import os
 import subprocess
 from typing import TYPE_CHECKING
 
-from envdoctor.authoring import rulebase
 from envdoctor.commands.options import Parser
 from envdoctor.commands.output import say, write
 from envdoctor.errors import UsageError
+from envdoctor.workshop import rulebase
 
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Mapping, Sequence
 
-    from envdoctor.authoring.candidates import Candidate
-    from envdoctor.authoring.repodata import Dropped, Lead, Patch
+    from envdoctor.workshop.candidates import Candidate
+    from envdoctor.workshop.repodata import Dropped, Lead, Patch
 
 #: Where each source is published; its name is what is written on the command line.
 SOURCES = {"conda-forge": "https://github.com/conda-forge/conda-forge-repodata-patches-feedstock"}
@@ -47,9 +47,9 @@ def parser() -> Parser:
 
 def run(options: argparse.Namespace) -> int:
     """Run ``envdoctor rules import``."""
-    from envdoctor.authoring import repodata
-    from envdoctor.authoring.syntax import load_vocabulary
     from envdoctor.engine.requirements import normalise
+    from envdoctor.workshop import repodata
+    from envdoctor.workshop.syntax import load_vocabulary
 
     names = load_vocabulary(rulebase.vocabulary(options.output))["distributions"].get(options.source, {})
     patches, unread = repodata.read(options.directory)
@@ -75,7 +75,7 @@ def run(options: argparse.Namespace) -> int:
 
 def _about(found: Lead | Dropped, names: Mapping[str, str | None]) -> set[str | None]:
     """The distributions that a lead is about, or that one which was dropped would have been."""
-    from envdoctor.authoring import repodata
+    from envdoctor.workshop import repodata
 
     if isinstance(found, repodata.Lead):
         return {found.name, found.other}
@@ -87,7 +87,7 @@ def _why_not(made: Candidate | str) -> str:
 
 
 def _candidate(lead: Lead, *, offline: bool) -> Candidate | str:
-    from envdoctor.authoring import candidates, published
+    from envdoctor.workshop import candidates, published
 
     if offline:
         return candidates.unconfirmed(lead)
@@ -99,7 +99,7 @@ def _candidate(lead: Lead, *, offline: bool) -> Candidate | str:
 
 def _write(made: Candidate, options: argparse.Namespace, commit: str | None) -> bool:
     """Write a candidate; false where its file is there already."""
-    from envdoctor.authoring import candidates
+    from envdoctor.workshop import candidates
 
     patch = made.lead.patch
     address = f"{SOURCES[options.source]}/blob/{commit or 'main'}/recipe/patch_yaml/{patch.file}"

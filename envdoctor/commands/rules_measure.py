@@ -13,11 +13,11 @@ if TYPE_CHECKING:
     import argparse
     from collections.abc import Iterator, Mapping, Sequence
 
-    from envdoctor.authoring.proof.bisect import Edge
-    from envdoctor.authoring.proof.matrix import Axis
-    from envdoctor.authoring.proof.trials import Trial
-    from envdoctor.authoring.syntax import Rule
     from envdoctor.commands.options import Parser
+    from envdoctor.workshop.proof.bisect import Edge
+    from envdoctor.workshop.proof.matrix import Axis
+    from envdoctor.workshop.proof.trials import Trial
+    from envdoctor.workshop.syntax import Rule
 
 
 def _parser(name: str, description: str, examples: str) -> Parser:
@@ -70,7 +70,7 @@ def _rule(options: argparse.Namespace) -> tuple[Rule, Mapping[str, Any]]:
 
 def _minors(options: argparse.Namespace) -> list[str]:
     """The Pythons at hand, or those of them that are wanted."""
-    from envdoctor.authoring.proof import pythons
+    from envdoctor.workshop.proof import pythons
 
     found = {tuple(map(int, version.split(".")[:2])) for version in pythons.found()}
     minors = [".".join(map(str, one)) for one in sorted(found)]
@@ -79,8 +79,8 @@ def _minors(options: argparse.Namespace) -> list[str]:
 
 def _results(planned: Sequence[Trial], options: argparse.Namespace) -> dict[str, Mapping[str, Any]]:
     """The result of each trial by its key, remembered or run, with progress on stderr."""
-    from envdoctor.authoring.proof import processes, runner
     from envdoctor.commands.progress import Progress
+    from envdoctor.workshop.proof import processes, runner
 
     found: dict[str, Mapping[str, Any]] = {}
     found.update((one.key(), told) for one in planned for told in [runner.remembered(one)] if told is not None)
@@ -100,9 +100,9 @@ def _results(planned: Sequence[Trial], options: argparse.Namespace) -> dict[str,
 
 def bisect(options: argparse.Namespace) -> int:
     """Run ``envdoctor rules bisect``; 1 where an edge is not where the rule states it."""
-    from envdoctor.authoring.proof import bisect as measure
-    from envdoctor.authoring.proof.trials import plan
     from envdoctor.probes.releases import releases
+    from envdoctor.workshop.proof import bisect as measure
+    from envdoctor.workshop.proof.trials import plan
 
     rule, vocabulary = _rule(options)
     pairs = measure.pairs(plan(rule, vocabulary, _minors(options)), releases, _minors(options))
@@ -127,9 +127,9 @@ def _edge_lines(edge: Edge) -> Iterator[str]:
 
 def matrix(options: argparse.Namespace) -> int:
     """Run ``envdoctor rules matrix``."""
-    from envdoctor.authoring.proof import matrix as grids
-    from envdoctor.authoring.proof import picture
-    from envdoctor.authoring.proof.trials import plan
+    from envdoctor.workshop.proof import matrix as grids
+    from envdoctor.workshop.proof import picture
+    from envdoctor.workshop.proof.trials import plan
 
     ending = os.path.splitext(options.output or "")[1]
     if options.output and ending not in picture.FORMS:
@@ -170,9 +170,9 @@ def _first(rule: Rule, base: Trial) -> str:
 def _axis(name: str, options: argparse.Namespace) -> Axis:
     from packaging.version import Version
 
-    from envdoctor.authoring.proof.bisect import PYTHON
-    from envdoctor.authoring.proof.matrix import Axis, thinned
     from envdoctor.probes.releases import releases
+    from envdoctor.workshop.proof.bisect import PYTHON
+    from envdoctor.workshop.proof.matrix import Axis, thinned
 
     if name == PYTHON:
         return Axis(name=name, versions=_minors(options))

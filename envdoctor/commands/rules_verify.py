@@ -5,19 +5,19 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, Any
 
-from envdoctor.authoring import rulebase
-from envdoctor.authoring.status import RETIRED
 from envdoctor.commands.chosen import days, files_of, home_of, parser_for_trials, rules_of
 from envdoctor.commands.output import say, write
+from envdoctor.workshop import rulebase
+from envdoctor.workshop.status import RETIRED
 
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Mapping, Sequence
 
-    from envdoctor.authoring.proof.current import Ledger
-    from envdoctor.authoring.proof.runner import Verified
-    from envdoctor.authoring.syntax import Rule
     from envdoctor.commands.options import Parser
+    from envdoctor.workshop.proof.current import Ledger
+    from envdoctor.workshop.proof.runner import Verified
+    from envdoctor.workshop.syntax import Rule
 
 
 def parser() -> Parser:
@@ -53,8 +53,8 @@ def run(options: argparse.Namespace) -> int:
         say("every proof is up to date")
         return _sum_up([])
 
-    from envdoctor.authoring.proof import build, pools, processes, runner
     from envdoctor.commands.progress import Progress
+    from envdoctor.workshop.proof import build, pools, processes, runner
 
     build.sweep()
     again = options.again or options.stale is not None
@@ -82,7 +82,7 @@ def run(options: argparse.Namespace) -> int:
 def _to_prove(options: argparse.Namespace) -> tuple[Sequence[Rule], Mapping[str, Any]]:
     """The rules to be proven: those that are named, else those whose proof is missing or not up to date."""
     if options.stale is not None:
-        from envdoctor.authoring.proof import runner
+        from envdoctor.workshop.proof import runner
 
         rules, vocabulary = rules_of(options.rule, options.rules)
         return runner.aged(rules, options.stale), vocabulary
@@ -91,7 +91,7 @@ def _to_prove(options: argparse.Namespace) -> tuple[Sequence[Rule], Mapping[str,
     if options.again and not options.changed:
         return rules_of((), options.rules)
 
-    from envdoctor.authoring.proof import record
+    from envdoctor.workshop.proof import record
 
     paths = files_of(options.rule, options.rules)
     if options.changed:
@@ -105,7 +105,7 @@ def _to_prove(options: argparse.Namespace) -> tuple[Sequence[Rule], Mapping[str,
 
 
 def _ledger(options: argparse.Namespace) -> Ledger:
-    from envdoctor.authoring.proof.current import Ledger
+    from envdoctor.workshop.proof.current import Ledger
 
     home = home_of(options.rules)
     return Ledger(home, rulebase.vocabulary(home))
@@ -113,7 +113,7 @@ def _ledger(options: argparse.Namespace) -> Ledger:
 
 def _up_to_date(options: argparse.Namespace, rules: Sequence[Rule], vocabulary: Mapping[str, Any]) -> set[str]:
     """The files of the rules whose proof is up to date, which are remembered."""
-    from envdoctor.authoring.proof import runner
+    from envdoctor.workshop.proof import runner
 
     outdated = {rule.path for rule in runner.outdated(rules, vocabulary)}
     current = {rule.path for rule in rules} - outdated

@@ -1,6 +1,6 @@
 """Evaluates compiled conditions against a snapshot, three-valued: true, false, or unknown (``None``).
 
-A compiled condition is a list: the name of an operator and its arguments, as ``authoring.compile`` writes it. Nothing
+A compiled condition is a list: the name of an operator and its arguments, as ``workshop.compile`` writes it. Nothing
 here knows a rule, a package or YAML.
 """
 

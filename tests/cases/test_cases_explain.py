@@ -8,11 +8,11 @@ import pytest
 from conftest import CHECKOUT
 from engine.rule_bases import snapshot
 
-from envdoctor.authoring.compile import compile_rule, pack
-from envdoctor.authoring.syntax import load_vocabulary, read_rules
 from envdoctor.engine.explain import explain
 from envdoctor.engine.index import from_bytes
 from envdoctor.probes.error_text import read
+from envdoctor.workshop.compile import compile_rule, pack
+from envdoctor.workshop.syntax import load_vocabulary, read_rules
 
 RULES = os.path.join(CHECKOUT, "rules")
 SITE = "/home/me/venv/lib/python3.11/site-packages"

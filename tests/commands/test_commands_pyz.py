@@ -23,7 +23,7 @@ def archive(tmp_path_factory):
     with FileLock(str(root / "pyz.lock")):
         if not path.exists():
             path.parent.mkdir()
-            command = [sys.executable, "-m", "envdoctor.authoring.pyz", "-o", path]
+            command = [sys.executable, "-m", "envdoctor.workshop.pyz", "-o", path]
             done = run(*command, cwd=CHECKOUT, env=environment())
             assert done.returncode == 0, done.stderr
             assert done.stdout.startswith(f"wrote {path} (")
@@ -117,7 +117,7 @@ def test_a_copy_without_a_checkout_says_what_it_needs(wheel, tmp_path):
     done = run(
         sys.executable,
         "-m",
-        "envdoctor.authoring.pyz",
+        "envdoctor.workshop.pyz",
         cwd=tmp_path / "copy",
         env=environment(PYTHONPATH=str(tmp_path / "copy")),
     )

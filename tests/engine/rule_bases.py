@@ -2,10 +2,10 @@
 
 import json
 
-from envdoctor.authoring.compile import compile_rule, pack
-from envdoctor.authoring.syntax import parse
 from envdoctor.engine.index import from_bytes
 from envdoctor.model import Distribution, Snapshot, Unknown
+from envdoctor.workshop.compile import compile_rule, pack
+from envdoctor.workshop.syntax import parse
 
 VOCABULARY = {
     "families": {"left": ["left-cpu", "left-gpu"]},

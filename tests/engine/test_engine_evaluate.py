@@ -2,9 +2,9 @@
 
 import pytest
 
-from envdoctor.authoring.compile_condition import compile_condition
 from envdoctor.engine.evaluate import Trace, holds, matches
 from envdoctor.model import Distribution, Evidence, Finding, Snapshot, Unknown
+from envdoctor.workshop.compile_condition import compile_condition
 
 FAMILIES = {"families": {"tensorflow": ["tensorflow-cpu"]}}
 

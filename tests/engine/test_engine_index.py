@@ -7,12 +7,12 @@ from engine.rule_bases import base, rule
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
-from envdoctor.authoring.compile import pack
 from envdoctor.engine.diagnose import diagnose
 from envdoctor.engine.index import MAGIC, bucket_of, from_bytes, from_file
 from envdoctor.errors import EngineError
 from envdoctor.model import Distribution, Snapshot
 from envdoctor.plainjson import decode
+from envdoctor.workshop.compile import pack
 
 NAMES = st.sampled_from(["a", "b", "c", "d", "left", "left-cpu", "left-gpu", "x" * 40])
 

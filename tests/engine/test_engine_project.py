@@ -4,11 +4,11 @@ from typing import ClassVar
 
 import pytest
 
-from envdoctor.authoring.compile_condition import compile_condition
 from envdoctor.engine.evaluate import Trace, holds, matches
 from envdoctor.engine.project import replacement
 from envdoctor.engine.start_method import in_use
 from envdoctor.model import Snapshot, Unknown
+from envdoctor.workshop.compile_condition import compile_condition
 
 WORDS = {"start_methods": {"follower": "default", "fixed": ["forkserver", "spawn"], "setter": "spawn"}}
 

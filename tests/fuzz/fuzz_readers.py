@@ -26,12 +26,12 @@ except ImportError:
     sys.exit("fuzz_readers: atheris is not installed here; pip install atheris (Linux and macOS)")
 
 with atheris.instrument_imports(include=["envdoctor"]):
-    from envdoctor.authoring import syntax
     from envdoctor.errors import EnvdoctorError
     from envdoctor.model import Distribution
     from envdoctor.probes import artifacts, distributions
     from envdoctor.probes.project import Project, config, config_text, config_yaml, ignore, shadows  # noqa: F401
     from envdoctor.targets import requirements, snapshot_file
+    from envdoctor.workshop import syntax
 
 SCRATCH = tempfile.TemporaryDirectory(prefix="envdoctor-fuzz-")
 LOCKS = [

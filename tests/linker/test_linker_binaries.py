@@ -14,8 +14,6 @@ import sysconfig
 import linker_environment as env
 import pytest
 
-from envdoctor.authoring import rulebase
-from envdoctor.authoring.syntax import load_vocabulary
 from envdoctor.linker.binaries import Binaries
 from envdoctor.linker.conditions import Target
 from envdoctor.linker.findings import Environment, absorbed, findings
@@ -26,6 +24,8 @@ from envdoctor.linker.standard import Standard
 from envdoctor.model import Evidence, Finding
 from envdoctor.probes import shared_objects
 from envdoctor.probes.distributions import scan
+from envdoctor.workshop import rulebase
+from envdoctor.workshop.syntax import load_vocabulary
 
 pytest.importorskip("elftools")
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="shared libraries of Linux")

@@ -1,0 +1,212 @@
+"""From leads to rules of the status *candidate*: held against what is published, and written down."""
+
+from __future__ import annotations
+
+import datetime as dt
+import json
+from typing import TYPE_CHECKING
+
+from packaging.requirements import InvalidRequirement, Requirement
+from packaging.specifiers import InvalidSpecifier, SpecifierSet
+from packaging.utils import canonicalize_name
+from packaging.version import Version
+
+from envdoctor.model import Record
+from envdoctor.workshop.repodata import ABSENT, PYTHON
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from envdoctor.workshop.published import Release
+    from envdoctor.workshop.repodata import Lead
+
+    Wheels = Callable[[str], "list[Release] | None"]
+    Requires = Callable[[Release], "list[str] | None"]
+
+NOT_PUBLISHED = "one of the two is not on the index, or has no wheel"
+NO_RELEASE = "no release is in its range"
+SAYS_SO = "the wheel's own metadata says so already"
+UNBOUND = "it is about all releases up to a day, which only the index knows"
+_PYTHONS = ("3.10", "3.11", "3.9", "3.12", "3.8", "3.13", "3.7", "3.14")
+
+
+class Candidate(Record):
+    """A lead with what is known of its releases: the newest bad pair, and one that should work, where there is one."""
+
+    lead: Lead
+    releases: str
+    python: str = ""
+    bad: tuple[str, str] | None = None
+    good: tuple[str, str] | None = None
+
+
+def unconfirmed(lead: Lead) -> Candidate | str:
+    """The candidate that a lead makes by itself, or why it makes none."""
+    return UNBOUND if _is_open(lead) else Candidate(lead=lead, releases=lead.releases)
+
+
+def _is_open(lead: Lead) -> bool:
+    """Whether no version ends the releases that a lead is about: then their day does."""
+    return not lead.releases or (lead.built is not None and not any(sign in lead.releases for sign in ("<", "==")))
+
+
+def confirmed(lead: Lead, wheels: Wheels, requires: Requires) -> Candidate | str | None:
+    """The candidate that a lead makes, or why it makes none, by what is published; ``None`` where nobody answers."""
+    names = [lead.name] if lead.other == PYTHON else [lead.name, lead.other]
+    found = [wheels(name) for name in names]
+    if None in found:
+        return None
+    published = [one or [] for one in found]
+    if not all(published):
+        return NOT_PUBLISHED
+    subject = _concerned(lead, published[0])
+    others = published[1] if len(published) > 1 else []
+    wrong = others if lead.bad == ABSENT else [one for one in others if one.version in SpecifierSet(lead.bad)]
+    if not subject or (lead.other != PYTHON and not wrong):
+        return NO_RELEASE
+    if all(_says_so(lead, one, wrong, requires) for one in (subject[0], subject[-1])):
+        return SAYS_SO
+    right = [one for one in others if one not in wrong]
+    candidate = _with_cells(lead, subject[-1], wrong, right)
+    last = f"<={subject[-1].version}" if _is_open(lead) else ""
+    whole: Candidate = candidate.replace(releases=",".join(filter(None, [lead.releases, last])))
+    return whole
+
+
+def _concerned(lead: Lead, releases: Sequence[Release]) -> list[Release]:
+    """The releases that a lead is about: by their version, or by the day on which they came."""
+    releases = [one for one in releases if one.version in SpecifierSet(lead.releases)]
+    if lead.built is None or not _is_open(lead):
+        return list(releases)
+    try:
+        last = dt.datetime.fromtimestamp(lead.built / 1000, dt.timezone.utc).date().isoformat()
+    except (OverflowError, OSError, ValueError):
+        return []
+    return [one for one in releases if one.uploaded and one.uploaded <= last]
+
+
+def _says_so(lead: Lead, release: Release, wrong: Sequence[Release], requires: Requires) -> bool:
+    """Whether a release's own metadata keeps an installer from the pair."""
+    if lead.other == PYTHON:
+        allowed = _specifier(release.requires_python)
+        inside = [f"3.{minor}" for minor in range(6, 16) if f"3.{minor}" in SpecifierSet(lead.bad)]
+        return bool(inside) and not any(one in allowed for one in inside)
+    stated = [one for text in requires(release) or () for one in [_requirement(text)] if one is not None]
+    wanted = [one for one in stated if canonicalize_name(one.name) == lead.other and "extra" not in str(one.marker)]
+    if lead.bad == ABSENT:
+        return bool(wanted)
+    return bool(wanted) and not any(all(one.version in want.specifier for want in wanted) for one in wrong)
+
+
+def _requirement(text: str) -> Requirement | None:
+    try:
+        return Requirement(text)
+    except InvalidRequirement:
+        return None
+
+
+def _specifier(text: str) -> SpecifierSet:
+    try:
+        return SpecifierSet(text)
+    except InvalidSpecifier:
+        return SpecifierSet()
+
+
+def _with_cells(lead: Lead, subject: Release, wrong: Sequence[Release], right: Sequence[Release]) -> Candidate:
+    """The pair nearest to the edge on either side, on a Python that both are for."""
+    ordered = sorted(wrong, key=lambda one: Version(one.version), reverse=lead.bad.startswith("<"))
+    bad = ordered[0] if ordered and lead.bad != ABSENT else None
+    below = not lead.bad.startswith("<")
+    beside = [] if bad is None else [one for one in right if (Version(one.version) < Version(bad.version)) is below]
+    good = (beside[-1] if below else beside[0]) if beside else None
+    allowed = [_specifier(one.requires_python) for one in (subject, bad, good) if one is not None]
+    wanted = SpecifierSet(lead.bad) if lead.other == PYTHON else SpecifierSet()
+    python = next((one for one in _PYTHONS if one in wanted and all(one in any_ for any_ in allowed)), "")
+    return Candidate(
+        lead=lead,
+        releases=lead.releases,
+        python=python,
+        bad=(subject.version, bad.version if bad else ""),
+        good=(subject.version, good.version) if good else None,
+    )
+
+
+# --- what is written -------------------------------------------------------------------------------------------------
+
+
+def text(candidate: Candidate, source: str, address: str) -> str:
+    """The rule file of a candidate. ``source`` says where the lead is from, ``address`` is where it can be read."""
+    lead = candidate.lead
+    said = f"{lead.name} {candidate.releases or 'of any release'} may not work {_with(lead)}"
+    lines = [
+        f"# Imported from {source}.",
+        "# Its licence is BSD-3-Clause. A lead, not a fact: verify and bisect it, and cite what people saw.",
+        *_besides(lead),
+        f"id: {lead.id()}",
+        "status: candidate",
+        f"title: {_quoted(said)}",
+        "severity: warning",
+        "impact: crash",
+        "when:",
+        *_when(candidate),
+        "why: >",
+        f"  Packagers of another channel {_narrowed(lead)} in metadata that was already published.",
+        "remedies:",
+        *(f"  - {line}" for line in _remedies(candidate)),
+        "references:",
+        *(f"  - {_quoted(one)}" for one in (address, *lead.patch.urls)),
+        *_proof(candidate),
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def _besides(lead: Lead) -> Iterator[str]:
+    """What a patch asks besides versions, for who runs it: no rule can ask the same."""
+    for key in ("has_depends", "not_has_depends", "has_constrains", "not_has_constrains", "artifact_in"):
+        if key in lead.patch.condition:
+            yield f"# It is stated under a further condition, {key}: {_quoted(lead.patch.condition[key])}"
+
+
+def _with(lead: Lead) -> str:
+    other = "Python" if lead.other == PYTHON else lead.other
+    return f"without {other}" if lead.bad == ABSENT else f"with {other} {lead.bad}"
+
+
+def _narrowed(lead: Lead) -> str:
+    return f"added {lead.other}" if lead.bad == ABSENT else f"left {lead.other} {lead.bad} out"
+
+
+def _quoted(value: str) -> str:
+    return json.dumps(value, ensure_ascii=False)
+
+
+def _when(candidate: Candidate) -> Iterator[str]:
+    lead = candidate.lead
+    first = f"{lead.name}: {_quoted(candidate.releases) if candidate.releases else 'present'}"
+    if lead.other == PYTHON:
+        yield f"  python: {_quoted(lead.bad)}"
+        yield f"  packages: {{{first}}}"
+    else:
+        yield f"  packages: {{{first}, {lead.other}: {ABSENT if lead.bad == ABSENT else _quoted(lead.bad)}}}"
+
+
+def _remedies(candidate: Candidate) -> Iterator[str]:
+    lead = candidate.lead
+    sign = "".join(one for one in lead.bad if one in "<>=!")
+    edge = lead.bad[len(sign) :]
+    other = {">=": "<", ">": "<=", "<": ">=", "<=": ">", "==": "!="}.get(sign, "")
+    verb = {">=": "downgrade", ">": "downgrade", "<": "upgrade", "<=": "upgrade", "==": "pin"}.get(sign, "install")
+    yield f"{verb}: {_quoted(lead.other + other + edge if lead.bad != ABSENT else lead.other)}"
+
+
+def _proof(candidate: Candidate) -> Iterator[str]:
+    if not candidate.python or candidate.bad is None:
+        return
+    lead = candidate.lead
+    yield "proof:"
+    yield f"  script: import {lead.name.replace('-', '_')}"
+    for kind, pair in (("bad", candidate.bad), ("good", candidate.good)):
+        if pair is not None:
+            packages = {lead.name: pair[0], **({lead.other: pair[1]} if pair[1] else {})}
+            shown = ", ".join(f"{name}: {_quoted(version)}" for name, version in packages.items())
+            yield f"  {kind}: [{{python: {_quoted(candidate.python)}, packages: {{{shown}}}}}]"

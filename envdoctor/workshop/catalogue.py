@@ -1,0 +1,199 @@
+"""Writes the catalogue of rules: a page for each, and an index by distribution.
+
+python -m envdoctor.workshop.catalogue [RULES] [DIRECTORY]      (default: rules docs/rules)
+python -m envdoctor.workshop.catalogue --diff                    says what is out of date, and fails
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from typing import TYPE_CHECKING, Any
+
+import yaml
+
+from envdoctor.engine.wording import worded
+from envdoctor.errors import RuleError
+from envdoctor.workshop import status as statuses
+from envdoctor.workshop.proof import record
+from envdoctor.workshop.rulebase import vocabulary
+from envdoctor.workshop.syntax import load_vocabulary, read_rules
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from envdoctor.workshop.syntax import Rule
+
+_INDEX = "README.md"
+
+
+def pages(directory: str) -> dict[str, str]:
+    """The text of every page, by file name.
+
+    Raises :class:`RuleError` where the rules are not well formed.
+    """
+    words = load_vocabulary(vocabulary(directory))
+    rules, complaints = read_rules(directory, words)
+    if complaints:
+        raise RuleError("the rules are not well formed:\n  " + "\n  ".join(map(str, complaints)))
+    proofs = {rule.id: record.read(record.path_of(rule.path)) for rule in rules}
+    status = {rule.id: record.status(rule, words, proofs[rule.id]) for rule in rules}
+    found = {f"{rule.id}.md": "\n".join(_page(rule, status[rule.id], proofs[rule.id])) + "\n" for rule in rules}
+    found[_INDEX] = "\n".join(_index(rules, status)) + "\n"
+    return found
+
+
+def _said(text: str) -> str:
+    return worded(" ".join(text.split()), {}).replace("|", "\\|").replace("<", "&lt;")
+
+
+def _code(text: str) -> str:
+    return f"`{text}`".replace("|", "\\|")
+
+
+def _page(rule: Rule, status: str, proof: Mapping[str, Any] | None) -> Iterator[str]:
+    yield f"# {rule.id}"
+    yield ""
+    yield f"{_said(rule.title)}."
+    yield ""
+    yield "| | |"
+    yield "|---|---|"
+    if rule.status == statuses.RETIRED:
+        yield f"| Status | retired: {_replaced(rule)} |"
+        return
+    standing = statuses.of(rule, status)
+    for label, text in (
+        ("Status", standing),
+        ("Severity", _severity(rule, standing)),
+        ("Impact", rule.impact),
+        ("Range", _range(rule)),
+        ("Proven by", _proven(status, proof)),
+        ("Remedies", "<br>".join(map(_remedy, rule.remedies))),
+        ("References", "<br>".join(f"<{one}>" for one in rule.references)),
+    ):
+        yield f"| {label} | {text} |"
+    yield ""
+    yield _said(rule.why)
+
+
+def _replaced(rule: Rule) -> str:
+    return _said(rule.replaced_by) if " " in rule.replaced_by else f"see [{rule.replaced_by}]({rule.replaced_by}.md)"
+
+
+def _severity(rule: Rule, standing: str) -> str:
+    """The severity that is stated and, where it differs, the one of findings."""
+    shown = statuses.severity(rule, standing)
+    return shown if shown == rule.severity else f"{shown} ({rule.severity}, once it is proven)"
+
+
+def _range(rule: Rule) -> str:
+    when = yaml.safe_dump(dict(rule.when), default_flow_style=True, sort_keys=False, width=10_000).strip()
+    lines = [_code(when.removeprefix("{").removesuffix("}"))]
+    lines += [f"{name} {_code(line['bad'])}" for name, line in rule.consumers.items()]
+    return "<br>".join(lines)
+
+
+def _proven(status: str, proof: Mapping[str, Any] | None) -> str:
+    """How many trials agreed, on which Pythons, and when."""
+    if proof is None or status == record.STALE:
+        return status
+    trials = proof["trials"]
+    agreed = [trial for trial in trials if trial["verdict"] == "agrees"]
+    pythons = sorted({".".join(one["python"].split(".")[:2]) for one in agreed}, key=lambda one: int(one.split(".")[1]))
+    where = f" on Python {', '.join(pythons)}" if pythons else ""
+    said = f"{status}: {len(agreed)} of {len(trials)} trials agree{where}, {proof['date']}"
+    reasons = dict.fromkeys(_said(one["reason"]) for one in trials if one["verdict"] != "agrees")
+    return "<br>".join([said, *reasons])
+
+
+def _remedy(remedy: Mapping[str, Any]) -> str:
+    what = remedy.get("requirement") or ", ".join(remedy.get("requirements", ())) or remedy.get("package") or ""
+    if remedy["kind"] == "change":
+        said = _said(remedy["text"])
+    elif remedy["kind"] in {"set", "setenv"}:
+        name = remedy.get("key") or remedy.get("name")
+        said = "set " + _code(f"{name}={remedy.get('to')}")
+        said += f" in {_code(remedy['file'])}" if remedy.get("file") else " in the environment"
+    else:
+        said = f"{remedy['kind']} {_code(_said(what.replace('{requirement}', 'NAME')).replace('&lt;', '<'))}"
+    tags = [remedy["safety"]] if remedy["safety"] == "workaround" else []
+    tags += ["for the build environment only"] if remedy["at"] == "build" else []
+    return said + (f" ({', '.join(tags)})" if tags else "")
+
+
+def _index(rules: Sequence[Rule], status: Mapping[str, str]) -> Iterator[str]:
+    proven = sum(one == record.PROVEN for one in status.values())
+    yield "# Rules"
+    yield ""
+    live = statuses.of_base({rule.id: rule for rule in rules}).values()
+    leads = [rule for rule in rules if rule.status == statuses.CANDIDATE]
+    yield f"{len(live)} rules, {proven} proven by running them. By distribution; those about Python itself come last."
+    by_name: dict[str, list[Rule]] = {}
+    for rule in live:
+        for name in _about(rule) or [""]:
+            by_name.setdefault(name, []).append(rule)
+    for name in sorted(by_name, key=lambda name: (not name, name)):
+        yield ""
+        yield f"## {name or 'Python and the machine'}"
+        yield ""
+        for rule in by_name[name]:
+            yield _line(rule, status[rule.id])
+    for title, some in (("Candidates", leads), ("Retired", [one for one in rules if one.status == statuses.RETIRED])):
+        if some:
+            yield from ("", f"## {title}", "", *(_line(rule, status[rule.id]) for rule in some))
+
+
+def _line(rule: Rule, status: str) -> str:
+    standing = statuses.of(rule, status)
+    told = {statuses.STABLE: status, statuses.RETIRED: standing}.get(standing, f"{standing}, {status}")
+    told = told if standing == statuses.RETIRED else f"{statuses.severity(rule, standing)}, {told}"
+    return f"- [{rule.id}]({rule.id}.md): {_said(rule.title)} ({told})"
+
+
+def _about(rule: Rule) -> list[str]:
+    from envdoctor.workshop.conditions import leaves
+
+    named = {leaf.key for leaf in leaves(rule.when, ()) if leaf.fact == "packages" and leaf.value != "absent"}
+    return sorted({*named, *rule.consumers})
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Write the catalogue, or say where it is out of date."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("rules", nargs="?", default="rules")
+    parser.add_argument("directory", nargs="?", default=os.path.join("docs", "rules"))
+    parser.add_argument("--diff", action="store_true")
+    options = parser.parse_args(arguments)
+    wanted = pages(options.rules)
+    present = _present(options.directory)
+    changed = sorted(name for name in {*wanted, *present} if wanted.get(name) != present.get(name))
+    if options.diff:
+        for name in changed:
+            print(
+                f"{os.path.join(options.directory, name)} is out of date; run: python -m envdoctor.workshop.catalogue"
+            )
+        return int(bool(changed))
+    os.makedirs(options.directory, exist_ok=True)
+    for name in changed:
+        path = os.path.join(options.directory, name)
+        if name in wanted:
+            with open(path, "w", encoding="utf-8", newline="\n") as file:
+                file.write(wanted[name])
+        else:
+            os.unlink(path)
+    print(f"{len(wanted)} pages, {len(changed)} of them changed", file=sys.stderr)
+    return 0
+
+
+def _present(directory: str) -> dict[str, str]:
+    found = {}
+    for name in os.listdir(directory) if os.path.isdir(directory) else ():
+        if name.endswith(".md"):
+            with open(os.path.join(directory, name), encoding="utf-8") as file:
+                found[name] = file.read()
+    return found
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,181 @@
+"""The ``when`` tree of a rule: reads it node by node, and walks over what was read."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+from packaging.markers import InvalidMarker, Marker, UndefinedComparison, UndefinedEnvironmentName
+from packaging.specifiers import InvalidSpecifier
+from packaging.version import InvalidVersion
+
+from envdoctor.model import Record
+from envdoctor.workshop import project_conditions
+from envdoctor.workshop.document import shorten, suggest
+from envdoctor.workshop.values import read_names, read_pattern, read_specifier
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
+
+    from envdoctor.workshop.document import Node, Where
+
+IMPLEMENTATIONS = ("cpython", "pypy", "graalpy", "jython", "ironpython", "micropython")
+INSTALLED = (
+    *("missing", "incompatible", "requires-python", "platform"),
+    *("duplicate", "leftover", "unreadable", "drift"),
+)
+
+_VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*", re.ASCII)
+_MARKER_LENGTH = 500
+_MARKER_HINT = "write one such as sys_platform == 'win32'"
+_PATCHED = 3  # the parts of a version that names a patch release
+
+
+def _python(node: Node) -> Any:
+    if not isinstance(node.value, dict):
+        return _python_version(node)
+    readers: dict[str, Callable[[Node], Any]] = {
+        "version": _python_version,
+        "implementation": lambda child: child.choice(IMPLEMENTATIONS),
+        "free-threaded": lambda child: child.flag(),
+        "debug": lambda child: child.flag(),
+    }
+    if not node.value:
+        node.complain('`python` says nothing; write `python: ">=3.11"`')
+    return {key: readers[key](child) for key, child in node.fields(readers).items()}
+
+
+def _python_version(node: Node) -> str:
+    text = read_specifier(node)
+    for clause in (part.strip() for part in text.split(",")):
+        operator = clause.rstrip("0123456789.")
+        version = clause[len(operator) :].strip()
+        if operator.strip() in {"==", "!=", "<=", ">"} and version and version.count(".") < _PATCHED - 1:
+            meant = {"==": f"=={version}.*", "!=": f"!={version}.*", "<=": "<", ">": ">="}[operator.strip()]
+            hint = f'write "{meant}"' if "*" in meant else f'write "{meant}" with the next minor version'
+            node.complain(f"`{clause}` tells {version}.0 from {version}.1, which is hardly meant; {hint}")
+    return text
+
+
+def _packages(node: Node) -> dict[str, str]:
+    return {
+        name: child.value if child.value in ("present", "absent") else read_specifier(child)
+        for name, child in read_names(node).items()
+    }
+
+
+def _marker(node: Node) -> str:
+    text = node.text()
+    try:
+        marker = Marker(text if len(text) <= _MARKER_LENGTH else "too long")
+        if "extra" in str(marker):
+            node.complain("a marker about extras says nothing about an environment; name the distribution instead")
+        else:
+            marker.evaluate()
+    except (InvalidMarker, RecursionError):
+        node.complain(f"`{shorten(text)}` is not a PEP 508 marker; {_MARKER_HINT}")
+    except (UndefinedComparison, UndefinedEnvironmentName, InvalidVersion, InvalidSpecifier):
+        node.complain(f"`{shorten(text)}` compares what cannot be compared; {_MARKER_HINT}")
+    return text
+
+
+def _env(node: Node) -> dict[str, Any]:
+    found = {}
+    for name, child in node.entries().items():
+        if not _VARIABLE.fullmatch(name):
+            child.complain(f"`{shorten(name)}` is not the name of an environment variable")
+        found[name] = _env_test(child) if isinstance(child.value, dict) else child.text()
+    return found
+
+
+def _env_test(node: Node) -> dict[str, str]:
+    readers: dict[str, Callable[[Node], str]] = {
+        "equals": lambda child: child.text(),
+        "matches": lambda child: read_pattern(child, child.text()),
+        "is": lambda child: child.choice(("set", "unset")),
+    }
+    fields = node.fields(readers)
+    if len(fields) != 1:
+        node.complain(f"`{node.name()}` needs exactly one of: equals, matches, is")
+    return {key: readers[key](child) for key, child in fields.items()}
+
+
+def _module(node: Node) -> dict[str, str]:
+    found = {}
+    words = tuple(node.book.vocabulary.get("modules", ()))
+    for name, child in node.entries().items():
+        if not all(part.isidentifier() for part in name.split(".")):
+            child.complain(f"`{shorten(name)}` is not what `import` takes; write a module's dotted name")
+        found[name] = child.choice(words)
+    return found
+
+
+def _installed(node: Node) -> str:
+    if len(node.where) != 2:  # noqa: PLR2004 - when, installed
+        node.complain("`installed` stands alone at the top of a rule's `when`; move it there")
+    return node.choice(INSTALLED)
+
+
+def _several(node: Node) -> list[dict[str, Any]]:
+    items = node.items()
+    if isinstance(node.value, list) and not items:
+        node.complain(f"`{node.name()}` needs at least one condition")
+    return [read_condition(item) for item in items]
+
+
+#: How each fact is read, and each operator over facts. A new fact is a row here.
+FACTS: dict[str, Callable[[Node], Any]] = {
+    "all": _several,
+    "any": _several,
+    "not": lambda node: read_condition(node),  # noqa: PLW0108 - defined below
+    "python": _python,
+    "packages": _packages,
+    "marker": _marker,
+    "env": _env,
+    "module": _module,
+    "system": project_conditions.read_table("system"),
+    "process": project_conditions.read_table("process"),
+    "library": project_conditions.read_library,
+    "start_method": project_conditions.read_start_method,
+    "config": project_conditions.read_config,
+    "source": project_conditions.read_source,
+    "artifact": project_conditions.read_artifact,
+    "shadowed": project_conditions.read_shadowed,
+    "installed": _installed,
+}
+#: Facts whose entries belong together, so that a leaf is the whole of it.
+_WHOLE = ("config", "source", "artifact", "start_method")
+
+
+def read_condition(node: Node) -> dict[str, Any]:
+    """Read a condition: a mapping of facts, all of which must hold."""
+    if isinstance(node.value, dict) and not node.value:
+        node.complain(f"`{node.name()}` names no fact; {suggest('', FACTS)}")
+    return {word: FACTS[word](child) for word, child in node.fields(FACTS).items()}
+
+
+class Leaf(Record):
+    """One fact of a condition, the entry of it that is asked for, and whether it stands under an odd number of nots."""
+
+    fact: str
+    key: str
+    value: Any
+    where: Where
+    negated: bool
+
+
+def leaves(condition: Mapping[str, Any], where: Where, *, negated: bool = False) -> Iterator[Leaf]:
+    """Every fact that a condition names, one by one."""
+    for fact, value in condition.items():
+        inner = (*where, fact)
+        if fact in {"all", "any"}:
+            for number, part in enumerate(value):
+                yield from leaves(part, (*inner, number), negated=negated)
+        elif fact == "not":
+            yield from leaves(value, inner, negated=not negated)
+        elif isinstance(value, dict) and fact not in _WHOLE:
+            for key, one in value.items():
+                yield Leaf(fact=fact, key=key, value=one, where=(*inner, key), negated=negated)
+        else:
+            key = "version" if fact == "python" else ""
+            yield Leaf(fact=fact, key=key, value=value, where=inner, negated=negated)

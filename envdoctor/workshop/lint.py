@@ -1,0 +1,286 @@
+"""What a rule must be besides well formed: specific, bounded, proven at its edges, and cured by its remedies.
+
+Each demand is a row in :data:`DEMANDS`, a function from a :class:`Subject` to complaints. Nothing here executes a
+rule's script: a proof's cells are held against the rule as examples.
+"""
+
+from __future__ import annotations
+
+import builtins
+import os
+import re
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
+
+from packaging.requirements import InvalidRequirement, Requirement
+from packaging.specifiers import SpecifierSet
+from packaging.utils import canonicalize_name
+from packaging.version import InvalidVersion, Version
+
+from envdoctor.workshop import rulebase
+from envdoctor.workshop import status as statuses
+from envdoctor.workshop.conditions import leaves
+from envdoctor.workshop.document import Complaint, shorten
+from envdoctor.workshop.lint_patterns import LITERALS_NEEDED, danger, literals
+from envdoctor.workshop.lint_proof import Subject, edges_unproven, project_unproven, proof_contradicted
+from envdoctor.workshop.lint_remedies import remedies_without_effect
+from envdoctor.workshop.placeholders import filled
+from envdoctor.workshop.proof import record
+from envdoctor.workshop.syntax import load_vocabulary, read_files, read_rules, rule_files
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+
+    from envdoctor.workshop.document import Where
+    from envdoctor.workshop.syntax import Rule
+
+    Releases = Callable[[Sequence[str]], Mapping[str, "list[str] | None"]]
+
+_TODO = re.compile(r"\bTODO\b|^todo-")
+_NO_INDEX = "no index answered, so ranges and versions were not held against the known releases"
+_HINTS = {
+    "title": "what breaks with what, in one line",
+    "when": "the distributions and versions that are bad together",
+    "why": "what changed, in which release, and why that hurts",
+    "symptoms": "the class and the characteristic words of the error",
+    "remedies": "what to install, or to change, instead",
+    "references": "the address of the thread or the release notes that tell of it",
+    "proof": "a script that fails in each bad cell and passes in each good one, with real releases",
+}
+
+
+def lint(paths: Sequence[str], releases: Releases | None = None) -> list[Complaint]:
+    """Every complaint about the rules in some files and directories, by file and line.
+
+    ``releases`` answers for many distributions at once, as :func:`envdoctor.probes.releases.known_releases` does;
+    without it, ranges are not held against the index. Raises :class:`~envdoctor.errors.RuleError` where the
+    vocabulary cannot be read.
+    """
+    files, complaints = _files(paths)
+    home = _home(files or list(paths))
+    vocabulary = load_vocabulary(rulebase.vocabulary(home))
+    rules, found = read_files(files, vocabulary)
+    complaints += found
+    unfinished = {rule.id: list(_unfinished(rule)) for rule in rules}
+    complaints += [complaint for found in unfinished.values() for complaint in found]
+    finished = [rule for rule in rules if not unfinished[rule.id]]
+    known = releases(sorted(set().union(*map(_named, finished)))) if releases and finished else {}
+    base = {rule.id: rule for rule in [*read_rules(home, vocabulary)[0], *rules]}
+    complaints += [one for rule in rules for one in _replaced(rule, base)]
+    subjects: dict[str, Subject] = {}
+    for name, rule in statuses.of_base(base).items():
+        subjects[name] = Subject(rule, vocabulary, known, subjects.values())
+    for rule in finished:
+        subject = subjects.get(rule.id) or Subject(rule, vocabulary, known)
+        complaints += [one for demand in DEMANDS[rule.status] for one in demand(subject)]
+    complaints.sort(key=lambda one: (one.path, one.line))
+    if None in known.values():
+        complaints.append(Complaint(path=paths[0], line=1, message=_NO_INDEX, note=True))
+    return complaints
+
+
+def _replaced(rule: Rule, base: Mapping[str, Rule]) -> Iterator[Complaint]:
+    """What stands in the place of a retired rule: another rule by its id, or a sentence that says why nothing does."""
+    named = rule.replaced_by
+    known = named in base and base[named].status != statuses.RETIRED
+    if rule.status == statuses.RETIRED and " " not in named and not known:
+        hint = "write the id of a rule that is not retired, or a sentence that says why nothing does"
+        message = f"no rule `{shorten(named)}` stands in its place; {hint}"
+        yield Complaint(path=rule.path, line=rule.line("replaced-by"), message=message)
+
+
+def _files(paths: Sequence[str]) -> tuple[list[str], list[Complaint]]:
+    files: list[str] = []
+    complaints = []
+    for path in paths:
+        found = rule_files(path) if os.path.isdir(path) else [path] if os.path.isfile(path) else []
+        files += [file for file in found if file not in files]
+        if not found:
+            message = "no rule is here; give a rule's file, or a directory that holds some"
+            complaints.append(Complaint(path=path, line=1, message=message))
+    return files, complaints
+
+
+def _home(paths: Sequence[str]) -> str:
+    """The directory that a rule belongs to: the nearest one above it with a vocabulary, else its own."""
+    own = os.path.dirname(os.path.abspath(paths[0]))
+    folder = own
+    while not os.path.isfile(os.path.join(folder, "vocabulary.yaml")):
+        parent = os.path.dirname(folder)
+        if parent == folder:
+            return own
+        folder = parent
+    return folder
+
+
+def _unfinished(rule: Rule) -> Iterator[Complaint]:
+    """What the skeleton left to be written, each part by its line."""
+    for key, hint in _HINTS.items():
+        seen = set()
+        for text, where in _words(getattr(rule, key), (key,)):
+            line = rule.line(*where)
+            if _TODO.search(text) and line not in seen:
+                seen.add(line)
+                yield Complaint(path=rule.path, line=line, message=f"`{key}` is unfinished; write {hint}")
+
+
+def _words(value: Any, where: Where) -> Iterator[tuple[str, Where]]:
+    """Every text in a tree of plain data, keys included, with its key path."""
+    if isinstance(value, str):
+        yield value, where
+    elif isinstance(value, dict):
+        for key, one in value.items():
+            yield str(key), (*where, key)
+            yield from _words(one, (*where, key))
+    elif isinstance(value, list):
+        for number, one in enumerate(value):
+            yield from _words(one, (*where, number))
+
+
+def _symptoms(subject: Subject) -> Iterator[Complaint]:
+    """Symptoms that many causes share, or whose expression may take very long."""
+    for number, symptom in enumerate(subject.rule.symptoms):
+        where = ("symptoms", number)
+        message = filled(symptom.get("message", ""))
+        if message:
+            found = danger(message)
+            if found:
+                yield subject.complaint((*where, "message"), found)
+        elif not ("raises" in symptom and "in" in symptom):
+            given = " and ".join(f"`{key}`" for key in symptom)
+            yield subject.complaint(where, f"{given} alone is not specific; add the characteristic words as `message:`")
+        if message and literals(message) < LITERALS_NEEDED and not _names_a_rare_error(symptom):
+            hint = f"write at least {LITERALS_NEEDED} characters that must stand there literally"
+            yield subject.complaint((*where, "message"), f"the message `{shorten(message)}` is not specific; {hint}")
+
+
+def _names_a_rare_error(symptom: Mapping[str, str]) -> bool:
+    """Whether the class alone tells most: one of some library's own, or raised in a named one."""
+    return "raises" in symptom and ("in" in symptom or not hasattr(builtins, symptom["raises"]))
+
+
+def _references(subject: Subject) -> Iterator[Complaint]:
+    """References that are missing or lead nowhere."""
+    if not subject.rule.references:
+        hint = "add the address of the thread or the release notes that tell of it"
+        yield subject.complaint(("references",), f"a rule needs a reference; {hint}")
+    urls = {("references", number): url for number, url in enumerate(subject.rule.references)}
+    urls |= {where: cell["recorded"] for where, cell in subject.cells() if "recorded" in cell}
+    for where, url in urls.items():
+        if not _is_address(url):
+            yield subject.complaint(where, f"`{shorten(url)}` is not an address; write https://...")
+
+
+def _is_address(url: str) -> bool:
+    try:
+        parts = urlsplit(url)
+    except ValueError:
+        return False
+    return parts.scheme in {"http", "https"} and "." in parts.netloc and not re.search(r"\s", url)
+
+
+def _named(rule: Rule) -> set[str]:
+    """Every distribution that a rule names."""
+    names = {leaf.key for leaf in leaves(rule.when, ()) if leaf.fact == "packages"}
+    names |= rule.consumers.keys()
+    for cell in [*rule.proof["bad"], *rule.proof["good"]]:
+        names |= cell.get("packages", {}).keys() if "recorded" not in cell else set()
+    names |= {name for _, name, _ in _required(rule)}
+    return {name for name in names if name and name != "python"}
+
+
+def _required(rule: Rule) -> Iterator[tuple[Where, str, SpecifierSet]]:
+    """The distributions that remedies want installed, without those that stand in braces."""
+    for number, remedy in enumerate(rule.remedies):
+        texts = remedy.get("requirements") or [remedy.get("requirement", "")]
+        for text in texts:
+            try:
+                parsed = Requirement(text)
+            except InvalidRequirement:
+                continue
+            yield ("remedies", number), str(canonicalize_name(parsed.name)), parsed.specifier
+
+
+def _ranges(subject: Subject) -> Iterator[Complaint]:
+    """Ranges that hold no release or every one, and distributions that the index does not know."""
+    for where, name, specifier in _stated_ranges(subject.rule):
+        versions = subject.releases(name)
+        if versions is None:
+            continue
+        if versions and not specifier:
+            continue
+        inside = [version for version in versions if SpecifierSet(specifier).contains(version, prereleases=True)]
+        if not versions:
+            yield subject.complaint(where, f"no index knows a distribution `{name}`; look at its spelling")
+        elif not inside:
+            hint = f"its releases go from {versions[0]} to {versions[-1]}"
+            yield subject.complaint(where, f"`{name}: {specifier}` holds for no release; {hint}")
+        elif len(inside) == len(versions) and where[0] == "when":
+            hint = f"write `{name}: present`, or the release where it begins"
+            yield subject.complaint(where, f"`{name}: {specifier}` holds for every release; {hint}")
+
+
+def _stated_ranges(rule: Rule) -> Iterator[tuple[Where, str, str]]:
+    for leaf in leaves(rule.when, ("when",)):
+        if leaf.fact == "packages":
+            yield leaf.where, leaf.key, "" if leaf.value in {"present", "absent"} else leaf.value
+    for name, line in rule.consumers.items():
+        yield ("consumers", name), name, line["bad"]
+    for where, name, specifier in _required(rule):
+        if name != "python":
+            yield where, name, str(specifier)
+
+
+def _versions(subject: Subject) -> Iterator[Complaint]:
+    """Cells and consumers that name a release which does not exist."""
+    named = [
+        ((*where, "packages", name), name, version)
+        for where, cell in subject.cells()
+        if "recorded" not in cell
+        for name, version in cell.get("packages", {}).items()
+    ]
+    named += [(("consumers", name), name, line["works"]) for name, line in subject.rule.consumers.items()]
+    for where, name, version in named:
+        versions = subject.releases(name)
+        if versions is None or version is None or any(_same(version, one) for one in versions):
+            continue
+        if not versions:
+            yield subject.complaint(where, f"no index knows a distribution `{name}`; look at its spelling")
+        else:
+            hint = f"write an existing one, or add `recorded: address`; the newest is {versions[-1]}"
+            yield subject.complaint(where, f"{name} has no release {version}; {hint}")
+
+
+def _same(one: str, other: str) -> bool:
+    try:
+        return Version(one) == Version(other)
+    except InvalidVersion:
+        return one == other
+
+
+def _proof_file(subject: Subject) -> Iterator[Complaint]:
+    """Complain of a proof that is older than its rule, was not written by the runner, or shows the rule to be wrong."""
+    rule = subject.rule
+    found = record.read(record.path_of(rule.path))
+    if found is None:
+        return
+    status = record.status(rule, subject.vocabulary, found)
+    again = f"run: envdoctor rules verify {rule.id}"
+    if found["edited"]:
+        yield subject.complaint(("proof",), f"the proof file was not written by the runner as it is; {again}")
+    elif status == record.STALE:
+        yield subject.complaint(("proof",), f"the rule has changed since its proof was run; {again}")
+    elif status == record.REFUTED and rule.status != statuses.CANDIDATE:
+        for trial in found["trials"]:
+            if trial["verdict"] == "contradicts":
+                said = f"{trial['trial']} was run: {trial.get('reason')}; correct the rule"
+                yield subject.complaint(("proof",), said)
+
+
+_OF_A_LEAD = (_symptoms, _references, _ranges, _versions, proof_contradicted, _proof_file)
+#: Everything that lint asks of one rule by itself, by what is stated as its status.
+DEMANDS: Mapping[str, Sequence[Callable[[Subject], Iterator[Complaint]]]] = {
+    "": (*_OF_A_LEAD, edges_unproven, project_unproven, remedies_without_effect),
+    statuses.CANDIDATE: _OF_A_LEAD,
+    statuses.RETIRED: (),
+}

@@ -1,0 +1,104 @@
+"""Words in braces that a rule's texts may hold: what may stand there, and what does not belong there."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from envdoctor.engine.wording import fill, placeholders, unsaid, whole
+from envdoctor.workshop.document import Complaint, line_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from envdoctor.workshop.document import Node, Where
+
+#: What texts may name in braces: in a rule with consumers, and in one about installed metadata.
+CONSUMER_NAMES = {"consumer": "name", "works": "1.0", "module": "name"}
+INSTALLED_NAMES = {
+    "distribution": "name", "requirement": "name==1.0", "required": "name", "found": "1.0",
+    "lock": "name.lock", "sync": "tool sync",
+}  # fmt: skip
+
+#: What the texts of a rule may name of what matched, by the facts in its conditions.
+MATCHED_NAMES: dict[str, tuple[str, ...]] = {
+    "config": ("file", "line", "key"),
+    "source": ("file", "line", "call", "name"),
+    "artifact": ("file", "artifact", "functions", "writer", "python", "name"),
+    "shadowed": ("file", "module"),
+    "module": ("file",),
+    "start_method": ("start_method",),
+}
+#: The texts of a rule that readers see, also where a text is explained without an environment.
+_SAID = ("title", "why", "change", "effect")
+
+
+def filled(text: str) -> str:
+    """A text with something plausible in place of what stands in braces."""
+    names = {
+        **{name: "name" for names in MATCHED_NAMES.values() for name in names},
+        **CONSUMER_NAMES,
+        **INSTALLED_NAMES,
+    }
+    return fill(whole(text), names)
+
+
+def complain_of_placeholders(fields: Mapping[str, Node], values: Mapping[str, Any]) -> None:
+    """Refuse words in braces that nothing will fill."""
+    known = _known(values)
+    for key in ("title", "why", "remedies"):
+        if key in fields:
+            _complain_of_unsaid(fields[key], key, known)
+    for key in ("title", "why", "remedies", "symptoms"):
+        for text, where in strings(fields[key].value, (key,)) if key in fields else ():
+            for word in placeholders(text):
+                if word not in known and (known or word in CONSUMER_NAMES or word in INSTALLED_NAMES):
+                    _complain_of_placeholder(fields[key], where, word, known)
+
+
+def _known(values: Mapping[str, Any]) -> set[str]:
+    """What matching a rule lets its texts name."""
+    known: set[str] = set()
+    if values.get("consumers"):
+        known |= CONSUMER_NAMES.keys()
+    conditions = [values.get("when", {}), *(remedy.get("when", {}) for remedy in values.get("remedies", ()))]
+    facts = {fact for condition in conditions for fact in _facts(condition)}
+    if "installed" in facts:
+        known |= INSTALLED_NAMES.keys()
+    return known.union(*(MATCHED_NAMES.get(fact, ()) for fact in facts))
+
+
+def _facts(condition: Mapping[str, Any]) -> Iterator[str]:
+    for fact, value in condition.items():
+        inner = [value] if fact == "not" else value if fact in {"all", "any"} else []
+        for part in inner:
+            yield from _facts(part)
+        yield fact
+
+
+def _complain_of_placeholder(node: Node, where: Where, word: str, known: set[str]) -> None:
+    words = "one of " + ", ".join(f"{{{one}}}" for one in sorted(known)) if known else "the name itself"
+    line = line_of(node.book.lines, where)
+    message = f"nothing fills {{{word}}} in this rule; write {words}"
+    node.book.complaints.append(Complaint(path=node.book.document.path, line=line, message=message))
+
+
+def _complain_of_unsaid(node: Node, key: str, known: set[str]) -> None:
+    """Refuse a text for readers that says nothing where one of its words is not known."""
+    for text, where in strings(node.value, (key,)):
+        for word in unsaid(text) if where[-1] in _SAID else ():
+            if word in known:
+                line = line_of(node.book.lines, where)
+                message = (
+                    f"without {{{word}}} this cannot be said, and not every reader's text or project tells it; put the "
+                    f"clause in brackets, [... {{{word}}} ...], or with other words, [... {{{word}}} ...|...]"
+                )
+                node.book.complaints.append(Complaint(path=node.book.document.path, line=line, message=message))
+
+
+def strings(value: Any, where: Where) -> Iterator[tuple[str, Where]]:
+    """Every text in a tree of plain data, with its key path."""
+    if isinstance(value, str):
+        yield value, where
+    elif isinstance(value, (dict, list)):
+        for key, one in value.items() if isinstance(value, dict) else enumerate(value):
+            yield from strings(one, (*where, key))

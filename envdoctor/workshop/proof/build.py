@@ -1,0 +1,245 @@
+"""Builds a trial's environment with uv, and runs the trial in it."""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import os
+import re
+import shutil
+import subprocess
+import tempfile
+import time
+from typing import TYPE_CHECKING, Any
+
+from envdoctor.errors import RuleError
+from envdoctor.model import Remedy
+from envdoctor.probes import cache
+from envdoctor.remedies.commands import with_command
+from envdoctor.remedies.words import names
+from envdoctor.targets import examine
+from envdoctor.workshop.proof import installed, installing, processes, pythons, sandbox
+from envdoctor.workshop.proof.trials import name_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from envdoctor.model import Action
+    from envdoctor.workshop.proof.trials import Place, Trial
+
+#: Seconds that building one environment may take.
+SECONDS = 900
+_NO_UV = "uv was not found, and trials are built with it: pip install 'pyenvdoctor[lab]', or put uv on PATH"
+_REASON = 300
+
+
+class UnbuiltError(Exception):
+    """An environment that cannot be built, and why."""
+
+
+@functools.cache
+def uv() -> str:
+    """The path of uv: that of its Python package, or the one on ``PATH``.
+
+    Raises :class:`RuleError` where there is none.
+    """
+    with contextlib.suppress(ImportError, FileNotFoundError):
+        from uv import find_uv_bin
+
+        return str(find_uv_bin())
+    path = shutil.which("uv")
+    if path is None:
+        raise RuleError(_NO_UV)
+    return path
+
+
+def uv_version() -> str:
+    """The version of uv."""
+    done = subprocess.run([uv(), "--version"], capture_output=True, text=True, check=False)  # noqa: S603
+    return (done.stdout.split() or ["", "unknown"])[1]
+
+
+def run_trial(trial: Trial, *, offline: bool = False) -> dict[str, Any]:
+    """Build a trial's environment, run its script there, and tell what came out.
+
+    The answer has ``outcome`` (``passed``, ``failed``, ``timeout`` or ``unbuilt``), ``output`` (its end), ``signal``,
+    ``python`` (the whole version), ``installed`` (``name==version``), ``reason`` (of ``unbuilt``), ``seconds``,
+    ``isolated`` and, where the environment was examined, the ``findings``. Nothing of the trial is left on disk.
+    Raises :class:`~processes.StoppedError`.
+    """
+    start = time.monotonic()
+    with _directory() as top:
+        try:
+            told = _run(trial, top, offline=offline)
+        except UnbuiltError as error:
+            told = {"outcome": "unbuilt", "reason": str(error)}
+    told.update({name: _tidy(told[name], top) for name in ("output", "reason") if name in told})
+    for finding in told.get("findings", ()):
+        finding.update({name: _tidy(text, top) for name, text in finding.items()})
+    return {**told, "seconds": round(time.monotonic() - start, 2)}
+
+
+def _tidy(said: str, top: str) -> str:
+    """What was printed, without the places of this machine and the address of its index: a proof is for everybody."""
+    said = said.replace(os.path.join(top, "place") + os.sep, "").replace(os.path.join(top, "work") + os.sep, "")
+    for path in sorted({*pythons.found().values(), uv()}, key=len, reverse=True):
+        said = said.replace(path, os.path.basename(path)).replace(os.path.dirname(os.path.dirname(path)) + os.sep, "")
+    said = re.sub(r"(?:https?|file)://[^\s'\"`)>]+", lambda found: _address(found[0]), said)
+    return said.replace(os.path.expanduser("~"), "~") if os.path.expanduser("~") != "/" else said
+
+
+def _address(url: str) -> str:
+    """An address that a project states itself, or the name of the file at the end of an index's."""
+    return url if "github.com" in url else url.rstrip("/").rpartition("/")[2]
+
+
+def _run(trial: Trial, top: str, *, offline: bool) -> dict[str, Any]:
+    work = os.path.join(top, "work")
+    os.mkdir(work)
+    for name, text in trial.files.items():
+        path = os.path.join(work, *name.split("/"))
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        write(path, text)
+    if trial.writer is not None:
+        python, _ = _build(trial.writer, os.path.join(top, "writer"), offline=offline)
+        _prepare(python, trial.write or "", work, "writing the artefact")
+    python, version = _build(_before(trial), os.path.join(top, "place"), offline=offline, copied=bool(trial.prepare))
+    if trial.prepare:
+        _prepare(python, trial.prepare, work, "preparing the environment")
+    if trial.applies is not None:
+        _type(trial.applies, trial.place, python, offline=offline)
+    seen = {"findings": installed.findings(trial.examines, python, work)} if trial.examines else {}
+    told: dict[str, Any] = {"outcome": "passed", "output": "", "signal": None}
+    if trial.installs:
+        told = installing.told(installing.install(trial, python, work, offline=offline))
+    if trial.script and told["outcome"] == "passed":
+        told = sandbox.told(_script(python, trial.script, work, trial.env, ".script.py"))
+    return {**told, **seen, "python": version, "installed": installed.versions(python)}
+
+
+def write(path: str, text: str) -> None:
+    """Write a text file."""
+    with open(path, "w", encoding="utf-8") as file:
+        file.write(text)
+
+
+def _before(trial: Trial) -> Place:
+    """The place without what the trial itself installs."""
+    if not trial.installs:
+        return trial.place
+    kept = [text for text in trial.place.install if name_of(text) not in trial.installs]
+    needs = [] if any(name_of(text) == "pip" for text in kept) else ["pip"]
+    place: Place = trial.place.replace(install=kept, needs=[*trial.place.needs, *needs])
+    return place
+
+
+def _prepare(python: str, text: str, work: str, doing: str) -> None:
+    came = _script(python, text, work, {}, ".prepare.py")
+    if came.status != 0:
+        raise UnbuiltError(f"{doing} failed: {_last(came.output)}")
+
+
+def _script(python: str, text: str, work: str, env: Any, name: str) -> sandbox.Outcome:
+    path = os.path.join(work, name)
+    write(path, text)
+    return sandbox.run([python, path], work, {**env, "VIRTUAL_ENV": os.path.dirname(os.path.dirname(python))})
+
+
+@contextlib.contextmanager
+def _directory() -> Iterator[str]:
+    """A directory beside uv's hard links, removed at the end; those of runners that were killed are removed as well."""
+    base = os.path.join(cache.directory(), "lab")
+    os.makedirs(base, exist_ok=True)
+    top = tempfile.mkdtemp(prefix=f"{os.getpid()}-", dir=base)
+    try:
+        yield top
+    finally:
+        shutil.rmtree(top, ignore_errors=True)
+
+
+def sweep() -> None:
+    """Remove what runners that no longer live have left."""
+    import psutil
+
+    base = os.path.join(cache.directory(), "lab")
+    for name in os.listdir(base) if os.path.isdir(base) else ():
+        owner = name.partition("-")[0]
+        if owner.isdecimal() and not psutil.pid_exists(int(owner)):
+            shutil.rmtree(os.path.join(base, name), ignore_errors=True)
+
+
+def _build(place: Place, directory: str, *, offline: bool, copied: bool = False) -> tuple[str, str]:
+    """Build an environment; gives its interpreter and the whole version of it.
+
+    ``copied`` is for one whose files will be changed: others share them with the installer's cache.
+    """
+    known = pythons.find(place.python)
+    if known is None:
+        raise UnbuiltError(f"no Python {place.python} was found; name one in {pythons.VARIABLE}")
+    version, interpreter = known
+    _uv(["venv", "--no-project", "--python", interpreter, directory], directory, offline=offline)
+    python = os.path.join(directory, *(("Scripts", "python.exe") if os.name == "nt" else ("bin", "python")))
+    wanted = [*place.install, *place.needs]
+    if wanted:
+        _pip(place, python, ["install", *(["--link-mode", "copy"] if copied else []), *wanted], offline=offline)
+    if place.absent:
+        _pip(place, python, ["uninstall", *place.absent], offline=offline)
+    return python, version
+
+
+def _type(action: Action, place: Place, python: str, *, offline: bool) -> None:
+    """Run the line that users of an environment are shown for an action, in a shell as it stands."""
+    shown = with_command(Remedy(kind=action.verb, action=action), examine("python", python))
+    if shown is None or shown.command is None:
+        raise UnbuiltError(f"there is no command to {action.verb} {' '.join([*action.packages, *action.requirements])}")
+    top = os.path.dirname(os.path.dirname(python))
+    command = [shutil.which("powershell") or "pwsh", "-NoProfile", "-Command"] if os.name == "nt" else ["sh", "-c"]
+    own = {"PATH": os.path.dirname(uv()) + os.pathsep + os.environ.get("PATH", ""), "UV_NO_CONFIG": "1"}
+    if offline:
+        own["UV_OFFLINE"] = "1"
+    if place.together:
+        own["UV_OVERRIDE"] = os.path.basename(_held(place, top, names(action)))  # of which a list is parted at spaces
+    _started([*command, shown.command], top, own)
+
+
+def _held(place: Place, top: str, moved: Sequence[str]) -> str:
+    """A file of what is stated to be together, whatever its metadata says of each other, without what is moved."""
+    write(top + ".held", "\n".join(text for text in place.install if name_of(text) not in moved))
+    return top + ".held"
+
+
+def _pip(place: Place, python: str, step: Sequence[str], *, offline: bool) -> None:
+    """Install or uninstall. What is stated to be together stays so, whatever its metadata says of each other."""
+    verb, *words = step
+    top = os.path.dirname(os.path.dirname(python))
+    if place.together and verb == "install":
+        words = ["--override", _held(place, top, ()), *words]
+    _uv(["pip", verb, "--python", python, *words], top, offline=offline)
+
+
+def _uv(words: Sequence[str], directory: str, *, offline: bool) -> None:
+    _started([uv(), "--quiet", "--no-config", *(["--offline"] if offline else []), *words], directory, {})
+
+
+def _started(command: Sequence[str], directory: str, own: Mapping[str, str]) -> None:
+    kept = {name: value for name, value in os.environ.items() if name not in {"VIRTUAL_ENV", "CONDA_PREFIX"}}
+    log = directory + ".log"
+    env = {**kept, "NO_COLOR": "1", **own}
+    status = processes.run(command, log, seconds=SECONDS, directory=os.path.dirname(directory), env=env)
+    if status is None:
+        raise UnbuiltError(f"installing took longer than {SECONDS} seconds")
+    if status:
+        with open(log, encoding="utf-8", errors="replace") as file:
+            raise UnbuiltError(_because(file.read()))
+
+
+def _because(said: str) -> str:
+    """The reason in what uv prints, in one line."""
+    lines = [re.sub(r"^\s*[^\w\s'\"(]+\s+", "", line).strip() for line in said.splitlines()]
+    text = " ".join(line for line in lines if line and not line.startswith("Using Python "))
+    return text if len(text) <= _REASON else text[:_REASON] + " ..."
+
+
+def _last(said: str) -> str:
+    lines = [line.strip() for line in said.splitlines() if line.strip()]
+    return (lines or ["it said nothing"])[-1][:_REASON]

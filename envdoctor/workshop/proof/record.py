@@ -1,0 +1,104 @@
+"""What a proof says on disk: ``<rule>.proof.json`` beside the rule. Only the runner writes it."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from typing import TYPE_CHECKING, Any
+
+from envdoctor.engine.wording import whole
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from envdoctor.workshop.syntax import Rule
+
+SUFFIX = ".proof.json"
+PROVEN, UNPROVEN, STALE, REFUTED = "proven", "unproven", "stale", "refuted"
+#: A candidate of which a bad cell passes: the lead was followed, and is false.
+DISPROVED = "disproved"
+#: What of a rule a proof is about: a changed title does not make it stale.
+_ABOUT = ("when", "consumers", "symptoms", "remedies", "proof")
+
+
+def path_of(rule_path: str) -> str:
+    """The proof file that belongs to a rule's file."""
+    return os.path.splitext(rule_path)[0] + SUFFIX
+
+
+def digest(rule: Rule, vocabulary: Mapping[str, Any]) -> str:
+    """A name for what a rule states and what of the vocabulary it may mean by it."""
+    told = [[name, getattr(rule, name)] for name in _ABOUT if name != "remedies"]
+    told.insert(_ABOUT.index("remedies"), ["remedies", [_unbracketed(remedy) for remedy in rule.remedies]])
+    words = {key: vocabulary.get(key) for key in ("families", "calls", "start_methods")}
+    return _sum([told, {key: value for key, value in words.items() if _mentioned(value, json.dumps(told))}])
+
+
+def _unbracketed(remedy: Mapping[str, Any]) -> dict[str, Any]:
+    """A remedy with its words as if everything were known: which of them may be left out proves nothing."""
+    return {key: whole(value) if key in {"text", "effect"} else value for key, value in remedy.items()}
+
+
+def _mentioned(words: Any, told: str) -> bool:
+    return isinstance(words, dict) and any(json.dumps(word) in told for word in words)
+
+
+def _sum(value: Any) -> str:
+    return hashlib.sha256(json.dumps(value, sort_keys=True, default=list).encode()).hexdigest()[:32]
+
+
+def document(
+    rule: Rule, vocabulary: Mapping[str, Any], trials: Sequence[Mapping[str, Any]], tools: Mapping[str, str]
+) -> dict[str, Any]:
+    """The content of a proof file; ``trials`` in the order in which they were planned."""
+    found = {"rule": rule.id, "states": digest(rule, vocabulary), **tools, "trials": list(trials)}
+    if _disproved(rule, trials):
+        found = {"rule": rule.id, "outcome": DISPROVED, **found}
+    return {**found, "sum": _sum(found)}
+
+
+def _disproved(rule: Rule, trials: Sequence[Mapping[str, Any]]) -> bool:
+    """Whether what a candidate calls bad was seen to work: such a trial showed no symptom."""
+    wrong = [one for one in trials if one["kind"] == "bad" and one["verdict"] == "contradicts"]
+    return rule.status == "candidate" and any(one.get("symptom") is None for one in wrong)
+
+
+def dump(found: Mapping[str, Any]) -> str:
+    """One line for each trial, so that a changed result is a changed line."""
+    head = {key: value for key, value in found.items() if key != "trials"}
+    lines = ",\n".join("    " + json.dumps(trial, ensure_ascii=False) for trial in found["trials"])
+    text = json.dumps(head, indent=2, ensure_ascii=False)
+    return text[: text.rindex("\n}")] + ',\n  "trials": [\n' + lines + "\n  ]\n}\n"
+
+
+def read(path: str) -> dict[str, Any] | None:
+    """A proof file, or ``None`` where there is none. One that is damaged or was edited has ``edited`` set."""
+    try:
+        with open(path, encoding="utf-8") as file:
+            found = json.load(file)
+    except FileNotFoundError:
+        return None
+    except (OSError, ValueError):
+        return {"edited": True, "trials": []}
+    if not isinstance(found, dict) or not isinstance(found.get("trials"), list):
+        return {"edited": True, "trials": []}
+    whole = {key: value for key, value in found.items() if key != "sum"}
+    return {**found, "edited": found.get("sum") != _sum(whole)}
+
+
+def status(rule: Rule, vocabulary: Mapping[str, Any], found: Mapping[str, Any] | None) -> str:
+    """Whether a rule is ``proven``, ``unproven``, ``refuted`` by a trial, or has a ``stale`` proof.
+
+    A candidate whose bad cell passes is ``disproved``.
+    """
+    if found is None:
+        return UNPROVEN
+    if found["edited"] or found.get("states") != digest(rule, vocabulary):
+        return STALE
+    if _disproved(rule, found["trials"]):
+        return DISPROVED
+    verdicts = [(trial["kind"], trial["verdict"]) for trial in found["trials"]]
+    if any(verdict == "contradicts" for _, verdict in verdicts):
+        return REFUTED
+    return PROVEN if {("bad", "agrees"), ("good", "agrees")} <= set(verdicts) else UNPROVEN

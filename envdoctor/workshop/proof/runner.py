@@ -1,0 +1,241 @@
+"""Runs the trials of rules side by side, remembers each result as it comes, and writes the proofs."""
+
+from __future__ import annotations
+
+import concurrent.futures
+import contextlib
+import datetime as dt
+import json
+import os
+import platform
+from typing import TYPE_CHECKING, Any
+
+from packaging.utils import canonicalize_version
+
+from envdoctor._version import __version__
+from envdoctor.model import Record
+from envdoctor.probes import cache
+from envdoctor.remedies.words import names
+from envdoctor.workshop.compile import compile_rule
+from envdoctor.workshop.proof import build, processes, pythons, record, trials
+from envdoctor.workshop.proof.judge import CONTRADICTS, UNPROVEN, judge
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from typing import Protocol
+
+    from envdoctor.workshop.proof.trials import Trial
+    from envdoctor.workshop.syntax import Rule
+
+    class Watch(Protocol):
+        """Sees each trial that is done."""
+
+        def __call__(self, trial: Trial, *, failed: bool, seconds: float | None) -> None:
+            """Take note of one."""
+
+    #: Runs many trials and gives each with its result as it comes.
+    Pool = Callable[[Sequence[Trial]], Iterator[tuple[Trial, dict[str, Any]]]]
+
+#: Days for which a result is remembered, so that an interrupted run goes on where it stopped.
+DAYS = 7
+_AGES = 365_000
+
+
+class Verified(Record):
+    """The proof of one rule as it stands after a run."""
+
+    rule: Rule
+    status: str
+    trials: Sequence[Mapping[str, Any]]
+    ran: int = 0
+
+
+def local_pool(jobs: int, *, offline: bool, begin: Callable[[Trial], None] | None = None) -> Pool:
+    """Trials on this machine, so many at a time; when the run is interrupted, none of them goes on.
+
+    ``begin`` sees each trial when it begins, in the thread that runs it.
+    """
+
+    def one(trial: Trial) -> dict[str, Any]:
+        if begin is not None:
+            begin(trial)
+        return build.run_trial(trial, offline=offline)
+
+    def run(planned: Sequence[Trial]) -> Iterator[tuple[Trial, dict[str, Any]]]:
+        build.uv()  # looking for it is not for several threads at once
+        executor = concurrent.futures.ThreadPoolExecutor(jobs)
+        waiting = {executor.submit(one, trial): trial for trial in planned}
+        try:
+            for done in concurrent.futures.as_completed(waiting):
+                if not isinstance(done.exception(), processes.StoppedError):
+                    yield waiting[done], done.result()
+        except BaseException:
+            processes.stop()
+            raise
+        finally:
+            executor.shutdown(wait=True, cancel_futures=True)
+
+    return run
+
+
+def outdated(rules: Sequence[Rule], vocabulary: Mapping[str, Any]) -> list[Rule]:
+    """The rules whose proof is missing, stale or edited."""
+    found = [(rule, record.read(record.path_of(rule.path))) for rule in rules]
+    return [rule for rule, proof in found if proof is None or record.status(rule, vocabulary, proof) == record.STALE]
+
+
+def aged(rules: Sequence[Rule], days: int, today: dt.date | None = None) -> list[Rule]:
+    """The rules whose proof was run more than so many days ago, the oldest first; of a damaged one it is not known."""
+    last = (today or dt.datetime.now(dt.timezone.utc).date()) - dt.timedelta(days=min(days, _AGES))
+    found = []
+    for rule in rules:
+        proof = record.read(record.path_of(rule.path))
+        if proof is not None and proof.get("date", "") < last.isoformat():
+            found.append((proof.get("date", ""), rule.id, rule))
+    return [rule for _, _, rule in sorted(found, key=lambda one: one[:2])]
+
+
+class Run:
+    """One run over some rules: what is planned, what has come out, and the proofs it writes.
+
+    ``versions`` restricts the trials to interpreters ``X.Y``; then no proof is written, since it would be a part of
+    one. ``again`` runs what is remembered too.
+    """
+
+    def __init__(
+        self,
+        rules: Sequence[Rule],
+        vocabulary: Mapping[str, Any],
+        *,
+        versions: Sequence[str] = (),
+        again: bool = False,
+    ) -> None:
+        at_hand = sorted({".".join(version.split(".")[:2]) for version in pythons.found()})
+        self.rules = {rule.id: rule for rule in rules}
+        self.vocabulary = vocabulary
+        self.partial = bool(versions)
+        self.plans = {rule.id: _restricted(trials.plan(rule, vocabulary, at_hand), versions) for rule in rules}
+        self.texts = {rule.id: compile_rule(rule, vocabulary) for rule in rules}
+        self.results: dict[str, dict[str, Mapping[str, Any]]] = {rule.id: {} for rule in rules}
+        self.ran = dict.fromkeys(self.rules, 0)
+        self.todo: dict[str, list[Trial]] = {}
+        for trial in (trial for plan in self.plans.values() for trial in plan):
+            told = _without_running(trial) or (None if again else self._decided(trial))
+            if told is not None:
+                self.results[trial.rule][trial.name] = told
+            else:
+                self.todo.setdefault(trial.key(), []).append(trial)
+
+    def verify(self, pool: Pool, watch: Watch) -> Iterator[Verified]:
+        """Run what has to be run, giving each rule when its last trial is done; ``watch`` sees each trial."""
+        for rule in self.rules:
+            if self._is_done(rule):
+                yield self._finish(rule)
+        for trial, told in pool([same[0] for same in self.todo.values()]):
+            alike = self.todo[trial.key()]
+            verdicts = {judge(one, told, self.texts[one.rule])["verdict"] for one in alike}
+            remember(trial, told)
+            watch(trial, failed=CONTRADICTS in verdicts, seconds=told.get("seconds"))
+            for same in alike:
+                self.results[same.rule][same.name] = told
+                self.ran[same.rule] += 1
+                if self._is_done(same.rule):
+                    yield self._finish(same.rule)
+
+    def _decided(self, trial: Trial) -> Mapping[str, Any] | None:
+        """A remembered result that decides something; one that does not, as of a slow program, is tried again."""
+        told = remembered(trial)
+        undecided = told is not None and judge(trial, told, self.texts[trial.rule])["verdict"] == UNPROVEN
+        return None if undecided else told
+
+    def _is_done(self, rule: str) -> bool:
+        return len(self.results[rule]) == len(self.plans[rule])
+
+    def _finish(self, name: str) -> Verified:
+        rule, planned = self.rules[name], self.plans[name]
+        rows = [_row(trial, self.results[name][trial.name], self.texts[name]) for trial in planned]
+        found = record.document(rule, self.vocabulary, rows, tools())
+        path = record.path_of(rule.path)
+        if planned and not self.partial:
+            with open(path + ".new", "w", encoding="utf-8") as file:
+                file.write(record.dump(found))
+            os.replace(path + ".new", path)
+        status = record.status(rule, self.vocabulary, {**found, "edited": False})
+        return Verified(rule=rule, status=status, trials=rows, ran=self.ran[name])
+
+
+def _restricted(planned: Sequence[Trial], versions: Sequence[str]) -> list[Trial]:
+    return [one for one in planned if not versions or any(_in(one.place.python, version) for version in versions)]
+
+
+def _in(python: str, version: str) -> bool:
+    return f"{python}.".startswith(f"{version}.")
+
+
+def _without_running(trial: Trial) -> dict[str, Any] | None:
+    """The result of a trial that is not run."""
+    if trial.recorded is not None:
+        return {"outcome": "unbuilt", "reason": f"it is recorded: {trial.recorded}"}
+    if trial.unbuildable is not None:
+        return {"outcome": "unbuilt", "reason": trial.unbuildable}
+    return None
+
+
+def _row(trial: Trial, told: Mapping[str, Any], texts: Mapping[str, Any]) -> dict[str, Any]:
+    """One trial as a proof tells it."""
+    row = {"trial": trial.name, "kind": trial.kind, **judge(trial, told, texts)}
+    row["python"] = told.get("python")
+    row["installed"] = told.get("installed")
+    row["isolated"] = told.get("isolated")
+    row["findings"] = told.get("findings") or None
+    row["moved"] = _moved(trial, told, texts) or None
+    kept = ("trial", "kind", "verdict")
+    return {name: value for name, value in row.items() if name in kept or value is not None}
+
+
+def _moved(trial: Trial, told: Mapping[str, Any], texts: Mapping[str, Any]) -> list[str]:
+    """What a rule is about that a remedy moved without naming it: the resolver avoids the pair, and proves no more."""
+    wanted = set(names(trial.applies)) if trial.applies else set()
+    stated = dict(text.split("==", 1) for text in trial.place.install if "==" in text)
+    there = dict(text.split("==", 1) for text in told.get("installed", ()))
+    about = {*texts["packages"], *texts["consumers"]} - wanted if trial.applies else set()
+    return [
+        f"{name} {stated[name]} to {there[name]}"
+        for name in sorted(about & stated.keys() & there.keys())
+        if canonicalize_version(stated[name]) != canonicalize_version(there[name])
+    ]
+
+
+def tools() -> dict[str, str]:
+    """Where and with what trials are run."""
+    libc = " ".join(filter(None, platform.libc_ver()))
+    return {
+        "date": dt.datetime.now(dt.timezone.utc).date().isoformat(),
+        "platform": " ".join(filter(None, [platform.system().lower(), platform.machine(), libc])),
+        "envdoctor": __version__,
+        "uv": build.uv_version(),
+    }
+
+
+# --- what is remembered ---------------------------------------------------------------------------------------------
+
+
+def _place(trial: Trial) -> str:
+    return os.path.join(cache.directory(), "trials", trial.key() + ".json")
+
+
+def remembered(trial: Trial) -> dict[str, Any] | None:
+    """The result of the same trial of a few days ago; one that could not be built is tried again."""
+    with contextlib.suppress(OSError, ValueError):
+        told: dict[str, Any] = json.loads(cache.read(_place(trial)) or b"")
+        at = dt.datetime.fromisoformat(told["at"])
+        if dt.datetime.now(dt.timezone.utc) - at < dt.timedelta(days=DAYS):
+            return told
+    return None
+
+
+def remember(trial: Trial, told: Mapping[str, Any]) -> None:
+    """Keep a result; that something could not be built is not kept."""
+    if told["outcome"] != "unbuilt":
+        at = dt.datetime.now(dt.timezone.utc).isoformat()
+        cache.keep(_place(trial), json.dumps({**told, "at": at}).encode())

@@ -1,0 +1,291 @@
+"""From a rule's proof to the trials that have to be run here."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import platform
+import re
+import sys
+from typing import TYPE_CHECKING, Any
+
+from packaging.requirements import InvalidRequirement, Requirement
+from packaging.specifiers import SpecifierSet
+from packaging.utils import canonicalize_name
+from packaging.version import Version
+
+from envdoctor.engine.diagnose import INSTALLS
+from envdoctor.engine.evaluate import matches
+from envdoctor.engine.kin import fitted
+from envdoctor.engine.wording import fill
+from envdoctor.model import Action, Record
+from envdoctor.workshop.cells import snapshot_of
+from envdoctor.workshop.compile import compile_rule
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from envdoctor.workshop.cells import Cell
+    from envdoctor.workshop.syntax import Rule
+
+#: The remedies that a machine can apply as a user would.
+APPLIED = ("upgrade", "downgrade", "pin", "install", "uninstall", "reinstall", "replace", "setenv")
+
+
+class Place(Record):
+    """An environment to build: an interpreter ``X.Y`` or ``X.Y.Z``, requirements, and what is removed afterwards.
+
+    ``together`` installs exactly these although their metadata refuses each other; ``needs`` is installed besides.
+    """
+
+    python: str
+    install: Sequence[str] = ()
+    absent: Sequence[str] = ()
+    together: bool = False
+    needs: Sequence[str] = ()
+
+
+class Trial(Record):
+    """One run: build ``place``, type the command for what a remedy ``applies``, write ``files``, run ``script``.
+
+    ``kind`` is ``bad``, ``good`` or ``remedy``. ``writer`` is another environment, in which ``write`` is run first, in
+    the same directory. ``prepare`` is run in the place before anything else is done there. ``installs`` names what of
+    the place the trial itself installs, with ``constraints`` where it is built. ``examines`` is the kind of defect that
+    envdoctor looks for, and ``finding`` what it finds.
+
+    ``raises`` is the failure that is stated, ``recorded`` where a trial that cannot be built was seen instead, and
+    ``unbuildable`` why it is not even tried.
+    """
+
+    rule: str
+    name: str
+    kind: str
+    place: Place
+    script: str
+    consumer: str | None = None
+    applies: Action | None = None
+    files: Mapping[str, str] = {}
+    env: Mapping[str, str] = {}
+    write: str | None = None
+    writer: Place | None = None
+    prepare: str | None = None
+    installs: Sequence[str] = ()
+    constraints: Sequence[str] = ()
+    examines: str | None = None
+    finding: Mapping[str, str] | None = None
+    raises: str | None = None
+    recorded: str | None = None
+    unbuildable: str | None = None
+
+    def key(self) -> str:
+        """A name for what is run, whatever is expected of it."""
+        told = {name: value for name, value in self.as_dict().items() if name not in _NOT_RUN}
+        told["place"] = self.place.as_dict()
+        told["writer"] = self.writer and self.writer.as_dict()
+        told["applies"] = self.applies and self.applies.as_dict()
+        return hashlib.sha256(json.dumps(_said(told), sort_keys=True, default=list).encode()).hexdigest()
+
+
+_NOT_RUN = {"rule", "name", "kind", "raises", "recorded", "unbuildable", "consumer", "finding"}
+#: What most trials do not have; where it is not said, a trial keeps the name that it had before there was such a thing.
+_SELDOM = {"together", "needs", "prepare", "installs", "constraints", "examines", "applies"}
+
+
+def _said(told: Mapping[str, Any]) -> dict[str, Any]:
+    """What is said of a trial, or of a place within it, without what it does not have."""
+    found = {name: value for name, value in told.items() if value or name not in _SELDOM}
+    return {name: _said(value) if name in {"place", "writer"} and value else value for name, value in found.items()}
+
+
+def name_of(requirement: str) -> str:
+    """The normalised name at the beginning of a requirement."""
+    return str(canonicalize_name(re.split(r"[^\w.-]", requirement.strip(), maxsplit=1)[0]))
+
+
+def plan(rule: Rule, vocabulary: Mapping[str, Any], pythons: Sequence[str]) -> list[Trial]:
+    """The trials of a rule: one for each cell and consumer, and one for each safe remedy of each bad cell.
+
+    ``pythons`` are the versions of the interpreters at hand, which remedies about Python choose from.
+    """
+    compiled = compile_rule(rule, vocabulary)
+    found: list[Trial] = []
+    for kind in ("bad", "good"):
+        for number, cell in enumerate(rule.proof[kind], 1):
+            for trial in _of_cell(rule, kind, f"{kind} {number}", cell):
+                found.append(trial)
+                if kind == "bad" and not (trial.recorded or trial.unbuildable):
+                    found += _remedied(rule, compiled, vocabulary, cell, trial, pythons)
+    return found
+
+
+def _of_cell(rule: Rule, kind: str, name: str, cell: Cell) -> Iterator[Trial]:
+    packages = cell.get("packages", {})
+    consumers: list[str | None] = [None]
+    if rule.proof["each"]:
+        consumers = [one for one in rule.consumers if one in packages]
+    if kind == "bad":  # another one may stand beside it that works
+        consumers = [one for one in consumers if one is None or _within(packages[one], rule.consumers[one]["bad"])]
+    consumers = consumers or list(rule.consumers)
+    for consumer in consumers:
+        names = {"consumer": consumer, "module": rule.consumers[consumer]["module"]} if consumer else {}
+        writer = cell.get("writer")
+        yield Trial(
+            rule=rule.id,
+            name=f"{name}: {consumer}" if consumer and len(consumers) > 1 else name,
+            kind=kind,
+            consumer=consumer,
+            place=_place(cell, rule.proof.get("needs", ())),
+            script=fill(_script(rule, cell), names),
+            files=cell.get("files", {}),
+            env=cell.get("env", {}),
+            write=rule.proof["write"] if writer is not None else None,
+            writer=_place({"python": cell.get("python", ""), **writer}) if writer is not None else None,
+            prepare=cell.get("prepare"),
+            installs=[fill(name, names) for name in rule.proof.get("installs", ())],
+            examines=rule.when.get("installed"),
+            finding=cell.get("finding"),
+            raises=cell.get("raises"),
+            recorded=cell.get("recorded"),
+            unbuildable=_unbuildable(rule, cell),
+        )
+
+
+def _within(version: str, specifier: str) -> bool:
+    return SpecifierSet(specifier).contains(version, prereleases=True)
+
+
+def _place(cell: Cell, needs: Sequence[str] = ()) -> Place:
+    return Place(
+        python=cell.get("python", ""),
+        install=[f"{name}=={version}" for name, version in sorted(cell.get("packages", {}).items())],
+        absent=sorted(cell.get("absent", ())),
+        together=cell.get("together", False),
+        needs=list(needs),
+    )
+
+
+_BY_PYTEST = """\
+import sys
+import pytest
+sys.exit(pytest.main(["-q", "--tb=native", "-p", "no:cacheprovider", "--pyargs", *{tests}]))
+"""
+_BY_UNITTEST = """\
+import unittest
+unittest.main(module=None, argv=["unittest", *{tests}])
+"""
+
+
+def _script(rule: Rule, cell: Cell) -> str:
+    """The script of a proof, or the one that runs the tests which a distribution ships: by pytest where it is there."""
+    if "tests" not in rule.proof:
+        return str(rule.proof["script"])
+    present = {*map(name_of, rule.proof.get("needs", ())), *cell.get("packages", {})}
+    return (_BY_PYTEST if "pytest" in present else _BY_UNITTEST).replace("{tests}", json.dumps(rule.proof["tests"]))
+
+
+def _unbuildable(rule: Rule, cell: Cell) -> str | None:
+    """What a cell states that no throw-away environment on this machine can bring about."""
+    stated = [word for word in ("system", "libraries") if cell.get(word)]  # a `process` is what the script itself is
+    if cell.get("free-threaded") or cell.get("debug") or cell.get("implementation", "cpython") != "cpython":
+        stated.append("another build of Python")
+    if cell.get("platform", sys.platform) != sys.platform:
+        stated.append("platform")
+    if cell.get("machine", platform.machine()) != platform.machine():
+        stated.append("machine")
+    if not (rule.proof["script"] or {"installs", "tests"} & rule.proof.keys()):
+        return "it has no script"
+    return f"it states {' and '.join(stated)}, which the laboratory cannot set" if stated else None
+
+
+# --- remedies -------------------------------------------------------------------------------------------------------
+
+
+def _remedied(
+    rule: Rule,
+    compiled: Mapping[str, Any],
+    vocabulary: Mapping[str, Any],
+    cell: Cell,
+    trial: Trial,
+    pythons: Sequence[str],
+) -> Iterator[Trial]:
+    """The bad cell after each safe remedy that is offered in it."""
+    snapshot = snapshot_of(cell, vocabulary)
+    names = [one.names for one in matches(compiled["match"], snapshot) if trial.consumer in {None, one.consumer}]
+    names += [trial.finding] if trial.finding else []
+    for remedy in rule.remedies:
+        if remedy["safety"] != "safe" or remedy["kind"] not in APPLIED or not names:
+            continue
+        if remedy["at"] == "build" and not trial.installs:
+            continue
+        if "when" in remedy:
+            only = compile_rule(rule.replace(when=remedy["when"], consumers={}, remedies=[]), vocabulary)
+            if not matches(only["match"], snapshot):
+                continue
+        applied = _apply(remedy, names[0], trial, compiled.get("kin"), pythons)
+        if applied is not None:
+            yield applied
+
+
+def _apply(
+    remedy: Mapping[str, Any], names: Mapping[str, str], trial: Trial, kin: Any, pythons: Sequence[str]
+) -> Trial | None:
+    texts = remedy.get("requirements") or list(filter(None, [remedy.get("requirement")]))
+    if any("{works}" in text for text in texts) and not names.get("works"):
+        return None
+    wanted = [fill(text, names) for text in texts]
+    removed = [fill(text, names) for text in remedy.get("package", "").split()]
+    if kin is not None:
+        stated = {"requirements": wanted, "packages": removed}
+        wanted, removed = fitted(stated, kin, map(name_of, trial.place.install)).values()
+    where = " where it is built" if remedy["at"] == "build" else ""
+    label = f"{trial.name}, then {remedy['kind']} {' '.join([*removed, *wanted]) or remedy.get('name', '')}{where}"
+    changed: Trial = trial.replace(name=label, kind="remedy", raises=None)
+    if remedy["kind"] == "setenv":
+        changed = changed.replace(env={**trial.env, remedy["name"]: fill(str(remedy["to"]), names)})
+    place = _other_python(trial.place, wanted, pythons)
+    if place is None:
+        changed = changed.replace(unbuildable=f"no interpreter here satisfies {' '.join(wanted)}")
+    else:
+        changed = changed.replace(place=place)
+    wanted = [text for text in wanted if not _is_python(text)]
+    if remedy["at"] == "build":
+        return changed.replace(constraints=wanted)  # type: ignore[no-any-return]
+    if trial.installs:
+        return _installed_instead(changed, wanted, removed)
+    verb = INSTALLS.get(remedy["kind"], remedy["kind"])
+    action = Action(verb=verb, requirements=tuple(wanted), packages=tuple(removed)) if wanted or removed else None
+    return changed.replace(applies=action)  # type: ignore[no-any-return]
+
+
+def _installed_instead(trial: Trial, wanted: Sequence[str], removed: Sequence[str]) -> Trial:
+    """The trial with other requirements, of which a name that is new takes the place of one that is removed."""
+    gone = {name_of(text) for text in [*removed, *wanted]}
+    kept = [text for text in trial.place.install if name_of(text) not in gone]
+    left = [name for name in trial.installs if name not in map(name_of, removed)]
+    place = trial.place.replace(install=sorted([*kept, *wanted]))
+    instead: Trial = trial.replace(place=place, installs=left or sorted(map(name_of, wanted)))
+    return instead
+
+
+def _is_python(text: str) -> bool:
+    try:
+        return str(canonicalize_name(Requirement(text).name)) == "python"
+    except InvalidRequirement:
+        return False
+
+
+def _other_python(place: Place, wanted: Sequence[str], pythons: Sequence[str]) -> Place | None:
+    """The place with the nearest interpreter that a remedy asks for; ``None`` where there is none."""
+    for text in wanted:
+        if _is_python(text):
+            specifier = Requirement(text).specifier
+            nearest = nearest_python(specifier, place.python, pythons)
+            return None if nearest is None else place.replace(python=nearest)
+    return place
+
+
+def nearest_python(specifier: SpecifierSet, present: str, pythons: Sequence[str]) -> str | None:
+    """The interpreter that a person would move to: the newest older one that satisfies, else the oldest newer one."""
+    inside = sorted((one for one in pythons if specifier.contains(one)), key=Version)
+    older = [one for one in inside if Version(one) <= Version(present)]
+    return older[-1] if older else inside[0] if inside else None

@@ -1,0 +1,140 @@
+"""The remedies of a rule: one table row for each verb, one for each thing a remedy may say besides."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+from packaging.requirements import InvalidRequirement, Requirement
+
+from envdoctor.model import SAFETIES
+from envdoctor.workshop.conditions import read_condition
+from envdoctor.workshop.document import shorten
+from envdoctor.workshop.placeholders import filled
+from envdoctor.workshop.values import complain_of_specifier, read_name
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from envdoctor.workshop.document import Node
+
+_VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*", re.ASCII)
+_REQUIREMENT_LENGTH = 300
+
+
+def read_remedies(node: Node) -> list[dict[str, Any]]:
+    """The remedies of a rule, best first; their shape is given with :class:`~envdoctor.workshop.syntax.Rule`."""
+    items = node.items()
+    if isinstance(node.value, list) and not items:
+        node.complain("`remedies` needs at least one; write `- upgrade: name>=1.2`, or `- change: what to do`")
+    return [_remedy(item) for item in items]
+
+
+def _remedy(node: Node) -> dict[str, Any]:
+    fields = node.fields([*VERBS, *MODIFIERS, "with"])
+    verbs = [word for word in fields if word in VERBS]
+    if len(verbs) != 1:
+        node.complain(f"a remedy needs exactly one verb, here it has {len(verbs)}; one of: {', '.join(VERBS)}")
+        return {}
+    verb = verbs[0]
+    remedy = {"kind": verb, **VERBS[verb](fields[verb])}
+    if verb == "replace":
+        _with(node, fields, remedy)
+    elif "with" in fields:
+        fields["with"].complain("`with` belongs to `replace`; leave it out")
+    remedy["safety"] = "manual" if verb == "change" else "safe"
+    remedy["at"] = "run"
+    remedy.update({word: MODIFIERS[word](fields[word]) for word in MODIFIERS if word in fields})
+    if remedy["safety"] == "workaround" and "effect" not in remedy and isinstance(node.value, dict):
+        node.complain("a workaround works at a cost; say it: `effect: what is slower or lost`")
+    return remedy
+
+
+def _with(node: Node, fields: Mapping[str, Node], remedy: dict[str, Any]) -> None:
+    if "with" in fields:
+        remedy.update(_requirements(fields["with"]))
+    else:
+        node.complain("`replace` needs what to install instead; add `with: name>=1.2`")
+
+
+def _requirements(node: Node, *, bounded: bool = False) -> dict[str, Any]:
+    items = node.items_or_self()
+    if not items:
+        node.complain(f"`{node.name()}` needs a requirement such as name>=1.2")
+    found = [_requirement(item, bounded=bounded) for item in items]
+    return {"requirements": found} if len(found) > 1 else {"requirement": "".join(found)}
+
+
+def _requirement(node: Node, *, bounded: bool) -> str:
+    """A PEP 508 requirement without marker; ``bounded`` where the verb makes no sense without a version."""
+    text = node.text().strip()
+    if not text:
+        return ""
+    example = filled(text)
+    try:
+        parsed = Requirement(example if len(example) <= _REQUIREMENT_LENGTH else "?")
+    except (InvalidRequirement, RecursionError):
+        node.complain(f"`{shorten(text)}` is not a requirement; write one such as name>=1.2")
+        return ""
+    if parsed.marker is not None:
+        node.complain("a remedy's requirement takes no marker; say where to offer it with `when:`")
+    if str(parsed.specifier):
+        complain_of_specifier(node, str(parsed.specifier))
+    elif bounded and not parsed.url and "{requirement}" not in text:
+        node.complain(f"`{node.name()}` needs a version; write `{shorten(text)}>=1.2`, or use `install`")
+    return text
+
+
+def _distributions(node: Node) -> dict[str, Any]:
+    items = node.items_or_self()
+    if not items:
+        node.complain(f"`{node.name()}` needs the name of a distribution")
+    found = []
+    for item in items:
+        text = item.text().strip()
+        name = read_name(item, filled(text)) if text else ""
+        found.append(text if "{" in text else name)
+    return {"package": " ".join(found)}
+
+
+def _set(node: Node) -> dict[str, Any]:
+    fields = node.fields(("file", "key", "to"), needed=("file", "key", "to"))
+    entry: dict[str, Any] = {key: fields[key].text() for key in ("file", "key") if key in fields}
+    if "to" in fields:
+        entry["to"] = fields["to"].value
+        if isinstance(entry["to"], (dict, list)):
+            fields["to"].complain("`to` takes one value; write a further remedy for each further entry")
+    return entry
+
+
+def _setenv(node: Node) -> dict[str, Any]:
+    entries = node.entries()
+    if len(entries) > 1:
+        node.complain("`setenv` takes one variable; write a remedy for each")
+    for name, child in entries.items():
+        if not _VARIABLE.fullmatch(name):
+            child.complain(f"`{shorten(name)}` is not the name of an environment variable")
+        return {"name": name, "to": child.text()}
+    return {}
+
+
+#: How the value of each verb is read, giving the remedy's fields.
+VERBS: dict[str, Callable[[Node], dict[str, Any]]] = {
+    "upgrade": lambda node: _requirements(node, bounded=True),
+    "downgrade": lambda node: _requirements(node, bounded=True),
+    "pin": lambda node: _requirements(node, bounded=True),
+    "install": _requirements,
+    "uninstall": _distributions,
+    "reinstall": _distributions,
+    "replace": _distributions,
+    "set": _set,
+    "setenv": _setenv,
+    "change": lambda node: {"text": node.text()},
+}
+#: What any remedy may say besides.
+MODIFIERS: dict[str, Callable[[Node], Any]] = {
+    "when": read_condition,
+    "safety": lambda node: node.choice(SAFETIES),
+    "effect": lambda node: node.text(),
+    "at": lambda node: node.choice(("run", "build")),
+}

@@ -1,0 +1,388 @@
+"""A rule file as its author writes it -> :class:`Rule`. The grammar is `rules/README.md`, row by row.
+
+Nothing here executes anything, and no text makes it raise: what is wrong comes back as complaints, all of a file at
+once, each with its line and what to write instead.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from typing import TYPE_CHECKING, Any
+
+from packaging.requirements import InvalidRequirement, Requirement
+
+from envdoctor.errors import RuleError
+from envdoctor.model import IMPACTS, SEVERITIES, Record
+from envdoctor.workshop.conditions import read_condition
+from envdoctor.workshop.document import Book, Complaint, Document, line_of, read_document, read_file, shorten
+from envdoctor.workshop.placeholders import complain_of_placeholders, filled
+from envdoctor.workshop.project_conditions import (
+    START_METHODS,
+    read_library,
+    read_project,
+    read_stated_artifacts,
+    read_writer,
+)
+from envdoctor.workshop.remedy import read_remedies
+from envdoctor.workshop.status import CANDIDATE, RETIRED, STATED, STATUSES
+from envdoctor.workshop.values import read_name, read_names, read_pattern, read_specifier, read_version
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from envdoctor.workshop.document import Node, Where
+
+__all__ = ["Complaint", "Rule", "load_vocabulary", "parse", "read_rules", "rule_files"]
+
+PLATFORMS = ("linux", "darwin", "win32")
+_ID = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*", re.ASCII)
+_CLASS = re.compile(r"[A-Za-z_][A-Za-z0-9_]*", re.ASCII)
+
+
+class Rule(Record):
+    """One rule, checked and normalised.
+
+    ``when`` is the condition as written, with normalised names. ``symptoms`` have some of ``raises``, ``message`` and
+    ``in``. ``remedies`` have ``kind`` and, by kind, ``requirement`` (``requirements`` where there are several),
+    ``package`` (several joined by a space), ``file``/``key``/``to``, ``name``/``to`` or ``text``; then ``safety``,
+    ``at`` and, where given, ``effect`` and ``when``. ``proof`` has ``script``, ``write``, ``each``, ``bad`` and
+    ``good``, and where given ``installs``, ``needs`` and ``tests``; ``consumers`` maps a name to ``bad``, ``works``
+    (or ``None``) and ``module``. ``several`` is the title of more than one finding, or nothing. ``status`` is what is
+    stated: ``candidate``, ``retired`` or nothing; a retired rule need not have more than ``id``, ``title`` and
+    ``replaced_by``. ``lines`` gives the line of each key path.
+    """
+
+    id: str
+    title: str
+    severity: str
+    impact: str
+    when: Mapping[str, Any]
+    why: str
+    symptoms: Sequence[Mapping[str, Any]]
+    remedies: Sequence[Mapping[str, Any]]
+    references: Sequence[str]
+    proof: Mapping[str, Any]
+    consumers: Mapping[str, Mapping[str, Any]]
+    status: str
+    replaced_by: str = ""
+    several: str = ""
+    path: str
+    lines: Mapping[Where, int]
+
+    def line(self, *where: object) -> int:
+        """The line of a key path, or of the nearest part of it that stands in the file."""
+        return line_of(self.lines, where)
+
+
+def parse(text: str, path: str, vocabulary: Mapping[str, Any]) -> tuple[Rule | None, list[Complaint]]:
+    """Read one rule. There is a rule exactly where there is no complaint."""
+    document, complaints = read_document(text, path)
+    if document is None:
+        return None, complaints
+    book = Book(document, vocabulary)
+    root = book.root()
+    stated = root.value.get("status") if isinstance(root.value, dict) else None
+    fields = root.fields(KEYS, needed=next((NEEDED[one] for one in STATED if one == stated), NEEDED[""]))
+    values = {key: KEYS[key](node) for key, node in fields.items()}
+    if "replaced-by" in fields and stated != RETIRED:
+        fields["replaced-by"].complain("only a retired rule is replaced; add `status: retired`, or leave this out")
+    complain_of_placeholders(fields, values)
+    complaints += book.complaints
+    complaints.sort(key=lambda one: one.line)
+    if complaints:
+        return None, complaints
+    named = {key.replace("-", "_"): value for key, value in values.items()}
+    return Rule(**{**DEFAULTS, **named, "path": path, "lines": book.lines}), []
+
+
+def _id(node: Node) -> str:
+    text = node.text()
+    stem = os.path.splitext(os.path.basename(node.book.document.path))[0]
+    if text and not _ID.fullmatch(text):
+        node.complain(f"`{shorten(text)}` is not an id; write lower-case words joined by hyphens")
+    elif text and text != stem:
+        node.complain(f"the id `{shorten(text)}` differs from the name of the file; write `{shorten(stem)}`, or rename")
+    return text
+
+
+def _status(node: Node) -> str:
+    text = node.text()
+    if text in STATUSES and text not in STATED:
+        node.complain(f"`{text}` is not stated, it follows from the proof; leave the line out")
+    return text if text in STATUSES else node.choice(STATED)
+
+
+def _consumers(node: Node) -> dict[str, dict[str, Any]]:
+    return {name: _consumer(name, child) for name, child in read_names(node).items()}
+
+
+def _consumer(name: str, node: Node) -> dict[str, Any]:
+    fields = node.fields(("bad", "works", "module"), needed=("bad", "works"))
+    line: dict[str, Any] = {"bad": "", "works": None, "module": name.replace("-", "_")}
+    if "bad" in fields:
+        line["bad"] = read_specifier(fields["bad"])
+    if "works" in fields and fields["works"].value is not None:
+        line["works"] = read_version(fields["works"])
+    if "module" in fields:
+        line["module"] = _import_name(fields["module"])
+    return line
+
+
+def _import_name(node: Node) -> str:
+    text = filled(node.text())
+    if text and not all(part.isidentifier() for part in text.split(".")):
+        node.complain(f"`{shorten(text)}` is not what `import` takes; write a module's dotted name")
+    return str(node.value)
+
+
+def _symptoms(node: Node) -> list[dict[str, str]]:
+    readers: dict[str, Callable[[Node], str]] = {"raises": _raises, "message": _message, "in": _import_name}
+    symptoms = []
+    for item in node.items():
+        fields = item.fields(readers)
+        if not fields:
+            item.complain('a symptom needs some of: raises, message, in; write {raises: KeyError, message: "..."}')
+        symptoms.append({key: readers[key](child) for key, child in fields.items()})
+    return symptoms
+
+
+def _raises(node: Node) -> str:
+    text = node.text()
+    if text and not _CLASS.fullmatch(text):
+        node.complain(f"`{shorten(text)}` is not the last part of an exception's name; write one such as TypeError")
+    return text
+
+
+def _message(node: Node) -> str:
+    text = node.text()
+    read_pattern(node, filled(text))
+    return text
+
+
+def _references(node: Node) -> list[str]:
+    return [item.text() for item in node.items()]
+
+
+def _proof(node: Node) -> dict[str, Any]:
+    fields = node.fields(("script", "write", "each", "bad", "good", *_BESIDES), needed=("bad",))
+    proof: dict[str, Any] = {"script": "", "write": None, "each": None, "bad": [], "good": []}
+    for kind in ("bad", "good"):
+        if kind in fields:
+            proof[kind] = [_cell(item) for item in fields[kind].items()]
+    cells = [cell for cell in [*proof["bad"], *proof["good"]] if "recorded" not in cell]
+    proof.update({word: read(fields[word]) for word, read in _BESIDES.items() if word in fields})
+    if "script" in fields:
+        proof["script"] = fields["script"].text()
+    elif cells and not {"installs", "tests"} & fields.keys():
+        node.complain("`proof` lacks `script`; write the few lines of Python that fail in a bad cell")
+    if {"script", "tests"} <= fields.keys():
+        fields["tests"].complain("a proof has a `script` or `tests`; leave one of them out")
+    _complain_of_installed(fields.get("installs"), proof, cells)
+    if "write" in fields:
+        proof["write"] = fields["write"].text()
+    elif any("writer" in cell for cell in [*proof["bad"], *proof["good"]]):
+        node.complain("a cell names a `writer`, so `proof` needs `write`: the lines that write the artefact there")
+    if "each" in fields:
+        proof["each"] = fields["each"].choice(("consumer",))
+    return proof
+
+
+def _complain_of_installed(node: Node | None, proof: Mapping[str, Any], cells: Sequence[Mapping[str, Any]]) -> None:
+    """What is installed has to be among the packages of each cell, which say the release."""
+    for name in proof.get("installs", ()) if node is not None else ():
+        if node is not None and name != "{consumer}" and any(name not in cell.get("packages", {}) for cell in cells):
+            node.complain(f"`installs` names {shorten(name)}, so each cell needs its release in `packages`")
+
+
+def _installs(node: Node) -> list[str]:
+    texts = [(item, item.text()) for item in node.items_or_self()]
+    return [text if text == "{consumer}" else read_name(item, text) for item, text in texts if text]
+
+
+def _needs(node: Node) -> list[str]:
+    for item in node.items():
+        text = item.text()
+        try:
+            Requirement(text)
+        except InvalidRequirement:
+            item.complain(f"`{shorten(text)}` is not a requirement; write one such as pytest>=7")
+    return [item.text() for item in node.items()]
+
+
+#: What a proof may have besides its script and its cells. It is stated only where it is written.
+_BESIDES: dict[str, Callable[[Node], Any]] = {
+    "installs": _installs,
+    "needs": _needs,
+    "tests": lambda node: [_import_name(item) for item in node.items_or_self()],
+}
+
+
+def _cell(node: Node) -> dict[str, Any]:
+    fields = node.fields(CELL)
+    cell = {key: CELL[key](child) for key, child in fields.items()}
+    if "python" not in fields and "recorded" not in fields and isinstance(node.value, dict):
+        node.complain('a cell needs its Python; write `python: "3.11"`')
+    return cell
+
+
+def _texts(node: Node) -> dict[str, str]:
+    return {name: child.text() for name, child in node.entries().items()}
+
+
+def _cell_packages(node: Node) -> dict[str, str]:
+    if node.value in (None, {}):
+        return {}
+    return {name: read_version(child) for name, child in read_names(node).items()}
+
+
+def _cell_table(section: str) -> Callable[[Node], dict[str, Any]]:
+    """Read what a cell states of the facts that a section of the vocabulary lists."""
+
+    def read(node: Node) -> dict[str, Any]:
+        kinds: Mapping[str, str] = node.book.vocabulary.get(section, {})
+        return {key: _STATED[kinds[key]](child) for key, child in node.fields(kinds).items()}
+
+    return read
+
+
+_STATED: dict[str, Callable[[Node], Any]] = {
+    "version": read_version,
+    "boolean": lambda node: node.flag(),
+    "text": lambda node: node.text(),
+}
+
+#: How each entry of a proof's cell is read.
+CELL: dict[str, Callable[[Node], Any]] = {
+    "python": read_version,
+    "implementation": lambda node: node.text(),
+    "free-threaded": lambda node: node.flag(),
+    "debug": lambda node: node.flag(),
+    "packages": _cell_packages,
+    "raises": lambda node: node.text(),
+    "platform": lambda node: node.choice(PLATFORMS),
+    "machine": lambda node: node.text(),
+    "env": _texts,
+    "absent": lambda node: [read_name(item, item.text()) for item in node.items()],
+    "recorded": lambda node: node.text(),
+    "modules": _texts,
+    "system": _cell_table("system"),
+    "process": _cell_table("process"),
+    "libraries": read_library,
+    "files": read_project,
+    "artifact": read_stated_artifacts,
+    "writer": read_writer,
+    "together": lambda node: node.flag(),
+    "prepare": lambda node: node.text(),
+    "finding": _texts,
+    "start_method": lambda node: node.choice(START_METHODS),
+}
+
+#: How each key of a rule is read.
+KEYS: dict[str, Callable[[Node], Any]] = {
+    "id": _id,
+    "title": lambda node: node.text().strip(),
+    "several": lambda node: node.text().strip(),
+    "severity": lambda node: node.choice(SEVERITIES),
+    "impact": lambda node: node.choice(IMPACTS),
+    "when": read_condition,
+    "consumers": _consumers,
+    "why": lambda node: " ".join(node.text().split()),
+    "symptoms": _symptoms,
+    "remedies": read_remedies,
+    "references": _references,
+    "proof": _proof,
+    "status": _status,
+    "replaced-by": lambda node: node.text().strip(),
+}
+_WHOLE = ("id", "title", "severity", "impact", "when", "why", "remedies", "references", "proof")
+#: What has to be there, by what is stated as ``status``.
+NEEDED = {"": _WHOLE, CANDIDATE: _WHOLE[:-1], RETIRED: ("id", "title", "replaced-by")}
+DEFAULTS: dict[str, Any] = {
+    "severity": "info", "impact": "", "when": {}, "why": "", "symptoms": [], "remedies": [], "references": [],
+    "consumers": {}, "several": "", "status": "", "replaced_by": "",
+    "proof": {"script": "", "write": None, "each": None, "bad": [], "good": []},
+}  # fmt: skip
+
+
+_SHAPES: dict[str, type] = {
+    "families": dict,
+    "companions": dict,
+    "system": dict,
+    "process": dict,
+    "modules": list,
+    "artifacts": list,
+    "calls": dict,
+    "start_methods": dict,
+    "distributions": dict,
+    "imports": dict,
+    "classes": dict,
+    "symbols": dict,
+    "plugins": dict,
+    "loaders": dict,
+    "voices": dict,
+    "stands_in": dict,
+    "compiled": dict,
+    "generated": dict,
+    "libraries": dict,
+    "hooks": dict,
+    "dotted": dict,
+}
+
+
+def load_vocabulary(path: str) -> dict[str, Any]:
+    """The words that rules share, by section; see the vocabulary of envdoctor.
+
+    Raises :class:`RuleError` where the file cannot be read or has another shape.
+    """
+    text, complaints = read_file(path)
+    document: Document | None = None
+    if text is not None:
+        document, complaints = read_document(text, path)
+    if document is None or complaints:
+        raise RuleError("the vocabulary of the rules could not be read:\n  " + "\n  ".join(map(str, complaints)))
+    data = document.data if isinstance(document.data, dict) else {"families": None}
+    for key, shape in _SHAPES.items():
+        if not isinstance(data.setdefault(key, shape()), shape):
+            raise RuleError(f"{path} cannot be used: {key} must be a {shape.__name__}; see the vocabulary of envdoctor")
+    return data
+
+
+def rule_files(directory: str) -> list[str]:
+    """The rule files below a directory, in a fixed order; hidden directories and the vocabulary are none."""
+    found = []
+    for folder, folders, names in os.walk(directory):
+        folders[:] = sorted(name for name in folders if not name.startswith("."))
+        found += [os.path.join(folder, name) for name in sorted(names) if _is_rule(folder, name)]
+    return found
+
+
+def _is_rule(folder: str, name: str) -> bool:
+    return name.endswith((".yaml", ".yml")) and name != "vocabulary.yaml" and os.path.isfile(os.path.join(folder, name))
+
+
+def read_rules(directory: str, vocabulary: Mapping[str, Any] | None = None) -> tuple[list[Rule], list[Complaint]]:
+    """Every rule below a directory, sorted by id, and the complaints about all of them.
+
+    The vocabulary is by default the directory's own ``vocabulary.yaml``; see :func:`load_vocabulary`.
+    """
+    words = load_vocabulary(os.path.join(directory, "vocabulary.yaml")) if vocabulary is None else vocabulary
+    return read_files(rule_files(directory), words)
+
+
+def read_files(paths: Sequence[str], vocabulary: Mapping[str, Any]) -> tuple[list[Rule], list[Complaint]]:
+    """The rules of some files, sorted by id; an id that two of them share is refused."""
+    rules: dict[str, Rule] = {}
+    complaints: list[Complaint] = []
+    for path in paths:
+        text, found = read_file(path)
+        rule = None
+        if text is not None:
+            rule, found = parse(text, path, vocabulary)
+        complaints += found
+        if rule is not None and rule.id in rules:
+            message = f"the id `{rule.id}` is taken by {rules[rule.id].path}; choose another, and rename the file"
+            complaints.append(Complaint(path=path, line=rule.line("id"), message=message))
+        elif rule is not None:
+            rules[rule.id] = rule
+    return [rules[name] for name in sorted(rules)], complaints
