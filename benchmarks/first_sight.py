@@ -27,17 +27,29 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
 Found = dict[str, Any]
-NO_DISTRIBUTIONS = {"python", "platform", "start_method", "code", "config", "artifact", "system"}
+#: By culprit that is no distribution, the kinds of fact that name it where no distribution is to blame.
+FACTS = {
+    "python": {"python"},
+    "platform": {"platform", "marker", "system"},
+    "start_method": {"start_method", "source"},
+    "code": {"source", "module"},
+    "config": {"config", "env", "system"},
+    "artifact": {"artifact"},
+    "system": {"system", "module", "env", "marker", "platform", "packages"},
+}
 ASKED = 3
 DRAWS = os.path.join(tool.CHECKOUT, "tests", "first_sight")
 RUNS = os.path.join(DRAWS, "runs.jsonl")
 
 
 def names(found: Found, case: Mapping[str, Any]) -> bool:
-    """Whether a finding names a culprit, and all that are installed."""
+    """Whether a finding names a culprit, and all that are installed; where none is a distribution, one of the facts."""
     packages = {normal(one) for one in found["packages"]}
-    wanted = {normal(one) for one in case["culprit"] if one not in NO_DISTRIBUTIONS}
+    wanted = {normal(one) for one in case["culprit"] if one not in FACTS}
     installed = {normal(one) for one in case["environment"]["packages"]}
+    if not wanted:
+        facts = {*found.get("facts", ()), *(one["fact"].partition(".")[0] for one in found["evidence"])}
+        return any(FACTS[one] & facts for one in case["culprit"])
     return bool(packages & wanted) and wanted & installed <= packages
 
 

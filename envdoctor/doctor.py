@@ -281,16 +281,16 @@ def _seen(said: ErrorText, snapshot: Snapshot, words: Mapping[str, Any]) -> tupl
     """What a text says, whose its names are, and what the environment's files and the shipped history tell of them."""
     from envdoctor.engine import derived, families
     from envdoctor.engine.names import Names
-    from envdoctor.linker.history import holders, lives
+    from envdoctor.linker.history import holders, imports, lives
     from envdoctor.linker.standard import standard_of
     from envdoctor.probes import providers
 
-    clues = families.clues(said)
+    clues = families.clues(said, words.get("voices"))
     owners = providers.provided(snapshot.packages, derived.modules(clues, said))
     library = standard_of(str(snapshot.python.get("version", "")))
-    names = Names(words, snapshot.packages, owners, library)
-    asked = derived.questions(clues, names, snapshot)
+    names = Names(words, snapshot.packages, owners, library, imports())
     seen = {"holders": holders(derived.endings(clues))}
+    asked = derived.questions(clues, names, snapshot, seen)
     return clues, names, {**seen, **providers.answers(snapshot.packages, asked), "history": lives(asked["offers"])}
 
 

@@ -24,9 +24,11 @@ class Ask(Record):
     """Who asked whom for what.
 
     ``kind`` is ``module``, ``name`` (to import), ``part`` (of a module that is there), ``attribute`` (of the class
-    ``owner``), ``keyword`` (``argument`` of the function ``name``), ``required`` (an ``argument`` that ``name`` wants)
-    or ``count`` (``given`` arguments are too many). An empty ``provider`` is the standard library, and ``None`` not
-    known: one of ``others``, or of what the consumer requires; a consumer that is not known is one of ``others`` too.
+    ``owner``), ``keyword`` (``argument`` of the function ``name``), ``required`` (an ``argument`` that ``name`` wants),
+    ``count`` (``given`` arguments are too many), ``word`` (a ``name`` that stands somewhere in the provider) or
+    ``lacking`` (the ``module`` of the consumer lacks the ``name``). An empty ``provider`` is the standard library, and
+    ``None`` not known: one of ``others``, or of what the consumer requires; a consumer that is not known is one of
+    ``others`` too.
     ``inside`` is the module, and ``code`` the statement, that asked; ``versions`` are those installed; ``brings`` is a
     distribution that brings a module of the standard library back.
     """
@@ -65,7 +67,7 @@ class Asking(Record):
     (``None`` where the newest still asks); ``before`` is the last older release that does not ask yet. ``caps`` is the
     first release whose metadata keeps the failing release of the provider out, ``cap`` how it says so, and ``free`` the
     last one before it that asks. ``works`` is the first release from ``since`` on that takes nothing else that the
-    provider has lost. ``module`` is where the installed release asks.
+    provider has lost, and ``python`` the Pythons that it is for. ``module`` is where the installed release asks.
     """
 
     distribution: str
@@ -76,6 +78,7 @@ class Asking(Record):
     caps: str | None = None
     cap: str = ""
     free: str = ""
+    python: str = ""
     module: str = ""
 
     def said(self) -> str:
@@ -105,25 +108,37 @@ class Edges(Record):
 def ask(case: Case) -> Ask | None:
     """The question that a case puts to releases; ``None`` where they cannot answer it."""
     who = case.who
-    asked = _asked(case)
+    asked = _hook(case) if who.inside else _asked(case)
     known = bool(who.provider or who.python)
     called = asked is not None and asked.kind not in NAMED and bool(who.consumer or who.left)
-    if asked is None or who.inside or not (known or called):
+    if asked is None or not (known or called):
         return None
     others = [] if who.own or (known and who.consumer) else _others(case)
-    names = [name for name in (who.provider, who.consumer, *others) if name]
     made: Ask = asked.replace(
         consumer=who.consumer,
-        provider=who.provider or ("" if who.python else None),
+        provider="" if who.inside or (who.python and not who.provider) else who.provider,
         others=others,
-        module=_module(case),
+        module=asked.module or _module(case),
         brings=case.names.stands_in.get(case.said.get("module", ""), ""),
-        versions={name: case.version(name) for name in names if case.version(name)},
+        versions=_versions(case, others),
         python=case.python,
         system=str(case.snapshot.platform.get("system") or "linux"),
         **_place(case),
     )
     return made
+
+
+def _versions(case: Case, others: Sequence[str]) -> dict[str, str]:
+    """The installed versions of all who are concerned, where they are known."""
+    names = (case.who.provider, case.who.consumer, *others)
+    return {name: have for name in names if name and (have := case.version(name))}
+
+
+def _hook(case: Case) -> Ask | None:
+    """What an import hook of the consumer's own lacks, which should have made the module."""
+    module = case.said.get("module", "")
+    wanted = next((word for end, word in case.names.loaders.items() if module.endswith(f".{end}")), None)
+    return Ask(kind="lacking", module=module.rpartition(".")[0], name=wanted) if wanted else None
 
 
 def _place(case: Case) -> dict[str, str]:
@@ -152,10 +167,11 @@ def _asked(case: Case) -> Ask | None:
     family = case.clue.family
     if family == "missing-module":
         return Ask(kind="module")
-    if family in {"missing-name", "shadowed", "circular", "announced"} and name and _module(case):
-        return Ask(kind="part" if "has no attribute" in case.clue.said else "name", name=name)
     if family == "missing-attribute" and name:
         return Ask(kind="attribute", owner=said["owner"].rpartition(".")[2], name=name)
+    if family in {"missing-name", "shadowed", "circular", "announced"} and name and _module(case):
+        part = "part" if "has no attribute" in case.clue.said else "name"
+        return Ask(kind=part if case.who.provider or case.who.python else "word", name=name)
     return _called(case, said["function"]) if family == "signature" and said.get("function") else None
 
 

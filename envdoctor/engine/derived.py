@@ -50,32 +50,35 @@ def modules(clues: Sequence[Clue], error_text: Any) -> list[str]:
 
 
 def endings(clues: Sequence[Clue]) -> dict[str, str]:
-    """The ends of names that messages name without a module, by what they say: ``Class.name``, ``function:name``."""
+    """The ends of names that messages name without a module, by what they say: ``Class.name``, ``function:name``.
+
+    Of a class that lacks no name, ``Class.``.
+    """
     found = {}
     for clue in clues[:MOST_FINDINGS]:
         said = clue.groups
         owner, function, name = said.get("owner", ""), said.get("function", ""), said.get("name", "")
-        if name and not said.get("module") and (owner or function) and "." not in owner:
+        if not said.get("module") and (owner or (function and name)) and "." not in owner:
             found[clue.said] = f"{owner}.{name}" if owner else f"{function}:{name}"
     return found
 
 
-def questions(clues: Sequence[Clue], names: Names, snapshot: Snapshot) -> dict[str, list[Any]]:
-    """What is to be looked for in files, by kind: see ``probes.providers.answers``."""
+def questions(clues: Sequence[Clue], names: Names, snapshot: Snapshot, seen: Mapping[str, Any]) -> dict[str, list[Any]]:
+    """What is to be looked for in files, by kind: see ``probes.providers.answers``; ``seen`` has ``holders``."""
     asked: dict[str, dict[Any, None]] = {"offers": {}, "imports": {}, "classes": {}, "askers": {}, "trackers": {}}
     for clue in clues[:MOST_FINDINGS]:
-        for kind, question in _asked(clue, names, snapshot):
+        for kind, question in _asked(clue, names, snapshot, seen):
             asked[kind][question] = None
     return {kind: list(found) for kind, found in asked.items()}
 
 
-def _asked(clue: Clue, names: Names, snapshot: Snapshot) -> Iterator[tuple[str, Any]]:
-    who, said = parties(clue, names, {}), clue.groups
+def _asked(clue: Clue, names: Names, snapshot: Snapshot, seen: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
+    who, said = parties(clue, names, seen), clue.groups
     module, name = said.get("module", ""), said.get("name", "")
     if who.provider and module:
         yield "offers", (who.provider, module, name)
-        if name and not who.seen:
-            yield "askers", (module, name, tuple(_requiring(who.provider, snapshot)))
+    if who.provider and name and not who.seen:
+        yield "askers", (module, name, tuple(_requiring(who.provider, snapshot)))
     for party in (who.consumer, who.provider):
         if party:
             yield "trackers", party

@@ -117,6 +117,8 @@ class Case:
 
     def _key(self) -> str:
         family = self.clue.family
+        if family == "signature" and self.who.python:
+            return "descriptor"
         if family in {"signature", "frames"} and not self.who.provider:
             return f"{family}/unknown"
         if family not in _MISSING:

@@ -47,7 +47,7 @@ def _stated(case: Case, cure: str, fields: Mapping[str, str]) -> Iterator[Remedy
     elif kind == "reinstall":
         if name in case.snapshot.packages:
             yield _remedy(kind, package=name, effect=effect)
-    elif party == "asker" and case.asking:
+    elif case.asking and case.asking.distribution == name:
         yield from _told(case.asking, bound)
     elif party == "python":
         yield from _other_python(case, kind, bound, effect)
@@ -59,7 +59,8 @@ def _told(asking: Any, bound: str) -> Iterator[Remedy]:
     """The releases of the one that asks that are known not to, or to keep the other side out."""
     name, until = asking.distribution, asking.until
     if bound == "above" and asking.works:
-        yield _remedy("upgrade", requirement=f"{name}>={asking.works}", effect=f"{name} asks until {until}")
+        effect = f"{name} asks until {until}" + (f"; for Python {asking.python}" if asking.python else "")
+        yield _remedy("upgrade", requirement=f"{name}>={asking.works}", effect=effect)
     elif bound == "above" and asking.caps:
         yield _remedy("upgrade", requirement=f"{name}>={asking.caps}", effect=f"it asks too, and requires {asking.cap}")
     if asking.before:

@@ -120,6 +120,16 @@ WORDS: Mapping[str, Words] = {
         "The message announces what was removed, moved or split off.", ("packages", "source"),
         ("require-it", "upgrade-asker", "pin-asked"),
     ),
+    "voice": Words(
+        "derived-own-check", "crash", "{asked} does not take what {asker} gives it: {said}",
+        "These are words of {provider} itself, which checks what it is given: what it takes changes between its releases.",
+        ("packages", "config", "source"), ("require-it", "pin-asked", "upgrade-asker"),
+    ),
+    "locale": Words(
+        "derived-locale", "crash", "the language settings of the machine are not what {asker} expects: {said}",
+        "Without a UTF-8 locale, Python before 3.7 reads and writes text as ASCII, and terminal programs refuse to start.",
+        ("system", "env", "packages", "python"), ("set-locale",),
+    ),
     "abi": Words(
         "derived-binary-interface", "crash", "{asker} was compiled for another release of {provider}",
         "Compiled extensions hold to the binary interface of the release that they were compiled against.",
@@ -290,6 +300,7 @@ CURES: Mapping[str, tuple[str, str, str, str]] = {
     "spawn": ("change", "", "", "choose the start method spawn where the parent has threads or uses a device: multiprocessing.set_start_method('spawn')"),
     "raise-limit": ("change", "", "", "raise the limit (`ulimit -n`, the container's memory or its --shm-size), or use fewer workers"),
     "other-build": ("change", "", "", "install the build of {consumer} that is made for this device and driver"),
+    "set-locale": ("change", "", "", "set LANG or LC_ALL to a UTF-8 locale such as C.UTF-8, and PYTHONUTF8=1"),
     "off-screen": ("change", "", "", "use the build without windows or the off-screen mode of {consumer}, or start a virtual display"),
     "save-again": ("change", "", "", "write the file again with the installed releases, or read it with those that wrote it"),
     "filter-warning": ("change", "", "", "take the warning out of what is raised: an `ignore` line in filterwarnings"),

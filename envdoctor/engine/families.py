@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 MOST_MESSAGE, MOST_CLUES = 4_000, 24
 #: Characters of a line, lines, and lines of one family that are looked at outside any failure.
 MOST_LINE, MOST_LINES, MOST_ALIKE = 500, 200, 3
-#: Characters at the end of a log in which the name of what is being built is looked for.
-MOST_LOG = 200_000
+#: Characters at the end of a log in which the name of what is being built is looked for, and the words of tools.
+MOST_LOG, MOST_SPOKEN = 200_000, 20_000
 
 _DOTTED = r"[A-Za-z_][\w.]{0,200}"
 _NAME = r"[A-Za-z0-9](?:[\w.-]{0,80}[A-Za-z0-9])?"
@@ -46,6 +46,7 @@ FAMILIES: Sequence[tuple[str, str, str]] = (
     ("python2", "", r"No module named '?(?:urllib2|ConfigParser|Queue|StringIO|cStringIO|cPickle|__builtin__|Tkinter|httplib|urlparse|HTMLParser|cookielib|SocketServer|BaseHTTPServer|copy_reg|exceptions|sets|md5)'?$"),
     ("newer-python", "TypeError", r"'(?:type|ABCMeta|builtin_function_or_method|_GenericAlias)' object is not subscriptable|unsupported operand type\(s\) for \|: '(?:type|ABCMeta|_GenericAlias|NoneType|_UnionGenericAlias)' and|dataclass\(\) got an unexpected keyword argument '(?:slots|kw_only|match_args|weakref_slot)'|zip\(\) takes no keyword arguments|unsupported operand type\(s\) for \|=?: 'dict' and 'dict'"),
     ("newer-python", "AttributeError", r"'str' object has no attribute 'remove(?:pre|suf)fix'|'int' object has no attribute 'bit_count'"),
+    ("locale", "", r"'ascii' codec can't (?:de|en)code|unknown locale: |unsupported locale setting|could not (?:find|set) (?:a )?(?:suitable |the )?locale|configured to use ASCII as encoding"),
     ("descriptor", "RuntimeError", r"There is no current event loop in thread|no running event loop"),
     ("missing-name", "", rf"cannot import name '?(?P<name>\w+)'? from '(?P<module>{_DOTTED})'(?: \((?P<path>[^()\n]+)\))?"),
     ("missing-name", "ImportError", r"cannot import name '?(?P<name>\w+)'?$"),
@@ -60,6 +61,7 @@ FAMILIES: Sequence[tuple[str, str, str]] = (
     ("signature", "TypeError", rf"(?:'(?P<name>\w+)' is an invalid keyword argument for|unexpected keyword argument '?(?P<named>\w+)'?)(?: (?P<function>{_DOTTED}))?"),
     ("signature", "TypeError", rf"Can't instantiate abstract class (?P<owner>{_DOTTED}) with"),
     ("descriptor", "TypeError", r"(?:duplicate base class|metaclass conflict|descriptor '\w+' (?:for|requires)|an integer is required \(got type bytes\)|code\(\) (?:argument|takes|missing))|ForwardRef\._evaluate\(\)"),
+    ("descriptor", "KeyError", r"^'__\w+__'$"),
     ("descriptor", "ValueError", rf"mutable default <class '(?P<module>{_DOTTED})'> for field \w+ is not allowed"),
     ("abi", "", rf"(?P<module>{_DOTTED}?)\.\w+ size changed, may indicate binary incompatibility"),
     ("abi", "", rf"module that was compiled using (?P<distribution>{_NAME}) [\w.]+ cannot be run in"),
@@ -97,7 +99,8 @@ FAMILIES: Sequence[tuple[str, str, str]] = (
     ("stated", "", r"(?:[Rr]equires?|needs?|upgrade|install(?:ed)?|is incompatible with|not compatible with) (?:at least |a newer |to )?`?(?P<distribution>[A-Za-z][\w.-]+?)`?(?: to)?(?: at least)?(?: version)? ?(?:[<>=!~]=?)? ?v?(?P<version>\d[\w.]*)"),
     ("stated", "", r"(?P<consumer>[A-Za-z][\w.-]+) (?:needs|requires) (?:the )?[`'\"]?(?P<distribution>[A-Za-z][\w.-]+)[`'\"]?(?= (?:package|library|module|when|to be installed)|[.,]|$)"),
     ("announced", "", r"`?'?(?P<module>[A-Za-z_]\w*)\.(?P<name>[A-Za-z_][\w.]*)(?:\(\))?'?`? (?:module |function |class |attribute )?(?:was|is|has been|have been|were) (?:now |a )?(?:removed|moved|renamed|deprecated|replaced|no longer|expired|separate)"),
-    ("announced", "", r"[`'](?P<name>[A-Za-z_]\w*)(?:\(\))?[`'] (?:was|has been|is) (?:now )?(?:removed|moved|renamed|expired)"),
+    ("announced", "", r"(?:[Oo]ption|[Ss]etting|[Aa]rgument|[Pp]arameter|[Kk]ey(?:word)?|[Cc]ommand|[Ff]lag|[Mm]odule|[Cc]lass|[Ff]unction|[Mm]ethod|[Ff]ield|[Vv]alue) [`'\"]?(?P<name>[\w.-]+)[`'\"]? (?:was|has been|is) (?:removed|renamed|moved|no longer \w+)(?: (?:from|in|by|to) (?:the )?(?P<distribution>[A-Za-z][\w-]+))?"),
+    ("announced", "", r"[`'\"](?P<name>[A-Za-z_]\w*)(?:\(\))?[`'\"] (?:was|has been|is) (?:now )?(?:removed|moved|renamed|expired)[^\n]{0,100}"),
     ("announced", "", rf"pip install (?:-U |--upgrade )?[\"'`]?(?P<requirement>{_NAME}(?:\[[\w,]+\])?(?:{_SPEC})?)"),
 )  # fmt: skip
 
@@ -116,6 +119,7 @@ LINES: Sequence[tuple[str, str, str]] = (
     ("compile", "", r"['`\u2018](?P<symbol>\w+)['\u2019][^\n]{0,80} has no member named"),
     ("compile", "", r"(?:use of undeclared identifier|[\u2018'`]?(?P<undeclared>_?Py\w+)[\u2019']? (?:undeclared|was not declared)|unknown type name|implicit declaration of function) ?[\u2018'`]?(?P<symbol>\w*)"),
     ("compiler", "", r"(?P<said>Microsoft Visual C\+\+ [\d.]+ (?:or greater )?is required|Unable to find vcvarsall\.bat|(?:command|program) '[\w/.-]*(?:gcc|g\+\+|cc|clang|cl\.exe|nvcc)[\w.-]*' failed: No such file|can't find Rust compiler|cargo.{0,80}not (?:found|installed)|CMake must be installed|No CMAKE_C(?:XX)?_COMPILER|unable to execute '\S+': No such file|No such file or directory: '(?:[\w+-]+-config|cmake|cargo|make|ninja|swig|git|meson)')"),
+    ("build", "", r"(?P<said>the configured Python interpreter version \([\d.]+\) is (?:newer|lower) than PyO3's \w+ supported version)"),
     ("build", "", rf"[Ff]ailed building (?:editable )?wheel for (?P<distribution>{_NAME})"),
     ("build", "", rf"[Ff]ailed to build [`']?(?P<distribution>{_NAME})(?:==(?P<version>{_VERSION}))?[`']?(?: when .{{1,120}})?\s*$"),
     ("build", "", rf"Building (?:editable )?wheel for (?P<distribution>{_NAME}) \([\w.]+\)(?:[ .]*error$| did not run successfully|: finished with status 'error')"),
@@ -131,13 +135,13 @@ _LEAD = (
     r"(?:\w+Error(?:: |\([\"'])|\bexception: )"
 )
 #: Families that a line may show which no exception stands before, and the words of which such a line has one.
-_ANYWHERE = frozenset({"hook", "abi", "libc", "unmet", "start-method", "device", "resources", "shadowed"})
+_ANYWHERE = frozenset({"hook", "display", "abi", "libc", "unmet", "start-method", "device", "resources", "shadowed"})
 _TELLING = re.compile(
     r"requires |requirement|depends on|different Python|wheel|No matching|setup command|fatal error|no member|undeclared"
     r"|unknown type|implicit decl|Visual C|vcvarsall|[Ff]ailed|cargo|Rust|CMake|CMAKE|unable to execute|invalid metadata"
     r"|did not run|errored out|compiled using|required by|start method|bootstrapping|CUDA|sm_|open files|ancdata"
     r"|shared memory|but found|consider renaming|size changed|failed to import|Error: |Error\(|exception: |unknown hook"
-    r"|Preparing metadata|-config'|Building "
+    r"|Preparing metadata|-config'|Building |removed|platform plugin|to display"
 )
 #: Where a log says which distribution is being built, the last and the most telling at the end.
 _BUILT = tuple(
@@ -177,8 +181,8 @@ class Clue(Record):
     weight: float = 1.0
 
 
-def clues(error_text: Any) -> list[Clue]:
-    """What the messages of a text say, the most telling first."""
+def clues(error_text: Any, voices: Mapping[str, str] | None = None) -> list[Clue]:
+    """What the messages of a text say, the most telling first; ``voices`` are expressions for words of tools."""
     built = building(error_text.text)
     failures = list(error_text.failures)
     found = [
@@ -186,6 +190,7 @@ def clues(error_text: Any) -> list[Clue]:
     ]
     known = [(clue.family, clue.groups) for clue in found]
     found += [clue for clue in _of_lines(error_text.text, built) if (clue.family, clue.groups) not in known]
+    found += _spoken(error_text, built, voices or {})
     found.sort(key=lambda clue: -clue.weight)
     return found[:MOST_CLUES]
 
@@ -202,7 +207,7 @@ def building(text: str) -> str | None:
         return None
     name: str | None = None
     for form in _BUILT:
-        names = [match["name"] for match in form.finditer(text[-200_000:])]
+        names = [match["name"] for match in form.finditer(text[-MOST_LOG:])]
         name = names[-1] if names else name
     return name
 
@@ -239,7 +244,16 @@ def _by_name(failure: Any, exception: str) -> str | None:
 
 
 #: How much each family tells; a message that is of none tells where it was raised.
-_TELLS = {"frames": 0.2, "crash": 0.3, "warning": 0.1, "stated": 0.5, "announced": 0.6, "build": 0.4, "compiler": 0.7}
+_TELLS = {
+    "frames": 0.2,
+    "crash": 0.3,
+    "warning": 0.1,
+    "stated": 0.5,
+    "announced": 0.6,
+    "voice": 0.75,
+    "build": 0.4,
+    "compiler": 0.7,
+}
 
 
 def _weight(family: str, failure: Any) -> float:
@@ -250,7 +264,7 @@ def _weight(family: str, failure: Any) -> float:
 
 def _of_lines(text: str, built: str | None) -> Iterator[Clue]:
     """What single lines say that are no failure of their own, the last of each family first."""
-    rows = [(family, expression) for family, raises, expression in _IN_ORDER if _in_line(family, raises)]
+    rows = [(row[0], row[2]) for row in _IN_ORDER if _in_line(*row)]
     quoted = (row for row in _IN_ORDER if row[0] in _QUOTED)
     rows += [(family, _LEAD + re.sub(r"\$$", r"(?=\\)?$)", expression)) for family, _, expression in quoted]
     lines = [line for line in (line[:MOST_LINE] for line in text.split("\n")) if _TELLING.search(line)]
@@ -268,13 +282,25 @@ def _of_lines(text: str, built: str | None) -> Iterator[Clue]:
             yield Clue(family=family, said=match.group().strip(), groups=_groups(match), built=built, weight=weight)
 
 
+def _spoken(error_text: Any, built: str | None, voices: Mapping[str, str]) -> Iterator[Clue]:
+    """The last words of each tool at the end of a text, with the failure that says them."""
+    text, failures = error_text.text[-MOST_SPOKEN:], list(error_text.failures)
+    for form, name in voices.items():
+        for match in list(_compiled(form).finditer(text))[-1:]:
+            line = text[text.rfind("\n", 0, match.start()) + 1 :].partition("\n")[0]
+            by = next((one for one in reversed(failures) if match.group() in one.message), None)
+            groups, weight = {"distribution": name}, _TELLS["voice"]
+            yield Clue(family="voice", said=line.strip()[:300], groups=groups, failure=by, built=built, weight=weight)
+
+
 def _groups(match: re.Match[str]) -> dict[str, str]:
     return {name: value for name, value in match.groupdict().items() if value}
 
 
-def _in_line(family: str, raises: str) -> bool:
+def _in_line(family: str, raises: str, expression: str) -> bool:
     """Whether a family may be in a line that is no failure of its own."""
-    return not raises and (family in _ANYWHERE or any(family == row[0] for row in LINES))
+    told = family in _ANYWHERE or any(family == row[0] for row in LINES)
+    return not raises and (told or (family == "announced" and "removed" in expression))
 
 
 _LOOSE = frozenset({"stated", "announced"})

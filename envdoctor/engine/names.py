@@ -19,7 +19,8 @@ class Names:
 
     ``vocabulary`` has ``imports``, ``families``, ``classes``, ``symbols``, ``voices`` and ``stands_in``; ``installed``
     are normalised names; ``provided`` maps an import name to the distributions whose files it is among; ``library``
-    tells of the standard library, as ``linker.standard.Standard`` does.
+    tells of the standard library, as ``linker.standard.Standard`` does; ``roots`` are import names that were read from
+    wheels, with the one distribution that each is of.
     """
 
     def __init__(
@@ -28,13 +29,18 @@ class Names:
         installed: Collection[str] = (),
         provided: Mapping[str, Sequence[str]] | None = None,
         library: Any = None,
+        roots: Mapping[str, str] | None = None,
     ) -> None:
         self._imports: Mapping[str, str | None] = vocabulary.get("imports", {})
         self._members: Mapping[str, Sequence[str]] = vocabulary.get("families", {})
         self.classes: Mapping[str, str] = vocabulary.get("classes", {})
         self.symbols: Mapping[str, str] = vocabulary.get("symbols", {})
         self.voices: Mapping[str, str] = vocabulary.get("voices", {})
+        self.loaders: Mapping[str, str] = vocabulary.get("loaders", {})
+        self._plugins: Mapping[str, str] = vocabulary.get("plugins", {})
         self.stands_in: Mapping[str, str] = vocabulary.get("stands_in", {})
+        self._roots = roots or {}
+        self._told_of = {*self._imports.values(), *self._roots.values()}
         self._library = library
         self.installed = installed
         self._provided = provided or {}
@@ -68,10 +74,16 @@ class Names:
 
     def known(self, name: str) -> str | None:
         """The distribution that a word means, where it is installed or in the vocabulary: by either of its names."""
-        for one in (normalise(name), self._imports.get(name)):
-            if one and (self.present(one) or one in self._members or one in self._imports.values()):
+        for one in (normalise(name), self._imports.get(name), self._roots.get(name)):
+            if one and (self.present(one) or one in self._members or one in self._told_of):
                 return self.present(one) or one
         return next(iter(self._provided.get(name, ())), None)
+
+    def called(self, consumer: str | None, provider: str | None) -> list[str]:
+        """What a distribution that only its import name is known of is called besides, as one that extends another."""
+        form = self._plugins.get(provider or "")
+        told = not form or not consumer or self.installed or (provider or "") in consumer or self.known(consumer)
+        return [] if told or not form or not consumer else [form.replace("*", consumer)]
 
     def method(self, owner: str, name: str) -> str | None:
         """The full name of a method or attribute that a class of the standard library lost or gained."""
@@ -106,7 +118,8 @@ class Names:
     def _told(self, name: str) -> str | None:
         """What the vocabulary says of exactly this dotted name."""
         head, _, last = name.rpartition(".")
-        return self._imports.get(name) or (self._imports.get(f"{head}.*") or "").replace("*", normalise(last)) or None
+        told = self._imports.get(name) or (self._imports.get(f"{head}.*") or "").replace("*", normalise(last))
+        return told or self._roots.get(name)
 
     def _similar(self, module: str) -> str | None:
         """The one installed distribution whose name is that of the module, but for what stands around it."""

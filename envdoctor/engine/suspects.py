@@ -40,6 +40,9 @@ _QUOTED = re.compile(
     r"|['\"](?P<quoted>[A-Za-z][\w-]*)['\"] "
     r"(?:package|module|library|distribution|extension|plugin|version|is|was|requires|needs)"
     r"|\b(?P<versioned>[A-Za-z][\w-]+)(?:==| v?| version )\d+[.\d]*"
+    r"|<class '(?P<typed>[A-Za-z]\w*)\.|<module '(?P<module>[A-Za-z]\w*)"
+    r"|://(?P<hosted>[\w-]+)\.readthedocs\.|://(?:www\.|docs?\.|errors\.)?(?P<site>[\w-]{3,40})\.(?:org|dev|io|com|ai)\b"
+    r"|github\.(?:com|io)/(?:[\w.-]+/)?(?P<repository>[\w.-]+)"
 )
 
 
@@ -72,7 +75,7 @@ def parties(clue: Clue, names: Names, seen: Mapping[str, Any], *, complete: bool
     around = [one for one in places(clue.failure, names) if not (clue.built and _HOOKS.search(one.frame.file))]
     asked, python = _asked(clue, names, around, seen)
     consumer, own, inside = _asking(clue, names, around, asked)
-    askers = seen.get("askers", {}).get((clue.groups.get("module"), clue.groups.get("name")), [])
+    askers = seen.get("askers", {}).get((clue.groups.get("module", ""), clue.groups.get("name")), [])
     consumer = consumer or (_supposed(clue, askers) if own is None else None)
     if asked is None and not python:
         asked, python = _beside(around, consumer)
@@ -80,6 +83,7 @@ def parties(clue: Clue, names: Names, seen: Mapping[str, Any], *, complete: bool
     asked = asked or next(iter(named), None)
     called = _called_after(clue, names)
     named += [called] if called and not names.installed and not names.known(clue.groups["plugin"]) else []
+    named += names.called(consumer, asked)
     others = _without(named + names.rivals(clue.groups.get("module", "")), consumer, asked)[:MOST_OTHERS]
     elsewhere = consumer is not None and consumer not in names.installed and own is None
     settled = not complete or elsewhere or None not in (own, asked) or (own is not None and clue.family == "pickle")
@@ -114,9 +118,16 @@ def _message(clue: Clue) -> str:
 
 
 def _left(names: Names, sure: Iterable[str | None]) -> list[str]:
-    """What else is installed, where at most one is sure and so few are left that the other side is among them."""
+    """What else is installed, where at most one is sure and so few are left that the other side is among them.
+
+    Of many, the only one that is called after the one that is sure.
+    """
     installed = set(names.installed)
     rest = [name for name in names.installed if name not in sure]
+    known = [name for name in sure if name]
+    after = [one for one in rest if any(one.startswith(f"{name}-") or one.endswith(f"-{name}") for name in known)]
+    if len(after) == len(known) == 1:
+        return after  # a plugin is called after what it extends
     return rest if len(installed & {*sure}) <= 1 and len(rest) <= MOST_LEFT else []
 
 
@@ -140,15 +151,20 @@ def _asked(clue: Clue, names: Names, around: Sequence[Place], seen: Mapping[str,
     word = re.match(r"[\w.-]+", given)
     if word:
         return _meant(word[0], clue, names), False
-    module = said.get("module") or _module_of(said, around, seen)
+    module = said.get("module") or _module_of(said, around, seen, names)
     if module:
+        inner = module.partition(".packages.")[2]
+        module = inner if names.distribution(inner) in names.installed else module  # an alias, or a copy of it
         return names.distribution(module), names.standard(module)
     speaking = _speaking(clue, names)
     symbol = said.get("symbol") or said.get("undeclared")
     if symbol and not speaking:
         owner = names.symbol(symbol)
         return (None if owner in {"python", "system"} else owner), owner == "python"
-    return speaking or _of_type(said, names, seen) or _of_history(clue, names, seen), False
+    ever = _of_history(clue, names, seen)
+    of_call = ever if "function" in said else None  # it knows the method, and a class of that name may be of many
+    owner = speaking or of_call or _of_type(said, names, seen) or ever
+    return (None, True) if owner == "python" else (owner, False)
 
 
 def _speaking(clue: Clue, names: Names) -> str | None:
@@ -159,9 +175,10 @@ def _speaking(clue: Clue, names: Names) -> str | None:
 
 
 def _of_history(clue: Clue, names: Names, seen: Mapping[str, Any]) -> str | None:
-    """The one distribution that ever had what a message names without saying whose it is, if it may be installed."""
-    name = seen.get("holders", {}).get(clue.said)
-    return names.present(name) or (None if names.installed else name) if name else None
+    """The one distribution that has or had what a message names without saying whose it is, if it may be installed."""
+    found = seen.get("holders", {}).get(clue.said, ())
+    there = [name for name in map(names.present, found) if name] if names.installed else found
+    return there[0] if len(there) == 1 else None
 
 
 def _meant(word: str, clue: Clue, names: Names) -> str | None:
@@ -173,9 +190,10 @@ def _of_type(said: Mapping[str, str], names: Names, seen: Mapping[str, Any]) -> 
     """The distribution of a class without a module, or of the object that could not be pickled."""
     if "object" in said:
         return _of_object(said["object"], names)
-    owner = said.get("owner", "").rpartition(".")[2]
+    owner = (said.get("owner") or said.get("function", "").rpartition(".")[0]).rpartition(".")[2]
     name = seen.get("classes", {}).get(owner) or names.classes.get(owner)
-    return names.present(name) or name if name else None
+    elsewhere = names.installed and "function" in said and name != "python"
+    return names.present(name) or (None if elsewhere else name) if name else None
 
 
 def _of_object(text: str, names: Names) -> str | None:
@@ -188,19 +206,27 @@ def _of_object(text: str, names: Names) -> str | None:
     return None if module.startswith(("_", "builtins")) or "<locals>" in text else names.distribution(module)
 
 
-def _module_of(said: Mapping[str, str], around: Sequence[Place], seen: Mapping[str, Any]) -> str | None:
+def _module_of(said: Mapping[str, str], around: Sequence[Place], seen: Mapping[str, Any], names: Names) -> str | None:
     """The module that a class, a function or a name in the failing line was imported from, as the file tells."""
     owner, function = said.get("owner", ""), said.get("function", "")
     if "." in owner:
         return owner.rpartition(".")[0]
     place = next((one for one in around if not one.standard), None)
-    imported: Mapping[str, str] = seen.get("imports", {}).get(place.module, {}) if place is not None else {}
-    if place is None or not imported:
+    if place is None:
         return None
-    last = re.escape(function.rpartition(".")[2])
-    called = re.search(rf"\b(\w+)(?:\.\w+)*\.{last}\(", place.frame.code or "") if function else None
-    words = (owner, function.partition(".")[0], called[1] if called else "")
-    return next((imported[word] for word in words if word in imported), None)
+    imported: Mapping[str, str] = seen.get("imports", {}).get(place.module, {})
+    called = _called_on(function or said.get("name", ""), place.frame.code or "")
+    words = (owner, function.partition(".")[0], called)
+    return next((imported[word] for word in words if word in imported), called if names.known(called) else None)
+
+
+def _called_on(name: str, code: str) -> str:
+    """The first word of what a function or attribute is taken of in a statement; empty where there is none."""
+    head, _, last = name.rpartition(".")
+    if last == "__init__":
+        last = head.rpartition(".")[2] or r"[A-Z]\w*"
+    found = re.search(rf"(?<![\w.])(\w+)(?:\.\w+)*\.{last}\b", code) if last.isidentifier() or "[" in last else None
+    return found[1] if found else ""
 
 
 # -- who asked --------------------------------------------------------------------------------------------------------
@@ -270,6 +296,11 @@ def _beside(around: Iterable[Place], consumer: str | None) -> tuple[str | None, 
 
 def named_in(message: str, names: Names) -> list[str]:
     """The distributions that a message names: in quotes, in a dotted name, or with a version."""
-    words = [match[match.lastgroup or 0] for match in _QUOTED.finditer(message[:2000])]
-    found = [names.known(word) for word in words if not names.standard(word)]
+    words = [(match.lastgroup, match[match.lastgroup or 0]) for match in _QUOTED.finditer(message[:2000])]
+    sure = set() if names.installed else {"typed", "module"}  # no guess where it is known what is installed
+    found = [
+        names.known(word) or (names.distribution(word) if kind in sure else None)
+        for kind, word in words
+        if not names.standard(word)
+    ]
     return list(dict.fromkeys(name for name in found if name))

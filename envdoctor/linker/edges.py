@@ -69,11 +69,19 @@ class _Search:
         try:
             if side is None and provider is not None:
                 side = self.asking(provider)
-            apart = side is not None and provider is not side and (provider is not None or self.ask.provider == "")
-            return side, self.consumer(side, provider, life) if side and apart else None
+            if side is None or side is provider or (provider is None and self.ask.provider != ""):
+                return side, None
+            found = self.consumer(side, provider, life)
+            return side, self._later(side, provider, life) or found if found and not found.since else found
         except (Enough, TargetError) as error:
             self._give_up(error, side)
             return side, None
+
+    def _later(self, side: Side, provider: Side | None, life: Life | None) -> Asking | None:
+        """How long releases ask, with those that are for other Pythons alone, where one of these has stopped."""
+        every = self.listed(side.name)
+        found = self.consumer(every, provider, life) if every and every.last != side.last else None
+        return found if found and found.since else None
 
     def _give_up(self, error: Exception, side: Side | None) -> None:
         name = side.name if side else "a distribution"
@@ -100,15 +108,20 @@ class _Search:
         required = _required(consumer.metadata(consumer.at)) if consumer else []
         for name in list(dict.fromkeys([*self.ask.others, *required]))[:MOST_OTHERS]:
             side = self.listed(name)
-            if side is not None and side is not consumer and self._has(side, side.at) is False:
+            if side is not None and side is not consumer and self._has(side, side.at) is False and self._had(side):
                 return side
         return None
+
+    def _had(self, side: Side) -> bool:
+        """Whether an older release has the word that is asked for; of anything else that does not matter here."""
+        return self.ask.kind != "word" or self.provider(side) is not None
 
     def asking(self, provider: Side) -> Side | None:
         """Of what is installed besides, the one that requires the provider and asks."""
         for name in self.ask.others[:MOST_OTHERS]:
             side = self.listed(name, fitting=True) if name != provider.name else None
-            if side is not None and provider.name in _required(side.metadata(side.at)):
+            # of two, the other one asks, even where an import that may fail is all that names the provider
+            if side is not None and (len(self.ask.others) <= 2 or provider.name in _required(side.metadata(side.at))):  # noqa: PLR2004
                 room = Room({side.name: side.archive(side.at)}, self.target, self.standard)
                 if room.asks(self.ask, side.name):
                     return side
@@ -170,30 +183,43 @@ class _Consumer:
     def asking(self) -> Asking | None:
         """Which releases ask; nothing where the installed one, or any where that is not known, cannot be told to."""
         side, version = self._side, self._side.version
-        newest = len(side.files) - 1
         if not self._asks(side.at):
-            found = side.turn(0, lambda one: bool(self._asks(one))) if side.name not in self._ask.versions else None
-            if found is None:
-                return None
-            until, module = version(found[1]), str(self._asks(found[1]))
-            since = version(found[0])
-            return Asking(distribution=side.name, until=until, since=since, works=since, free=until, module=module)
+            return self._older() if side.name not in self._ask.versions else None
+        newest = len(side.files) - 1
         forward = side.turn(newest, self._stopped) if side.at < newest and self._stopped(newest) else None
-        came = self._life is not None and self._life.since is not None
-        backward = side.turn(0, self._stopped) if forward is None or came else None
         last = forward[0] if forward else newest
-        caps = self._capped(last) if last > side.at else None
+        told = self._capped(last) if last > side.at else {}
+        if forward:
+            works = self._whole(forward[1], newest)
+            told |= {"since": version(forward[1]), "works": version(works), "python": side.files[works].python}
+        free = told.pop("free", version(last))
         return Asking(
             distribution=side.name,
             until=version(last),
-            since=version(forward[1]) if forward else None,
-            works=version(self._whole(forward[1], newest)) if forward else None,
-            before=version(backward[1]) if backward else None,
-            caps=version(caps) if caps else None,
-            cap=self._cap(caps) if caps else "",
-            free=version(caps - 1 if caps else last),
+            before=None if forward and not self._came() else self._before(),
+            free=free,
             module=str(self._asks(side.at) or ""),
+            **told,
         )
+
+    def _came(self) -> bool:
+        """Whether the name came rather than went."""
+        return self._life is not None and self._life.since is not None
+
+    def _before(self) -> str | None:
+        """The last older release that does not ask yet."""
+        found = self._side.turn(0, self._stopped)
+        return self._side.version(found[1]) if found else None
+
+    def _older(self) -> Asking | None:
+        """How long releases asked of which the newest does not."""
+        side = self._side
+        found = side.turn(0, lambda one: bool(self._asks(one)))
+        if found is None:
+            return None
+        since, until = map(side.version, found)
+        module = str(self._asks(found[1]))
+        return Asking(distribution=side.name, until=until, since=since, works=since, free=until, module=module)
 
     def _room(self, archive: Archive, number: int | None) -> Room:
         """A release, beside one of the provider where there is one."""
@@ -230,12 +256,13 @@ class _Consumer:
         after = self._side.turn(newest, whole, since)
         return after[1] if after else since
 
-    def _capped(self, last: int) -> int | None:
+    def _capped(self, last: int) -> dict[str, Any]:
         """The first release that asks, but whose metadata keeps the failing release out, or requires a stand-in."""
         if not self._cap(last) or self._cap(self._side.at):
-            return None
+            return {}
         found = self._side.turn(last, lambda number: bool(self._cap(number)))
-        return found[1] if found else None
+        version = self._side.version
+        return {"caps": version(found[1]), "cap": self._cap(found[1]), "free": version(found[1] - 1)} if found else {}
 
     def _cap(self, number: int) -> str:
         """The requirement that keeps a release from failing; empty where it has none."""

@@ -6,6 +6,7 @@ The file has one member for each distribution, so that asking about one does not
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import zipfile
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
 FILE = "history.zip"
 #: The member that says which top-level modules each distribution has.
 ROOTS = "roots.json"
+#: The member that says which classes each distribution's newest release has.
+CLASSES = "classes.json"
 _PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 
 
@@ -62,10 +65,24 @@ class History:
         return [life for one in self.distributions(name) for life in self._of(one).lives(name)]
 
     def holders(self, ending: str) -> list[str]:
-        """The distributions that have or had a name with this end in some releases and not in others."""
-        wanted = f'.{ending}"'.encode()
-        members = (one for one in self._archive.namelist() if one != ROOTS)
-        return [one.removesuffix(".json") for one in members if wanted in self._archive.read(one)]
+        """The distributions that have or had a name with this end in some releases and not in others.
+
+        Where there is none, those that have a class of the name that it begins with.
+        """
+        wanted, owner = f'.{ending}"'.encode(), ending.partition(".")[0]
+        members = [one for one in self._archive.namelist() if one not in {ROOTS, CLASSES}]
+        found = [one.removesuffix(".json") for one in members if wanted in self._archive.read(one)]
+        return found or [name for name, classes in self._classes().items() if owner in classes]
+
+    def _classes(self) -> Mapping[str, Sequence[str]]:
+        found: Mapping[str, Sequence[str]] = {}
+        with contextlib.suppress(KeyError):
+            found = json.loads(self._archive.read(CLASSES))
+        return found
+
+    def imports(self) -> dict[str, str]:
+        """The distribution of each import name that one alone has."""
+        return {root: owners[0] for root, owners in self._roots.items() if len(owners) == 1}
 
     def gone(self, distribution: str, version: str, kind: str, word: str) -> list[Life]:
         """What is known of an attribute that classes of a name had before a release, and have no more in it."""
@@ -135,11 +152,16 @@ def shipped() -> History | None:
     return None
 
 
-def holders(endings: Mapping[str, str]) -> dict[str, str]:
-    """Whose each name is of which only the end is known, if one distribution alone ever had it; the keys stay."""
+def holders(endings: Mapping[str, str]) -> dict[str, list[str]]:
+    """Whose each name may be of which only the end is known; the keys stay."""
     history = shipped() if endings else None
-    found = {key: history.holders(ending) for key, ending in endings.items()} if history else {}
-    return {key: owners[0] for key, owners in found.items() if len(owners) == 1}
+    return {key: history.holders(ending) for key, ending in endings.items()} if history else {}
+
+
+def imports() -> dict[str, str]:
+    """The distribution of each import name, as the shipped history tells."""
+    history = shipped()
+    return history.imports() if history else {}
 
 
 def lives(asked: Iterable[Sequence[str]]) -> dict[tuple[str, str], Life]:

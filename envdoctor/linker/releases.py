@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from envdoctor.errors import TargetError
 from envdoctor.linker import signatures
-from envdoctor.linker.conditions import is_about_versions
+from envdoctor.linker.conditions import holds, is_about_versions
 from envdoctor.linker.layout import Layout, is_aside
 from envdoctor.linker.reach import Reach
 from envdoctor.linker.resolve import Resolver
@@ -29,6 +29,8 @@ _BINARY = (".so", ".pyd")
 #: Modules that are read to find out what an import leads to.
 _MOST_FOLLOWED = 80
 _ENDS = (ast.Return, ast.Raise, ast.Continue)
+#: Kinds of which the one that asks takes an attribute.
+_TAKEN = frozenset({"attribute", "word"})
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 
 
@@ -82,7 +84,7 @@ class Room:
     """One release of a distribution, alone or beside one release of another."""
 
     def __init__(self, archives: Mapping[str, Archive], target: Target, standard: Standard) -> None:
-        self._archives = archives
+        self._archives, self._target = archives, target
         self._layout = _Layout(archives)
         self._store = _Store(self._layout, target, standard, archives)
         self._resolver = Resolver(self._layout, self._store, standard)
@@ -93,15 +95,16 @@ class Room:
 
     def offers(self, ask: Ask) -> bool | None:
         """Whether a release has what is asked for; ``None`` where that cannot be told."""
+        owner = ask.provider or ""
         if ask.kind == "module":
             return self._layout.has(ask.module) if ask.module not in self._resolver.run_time.provided else None
         if ask.kind in {"name", "part"}:
-            return self._has_name(ask.provider or "", ask.module, ask.name, part=ask.kind == "part")
-        if not self._archives[ask.provider or ""].light:
+            return self._has_name(owner, ask.module, ask.name, part=ask.kind == "part")
+        if not self._archives[owner].light:
             return None
-        self._archives[ask.provider or ""].whole()
-        if ask.kind == "attribute":
-            return self._has_attribute(ask)
+        self._archives[owner].whole()
+        if ask.kind in {"word", "attribute"}:
+            return self._resolver.words.anywhere(owner, ask.name) if ask.kind == "word" else self._has_attribute(ask)
         verdicts = [_takes(node, ask, bound=bound) for node, bound in self._defined(ask)]
         return any(verdicts) if verdicts else None
 
@@ -182,6 +185,8 @@ class Room:
         The module that was seen is looked at first.
         """
         archive, inside = self._archives[consumer], self._layout.modules.get(ask.inside)
+        if ask.kind == "lacking":
+            return ask.module if self._layout.has(ask.module) and not self._has(ask.module, ask.name) else False
         if inside is not None and inside.owner == consumer and self._asks_in(ask.inside, ask):
             return ask.inside
         if not archive.light:
@@ -198,7 +203,10 @@ class Room:
         if ask.kind in {"module", "name", "part"}:
             return any(self._is_asked(name, ref, ask) for ref in self._resolver.take_note(name).get("refs", ()))
         source = self._store.source(self._layout.modules[name].path)
-        return _takes_attribute(source, ask) if ask.kind == "attribute" else _calls(source, ask)
+        tree: ast.AST = _parsed(source)
+        if ask.provider == "":
+            tree = _Branches(self._target).visit(tree)
+        return _takes_attribute(tree, ask) if ask.kind in _TAKEN else _calls(tree, ask)
 
     def lost(self, consumer: str, provider: str, older: Room) -> bool:
         """Whether a release takes anything of the other one that this lacks and an older one has."""
@@ -265,13 +273,26 @@ def _takes(node: Any, ask: Ask, *, bound: bool) -> bool:
     return ask.argument not in required
 
 
-def _takes_attribute(source: bytes, ask: Ask) -> bool:
+class _Branches(ast.NodeTransformer):
+    """Leaves of each condition that a Python decides the branch that it takes."""
+
+    def __init__(self, target: Target) -> None:
+        self._target = target
+
+    def visit_If(self, node: ast.If) -> ast.AST | list[ast.stmt]:
+        """The statements of the branch that is taken, or the condition."""
+        self.generic_visit(node)
+        told = holds(node.test, self._target, {})
+        return node if told is None else (node.body if told else node.orelse) or ast.Pass()
+
+
+def _takes_attribute(tree: ast.AST, ask: Ask) -> bool:
     """Whether a source takes an attribute of this name, of what the failing statement takes it of where that is given.
 
     Where something guards against its not being there does not count.
     """
     taken = {text for node in ast.walk(_statement(ask.code)) if (text := _of(node, ask.name))}
-    found = (_of(node, ask.name) for node in _unguarded(_parsed(source), {ask.name}, "AttributeError"))
+    found = (_of(node, ask.name) for node in _unguarded(tree, {ask.name}, "AttributeError"))
     return any(text in taken if taken else text for text in found)
 
 
@@ -328,12 +349,12 @@ def _catches(handler: ast.ExceptHandler, exception: str) -> bool:
     return re.search(rf"\b(?:{exception}|Exception|BaseException)\b", named) is not None
 
 
-def _calls(source: bytes, ask: Ask) -> bool:
+def _calls(tree: ast.AST, ask: Ask) -> bool:
     """Whether a source calls the function as it was called when that failed."""
     function = ask.name.rpartition(".")[2]
     function = ask.name.rpartition(".")[0].rpartition(".")[2] if function == "__init__" else function
     given = next(_made(_statement(ask.code), function), None)
-    calls = _made(_parsed(source), function, {ask.argument, function})
+    calls = _made(tree, function, {ask.argument, function})
     if ask.kind == "keyword":
         return any(ask.argument in call[1] for call in calls)
     return any(given is None or call == given for call in calls)

@@ -46,6 +46,11 @@ class Side:
         """How many releases were read."""
         return len(self._opened)
 
+    @property
+    def last(self) -> str:
+        """The version of the newest release."""
+        return self.files[-1].version
+
     def version(self, number: int) -> str:
         """The version of a release by its number."""
         return self.files[number].version

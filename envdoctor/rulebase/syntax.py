@@ -325,6 +325,8 @@ _SHAPES: dict[str, type] = {
     "imports": dict,
     "classes": dict,
     "symbols": dict,
+    "plugins": dict,
+    "loaders": dict,
     "voices": dict,
     "stands_in": dict,
     "compiled": dict,

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from packaging.version import Version
 
 from envdoctor.errors import TargetError
-from envdoctor.linker.history import ROOTS
+from envdoctor.linker.history import CLASSES, ROOTS
 from envdoctor.linker.published import wheels
 from envdoctor.linker.surface import Module, surface
 from envdoctor.probes import cache
@@ -21,12 +21,14 @@ from envdoctor.probes import releases as index
 from envdoctor.probes.wheel_files import members
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Collection, Mapping, Sequence
 
     from envdoctor.linker.published import File
 
 #: Of how many releases of one distribution the names are read.
 MOST_RELEASES = 60
+#: The shortest name of a class that tells something.
+SHORTEST = 6
 #: Parts of a module's path that hold no names for others.
 _ASIDE = frozenset(
     {"tests", "test", "testing", "_tests", "_vendor", "vendor", "vendored", "benchmarks", "docs", "conftest"}
@@ -153,7 +155,14 @@ def history(name: str, say: Callable[[str], None], most: int = MOST_RELEASES) ->
     if not read:
         raise TargetError(f"{name} has no release with a wheel that can be read")
     roots = sorted({one.partition(".")[0] for _, names in read for one in names})
-    return {"releases": [version for version, _ in read], "roots": roots, "names": intervals(read)}
+    versions = [version for version, _ in read]
+    return {"releases": versions, "roots": roots, "names": intervals(read), "classes": classes(read[-1][1])}
+
+
+def classes(names: Collection[str]) -> list[str]:
+    """The names of the classes that have members, and are long enough to tell something."""
+    owners = (name.partition(":")[0].rpartition(".")[0].rpartition(".")[2] for name in names)
+    return sorted({one for one in owners if len(one) >= SHORTEST and one[0].isupper() and not one.isupper()})
 
 
 def stored(path: str) -> dict[str, Any]:
@@ -165,8 +174,10 @@ def stored(path: str) -> dict[str, Any]:
         return {}
     try:
         with zipfile.ZipFile(path) as archive:
-            members_of = [one for one in archive.namelist() if one != ROOTS]
-            return {os.path.splitext(one)[0]: json.loads(archive.read(one)) for one in members_of}
+            members_of = [one for one in archive.namelist() if one not in {ROOTS, CLASSES}]
+            found = {os.path.splitext(one)[0]: json.loads(archive.read(one)) for one in members_of}
+            kept = json.loads(archive.read(CLASSES)) if CLASSES in archive.namelist() else {}
+            return {name: {**one, "classes": kept.get(name, [])} for name, one in found.items()}
     except (OSError, ValueError, zipfile.BadZipFile) as error:
         raise TargetError(f"{path} holds no history: {error}; give another file, or remove it") from error
 
@@ -177,7 +188,10 @@ def store(path: str, histories: Mapping[str, Mapping[str, Any]]) -> None:
     for name in sorted(histories):
         for root in histories[name]["roots"]:
             roots.setdefault(root, []).append(name)
+    named = {name: one["classes"] for name, one in sorted(histories.items()) if one.get("classes")}
+    plain = {f"{name}.json": {**one, "classes": None} for name, one in sorted(histories.items())}
     with zipfile.ZipFile(path, "w") as archive:
-        for name, content in [(ROOTS, roots), *((f"{name}.json", histories[name]) for name in sorted(histories))]:
-            text = json.dumps(content, sort_keys=True, separators=(",", ":"))
+        for name, content in [(ROOTS, roots), (CLASSES, named), *plain.items()]:
+            told = {key: value for key, value in content.items() if value is not None}
+            text = json.dumps(told, sort_keys=True, separators=(",", ":"))
             archive.writestr(zipfile.ZipInfo(name), text, zipfile.ZIP_DEFLATED, compresslevel=9)

@@ -17,7 +17,8 @@ WORDS = {
     "families": {"left": ["left-cpu"]},
     "classes": {"Frame": "left"},
     "symbols": {"_ZN4left": "left", "Py": "python", "GLIBC": "system"},
-    "voices": {r"error in [\w.-]+ setup command": "builder"},
+    "voices": {r"error in [\w.-]+ setup command": "builder", "stanza \\w+ refused": "left"},
+    "plugins": {"left": "left-*"},
     "stands_in": {"distutils": "stand-in"},
 }  # fmt: skip
 STANDARD = Standard((3, 12))
@@ -29,7 +30,7 @@ def names(here=None, provided=None):
 
 def derived(text, here=None, seen=None):
     said = read(text)
-    return derive(clues(said), names(here), here or told(said), seen or {})
+    return derive(clues(said, WORDS["voices"]), names(here), here or told(said), seen or {})
 
 
 def answered(text):
@@ -260,7 +261,7 @@ def test_files_are_asked_only_about_what_matters():
     said = read(answered(traceback("rightmod.core", "left.lazy")))
     here = snapshot({"left": "2.0", "right-pad": "1.3"})
 
-    asked = questions(clues(said), names(here), here)
+    asked = questions(clues(said), names(here), here, {})
 
     assert asked["offers"] == [("left", "left", "pad")]
     assert asked["askers"] == []
@@ -369,9 +370,64 @@ def test_a_bare_name_is_of_the_one_distribution_that_ever_had_it():
     (ending,) = endings(clues(said)).items()
 
     assert ending[1] == "hset:mapping"
-    assert list(derived(text, seen={"holders": {ending[0]: "left"}})[0].packages) == ["left"]
-    elsewhere = derived(text, snapshot({"right-pad": "1.3"}), seen={"holders": {ending[0]: "left"}})
+    assert list(derived(text, seen={"holders": {ending[0]: ["left"]}})[0].packages) == ["left"]
+    elsewhere = derived(text, snapshot({"right-pad": "1.3"}), seen={"holders": {ending[0]: ["left"]}})
     assert all("left" not in one.packages for one in elsewhere)
+
+
+def test_the_words_of_a_tool_name_it_where_nothing_else_is_known():
+    (finding,) = derived("reading the stanzas\nthe stanza colour refused: it must be a list\n")
+    assert (finding.rule, list(finding.packages)) == ("derived-own-check", ["left"])
+    assert "the stanza colour refused: it must be a list" in finding.title
+    assert derived("the colour was refused\n") == []
+
+
+@pytest.mark.parametrize("text", ["TypeError: Frame.__init__() got an unexpected keyword argument 'x'\n",
+                                  "ValueError: cannot take <class 'left.core.Frame'>\n",
+                                  "ValueError: no such value: see https://left.readthedocs.io/page\n"])  # fmt: skip
+def test_a_class_a_type_and_an_address_name_their_distribution(text):
+    here = snapshot({"left": "1.0"})
+    assert [list(one.packages) for one in derived(text, here)] == [["left"]]
+
+
+@pytest.mark.parametrize(("code", "said"), [
+    ("data = rightmod.core.load(path, 1)", "load() takes 1 positional argument but 2 were given"),
+    ("bot = rightmod.Client()", "__init__() missing 1 required keyword-only argument: 'intents'"),
+])  # fmt: skip
+def test_the_failing_statement_names_the_module_of_what_it_calls(code, said):
+    text = f'Traceback (most recent call last):\n  File "/home/me/main.py", line 3, in <module>\n    {code}\nTypeError: {said}\n'
+    assert [list(one.packages) for one in derived(text)] == [["right-pad"]]
+    assert derived(text.replace("rightmod", "thing")) == []
+
+
+def test_only_the_one_that_is_called_after_another_is_taken_to_ask_it():
+    others = {f"other-{number}": "1.0" for number in range(5)}
+    text = "AttributeError: module 'left' has no attribute 'pad'\n"
+    assert list(derived(text, snapshot({"left": "2.0", "left-plug": "1.0", **others}))[0].packages) == [
+        "left",
+        "left-plug",
+    ]
+    both = snapshot({"left": "2.0", "left-plug": "1.0", "socket-left": "1.0", **others})
+    assert list(derived(text, both)[0].packages) == ["left"]
+
+
+def test_without_an_environment_a_plugin_is_named_by_what_it_may_be_called():
+    frame = (
+        '  File "/x/lib/python3.12/site-packages/socket_set/core.py", line 1, in <module>\n    from left import pad\n'
+    )
+    text = f"Traceback (most recent call last):\n{frame}ImportError: cannot import name 'pad' from 'left'\n"
+    assert list(derived(text)[0].packages) == ["socket-set", "left", "left-socket-set"]
+
+
+@pytest.mark.parametrize(
+    ("line", "rule"),
+    [
+        ("UnicodeDecodeError: 'ascii' codec can't decode byte 0xc2 in position 6: ordinal not in range(128)", "derived-locale"),
+        ("error: the configured Python interpreter version (3.14) is newer than PyO3's maximum supported version (3.13)", "derived-build-failed"),
+    ],
+)  # fmt: skip
+def test_the_machine_and_the_build_are_told_by_their_words(line, rule):
+    assert [one.rule for one in derived(f"{line}\n")] == [rule]
 
 
 def test_the_object_and_the_code_come_before_rules_about_what_is_not_in_the_text():

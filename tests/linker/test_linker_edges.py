@@ -137,3 +137,33 @@ def test_what_the_standard_library_lost_is_asked_for_until_a_release_brings_it_b
 )
 def test_nothing_is_said_of_a_release_that_cannot_be_told_to_lack_the_name(left, told):
     assert told({"1.1": [ASKS]}, left=left).life is None
+
+
+def test_a_word_that_stands_only_in_compiled_code_has_an_edge_and_an_asker(told):
+    left = {version: 'WORDS = b"LEFT_FLAG"\n' if version < "3" else "WORDS = b''\n" for version in LEFT}
+    ask = ASK.replace(kind="word", provider=None, others=("left",), module="lib", name="LEFT_FLAG", code="")
+
+    found = told({"1.1": ["FLAG = _lib.LEFT_FLAG\n"], "1.2": ["FLAG = None\n"]}, ask, left)
+
+    assert (found.provider, found.life.last, found.life.gone) == ("left", "2.1", "3.0")
+    assert found.asking.works == "1.2"
+
+
+def test_an_import_hook_that_newer_pythons_do_not_ask_is_its_own_distributions(told):
+    hook = "class Loader:\n    def find_module(self): ...\n"
+    ask = ASK.replace(kind="lacking", provider="", module="right_pad", name="find_spec")
+
+    found = told({"1.1": [hook], "1.2": [hook], "1.3": [hook + "    def find_spec(self): ...\n"]}, ask)
+
+    assert (found.life, found.asking.until, found.asking.works) == (None, "1.2", "1.3")
+
+
+@pytest.mark.parametrize(("python", "since"), [("3.12.4", "1.2"), ("3.8.1", None)])
+def test_of_a_condition_about_python_the_branch_that_is_taken_counts(python, since, told):
+    call = "import sys\nif sys.version_info < (3, 9):\n    pass\nelse:\n    def f(x): x.evaluate(1, 2)\n"
+    ask = ASK.replace(kind="required", provider="", name="Ref.evaluate", argument="guard", python=python, module="",
+                      code="return x.evaluate(1, 2)")  # fmt: skip
+
+    found = told({"1.1": [call], "1.2": [call.replace("2)", "guard=2)")]}, ask)
+
+    assert (found.asking and found.asking.works) == since

@@ -6,7 +6,7 @@ import pytest
 
 from envdoctor.errors import TargetError
 from envdoctor.linker.history import History, Life
-from envdoctor.workshop.history import intervals, store, stored
+from envdoctor.workshop.history import classes, intervals, store, stored
 
 RELEASES = [
     ("1.0", {"a", "a.old", "a.Job", "a.Job.stop", "a.run", "a.run:first", "a.run:second", "a.here"}),
@@ -19,7 +19,8 @@ RELEASES = [
 @pytest.fixture
 def history(tmp_path):
     path = tmp_path / "history.zip"
-    store(str(path), {"dist": {"releases": [one for one, _ in RELEASES], "roots": ["a"], "names": intervals(RELEASES)}})
+    store(str(path), {"dist": {"releases": [one for one, _ in RELEASES], "roots": ["a"], "names": intervals(RELEASES),
+                              "classes": classes({"a.Worker.stop", "a.Job.stop", "a.run:first"})}})  # fmt: skip
     return History(zipfile.ZipFile(path))
 
 
@@ -44,6 +45,13 @@ def test_nothing_is_said_of_a_name_that_was_always_there_or_never_or_may_have_be
 def test_a_parameter_counts_as_there_where_a_function_takes_any(history):
     gone = Life(distribution="dist", name="a.run:second", since=None, last="2.0", gone="3.0")
     assert history.life("a.run:second") == [gone]
+
+
+def test_a_class_of_the_newest_release_tells_whose_it_is_where_it_lost_nothing(history):
+    assert history.holders("Job.stop") == ["dist"]
+    assert history.holders("Worker.anything") == ["dist"]
+    assert history.holders("Other.anything") == []
+    assert history.imports() == {"a": "dist"}
 
 
 def test_a_file_is_the_same_for_the_same_histories_and_is_read_back(history, tmp_path):

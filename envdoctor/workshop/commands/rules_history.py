@@ -27,6 +27,8 @@ def parser() -> Parser:
     made.add_argument("name", nargs="+", metavar="NAME", help="distributions")
     made.add_argument("-o", "--output", metavar="FILE", default=os.path.join("rules", "history.zip"),
                       help="the file to write, or to add to (default: rules/history.zip)")  # fmt: skip
+    made.add_argument("--newest", action="store_true",
+                      help="read the newest release alone, for its modules and classes, and keep the rest")  # fmt: skip
     made.add_argument("--most", type=int, default=60, metavar="N", help="of how many releases each (default: 60)")
     return made
 
@@ -40,7 +42,10 @@ def run(options: argparse.Namespace) -> int:
     failed = []
     for name in map(normalise, options.name):
         try:
-            histories[name] = found = history(name, lambda text: print(text, file=sys.stderr), options.most)
+            found = history(name, lambda text: print(text, file=sys.stderr), 1 if options.newest else options.most)
+            if options.newest and name in histories:
+                found = {**histories[name], "classes": found["classes"]}
+            histories[name] = found
         except TargetError as error:
             print(f"envdoctor: {error}", file=sys.stderr)
             failed.append(name)
