@@ -67,6 +67,7 @@ def _read_parts(line: str) -> Parts | None:
     wanted = sorted({one.strip() for one in extras[1:].partition("]")[0].split(",") if one.strip()}) if extras else []
     clauses = ["".join(clause.split()) for clause in rest.split(",") if clause.strip()]
     plain = is_name(name) and "@" not in head and all(map(is_name, wanted)) and ("[" in head) is ("]" in extras)
+    plain = plain and (bool(clauses) or "," not in rest)
     if plain and all(clause[0] in "<>=!~" and intervals(clause) is not None for clause in clauses):
         return name, tuple(wanted), ",".join(clauses), ""
     return _packaging_parts(line)

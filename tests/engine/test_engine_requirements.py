@@ -1,7 +1,7 @@
 """Requirements in any form become the canonical one, and mean to ``packaging`` what they meant before."""
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from packaging.requirements import InvalidRequirement, Requirement
 from packaging.version import InvalidVersion, Version
@@ -26,6 +26,8 @@ LINES = st.builds(
 ODD = st.text("ab1-_.[](),;@=<>!~ \n\"'$&/:", max_size=14) | st.text(max_size=8)
 
 
+@example("name,")
+@example("name (,)")
 @given(LINES | ODD)
 @settings(deadline=None, max_examples=400)
 def test_a_line_keeps_its_meaning(line):
