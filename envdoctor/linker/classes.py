@@ -187,7 +187,7 @@ class Classes:
         for owner in owners:
             for name in world.layout.names.get(owner, ()):
                 native = world.layout.modules[name].kind == "native"
-                text = b"" if native else world.store.get(name).get("definitions", b"")
+                text = b"" if native else world.store.packed(name)
                 if not any(one in text for one in words):
                     continue
                 for number in range(len(world.store.definitions(name).get("classes", ()))):

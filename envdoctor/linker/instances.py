@@ -36,11 +36,12 @@ class _Use(NamedTuple):
 class Instances:
     """Looks for what objects lack in some modules of a world."""
 
-    def __init__(self, world: World, reach: Reach) -> None:
+    def __init__(self, world: World, reach: Reach, *, lost_only: bool = False) -> None:
         self._world = world
         self._reach = reach
         self._classes = Classes(world)
         self._history = shipped()
+        self._lost_only = lost_only
         self._derived: dict[tuple[Kind, str], bool] = {}
 
     def all(self, names: Iterable[str]) -> Iterator[Missing]:
@@ -147,6 +148,8 @@ class Instances:
     def _is_sure(self, use: _Use, one: Any) -> bool:
         """Whether nothing gives a class what it lacks from elsewhere."""
         world, (kind, word), lacks = self._world, one[:2], isinstance(one, Lack)
+        if lacks and self._lost_only and not self._life(kind, word):
+            return False
         if self._is_derived(kind, word, world.layout.names):
             return False
         if not lacks:

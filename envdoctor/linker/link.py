@@ -80,7 +80,8 @@ def _resolved(
     tell("resolving")
     search = Search(layout, world.resolver, reach, world.standard)
     missing = [*search.all(sys.version_info[:2], target.minor), *Hooks(layout, known["hooks"]).installed()]
-    missing += Instances(world, reach).all(reach.ways)
+    # What a released library takes of an object was run by its authors: it lacks that where a release has lost it.
+    missing += Instances(world, reach, lost_only=True).all(reach.ways)
     missing += Overrides(world, known["hooks"].get("dispatch", ())).all(reach.ways)
     if natives is not None:
         tell("reading compiled modules")

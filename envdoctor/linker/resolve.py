@@ -66,7 +66,7 @@ class Resolver:
                 for at in range(len(parts)):
                     self.set_from_outside.add((".".join([module, *parts[:at]]), ".".join(parts[at:])))
             self.set_somewhere.update(summary.get("sets", ()))
-            self.run_time.take_note(summary, self._layout.modules[name].owner)
+            self.run_time.take_note(summary, name)
         return summary
 
     # --- modules ----------------------------------------------------------------------------------------------------

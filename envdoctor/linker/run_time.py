@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from typing import TYPE_CHECKING
 
@@ -27,13 +28,19 @@ class RunTime:
         self._words = words
         self._owners: set[str] = set()
         self._fillers: set[str] = set()
+        self._loading: dict[str, list[str]] = {}
         self.provided: set[str] = set()
 
-    def take_note(self, summary: Summary, owner: str) -> None:
-        """Take note of what a module of a distribution does."""
+    def take_note(self, summary: Summary, name: str) -> None:
+        """Take note of what a module does."""
+        place = self._layout.modules[name]
+        owner = place.owner
         self.provided.update(summary.get("provides", ()))
         if summary.get("loader") or "*" in summary.get("provides", ()):
             self._owners.add(owner)
+        if summary.get("loader"):
+            is_package = os.path.basename(place.path).startswith("__init__.")
+            self._loading.setdefault(name if is_package else name.rpartition(".")[0], []).append(place.path)
         if summary.get("fills"):
             self._fillers.add(owner)
 
@@ -56,10 +63,17 @@ class RunTime:
         return ""
 
     def may_fill(self, name: str) -> bool:
-        """Whether a module or a package around it adds to ``sys.meta_path``, or its distribution fills any module."""
+        """Whether a module, or a package around it, adds to ``sys.meta_path``, or its distribution fills any module.
+
+        So does one that stands beside it and names it: it may load it once more.
+        """
         modules = [outer for outer in _outer(name) if outer in self._layout.modules]
-        fillers = self._layout.modules[name].owner in self._fillers
-        return fillers or any(self._summary(outer).get("loader") for outer in modules)
+        if self._layout.modules[name].owner in self._fillers or any(
+            self._summary(one).get("loader") for one in modules
+        ):
+            return True
+        beside = [path for outer in modules for path in self._loading.get(outer, ())]
+        return any(self._words.in_file(path, f"{mark}{name}{mark}") is not False for path in beside for mark in "'\"")
 
     def is_no_key(self, source: bytes, module: str, name: str) -> bool:
         """Whether a module that writes names into ``globals()`` writes none like this: it is no text, nor its parts.

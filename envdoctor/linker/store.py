@@ -68,10 +68,11 @@ class Store:
         if found is None:
             if len(self._open) >= MOST_OPEN:
                 self._open.clear()
-            found = self._open[name] = marshal.loads(self._packed(name))  # noqa: S302 - packed by this user
+            found = self._open[name] = marshal.loads(self.packed(name))  # noqa: S302 - packed by this user
         return found
 
-    def _packed(self, name: str) -> bytes:
+    def packed(self, name: str) -> bytes:
+        """The summary of a module as it is kept: the names in it are found in these bytes."""
         owner = self._layout.modules[name].owner
         held = self._of(owner)
         if name not in held:

@@ -6,6 +6,13 @@ import sys
 import linker_environment as env
 import pytest
 
+from envdoctor.linker.conditions import Target
+from envdoctor.linker.instances import Instances
+from envdoctor.linker.layout import Layout
+from envdoctor.linker.reach import Reach
+from envdoctor.linker.world import World
+from envdoctor.probes.distributions import scan
+
 PROVIDER = """
 import contextlib, typing
 from typing import Optional
@@ -139,8 +146,14 @@ def fails(folder, statement="import a; a.g()"):
 
 
 def found(tmp_path, source, **others):
+    """What objects lack, whether or not anybody knows of a release that had it: so the project's own code is read."""
     env.write(tmp_path, a={"a.py": source}, b={"b.py": PROVIDER}, **others)
-    return [one for one in env.missing(tmp_path, sys.version_info[:2]) if one[0] != "info"]
+    layout = Layout(scan([str(tmp_path)]).packages.values())
+    world = World(layout, Target(sys.version_info[:2], "linux"))
+    reach = Reach(layout, world.store, world.resolver, lambda _doing: None)
+    reach.follow()
+    told = Instances(world, reach).all(reach.ways)
+    return [(one.severity, one.consumer, one.line, one.asked) for one in told if one.severity != "info"]
 
 
 @pytest.mark.parametrize(("body", "asked"), CASES.values(), ids=list(CASES))
