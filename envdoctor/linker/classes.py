@@ -180,19 +180,19 @@ class Classes:
                         todo.append((told.value[1], told.value[2]))
         return found
 
-    def derived(self, kind: Kind, word: str, owners: Iterable[str]) -> bool:
-        """Whether a class that is derived from one, in some distributions, has an attribute, or may have it."""
+    def derived(self, kind: Kind, word: str, names: Iterable[str]) -> bool:
+        """Whether a class that is derived from one, in some modules, has an attribute, or may have it."""
         world, own = self._world, (kind.module, kind.number)
         words = (word.encode(), world.resolver.class_name(*own).encode())
-        for owner in owners:
-            for name in world.layout.names.get(owner, ()):
-                native = world.layout.modules[name].kind == "native"
-                text = b"" if native else world.store.packed(name)
-                if not any(one in text for one in words):
-                    continue
-                for number in range(len(world.store.definitions(name).get("classes", ()))):
-                    if own in self.chain(Kind(name, number))[1:]:
-                        there = world.resolver.method(name, number, word)
-                        if (isinstance(there, tuple) and there[:2] not in self.chain(kind)) or there == "unknown":
-                            return True
+        for name in names:
+            if world.layout.modules[name].kind == "native":
+                continue
+            text = world.store.packed(name)
+            if not any(one in text for one in words):
+                continue
+            for number in range(len(world.store.definitions(name).get("classes", ()))):
+                if own in self.chain(Kind(name, number))[1:]:
+                    there = world.resolver.method(name, number, word)
+                    if (isinstance(there, tuple) and there[:2] not in self.chain(kind)) or there == "unknown":
+                        return True
         return False

@@ -150,7 +150,7 @@ class Instances:
         world, (kind, word), lacks = self._world, one[:2], isinstance(one, Lack)
         if lacks and self._lost_only and not self._life(kind, word):
             return False
-        if self._is_derived(kind, word, world.layout.names):
+        if self._is_derived(kind, word):
             return False
         if not lacks:
             return True
@@ -169,10 +169,11 @@ class Instances:
         )
         return any(name[:1] != "_" for record in records for name in record[1])
 
-    def _is_derived(self, kind: Kind, word: str, owners: Iterable[str]) -> bool:
+    def _is_derived(self, kind: Kind, word: str) -> bool:
+        """Whether a class that is derived from one has an attribute, among the modules that anybody imports."""
         key = (kind, word)
         if key not in self._derived:
-            self._derived[key] = self._classes.derived(kind, word, list(owners))
+            self._derived[key] = self._classes.derived(kind, word, self._reach.ways)
         return self._derived[key]
 
     def _is_open(self, kind: Kind) -> bool:
