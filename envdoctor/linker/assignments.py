@@ -203,8 +203,12 @@ def _is_given_name(call: ast.Call) -> bool:
     return any(isinstance(one, ast.Name) and one.id == "__name__" for one in given)
 
 
+#: Where Python looks for modules, and what a reader notes of who changes that.
+_FINDING: dict[Any, str] = {("sys", ("meta_path",)): "loader", ("sys", ("path",)): "paths"}
+
+
 def _method(reader: Reader, call: ast.Call, function: ast.Attribute) -> None:
-    """A call for its effect: on ``globals()``, ``__all__``, ``__path__``, ``sys.meta_path`` or ``sys.modules``."""
+    """A call for its effect: on ``globals()``, ``__all__``, ``__path__`` or the lists and tables of ``sys``."""
     name, owner = function.attr, function.value
     if isinstance(owner, ast.Call) and last(owner.func) in {"globals", "vars", "locals"} and name in _CHANGING:
         _dynamic_names(reader, None)
@@ -218,8 +222,8 @@ def _method(reader: Reader, call: ast.Call, function: ast.Attribute) -> None:
         _export(reader, names)
     elif name in _LISTING and isinstance(owner, ast.Name) and owner.id == "__path__":
         reader.elsewhere = True
-    elif chain(owner) == ("sys", ("meta_path",)):
-        reader.loader = True
+    elif chain(owner) in _FINDING:
+        setattr(reader, _FINDING[chain(owner)], True)
     elif chain(owner) == ("sys", ("modules",)) and name in _CHANGING:
         reader.provided.add("*")
     elif name == "declare_namespace":

@@ -68,7 +68,7 @@ class Reader:
         self.itself: set[str] = set()
         self.exported: list[str] | None = []
         self.dynamic: set[str] = set()
-        self.loader = self.elsewhere = self.fills = False
+        self.loader = self.elsewhere = self.fills = self.paths = False
         self.provided: set[str] = set()
         self.stores: set[tuple[str, str]] = set()
         self.classes: list[list[Any]] = []
@@ -249,6 +249,7 @@ class Reader:
             "path": self.elsewhere,
             "loader": self.loader,
             "fills": self.fills,
+            "paths": self.paths,
             "stores": sorted(self.stores),
             "provides": sorted(self.provided),
             "hints": sorted(self.hints),

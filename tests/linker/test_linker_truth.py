@@ -274,3 +274,13 @@ def test_a_module_that_refuses_to_be_imported(tmp_path, source, top, asked):
     assert [(one.severity, one.kind, one.asked) for one in found] == ([("error", "refused", asked)] if asked else [])
     assert fails(tmp_path) is bool(asked)
     assert all(one.detail.endswith(("too new", "is c now")) for one in found)
+
+
+@pytest.mark.parametrize("there", [True, False])
+def test_what_stands_in_a_folder_that_a_distribution_searches(tmp_path, there):
+    path = "import os, sys\nsys.path.append(os.path.join(os.path.dirname(__file__), '_vendor'))\nimport inner\n"
+    files = {"c/__init__.py": path, **({"c/_vendor/inner.py": ""} if there else {})}
+    env.write(tmp_path, a={"a.py": "import b.sub"}, b={"b/__init__.py": "", "b/sub.py": "import c"}, c=files)
+    errors = [told[3] for told in env.missing(tmp_path, sys.version_info[:2]) if told[0] == "error"]
+    assert fails(tmp_path) is not there
+    assert errors == ([] if there else ["b.sub"])
