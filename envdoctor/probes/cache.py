@@ -23,27 +23,37 @@ def directory() -> str:
 
 
 def read(path: str, limit: int = MOST_BYTES) -> bytes | None:
-    """What :func:`keep` wrote, ``None`` where it is not there, damaged, or where anybody else may have written it.
+    """What :func:`keep` wrote, ``None`` where it is not there, damaged, or where anybody else may have written it."""
+    from binascii import crc32
+
+    data = _bytes(path, limit)
+    return data[_SUM:] if data[:_SUM] == b"%08x\n" % crc32(data[_SUM:]) else None
+
+
+def holds(path: str, data: bytes) -> bool:
+    """Whether :func:`read` returns just this, as far as that takes no sum, nor an import."""
+    return _bytes(path, len(data) + _SUM)[_SUM:] == data
+
+
+def _bytes(path: str, limit: int) -> bytes:
+    """The content of a file that only this user can have written; empty for any other.
 
     A directory of caches may stand in a place that all users share.
     """
-    from binascii import crc32
-
     try:
         if not _is_own(os.stat(os.path.dirname(path))):
-            return None
+            return b""
         descriptor = os.open(path, _READ)
     except (OSError, ValueError):
-        return None
+        return b""
     try:
         status = os.fstat(descriptor)
         whole = _is_own(status) and status.st_size <= limit
-        data = os.read(descriptor, status.st_size + 1) if whole else b""
+        return os.read(descriptor, status.st_size + 1) if whole else b""
     except OSError:
-        return None
+        return b""
     finally:
         os.close(descriptor)
-    return data[_SUM:] if data[:_SUM] == b"%08x\n" % crc32(data[_SUM:]) else None
 
 
 def _is_own(status: os.stat_result) -> bool:
