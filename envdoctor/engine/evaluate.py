@@ -6,9 +6,7 @@ here knows a rule, a package or YAML.
 
 from __future__ import annotations
 
-from envdoctor.engine import installed
-from envdoctor.engine.markers import evaluate as evaluate_marker
-from envdoctor.engine.markers import variables
+from envdoctor.engine import installed, markers
 from envdoctor.engine.versions import within
 from envdoctor.facts import ENV, LIBRARY, LOCAL_MODULE, MODULE, PROCESS, PROJECT, SYSTEM
 from envdoctor.model import Evidence, Location, Record, Unknown
@@ -16,12 +14,10 @@ from envdoctor.model import Evidence, Location, Record, Unknown
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
-    from typing import Any, Optional, TypeVar
+    from typing import Any, Optional
 
     from envdoctor.facts import Kind
     from envdoctor.model import Distribution, Snapshot
-
-    V = TypeVar("V")
 
     Verdict = Optional[bool]
     Condition = list[Any]
@@ -262,7 +258,7 @@ def _absent(condition: Condition, snapshot: Snapshot, trace: Trace) -> Verdict:
 
 
 def _marker(condition: Condition, snapshot: Snapshot, trace: Trace) -> Verdict:
-    verdict = evaluate_marker(condition[1], variables(snapshot))
+    verdict = markers.evaluate(condition[1], markers.variables(snapshot))
     if verdict is None:
         trace.missed("marker", f"the target does not settle {condition[1]}")
     elif verdict:
@@ -270,7 +266,7 @@ def _marker(condition: Condition, snapshot: Snapshot, trace: Trace) -> Verdict:
     return verdict
 
 
-def _look(kind: Kind[str, V], key: str, snapshot: Snapshot, trace: Trace) -> V | Unknown:
+def _look(kind: Kind[str, Any], key: str, snapshot: Snapshot, trace: Trace) -> Any:
     value = snapshot.facts.ask(kind, key)
     if isinstance(value, Unknown) and (kind is not PROCESS or snapshot.target.get("kind") == "process"):
         trace.missed(f"{kind.name}.{key}", value.reason)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
-    from envdoctor.linker.evaluate import Evaluator
+    from envdoctor.linker.module_getattr import Evaluator
 
 
 class _Unknown:

@@ -6,7 +6,7 @@ from abc import ABCMeta
 from typing import TYPE_CHECKING, Any
 
 from envdoctor.linker.answers import Answer, no, unknown, yes
-from envdoctor.linker.evaluate import Evaluator
+from envdoctor.linker.module_getattr import Evaluator
 from envdoctor.linker.run_time import RunTime
 from envdoctor.linker.summary import FROM, IMPORTS, INSTANCE, WRITES_GLOBALS
 from envdoctor.linker.words import Words
