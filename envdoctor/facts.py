@@ -85,6 +85,12 @@ class Record:
         return type(self)(**{**self.as_dict(), **changes})
 
 
+def implementation(name: str) -> Any:
+    """What a row of a registry names as ``module:name``, imported where it is first used."""
+    module, _, attribute = name.partition(":")
+    return getattr(__import__(module, fromlist=[attribute]), attribute)
+
+
 class Unknown(Record):
     """A fact that is not known, with the reason: neither true nor false.
 

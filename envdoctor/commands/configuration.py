@@ -10,6 +10,7 @@ import os
 
 from envdoctor.errors import UsageError
 from envdoctor.probes.distributions import read_bytes
+from envdoctor.renderers import FORMATS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -25,7 +26,7 @@ _LIMIT = 1 << 22
 #: What may be set: one of some words, a flag, or paths from the directory of the file on.
 OPTIONS: dict[str, Any] = {
     "fail-on": ("error", "warning", "info", "never"),
-    "format": ("text", "json", "markdown"),
+    "format": tuple(FORMATS),
     "start-method": ("fork", "spawn", "forkserver"),
     "all": bool,
     "candidates": bool,

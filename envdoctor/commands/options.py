@@ -11,11 +11,12 @@ from envdoctor import doctor
 from envdoctor.commands import instead
 from envdoctor.commands.output import write
 from envdoctor.errors import TargetError, UsageError
+from envdoctor.renderers import FORMATS
 from envdoctor.targets import project as beside
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
     from typing import IO, Any, NoReturn
 
     from envdoctor.model import Snapshot
@@ -229,11 +230,11 @@ def _is_directory(path: str) -> bool:
 def add_output(parser: argparse.ArgumentParser, *, formats: bool = True) -> None:
     """Add the options that say where the result goes and in which form."""
     if formats:
-        add_format(parser, ["text", "json", "markdown"])
+        add_format(parser, FORMATS)
         parser.add_argument("--all", action="store_true", help="all of it: text is otherwise cut after two screens")
     parser.add_argument("-o", "--output", metavar="FILE", help="write to a file instead of stdout")
 
 
-def add_format(parser: argparse.ArgumentParser, formats: Sequence[str]) -> None:
+def add_format(parser: argparse.ArgumentParser, formats: Iterable[str]) -> None:
     """Add the option that says in which form the result is printed."""
-    parser.add_argument("-f", "--format", choices=formats, default="text", help="default: text")
+    parser.add_argument("-f", "--format", choices=[*formats], default="text", help="default: text")

@@ -55,19 +55,19 @@ def rendered(report: Report, form: str, *, plain: bool, everything: bool = False
     from envdoctor.renderers import several
     from envdoctor.renderers.line import colorful
 
-    render = renderers.load(form)
-    if form == "json":  # which alone lists each finding with its own commands
+    render, row = renderers.load(form), renderers.FORMATS[form]
+    if row.document:
         report = doctor.prescribed(report)
-    if form == "markdown":
+    if row.machine:
         report = doctor.of_machine(report)
-    else:  # markdown leaves out more than that
+    if not row.redacts:
         from envdoctor.renderers.secrets import without_secrets
 
         report = without_secrets(report)
     width, height = _size(plain=plain)
     color = not plain and colorful(sys.stdout, os.environ)
     lines = None if everything else SCREENS * height
-    if form != "json" and several.needed(report):
+    if not row.document and several.needed(report):
         shared = lines and max(lines // max(len(report.parts), 1), height // 2)
         return several.render(report, form, lambda one: render(one, width=width, color=color, lines=shared))
     return render(report, width=width, color=color, lines=lines)

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from envdoctor.facts import Record, implementation
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from typing import Protocol
 
     from envdoctor.model import Report
@@ -21,21 +24,39 @@ if TYPE_CHECKING:
             """Put the report into words."""
 
 
-FORMATS = {
-    "text": "envdoctor.renderers.terminal:render",
-    "json": "envdoctor.renderers.json:render",
-    "markdown": "envdoctor.renderers.markdown:render",
+class Format(Record):
+    """How a report is written, and what is made ready for it.
+
+    ``render`` is ``module:function`` (a :class:`Render`). A ``document`` lists each finding with commands of its own,
+    and is one of all environments; other formats have a section for each, below a line that begins with ``heading``,
+    and leave out whole ones after ``limit`` characters. A format that ``redacts`` leaves out more than secrets; one
+    about the ``machine`` shows facts of it.
+    """
+
+    render: str
+    document: bool = False
+    machine: bool = False
+    redacts: bool = False
+    heading: str = ""
+    limit: int | None = None
+
+
+#: GitHub takes 65,536 characters, and whoever files a bug adds some of their own.
+_OF_A_BUG = 60_000
+FORMATS: Mapping[str, Format] = {
+    "text": Format(render="envdoctor.renderers.terminal:render"),
+    "json": Format(render="envdoctor.renderers.json:render", document=True),
+    "markdown": Format(
+        render="envdoctor.renderers.markdown:render", machine=True, redacts=True, heading="## ", limit=_OF_A_BUG
+    ),
 }
 
 
 def load(name: str) -> Render:
     """Import the renderer of one format. Raises :class:`UsageError` for a name that is not in the table."""
-    from importlib import import_module
-
     if name not in FORMATS:
         from envdoctor.errors import UsageError
 
         raise UsageError(f"there is no output format {name!r}; the formats are {', '.join(FORMATS)}")
-    module, _, function = FORMATS[name].partition(":")
-    render: Render = getattr(import_module(module), function)
+    render: Render = implementation(FORMATS[name].render)
     return render

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from envdoctor._version import __version__
 from envdoctor.facts import SYSTEM
-from envdoctor.renderers import layout, line
+from envdoctor.renderers import FORMATS, layout, line
 from envdoctor.renderers.redaction import Redactor
 from envdoctor.talk import safe
 
@@ -22,8 +22,7 @@ if TYPE_CHECKING:
 
     from envdoctor.model import Distribution, Finding, Group, Report
 
-#: GitHub takes 65,536 characters, and whoever files a bug adds some of their own.
-LIMIT = 60_000
+LIMIT = FORMATS["markdown"].limit or 0
 #: So many characters are kept for the last line, and so many may the parts before the list of distributions take.
 _LAST_LINE, _OF_FINDINGS, _OF_KNOWN, _OF_A_LIST = 100, 36_000, 4_000, 5_000
 #: So many characters of a value are shown, and of a command, which is of use only as a whole.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from envdoctor.renderers import layout, line
+from envdoctor.renderers import FORMATS, layout, line
 from envdoctor.talk import safe
 
 TYPE_CHECKING = False
@@ -23,9 +23,10 @@ def needed(report: Report) -> bool:
 def render(report: Report, form: str, one: Callable[[Report], str]) -> str:
     """Write the whole, ending in a newline; ``one`` writes the report of one environment in the same format.
 
-    Markdown ends after :data:`~envdoctor.renderers.markdown.LIMIT` characters, with environments left out whole.
+    A format with a limit of characters ends there, with environments left out whole.
     """
-    mark, gap = ("## ", "\n") if form == "markdown" else ("", "")
+    mark, limit = FORMATS[form].heading, FORMATS[form].limit
+    gap = "\n" if mark else ""
     text = ""
     if report.parts:
         place = line.where(report.snapshot)
@@ -35,7 +36,7 @@ def render(report: Report, form: str, one: Callable[[Report], str]) -> str:
         f"{safe(str(item['path']))}: {line.one_line(str(item['reason']))}"
         for item in report.snapshot.target.get("left_out", ())
     ]
-    room = _room(form)
+    room = None if limit is None else limit - _END
     for part in report.parts or [report]:
         heading = safe(str(part.snapshot.target["environment"])) if report.parts else ""
         section = (f"{mark}{heading}\n{gap}" if heading else "") + one(part).rstrip("\n") + "\n\n"
@@ -44,15 +45,6 @@ def render(report: Report, form: str, one: Callable[[Report], str]) -> str:
         else:
             rows.append(f"{heading}: {layout.tally(part.findings)}, for which there is no room; --python names it")
     return text.rstrip("\n") + "\n" + _left_out(rows, None if room is None else room + _END - len(text))
-
-
-def _room(form: str) -> int | None:
-    """The characters that a format has for the environments; ``None`` for any number."""
-    if form != "markdown":
-        return None
-    from envdoctor.renderers.markdown import LIMIT
-
-    return LIMIT - _END
 
 
 def _left_out(rows: Sequence[str], room: int | None) -> str:
