@@ -5,6 +5,9 @@ from __future__ import annotations
 import os
 import re
 import shlex
+from fnmatch import fnmatchcase
+
+from envdoctor.tools import FORMATS
 
 #: Options that other tools have, and what there is here.
 OPTIONS = {
@@ -20,11 +23,7 @@ PLATFORMS = {
     **dict.fromkeys(("windows", "win", "win64", "nt"), "win32"),
     **dict.fromkeys(("manylinux", "ubuntu", "debian"), "linux"),
 }
-_LOCKS = re.compile(
-    r"(?:uv|poetry|pdm|pixi|pipfile)\.lock|pylock(?:\..+)?\.toml|.*(?:requirements|constraints).*\.(?:txt|in)"
-    r"|(?:environment|.*conda-lock)\.ya?ml|.*\.py\.lock",
-    re.IGNORECASE,
-)
+_PINS = re.compile(r"pixi\.lock|.*(?:requirements|constraints).*\.(?:txt|in)|environment\.ya?ml", re.IGNORECASE)
 _ID = re.compile(r"[a-z0-9]+(?:-[a-z0-9.]+)+")
 
 
@@ -34,13 +33,14 @@ def word(given: str) -> str | None:
 
 
 def _word(given: str, shown: str) -> str | None:
-    if _LOCKS.fullmatch(os.path.basename(given)):
+    name = os.path.basename(given)
+    locks = (glob for row in FORMATS.values() for glob in row.names)
+    if _PINS.fullmatch(name) or any(fnmatchcase(name.lower(), glob) for glob in locks):
         return f"envdoctor -r {shown}"
     if os.path.isdir(given):
         is_environment = any(os.path.exists(os.path.join(given, mark)) for mark in ("pyvenv.cfg", "conda-meta"))
         return f"envdoctor --python {shown}" if is_environment else f"envdoctor --project {shown}"
     if os.path.isfile(given):
-        name = os.path.basename(given)
         if name.startswith("python"):
             return f"envdoctor --python {shown}"
         return f"envdoctor --snapshot {shown}" if name.endswith(".json") else f"envdoctor explain {shown}"

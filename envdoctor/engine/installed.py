@@ -23,14 +23,6 @@ if TYPE_CHECKING:
 
     Defect = tuple[str, list[Evidence], dict[str, str]]
 
-#: The lock files that a project may have, and the command that installs what one of them says.
-SYNCS = {
-    "uv.lock": "uv sync",
-    "poetry.lock": "poetry sync",
-    "pdm.lock": "pdm sync",
-    "Pipfile.lock": "pipenv sync",
-    "pylock.toml": "uv pip sync pylock.toml",
-}
 _OF_METADATA = frozenset(("missing", "incompatible", "requires-python", "platform"))
 _OF_THE_SCAN = frozenset(("leftover", "unreadable", "drift"))
 #: So many names stand in a title.
@@ -211,8 +203,10 @@ def _drift(kind: str, snapshot: Snapshot, requirements: Requirements) -> Iterato
         evidence.append(Evidence(fact="packages." + name, value=str(have.version), source=snapshot.says(have)))
         evidence.append(Evidence(fact="lock." + name, value=version, source=where))
     names = [name for name, _, _ in found]
+    from envdoctor.tools import FORMATS
+
     lock = found[0][2].path.replace("\\", "/").rpartition("/")[2]
-    said = {"found": few(names), "lock": lock, "sync": SYNCS[lock]}
+    said = {"found": few(names), "lock": lock, "sync": FORMATS[lock].sync}
     yield names[0], evidence, {"distribution": names[0], "requirement": lock, **said}
 
 

@@ -12,7 +12,8 @@ from envdoctor.engine.versions import intervals
 from envdoctor.facts import INSTALLER, MANAGER
 from envdoctor.model import Action, Unknown
 from envdoctor.remedies import shell
-from envdoctor.remedies.words import INSTALLERS, OF_PROJECTS, VERBS, Place, is_python, names, readable, remark, words
+from envdoctor.remedies.words import VERBS, Place, is_python, names, readable, remark, words
+from envdoctor.tools import FORMATS, TOOLS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -23,15 +24,6 @@ if TYPE_CHECKING:
     from envdoctor.facts import Questions
     from envdoctor.model import Remedy, Snapshot
 
-#: Lock and project files by the tool that writes them, for targets where nothing is installed yet.
-_FORMATS = {
-    "uv.lock": "uv-project",
-    "poetry.lock": "poetry",
-    "pdm.lock": "pdm",
-    "Pipfile.lock": "pipenv",
-    "environment.yml": "conda",
-    "conda-lock.yml": "conda",
-}
 #: From how many distributions the installer of an environment is guessed.
 _ASKED = 50
 
@@ -139,7 +131,7 @@ def installer(snapshot: Snapshot, action: Action | None = None) -> str | None:
     """What to install with: the tool of the project or lock file, or what installed the distribution in question."""
     about = names(action) if action else []
     if (lock := _lock_of(snapshot)) is not None:
-        tool = _FORMATS.get(lock)
+        tool = FORMATS[lock].tool if lock in FORMATS else None
         first = [*about, *islice(snapshot.packages, 1)][:1]
         return "pip" if tool == "conda" and _callable(snapshot, _of_each(snapshot, first)) == "pip" else tool
     if snapshot.target.get("kind") in {"root", "snapshot", "text"} and not snapshot.python.get("executable"):
@@ -160,7 +152,7 @@ def _callable(snapshot: Snapshot, stated: Iterable[Any]) -> str | None:
     for one in stated:
         tool = "" if isinstance(one, Unknown) or not one else str(one).split()[0].lower()
         here = tool != "pip" or "pip" in snapshot.packages or _lock_of(snapshot) is not None
-        if tool in INSTALLERS and here:
+        if tool in TOOLS and TOOLS[tool].signs and here:
             return tool
     return None
 
@@ -185,7 +177,7 @@ def place_of(snapshot: Snapshot, tool: str, action: Action) -> Place:
     prefix, executable = (_path(snapshot.python.get(key)) for key in ("prefix", "executable"))
     active = os.environ.get("VIRTUAL_ENV") or os.environ.get("CONDA_PREFIX")
     here = not executable or (prefix and active and _same(active, prefix))
-    manager = _manager(snapshot) if tool in {*OF_PROJECTS, "system"} else {}
+    manager = _manager(snapshot) if TOOLS[tool].of_project or tool == "system" else {}
     directory, packages = manager.get("directory"), snapshot.packages
     return Place(
         tool=tool,

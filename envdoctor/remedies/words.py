@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from envdoctor.engine.requirements import canonical, is_name, is_version, normalise, parts
 from envdoctor.model import Record
+from envdoctor.tools import DIRECTORY, PREFIX, PYTHON, TOOLS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -13,50 +14,6 @@ if TYPE_CHECKING:
     from envdoctor.model import Action
 
     Calls = list[list[str]]
-
-#: The words that stand for the interpreter, its environment and the project, left out with the option before them
-#: where that is the active or the current one.
-_PYTHON, _PREFIX, _DIRECTORY = "{python}", "{prefix}", "{directory}"
-
-
-class Tool(Record):
-    """How a tool installs, removes and installs again what is there; nothing where it cannot."""
-
-    install: Sequence[str]
-    uninstall: Sequence[str]
-    reinstall: Sequence[str] = ()
-
-
-TOOLS: Mapping[str, Tool] = {
-    "pip": Tool(
-        install=(_PYTHON, "-m", "pip", "install"),
-        uninstall=(_PYTHON, "-m", "pip", "uninstall", "-y"),
-        reinstall=(_PYTHON, "-m", "pip", "install", "--force-reinstall", "--no-deps"),
-    ),
-    "uv": Tool(
-        install=("uv", "pip", "install", "--python", _PYTHON),
-        uninstall=("uv", "pip", "uninstall", "--python", _PYTHON),
-        reinstall=("uv", "pip", "install", "--python", _PYTHON, "--reinstall", "--no-deps"),
-    ),
-    "uv-project": Tool(
-        install=("uv", "add", "--directory", _DIRECTORY), uninstall=("uv", "remove", "--directory", _DIRECTORY)
-    ),
-    "conda": Tool(
-        install=("conda", "install", "--prefix", _PREFIX),
-        uninstall=("conda", "remove", "--prefix", _PREFIX),
-        reinstall=("conda", "install", "--prefix", _PREFIX, "--force-reinstall"),
-    ),
-    "poetry": Tool(
-        install=("poetry", "add", "--directory", _DIRECTORY), uninstall=("poetry", "remove", "--directory", _DIRECTORY)
-    ),
-    "pdm": Tool(install=("pdm", "add", "--project", _DIRECTORY), uninstall=("pdm", "remove", "--project", _DIRECTORY)),
-    "pipenv": Tool(install=("pipenv", "install"), uninstall=("pipenv", "uninstall")),
-    "system": Tool(install=(".venv/bin/python", "-m", "pip", "install"), uninstall=()),
-}
-#: The tools that say of themselves what they have installed.
-INSTALLERS = ("pip", "uv", "conda", "poetry", "pdm", "pipenv")
-#: The tools that write down what a project requires.
-OF_PROJECTS = ("uv-project", "poetry", "pdm", "pipenv")
 
 
 class Place(Record):
@@ -137,7 +94,7 @@ _EMPTY = (
 
 def _told(words: Sequence[str], place: Place) -> list[str]:
     """The words of a tool for a place."""
-    values = {_PYTHON: place.python, _PREFIX: place.prefix, _DIRECTORY: place.directory}
+    values = {PYTHON: place.python, PREFIX: place.prefix, DIRECTORY: place.directory}
     said: list[str] = []
     for word in words:
         if values.get(word, word) is not None:
@@ -155,7 +112,7 @@ def _install(action: Action, place: Place) -> Calls:
     if python is not None:
         return _other_python(python, place)
     tool = place.tool
-    if tool in OF_PROJECTS:
+    if TOOLS[tool].of_project:
         return _added(wanted, place)
     if tool == "system":
         return [[place.python or "python3", "-m", "venv", ".venv"], [*TOOLS[tool].install, *map(canonical, wanted)]]
@@ -181,7 +138,7 @@ def _added(wanted: Sequence[Parts], place: Place) -> Calls:
             added.setdefault(tuple(direct.get(name, ())), []).append(canonical(found))
     calls = [[*_told(TOOLS[place.tool].install, place), *options, *texts] for options, texts in added.items()]
     if moved:
-        lock, sync = (_told(("uv", verb, "--directory", _DIRECTORY), place) for verb in ("lock", "sync"))
+        lock, sync = (_told(("uv", verb, "--directory", DIRECTORY), place) for verb in ("lock", "sync"))
         calls += [[*lock, *moved], sync]
     return calls
 
@@ -198,7 +155,7 @@ def _other_python(python: Parts, place: Place) -> Calls:
     if place.tool == "uv" and python[2]:
         return [["uv", "venv", "--python", python[2]]]
     if place.tool == "uv-project" and python[2]:
-        return [[*_told(("uv", "sync", "--directory", _DIRECTORY), place), "--python", python[2]]]
+        return [[*_told(("uv", "sync", "--directory", DIRECTORY), place), "--python", python[2]]]
     return []
 
 
@@ -207,7 +164,7 @@ def _uninstall(action: Action, place: Place) -> Calls:
     removal = TOOLS[place.tool].uninstall
     if not removal or not action.packages:
         return []
-    if place.tool not in OF_PROJECTS or place.direct is None:
+    if not TOOLS[place.tool].of_project or place.direct is None:
         return [[*_told(removal, place), *action.packages]]
     if not place.direct.keys() >= {normalise(name) for name in action.packages}:
         return []
@@ -223,7 +180,7 @@ def _reinstall(action: Action, place: Place) -> Calls:
         return []
     if place.tool == "uv-project":
         chosen = [word for name in action.packages for word in ("--reinstall-package", name)]
-        return [[*_told(("uv", "sync", "--directory", _DIRECTORY), place), *chosen]]
+        return [[*_told(("uv", "sync", "--directory", DIRECTORY), place), *chosen]]
     again = TOOLS[place.tool].reinstall or TOOLS["pip" if "pip" in place.versions else "uv"].reinstall
     versions = {name: place.versions.get(name) or "" for name in action.packages}
     named = [f"{name}=={version}" if is_version(version) else name for name, version in versions.items()]

@@ -9,7 +9,6 @@ from __future__ import annotations
 import os
 import sys
 
-from envdoctor.engine.installed import SYNCS
 from envdoctor.model import Record, UnknownFact
 from envdoctor.probes import distributions
 
@@ -64,7 +63,9 @@ def project_of(prefix: str) -> str | None:
 
 def lock_of(directory: str) -> str | None:
     """The path of the lock file in a directory, ``None`` where there is none."""
-    paths = [os.path.join(directory, name) for name in SYNCS]
+    from envdoctor.tools import LOCKS
+
+    paths = [os.path.join(directory, name) for name in LOCKS]
     return next(filter(os.path.isfile, paths), None)
 
 

@@ -50,7 +50,7 @@ def differences(lock: str, snapshot: Snapshot) -> list[tuple[str, str, Location]
 def pinned(path: str) -> dict[str, set[str]]:
     """The versions that the lines of a lock file state, by normalised name; none where it cannot be read."""
     text = (read_bytes(path, _LARGEST) or b"").decode("utf-8", "replace").replace("\r\n", "\n")
-    pairs = _of_json(text) if path.endswith("Pipfile.lock") else _of_toml(text)
+    pairs = _of_json(text) if text.lstrip()[:1] == "{" else _of_toml(text)
     found: dict[str, set[str]] = {}
     for name, version in pairs:
         found.setdefault(normalise(name), set()).add(version)

@@ -10,6 +10,7 @@ import os
 from envdoctor.engine.requirements import is_name
 from envdoctor.errors import ProbeError
 from envdoctor.probes.distributions import read_text
+from envdoctor.tools import FORMATS, LOCKS, TOOLS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -20,8 +21,6 @@ if TYPE_CHECKING:
 
     Found = tuple[Iterable[Edge], list[str]]
 
-#: What a project's tool leaves beside its environment.
-_LOCKS = {"uv.lock": "uv-project", "poetry.lock": "poetry", "pdm.lock": "pdm", "Pipfile.lock": "pipenv"}
 _MANAGED = "EXTERNALLY-MANAGED"
 _PATH_LIMIT = 4096
 
@@ -45,8 +44,9 @@ def of_environment(prefix: str, paths: Sequence[str]) -> dict[str, Any] | None:
 
 def of_project(directory: str) -> dict[str, Any] | None:
     """The tool that locked the project in a directory, and what the project requires itself."""
-    for lock, tool in _LOCKS.items():
-        if os.path.isfile(os.path.join(directory, lock)):
+    for lock in LOCKS:
+        tool = FORMATS[lock].tool
+        if tool and os.path.isfile(os.path.join(directory, lock)):
             return {"tool": tool, "directory": directory, "direct": direct(directory, tool)}
     return None
 
@@ -75,11 +75,6 @@ def _of_pipfile(data: dict[str, Any], tool: str) -> Iterator[Found]:
     yield poetry_edges(table(data.get("dev-packages"))), ["--dev"]
 
 
-#: How each tool names a group of requirements, and an extra.
-_GROUPS = {"uv-project": ["--group"], "poetry": ["--group"], "pdm": ["--dev", "--group"]}
-_EXTRAS = {"uv-project": ["--optional"], "poetry": ["--optional"], "pdm": ["--group"]}
-
-
 def _of_pyproject(data: dict[str, Any], tool: str) -> Iterator[Found]:
     from envdoctor.targets.locks.contents import table
     from envdoctor.targets.locks.project import edges, poetry_edges
@@ -90,13 +85,13 @@ def _of_pyproject(data: dict[str, Any], tool: str) -> Iterator[Found]:
     yield poetry_edges(table(poetry.get("dependencies"))), []
     yield edges(table(tools.get("uv")).get("dev-dependencies", [])), ["--dev"]
     for group, listed in table(project.get("optional-dependencies")).items():
-        yield edges(listed), _named(_EXTRAS[tool], group)
+        yield edges(listed), _named(TOOLS[tool].extra, group)
     for listed in (table(data.get("dependency-groups")), table(pdm.get("dev-dependencies"))):
         for group, required in listed.items():
-            yield edges(required), _named(_GROUPS[tool], group)
+            yield edges(required), _named(TOOLS[tool].group, group)
     for group, listed in table(poetry.get("group")).items():
-        yield poetry_edges(table(table(listed).get("dependencies"))), _named(_GROUPS[tool], group)
+        yield poetry_edges(table(table(listed).get("dependencies"))), _named(TOOLS[tool].group, group)
 
 
-def _named(option: list[str], group: str) -> list[str]:
+def _named(option: Sequence[str], group: str) -> list[str]:
     return [*option, group] if is_name(group) else []

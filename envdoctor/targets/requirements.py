@@ -16,6 +16,7 @@ from envdoctor.targets import markers
 from envdoctor.targets.locks.choose import choose
 from envdoctor.targets.locks.contents import Stated, load, note
 from envdoctor.targets.readable import NO_VERSION
+from envdoctor.tools import FORMATS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -25,31 +26,6 @@ if TYPE_CHECKING:
     from envdoctor.model import UnknownFact
     from envdoctor.targets.locks.contents import Contents, Entry, Source
 
-_LOCKS = "envdoctor.targets.locks."
-#: Pattern of the file name, name of the format, reader.
-FORMATS = (
-    ("pylock.toml", "pylock.toml", _LOCKS + "pylock"),
-    ("pylock.*.toml", "pylock.toml", _LOCKS + "pylock"),
-    ("uv.lock", "uv.lock", _LOCKS + "uv"),
-    ("*.py.lock", "uv.lock", _LOCKS + "uv"),
-    ("poetry.lock", "poetry.lock", _LOCKS + "poetry"),
-    ("pdm.lock", "pdm.lock", _LOCKS + "pdm"),
-    ("pipfile.lock", "Pipfile.lock", _LOCKS + "pipenv"),
-    ("*conda-lock*.y*ml", "conda-lock.yml", _LOCKS + "conda_lock"),
-)
-#: What a file of another name must contain, tried in this order.
-CONTENTS = (
-    (r"^(?:content-hash|python-versions)[ ]?=", "poetry.lock", _LOCKS + "poetry"),
-    (r"^(?:lock-version|\[\[packages\]\])", "pylock.toml", _LOCKS + "pylock"),
-    (r"^(?:content_hash|lock_version)[ ]?=", "pdm.lock", _LOCKS + "pdm"),
-    (r"^\[\[package\]\]", "uv.lock", _LOCKS + "uv"),
-    (r"\A\s*\{", "Pipfile.lock", _LOCKS + "pipenv"),
-    (r"^package:[ ]*$", "conda-lock.yml", _LOCKS + "conda_lock"),
-    (r"^[\"']?dependencies[\"']?:", "environment.yml", _LOCKS + "conda_environment"),
-    ("", "requirements.txt", _LOCKS + "requirements_file"),
-)
-#: The formats whose versions are those of conda, which are not all PEP 440.
-_OF_CONDA = ("conda-lock.yml", "environment.yml")
 #: Files that people give by mistake, and what to give instead.
 _OTHERS = (
     ("pyproject.toml", "give the lock file beside it, such as uv.lock, poetry.lock or pdm.lock, or add --resolve"),
@@ -78,13 +54,14 @@ def read(
     stated = Stated(python_version=python_version, platform=platform, machine=machine)
     stated.markers()
     source = load(path)
-    name, reader = _format(source, resolve=resolve)
+    name = _format(source, resolve=resolve)
+    known = FORMATS["requirements.txt" if resolve else name]
     if resolve:
         from envdoctor.targets.resolve import resolve as ask_uv
 
         source, stated = ask_uv(source, stated)
-    contents: Contents = import_module(reader).read(source, stated)
-    packages, notes = choose(contents.entries if name in _OF_CONDA else map(_readable, contents.entries))
+    contents: Contents = import_module(known.reader).read(source, stated)
+    packages, notes = choose(contents.entries if known.of_conda else map(_readable, contents.entries))
     python = {"version": version} if (version := _python(stated, contents)) else {}
     target = {"kind": "requirements", "path": path, "format": name, **({"resolved": "uv"} if resolve else {})}
     return Snapshot(
@@ -107,24 +84,24 @@ def _readable(entry: Entry) -> Entry:
     return entry.replace(version=None, reason=f"{entry.where}: {NO_VERSION}")  # type: ignore[no-any-return]
 
 
-def _format(source: Source, *, resolve: bool) -> tuple[str, str]:
-    """The name of a file's format and its reader; what is to be resolved is read as uv writes it."""
+def _format(source: Source, *, resolve: bool) -> str:
+    """The name of a file's format; of one that is to be resolved also that of a project's file."""
     name = source.name.lower()
     if resolve:
-        known = name if name in _RESOLVABLE else _format(source, resolve=False)[0]
+        known = name if name in _RESOLVABLE else _format(source, resolve=False)
         if known not in {"requirements.txt", *_RESOLVABLE}:
             raise UsageError(f"{source.path} is no file that uv resolves, but of the format {known}: omit --resolve")
-        return known, _LOCKS + "requirements_file"
+        return known
     for other, instead in _OTHERS:
         if name == other:
             raise ProbeError(f"{source.path} does not say which versions would be installed: {instead}")
-    for pattern, known, reader in FORMATS:
-        if fnmatchcase(name, pattern):
-            return known, reader
+    for known, row in FORMATS.items():
+        if any(fnmatchcase(name, pattern) for pattern in row.names):
+            return known
     if name.endswith((".yml", ".yaml")) and not re.search(r"^package:[ ]*$", source.text, re.MULTILINE):
-        return "environment.yml", _LOCKS + "conda_environment"
+        return "environment.yml"
     first = source.text[:200_000] + source.text[-2_000:]
-    return next((known, reader) for pattern, known, reader in CONTENTS if re.search(pattern, first, re.MULTILINE))
+    return next(known for known, row in FORMATS.items() if re.search(row.contains, first, re.MULTILINE))
 
 
 def _python(stated: Stated, contents: Contents) -> str | None:
