@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 from envdoctor.engine.derived_case import filled
 from envdoctor.engine.derived_words import CURES
-from envdoctor.engine.diagnose import INSTALLS
 from envdoctor.engine.requirements import parse
 from envdoctor.model import Action, Remedy
+from envdoctor.remedy_kinds import verb_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -164,5 +164,5 @@ def _remedy(kind: str, at: str = "run", **fields: Any) -> Remedy:
     named: dict[str, Any] = {
         f"{key}s": (fields[key],) for key in ("requirement", "package") if kind != "change" and fields.get(key)
     }
-    action = Action(verb=INSTALLS.get(kind, kind), at=at, **named)
+    action = Action(verb=verb_of(kind), at=at, **named)
     return Remedy(kind=kind, at=at, action=action, safety="manual" if kind == "change" else "workaround", **fields)

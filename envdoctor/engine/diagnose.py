@@ -162,8 +162,10 @@ def remedies(texts: Mapping[str, Any], names: Mapping[str, str], snapshot: Snaps
 
 def _action(values: Mapping[str, Any], requirements: Sequence[str], packages: Sequence[str]) -> Action:
     """What a remedy does, with requirements as the rule and the metadata write them."""
+    from envdoctor.remedy_kinds import verb_of
+
     return Action(
-        verb=INSTALLS.get(values["kind"], values["kind"]),
+        verb=verb_of(values["kind"]),
         requirements=tuple(requirements),
         packages=tuple(packages),
         **{key: values[key] for key in ("file", "key", "name", "to", "at") if key in values},
@@ -172,5 +174,3 @@ def _action(values: Mapping[str, Any], requirements: Sequence[str], packages: Se
 
 #: What of a remedy is a sentence.
 _IN_WORDS = ("text", "effect")
-#: The verbs of rules that all end in an installed requirement.
-INSTALLS = dict.fromkeys(("upgrade", "downgrade", "pin", "install"), "install")

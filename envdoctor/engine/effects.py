@@ -9,7 +9,9 @@ from __future__ import annotations
 from envdoctor import facts as kinds
 from envdoctor.engine.requirements import normalise, parts
 from envdoctor.engine.versions import within
+from envdoctor.facts import implementation
 from envdoctor.model import Distribution, Record, Unknown
+from envdoctor.remedy_kinds import KINDS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -59,7 +61,7 @@ def _pinned(specifier: str) -> str | None:
 def _packages(snapshot: Snapshot, action: Action) -> dict[str, Distribution]:
     """The distributions after an action; what one that is removed has hidden comes to light."""
     packages = dict(snapshot.packages)
-    for name in map(normalise, action.packages if action.verb in {"uninstall", "replace"} else ()):
+    for name in map(normalise, action.packages if KINDS[action.verb].removes else ()):
         packages.pop(name, None)
         packages.update((one.name, one) for one in reversed(snapshot.duplicates) if one.name == name)
     for found in map(parts, action.requirements):
@@ -85,11 +87,14 @@ class Effect(Record):
     def of(self, kind: Kind[Any, Any], key: Any, value: Any) -> Any:
         """The value of a fact afterwards."""
         row = _ROWS.get(kind)
-        return value if row is None or isinstance(value, Unknown) else row(self, key, value)
+        if row is not None and not isinstance(value, Unknown):
+            value = row(self, key, value)
+        change = KINDS[self.action.verb].changes.get(kind.name)
+        return value if change is None or isinstance(value, Unknown) else implementation(change)(self, key, value)
 
     def is_new(self, name: str) -> bool:
         """Whether a distribution is installed, exchanged, removed or written anew."""
-        again = self.action.verb == "reinstall" and name in map(normalise, self.action.packages)
+        again = KINDS[self.action.verb].renews and name in map(normalise, self.action.packages)
         return again or self.packages.get(name) is not self.before.get(name)
 
     def touches(self) -> bool:
@@ -138,9 +143,10 @@ def _installed(effect: Effect, defect: str, value: Any) -> Any:
     return left if new <= cured else _unknown("what differs from the lock file", effect.action)
 
 
-def _config(effect: Effect, key: tuple[str, str], value: Any) -> Any:
+def entry(effect: Effect, key: tuple[str, str], value: Any) -> Any:
+    """The entries of configuration after one of them is set."""
     action = effect.action
-    if action.verb != "set" or not str(action.key).endswith(key[1].rpartition(".")[2]):
+    if not str(action.key).endswith(key[1].rpartition(".")[2]):
         return value
     same = [(one["file"], one["key"]) == (action.file, action.key) for one in value.found]
     if not any(same):
@@ -148,12 +154,14 @@ def _config(effect: Effect, key: tuple[str, str], value: Any) -> Any:
     return value.replace(found=[{**one, "value": action.to} if hit else one for one, hit in zip(value.found, same)])
 
 
-def _env(effect: Effect, name: str, value: Any) -> Any:
-    return str(effect.action.to) if (effect.action.verb, effect.action.name) == ("setenv", name) else value
+def variable(effect: Effect, name: str, value: Any) -> Any:
+    """An environment variable after one is set."""
+    return str(effect.action.to) if effect.action.name == name else value
 
 
-def _source(effect: Effect, _: str, value: Any) -> Any:
-    return _unknown("the source", effect.action) if effect.action.verb == "change" else value
+def source(effect: Effect, _: str, value: Any) -> Any:
+    """Whatever is changed by hand may be in the source."""
+    return _unknown("the source", effect.action)
 
 
 #: What an action may change, by kind of fact; the others it leaves as they are.
@@ -164,7 +172,4 @@ _ROWS: Mapping[Kind[Any, Any], Callable[[Effect, Any, Any], Any]] = {
     kinds.IMPORTABLE: _importable,
     kinds.INSTALLER: _installer,
     kinds.INSTALLED: _installed,
-    kinds.CONFIG: _config,
-    kinds.ENV: _env,
-    kinds.SOURCE: _source,
 }

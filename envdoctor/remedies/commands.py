@@ -9,10 +9,11 @@ from itertools import islice
 from envdoctor.engine.installed import few
 from envdoctor.engine.requirements import canonical, normalise, parts
 from envdoctor.engine.versions import intervals
-from envdoctor.facts import INSTALLER, MANAGER
+from envdoctor.facts import INSTALLER, MANAGER, implementation
 from envdoctor.model import Action, Unknown
 from envdoctor.remedies import shell
-from envdoctor.remedies.words import VERBS, Place, is_python, names, readable, remark, words
+from envdoctor.remedies.words import Place, is_python, names, readable, remark, words
+from envdoctor.remedy_kinds import KINDS
 from envdoctor.tools import FORMATS, TOOLS
 
 TYPE_CHECKING = False
@@ -49,11 +50,12 @@ def with_command(remedy: Remedy, snapshot: Snapshot) -> Remedy | None:
 
 
 def _commanded(remedy: Remedy, action: Action, snapshot: Snapshot) -> Remedy:
-    if action.at != "run" or action.verb not in {*VERBS, "setenv"}:
+    kind = KINDS[action.verb]
+    if action.at != "run" or not kind.typed:
         return remedy
     system, said, more = system_of(snapshot), None, None
-    if action.verb == "setenv":
-        said = shell.assignment(str(action.name), str(action.to), system)
+    if kind.line:
+        said = implementation(kind.line)(action, system)
     else:
         tool = installer(snapshot, action)
         if tool is None:
@@ -99,7 +101,7 @@ def _alike(remedies: Sequence[Remedy], snapshot: Snapshot) -> list[Action]:
     """What remedies do, where one command can do all of it; else nothing."""
     actions = [one.action for one in remedies if one.action is not None]
     ways = {(one.verb, one.at, installer(snapshot, one)) for one in actions}
-    joinable = bool(actions) and actions[0].verb in {"install", "uninstall", "reinstall"}
+    joinable = bool(actions) and KINDS[actions[0].verb].joinable
     same = len(ways) == len({one.safety for one in remedies}) == 1 and len(actions) == len(remedies)
     return actions if joinable and same else []
 

@@ -10,6 +10,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from envdoctor.model import Action
+
 WINDOWS = "win32"
 _LETTERS = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-./\\:=+!")
 #: What stands for itself in the shells of all other systems.
@@ -46,8 +48,9 @@ def _verbatim(word: str) -> str:
     return "'" + word.translate(_SINGLE) + "'"
 
 
-def assignment(name: str, value: str, system: str) -> str:
+def variable(action: Action, system: str) -> str:
     """The line that sets an environment variable for what is called after it."""
+    name, value = str(action.name), str(action.to)
     if system != WINDOWS:
         return f"export {name}={quote(value, system)}"
     return f"$env:{name} = " + (f'"{value}"' if set(value) <= _QUOTABLE else _verbatim(value))

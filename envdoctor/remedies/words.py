@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from envdoctor.engine.requirements import canonical, is_name, is_version, normalise, parts
+from envdoctor.facts import implementation
 from envdoctor.model import Record
+from envdoctor.remedy_kinds import KINDS
 from envdoctor.tools import DIRECTORY, PREFIX, PYTHON, TOOLS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from envdoctor.engine.requirements import Parts
     from envdoctor.model import Action
@@ -55,8 +57,8 @@ def names(action: Action) -> list[str]:
 
 def words(action: Action, place: Place) -> Calls:
     """What to call, in order; empty where no tool carries the action out."""
-    make = VERBS.get(action.verb)
-    calls = make(action, place) if make and action.at == "run" else []
+    make = KINDS[action.verb].words if action.at == "run" else ""
+    calls: Calls = implementation(make)(action, place) if make else []
     if calls and place.tool == "pipenv" and place.directory is not None:
         return [["cd", place.directory], *calls]  # it has no option for that
     return calls
@@ -64,7 +66,7 @@ def words(action: Action, place: Place) -> Calls:
 
 def remark(action: Action, place: Place) -> str | None:
     """What else to know of the words for an action, or why there are none."""
-    if action.at != "run" or action.verb not in VERBS:
+    if action.at != "run" or not KINDS[action.verb].words:
         return None
     python = next((found for found in map(parts, action.requirements) if found and is_python(found)), None)
     if place.tool == "system" and python is None:
@@ -106,7 +108,8 @@ def _told(words: Sequence[str], place: Place) -> list[str]:
     return said
 
 
-def _install(action: Action, place: Place) -> Calls:
+def install(action: Action, place: Place) -> Calls:
+    """The calls that end in installed requirements."""
     wanted = [found for found in map(parts, action.requirements) if found]
     python = next((found for found in wanted if is_python(found)), None)
     if python is not None:
@@ -159,7 +162,7 @@ def _other_python(python: Parts, place: Place) -> Calls:
     return []
 
 
-def _uninstall(action: Action, place: Place) -> Calls:
+def uninstall(action: Action, place: Place) -> Calls:
     """A project's tool removes what the project requires itself; the rest goes with what requires it."""
     removal = TOOLS[place.tool].uninstall
     if not removal or not action.packages:
@@ -174,7 +177,7 @@ def _uninstall(action: Action, place: Place) -> Calls:
     return [[*_told(removal, place), *options, *names] for options, names in groups.items()]
 
 
-def _reinstall(action: Action, place: Place) -> Calls:
+def reinstall(action: Action, place: Place) -> Calls:
     """Only what is installed can be installed again; where the tool cannot, any installer will do."""
     if not place.installed or not action.packages or place.tool == "system":
         return []
@@ -187,15 +190,7 @@ def _reinstall(action: Action, place: Place) -> Calls:
     return [[*_told(again, place), *named]]
 
 
-def _replace(action: Action, place: Place) -> Calls:
-    removal, installation = _uninstall(action, place), _install(action, place)
+def replace(action: Action, place: Place) -> Calls:
+    """The calls that remove, and then install."""
+    removal, installation = uninstall(action, place), install(action, place)
     return [*removal, *installation] if removal and installation else []
-
-
-#: The verbs that a tool can carry out.
-VERBS: Mapping[str, Callable[[Action, Place], Calls]] = {
-    "install": _install,
-    "uninstall": _uninstall,
-    "reinstall": _reinstall,
-    "replace": _replace,
-}

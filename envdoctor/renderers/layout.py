@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from envdoctor.facts import implementation
 from envdoctor.model import IMPACTS, SEVERITIES, Group, Record
+from envdoctor.remedy_kinds import KINDS
 from envdoctor.renderers.line import chosen, count, few, one_line, python, short, where
 from envdoctor.talk import safe
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Sequence
 
     from envdoctor.model import Evidence, Finding, Remedy, Report
 
@@ -235,7 +237,8 @@ def found(evidence: Evidence) -> str:
 
 def way(remedy: Remedy) -> Way:
     """Put a remedy into words. A command is given exactly as it is to be typed."""
-    text = safe(remedy.command) if remedy.command else one_line(_VERBS.get(remedy.kind, _other)(remedy))
+    kind = KINDS.get(remedy.kind) or KINDS["change"]
+    text = safe(remedy.command) if remedy.command else one_line(implementation(kind.said)(remedy))
     remarks = []
     if remedy.command and remedy.text:
         remarks.append(one_line(remedy.text))
@@ -245,13 +248,14 @@ def way(remedy: Remedy) -> Way:
     return Way(text=text, typed=bool(remedy.command), tag=tag, cost=one_line(remedy.effect or ""), remarks=remarks)
 
 
-def _require(remedy: Remedy) -> str:
+def required(remedy: Remedy) -> str:
+    """A requirement to end up with, of a distribution or of Python itself."""
     requirement = (remedy.requirement or "").strip()
     python_itself = requirement[:6].lower() == "python" and requirement[6:7] in " <>=!~"
     return f"use Python {requirement[6:].strip()}" if python_itself else f"{remedy.kind} {requirement}"
 
 
-def _set(remedy: Remedy) -> str:
+def entry(remedy: Remedy) -> str:
     """A configuration entry to write; in the form of its file, and with the line where that is known."""
     file, key = remedy.file or "", remedy.key or ""
     sign = ": " if file.endswith((".yaml", ".yml", ".json")) else " = "
@@ -260,7 +264,13 @@ def _set(remedy: Remedy) -> str:
     return f"in {file}, line {remedy.line}, write {key.rpartition('.')[2]}{sign}{_value(remedy.to)}"
 
 
-def _setenv(remedy: Remedy) -> str:
+def replaced(remedy: Remedy) -> str:
+    """What is removed, and what is installed instead."""
+    return f"replace {remedy.package} with {remedy.requirement}"
+
+
+def variable(remedy: Remedy) -> str:
+    """An environment variable to set."""
     return f"set the environment variable {remedy.name}={remedy.to}"
 
 
@@ -271,19 +281,9 @@ def _value(value: object) -> str:
     return value if isinstance(value, str) and re.fullmatch(r"[A-Za-z_][\w./-]*", value) else json.dumps(value)
 
 
-def _other(remedy: Remedy) -> str:
+def told(remedy: Remedy) -> str:
+    """Advice in words, or the verb and what it is about."""
     return remedy.text or " ".join(filter(None, (remedy.kind, remedy.package or remedy.requirement)))
-
-
-_VERBS: Mapping[str, Callable[[Remedy], str]] = {
-    "upgrade": _require,
-    "downgrade": _require,
-    "pin": _require,
-    "install": _require,
-    "replace": lambda remedy: f"replace {remedy.package} with {remedy.requirement}",
-    "set": _set,
-    "setenv": _setenv,
-}
 
 
 def understood(report: Report) -> list[tuple[str, str]]:

@@ -1,4 +1,4 @@
-"""The remedies of a rule: one table row for each verb, one for each thing a remedy may say besides."""
+"""Reads the remedies of a rule: the values of the verbs, and what any remedy may say besides."""
 
 from __future__ import annotations
 
@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 from packaging.requirements import InvalidRequirement, Requirement
 
+from envdoctor.facts import implementation
 from envdoctor.model import SAFETIES
+from envdoctor.remedy_kinds import KINDS
 from envdoctor.rulebase.conditions import read_condition
 from envdoctor.rulebase.document import shorten
 from envdoctor.rulebase.placeholders import filled
@@ -31,18 +33,18 @@ def read_remedies(node: Node) -> list[dict[str, Any]]:
 
 
 def _remedy(node: Node) -> dict[str, Any]:
-    fields = node.fields([*VERBS, *MODIFIERS, "with"])
-    verbs = [word for word in fields if word in VERBS]
+    fields = node.fields([*KINDS, *MODIFIERS, "with"])
+    verbs = [word for word in fields if word in KINDS]
     if len(verbs) != 1:
-        node.complain(f"a remedy needs exactly one verb, here it has {len(verbs)}; one of: {', '.join(VERBS)}")
+        node.complain(f"a remedy needs exactly one verb, here it has {len(verbs)}; one of: {', '.join(KINDS)}")
         return {}
-    verb = verbs[0]
-    remedy = {"kind": verb, **VERBS[verb](fields[verb])}
-    if verb == "replace":
+    verb, row = verbs[0], KINDS[verbs[0]]
+    remedy = {"kind": verb, **implementation(row.reads)(fields[verb])}
+    if row.instead:
         _with(node, fields, remedy)
     elif "with" in fields:
         fields["with"].complain("`with` belongs to `replace`; leave it out")
-    remedy["safety"] = "manual" if verb == "change" else "safe"
+    remedy["safety"] = row.safety
     remedy["at"] = "run"
     remedy.update({word: MODIFIERS[word](fields[word]) for word in MODIFIERS if word in fields})
     if remedy["safety"] == "workaround" and "effect" not in remedy and isinstance(node.value, dict):
@@ -52,12 +54,18 @@ def _remedy(node: Node) -> dict[str, Any]:
 
 def _with(node: Node, fields: Mapping[str, Node], remedy: dict[str, Any]) -> None:
     if "with" in fields:
-        remedy.update(_requirements(fields["with"]))
+        remedy.update(requirements(fields["with"]))
     else:
         node.complain("`replace` needs what to install instead; add `with: name>=1.2`")
 
 
-def _requirements(node: Node, *, bounded: bool = False) -> dict[str, Any]:
+def bounded(node: Node) -> dict[str, Any]:
+    """Requirements that make no sense without a version."""
+    return requirements(node, bounded=True)
+
+
+def requirements(node: Node, *, bounded: bool = False) -> dict[str, Any]:
+    """One requirement, or several."""
     items = node.items_or_self()
     if not items:
         node.complain(f"`{node.name()}` needs a requirement such as name>=1.2")
@@ -85,7 +93,8 @@ def _requirement(node: Node, *, bounded: bool) -> str:
     return text
 
 
-def _distributions(node: Node) -> dict[str, Any]:
+def distributions(node: Node) -> dict[str, Any]:
+    """The names of distributions."""
     items = node.items_or_self()
     if not items:
         node.complain(f"`{node.name()}` needs the name of a distribution")
@@ -97,17 +106,19 @@ def _distributions(node: Node) -> dict[str, Any]:
     return {"package": " ".join(found)}
 
 
-def _set(node: Node) -> dict[str, Any]:
+def entry(node: Node) -> dict[str, Any]:
+    """An entry of a configuration file, and its value."""
     fields = node.fields(("file", "key", "to"), needed=("file", "key", "to"))
-    entry: dict[str, Any] = {key: fields[key].text() for key in ("file", "key") if key in fields}
+    found: dict[str, Any] = {key: fields[key].text() for key in ("file", "key") if key in fields}
     if "to" in fields:
-        entry["to"] = fields["to"].value
-        if isinstance(entry["to"], (dict, list)):
+        found["to"] = fields["to"].value
+        if isinstance(found["to"], (dict, list)):
             fields["to"].complain("`to` takes one value; write a further remedy for each further entry")
-    return entry
+    return found
 
 
-def _setenv(node: Node) -> dict[str, Any]:
+def variable(node: Node) -> dict[str, Any]:
+    """An environment variable, and its value."""
     entries = node.entries()
     if len(entries) > 1:
         node.complain("`setenv` takes one variable; write a remedy for each")
@@ -118,19 +129,11 @@ def _setenv(node: Node) -> dict[str, Any]:
     return {}
 
 
-#: How the value of each verb is read, giving the remedy's fields.
-VERBS: dict[str, Callable[[Node], dict[str, Any]]] = {
-    "upgrade": lambda node: _requirements(node, bounded=True),
-    "downgrade": lambda node: _requirements(node, bounded=True),
-    "pin": lambda node: _requirements(node, bounded=True),
-    "install": _requirements,
-    "uninstall": _distributions,
-    "reinstall": _distributions,
-    "replace": _distributions,
-    "set": _set,
-    "setenv": _setenv,
-    "change": lambda node: {"text": node.text()},
-}
+def text(node: Node) -> dict[str, Any]:
+    """What to do, in words."""
+    return {"text": node.text()}
+
+
 #: What any remedy may say besides.
 MODIFIERS: dict[str, Callable[[Node], Any]] = {
     "when": read_condition,

@@ -110,9 +110,9 @@ def _proven(status: str, proof: Mapping[str, Any] | None) -> str:
 
 def _remedy(remedy: Mapping[str, Any]) -> str:
     what = remedy.get("requirement") or ", ".join(remedy.get("requirements", ())) or remedy.get("package") or ""
-    if remedy["kind"] == "change":
+    if "text" in remedy:
         said = _said(remedy["text"])
-    elif remedy["kind"] in {"set", "setenv"}:
+    elif "to" in remedy:
         name = remedy.get("key") or remedy.get("name")
         said = "set " + _code(f"{name}={remedy.get('to')}")
         said += f" in {_code(remedy['file'])}" if remedy.get("file") else " in the environment"

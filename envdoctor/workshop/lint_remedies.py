@@ -10,12 +10,13 @@ from packaging.utils import canonicalize_name
 from packaging.version import Version
 
 from envdoctor.engine.wording import fill
+from envdoctor.remedy_kinds import KINDS
 from envdoctor.rulebase.compile import compile_rule
 from envdoctor.workshop.cells import matched
 from envdoctor.workshop.lint_proof import PYTHONS, describe
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from packaging.specifiers import SpecifierSet
 
@@ -32,7 +33,7 @@ def remedies_without_effect(subject: Subject) -> Iterator[Complaint]:
     if subject.about_metadata():
         return
     for number, remedy in enumerate(subject.rule.remedies):
-        if remedy["kind"] not in EFFECTS or remedy["at"] == "build":
+        if not KINDS[remedy["kind"]].moves or remedy["at"] == "build":
             continue
         for where, cell in subject.cells("bad"):
             cured = _cured(subject, remedy, cell)
@@ -65,11 +66,13 @@ def _cured(subject: Subject, remedy: Mapping[str, Any], cell: Cell) -> Cell | No
         cured["packages"] = dict(cured.get("packages", {}))
         wanted = [fill(text, match_.names) for text in texts if text]
         removed = [fill(text, match_.names) for text in remedy.get("package", "").split()]
-        EFFECTS[remedy["kind"]](subject, cured, wanted, removed)
+        for name in removed:
+            cured["packages"].pop(canonicalize_name(name), None)
+        _install(subject, cured, wanted)
     return cured
 
 
-def _install(subject: Subject, cell: dict[str, Any], wanted: Iterable[str], _: Iterable[str]) -> None:
+def _install(subject: Subject, cell: dict[str, Any], wanted: Iterable[str]) -> None:
     """Install what is not satisfied yet, as installers do."""
     for text in wanted:
         try:
@@ -86,27 +89,6 @@ def _install(subject: Subject, cell: dict[str, Any], wanted: Iterable[str], _: I
             if have is None or not parsed.specifier.contains(have, prereleases=True):
                 cell["packages"][member] = _choose(parsed.specifier, subject.releases(member))
         cell["absent"] = [one for one in cell.get("absent", ()) if one != name]
-
-
-def _uninstall(_: Subject, cell: dict[str, Any], __: Iterable[str], removed: Iterable[str]) -> None:
-    for name in removed:
-        cell["packages"].pop(canonicalize_name(name), None)
-
-
-def _replace(subject: Subject, cell: dict[str, Any], wanted: Iterable[str], removed: Iterable[str]) -> None:
-    _uninstall(subject, cell, (), removed)
-    _install(subject, cell, wanted, ())
-
-
-#: What each kind of remedy does to a cell: ``(subject, cell, requirements, distributions to remove)``.
-EFFECTS: dict[str, Callable[[Subject, dict[str, Any], Iterable[str], Iterable[str]], None]] = {
-    "upgrade": _install,
-    "downgrade": _install,
-    "pin": _install,
-    "install": _install,
-    "uninstall": _uninstall,
-    "replace": _replace,
-}
 
 
 def _choose(specifier: SpecifierSet, releases: Sequence[str] | None) -> str:

@@ -248,7 +248,9 @@ def test_a_line_for_windows_calls_what_it_is_meant_to(powershell, cmd, calls):
 @pytest.mark.parametrize("mark", "'\u2018\u2019\u201a\u201b")
 def test_each_of_the_five_single_quotes_of_powershell_is_doubled(mark):
     assert quoting.quote(f"C:\\d{mark}A $x", "win32") == f"'C:\\d{mark}{mark}A $x'"
-    assert quoting.assignment("X", f"{mark}; id", "win32") == f"$env:X = '{mark}{mark}; id'"
+    assert (
+        quoting.variable(Action(verb="setenv", name="X", to=f"{mark}; id"), "win32") == f"$env:X = '{mark}{mark}; id'"
+    )
 
 
 @pytest.mark.parametrize("tool", ["pip", "uv", "conda", "poetry"])

@@ -14,10 +14,10 @@ from packaging.specifiers import SpecifierSet
 from packaging.utils import canonicalize_name
 from packaging.version import Version
 
-from envdoctor.engine.diagnose import INSTALLS
 from envdoctor.engine.kin import fitted
 from envdoctor.engine.wording import fill
 from envdoctor.model import Action, Record
+from envdoctor.remedy_kinds import KINDS, verb_of
 from envdoctor.rulebase.compile import compile_rule
 from envdoctor.workshop.cells import matched
 
@@ -26,9 +26,6 @@ if TYPE_CHECKING:
 
     from envdoctor.rulebase.syntax import Rule
     from envdoctor.workshop.cells import Cell
-
-#: The remedies that a machine can apply as a user would.
-APPLIED = ("upgrade", "downgrade", "pin", "install", "uninstall", "reinstall", "replace", "setenv")
 
 
 class Place(Record):
@@ -212,7 +209,7 @@ def _remedied(
     names = [one.names for one in matches if trial.consumer in {None, one.consumer}]
     names += [trial.finding] if trial.finding else []
     for remedy in rule.remedies:
-        if remedy["safety"] != "safe" or remedy["kind"] not in APPLIED or not names:
+        if remedy["safety"] != "safe" or not KINDS[remedy["kind"]].typed or not names:
             continue
         if remedy["at"] == "build" and not trial.installs:
             continue
@@ -251,7 +248,7 @@ def _apply(
         return changed.replace(constraints=wanted)  # type: ignore[no-any-return]
     if trial.installs:
         return _installed_instead(changed, wanted, removed)
-    verb = INSTALLS.get(remedy["kind"], remedy["kind"])
+    verb = verb_of(remedy["kind"])
     action = Action(verb=verb, requirements=tuple(wanted), packages=tuple(removed)) if wanted or removed else None
     return changed.replace(applies=action)  # type: ignore[no-any-return]
 
