@@ -1,17 +1,16 @@
 """What is known of a target: a table by kind of fact and key, which never changes and reads nothing. On the plain path.
 
-The standard ``dataclasses`` and ``typing`` cost a third of a start of Python, so :class:`Record` stands in for a
-frozen, keyword-only dataclass; type checkers see one.
+Each kind is one row that says all of it: how it is read, compiled, decided, said and recorded.
 """
 
 from __future__ import annotations
+
+from envdoctor.record import Record, Unknown
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
     from typing import Any, Generic, Protocol, TypeVar, Union
-
-    from typing_extensions import dataclass_transform
 
     K = TypeVar("K")
     V = TypeVar("V")
@@ -38,71 +37,6 @@ else:
         def __class_getitem__(cls, _types: object) -> type:
             return cls
 
-    def dataclass_transform(**_options: bool) -> Callable[[type], type]:
-        """Stand in for the type checker's decorator at run time."""
-        return lambda cls: cls
-
-
-@dataclass_transform(frozen_default=True, kw_only_default=True)
-class Record:
-    """An immutable value with named fields, given by keyword; class attributes are the defaults."""
-
-    _fields: tuple[str, ...] = ()
-    _known: frozenset[str] = frozenset()
-    _needed: frozenset[str] = frozenset()
-
-    def __init_subclass__(cls) -> None:
-        cls._fields = tuple(name for name in cls.__annotations__ if name[0] != "_")
-        cls._known = frozenset(cls._fields)
-        cls._needed = frozenset(name for name in cls._fields if name not in cls.__dict__)
-
-    def __init__(self, **values: Any) -> None:
-        if not self._needed <= values.keys() <= self._known:
-            missing = ", ".join(sorted(self._needed - values.keys())) or "none"
-            strange = ", ".join(sorted(values.keys() - self._known)) or "none"
-            raise TypeError(f"{type(self).__name__}: missing fields: {missing}; fields it does not have: {strange}")
-        self.__dict__.update(values)
-
-    def __setattr__(self, name: str, value: object) -> None:
-        raise AttributeError(f"{type(self).__name__} is immutable; use replace({name}=...)")
-
-    def __eq__(self, other: object) -> bool:
-        return type(self) is type(other) and self.as_dict() == other.as_dict()
-
-    def __hash__(self) -> int:
-        return hash((type(self).__name__, repr(self)))
-
-    def __repr__(self) -> str:
-        fields = ", ".join(f"{name}={value!r}" for name, value in self.as_dict().items())
-        return f"{type(self).__name__}({fields})"
-
-    def as_dict(self) -> dict[str, Any]:
-        """The fields by name, in the order of their declaration."""
-        return {name: getattr(self, name) for name in self._fields}
-
-    def replace(self, **changes: Any) -> Any:
-        """A copy with some fields changed."""
-        return type(self)(**{**self.as_dict(), **changes})
-
-
-def implementation(name: str) -> Any:
-    """What a row of a registry names as ``module:name``, imported where it is first used."""
-    module, _, attribute = name.partition(":")
-    return getattr(__import__(module, fromlist=[attribute]), attribute)
-
-
-class Unknown(Record):
-    """A fact that is not known, with the reason: neither true nor false.
-
-    ``asked`` is false where nobody wanted it looked at, such as a project that was not named: that is no gap to report.
-    """
-
-    reason: str
-    asked: bool = True
-
-    def __bool__(self) -> bool:
-        raise TypeError("an unknown fact is neither true nor false")
-
 
 class Metadata(Record):
     """What one release of a distribution says of itself, or why that is not known.
@@ -123,60 +57,245 @@ class Answer(Record):
     gaps: Sequence[str] = ()
 
 
+_implementations: dict[str, Any] = {}
+
+
+def implementation(name: str) -> Any:
+    """What a row names as ``module:name``, imported where it is first used."""
+    found = _implementations.get(name)
+    if found is None:
+        module, _, attribute = name.partition(":")
+        found = _implementations[name] = getattr(__import__(module, fromlist=[attribute]), attribute)
+    return found
+
+
+class Word(Record):
+    """How rules speak of a kind of fact. Functions are named as ``module:function`` (see :func:`implementation`).
+
+    ``reads`` gives the value in a rule's ``when`` (``(node) -> value``), ``compiles`` the conditions that it stands for
+    (``(fact, value, words) -> conditions``), and ``states`` what a cell of a proof says of it. Of the operators in
+    these conditions ``decides`` has the functions (``(condition, snapshot, trace) -> verdict``), the dearer the later;
+    ``asks`` says what each asks of a target (``(condition, snapshot) -> kinds and keys``).
+
+    ``called`` is the word, where that is not the name of the kind, and ``of`` the fact that findings name in its place.
+    What costs less is decided first. ``names`` are words that texts may have in braces. A ``whole`` value is one
+    statement; of others each key is one. A rule about nothing that is installed is filed ``under`` something else, and
+    ``repaired`` is the entry of a cell that ends such a condition. A snapshot records the keys that rules want.
+    """
+
+    reads: str = ""
+    compiles: str = ""
+    decides: Mapping[str, str] = {}
+    asks: str = ""
+    states: str = ""
+    called: str = ""
+    of: str = ""
+    cost: int = 0
+    names: Sequence[str] = ()
+    whole: bool = False
+    wanted: bool = False
+    under: str = ""
+    repaired: str = ""
+
+
+#: Of a kind of fact that rules do not name.
+_UNSAID = Word()
+
+
 class Kind(Generic[Key_contra, Value_co]):
     """A kind of fact, with the types of its keys and of its values.
 
     ``name`` is what findings call it, and ``section`` the part of a saved snapshot, and of a collector's answer, that
-    records it by key. What is ``dear`` is only read once cheaper facts leave open whether it matters.
+    records it by key: ``value`` is the type of what stands there (see ``targets.snapshot_file``), ``about`` says what
+    that is. What is ``dear`` is only read once cheaper facts leave open whether it matters.
+
+    ``said`` is how evidence is put into words. What is ``public`` holds a secret in an address at most. ``probe`` reads
+    it on this machine (``(key) -> value``); most targets know better ways. ``after`` is its value after an action
+    (``(effect, key, value) -> value``), and ``word`` how rules speak of it.
     """
 
-    __slots__ = ("dear", "name", "section")
+    __slots__ = ("about", "after", "dear", "name", "probe", "public", "said", "section", "value", "word")
 
-    def __init__(self, name: str, section: str = "", *, dear: bool = False) -> None:
-        self.name = name
-        self.section = section
-        self.dear = dear
+    def __init__(  # noqa: PLR0913 - a row
+        self, name: str, section: str = "", *, dear: bool = False, value: str = "text", about: str = "",
+        said: str = "", public: bool = False, probe: str = "", after: str = "", word: Word = _UNSAID,
+    ) -> None:  # fmt: skip
+        self.name, self.section, self.dear, self.value, self.about = name, section, dear, value, about
+        self.said, self.public, self.probe, self.after, self.word = said, public, probe, after, word
 
     def __repr__(self) -> str:
         return self.name
 
 
+#: What rules are filed under that no distribution stands for, and that ask for a project's files, or for a process.
+OF_PROJECT, OF_PROCESS = "?project", "?process"
+#: Where the functions of most rows are.
+_READ, _PROJECT_READ = "envdoctor.rulebase.conditions:", "envdoctor.rulebase.project_conditions:"
+_CELL, _COMPILE = "envdoctor.rulebase.syntax:", "envdoctor.rulebase.compile_condition:"
+_DECIDE, _PROJECT, _ASK = "envdoctor.engine.evaluate:", "envdoctor.engine.project:", "envdoctor.engine.questions:"
+_AFTER, _HERE = "envdoctor.engine.effects:", "envdoctor.collector:"
+_BY_NAME, _NAMED = _ASK + "by_name", _COMPILE + "by_name"
+
+# --- what rules alone speak of: conditions of conditions, and what a snapshot has besides facts -----------------------
+
+ALL: Kind[str, Any] = Kind(
+    "all", word=Word(reads=_READ + "several", compiles=_COMPILE + "every", decides={"all": _DECIDE + "every"})
+)
+ANY: Kind[str, Any] = Kind(
+    "any", word=Word(reads=_READ + "several", compiles=_COMPILE + "some", decides={"any": _DECIDE + "some"})
+)
+NOT: Kind[str, Any] = Kind(
+    "not",
+    word=Word(reads=_READ + "read_condition", compiles=_COMPILE + "negated", decides={"not": _DECIDE + "negated"}),
+)
+PYTHON: Kind[str, Any] = Kind(
+    "python", said="Python {key} {value}", public=True,
+    word=Word(reads=_READ + "python", compiles=_COMPILE + "python", decides={"python": _DECIDE + "python"}, cost=1),
+)  # fmt: skip
+PACKAGES: Kind[str, Any] = Kind(
+    "packages", said="{key} {value}", public=True,
+    word=Word(
+        reads=_READ + "packages", compiles=_COMPILE + "packages", cost=2,
+        decides={"packages": _DECIDE + "packages", "present": _DECIDE + "present", "absent": _DECIDE + "absent"},
+    ),
+)  # fmt: skip
+#: What else rules ask of Python.
+TRAIT: Kind[str, Any] = Kind("trait", word=Word(decides={"trait": _DECIDE + "trait"}, of="python", cost=3))
+START_METHOD: Kind[str, Any] = Kind(
+    "start_method", said="{key} start method {value}", public=True,
+    word=Word(
+        reads=_PROJECT_READ + "read_start_method", compiles=_COMPILE + "start_method", cost=10, whole=True,
+        decides={"start_method": _DECIDE + "start_method"}, asks=_ASK + "start_method", names=("start_method",),
+    ),
+)  # fmt: skip
+
+# --- facts, those that a saved snapshot records in the order of its sections ------------------------------------------
+
 #: By normalised name and version.
-METADATA: Kind[tuple[str, str | None], Metadata] = Kind("metadata")
-#: A variable of the environment that markers are evaluated in (PEP 508).
-MARKER: Kind[str, str] = Kind("marker", "marker")
+METADATA: Kind[tuple[str, str | None], Metadata] = Kind("metadata", after=_AFTER + "metadata")
+#: The sections of a saved snapshot that are parts of it: the field, the type of its values, and what they are.
+OF_METADATA: Mapping[str, tuple[str, str, str]] = {
+    "requirements": ("requires", "texts", "Requires-Dist lines by distribution."),
+    "requires_python": ("requires_python", "text", "Requires-Python by distribution."),
+    "tags": ("tags", "tags", "Wheel tags by distribution."),
+}
 #: An environment variable; ``None`` where it is not set.
-ENV: Kind[str, str | None] = Kind("env", "env")
-SYSTEM: Kind[str, Scalar] = Kind("system", "system")
-PROCESS: Kind[str, Scalar] = Kind("process", "process")
-#: Whether a shared library is ``present`` or ``missing``.
-LIBRARY: Kind[str, str] = Kind("library", "libraries")
+ENV: Kind[str, str | None] = Kind(
+    "env", "env", about="Environment variables that rules name; null where unset.", said="{key}={value}",
+    probe=_HERE + "env_fact",
+    word=Word(
+        reads=_READ + "env", compiles=_COMPILE + "env", decides={"env": _DECIDE + "env"}, asks=_BY_NAME, cost=5,
+        states=_CELL + "texts", wanted=True,
+    ),
+)  # fmt: skip
 #: What ``import`` resolves a name to: ``kind`` and perhaps ``origin``.
-MODULE: Kind[str, Mapping[str, Any]] = Kind("module", "modules", dear=True)
-#: Whether a name can be imported from what is installed.
-IMPORTABLE: Kind[str, bool] = Kind("importable")
-#: What the scan of the directories stumbled over: ``leftover``, ``unreadable``, ``drift``.
-INSTALLED: Kind[str, Sequence[Sequence[Any]]] = Kind("installed", "installed")
+MODULE: Kind[str, Mapping[str, Any]] = Kind(
+    "module", "modules", dear=True, value="module", about="What `import NAME` finds first.",
+    said="import {key}: {value}", public=True, after=_AFTER + "module",
+    word=Word(
+        reads=_READ + "module", compiles=_NAMED, decides={"module": _DECIDE + "module"}, asks=_ASK + "module", cost=9,
+        states=_CELL + "texts", wanted=True, names=("file",),
+    ),
+)  # fmt: skip
+SYSTEM: Kind[str, Scalar] = Kind(
+    "system", "system", value="scalar", about="Versions and properties of the system, such as glibc.",
+    said="{key} {value}", public=True, probe=_HERE + "system_fact",
+    word=Word(
+        reads=_PROJECT_READ + "read_table", compiles=_COMPILE + "table", decides={"system": _DECIDE + "table"},
+        asks=_BY_NAME, cost=6, states=_CELL + "table", wanted=True,
+    ),
+)  # fmt: skip
+#: Whether a shared library is ``present`` or ``missing``.
+LIBRARY: Kind[str, str] = Kind(
+    "library", "libraries", about="Whether the dynamic loader finds a shared library: present or missing.",
+    said="{key} {value}", public=True, probe=_HERE + "library_fact",
+    word=Word(
+        reads=_PROJECT_READ + "read_library", compiles=_NAMED, decides={"library": _DECIDE + "same"}, asks=_BY_NAME,
+        cost=8, states=_PROJECT_READ + "read_library", wanted=True,
+    ),
+)  # fmt: skip
+PROCESS: Kind[str, Scalar] = Kind(
+    "process", "process", value="scalar", said="{key} {value}",
+    about="Properties of the running process that was examined, such as threads.",
+    word=Word(
+        reads=_PROJECT_READ + "read_table", compiles=_COMPILE + "table", decides={"process": _DECIDE + "table"},
+        asks=_BY_NAME, cost=7, states=_CELL + "table", under=OF_PROCESS,
+    ),
+)  # fmt: skip
+#: A variable of the environment that markers are evaluated in (PEP 508).
+MARKER: Kind[str, str] = Kind(
+    "marker", "marker", about="Variables of PEP 508 markers.", said="{key} {value}", public=True,
+    after=_AFTER + "marker",
+    word=Word(
+        reads=_READ + "marker", compiles=_COMPILE + "whole", decides={"marker": _DECIDE + "marker"},
+        asks=_ASK + "marker", cost=4,
+    ),
+)  # fmt: skip
 #: What installed a distribution, by its name.
-INSTALLER: Kind[str, str | None] = Kind("installer", "installer")
+INSTALLER: Kind[str, str | None] = Kind(
+    "installer", "installer", about="What installed each distribution.", after=_AFTER + "installer"
+)
+#: What the scan of the directories stumbled over: ``leftover``, ``unreadable``, ``drift``.
+INSTALLED: Kind[str, Sequence[Sequence[Any]]] = Kind(
+    "installed", "installed", value="pairs", said="{value}", public=True, after=_AFTER + "installed",
+    about="Defects of the installation by kind (leftover, unreadable): pairs of a path and a reason.",
+    word=Word(reads=_READ + "installed"),
+)  # fmt: skip
+#: Whether a name can be imported from what is installed.
+IMPORTABLE: Kind[str, bool] = Kind("importable", after=_AFTER + "importable")
 #: What besides an installer has a say in the environment, by its prefix (see ``targets.manager``).
 MANAGER: Kind[str, Mapping[str, Any]] = Kind("manager")
 #: Of a project beside the target: whether it was ``named``, and whether it, or an artefact, is ``there`` at all.
 PROJECT: Kind[str, bool] = Kind("project")
 #: The project itself, for who reads on in it; the key is empty.
 FILES: Kind[str, Any] = Kind("files")
-#: Entries of configuration, by the glob of their file and their key.
-CONFIG: Kind[tuple[str, str], Answer] = Kind("config", dear=True)
-#: Uses of a dotted glob in a project's source.
-SOURCE: Kind[str, Answer] = Kind("source", dear=True)
-SHADOWS: Kind[str, Answer] = Kind("shadows", dear=True)
-#: Every artefact of a project, and those that were named; the key is empty.
-ARTIFACT: Kind[str, Answer] = Kind("artifact", dear=True)
 #: What a script at the top of a project would import by a name: its ``file``, and whether it is a ``namespace``.
 LOCAL_MODULE: Kind[str, Mapping[str, Any] | None] = Kind("local_module", dear=True)
+#: Entries of configuration, by the glob of their file and their key.
+CONFIG: Kind[tuple[str, str], Answer] = Kind(
+    "config", dear=True, said="{key}: {value}",
+    word=Word(
+        reads=_PROJECT_READ + "read_config", compiles=_COMPILE + "config", decides={"config": _PROJECT + "config"},
+        asks=_ASK + "config", cost=11, whole=True, under=OF_PROJECT, repaired="files", names=("file", "line", "key"),
+    ),
+)  # fmt: skip
+SHADOWS: Kind[str, Answer] = Kind(
+    "shadows", dear=True,
+    word=Word(
+        called="shadowed", of="module", reads=_PROJECT_READ + "read_shadowed", compiles=_COMPILE + "whole",
+        decides={"shadowed": _PROJECT + "shadowed"}, asks=_BY_NAME, cost=12, under=OF_PROJECT, repaired="files",
+        names=("file", "module"),
+    ),
+)  # fmt: skip
+#: Every artefact of a project, and those that were named; the key is empty.
+ARTIFACT: Kind[str, Answer] = Kind(
+    "artifact", dear=True, said="{value}",
+    word=Word(
+        reads=_PROJECT_READ + "read_artifact", compiles=_COMPILE + "artifact", cost=13, whole=True, under=OF_PROJECT,
+        decides={"artifact": _PROJECT + "artifact"}, asks=_ASK + "artifact", repaired="artifact",
+        names=("file", "artifact", "functions", "writer", "python", "name"),
+    ),
+)  # fmt: skip
+#: Uses of a dotted glob in a project's source.
+SOURCE: Kind[str, Answer] = Kind(
+    "source", dear=True, said="{value}",
+    word=Word(
+        reads=_PROJECT_READ + "read_source", compiles=_COMPILE + "source", decides={"source": _PROJECT + "source"},
+        asks=_ASK + "source", cost=14, whole=True, under=OF_PROJECT, repaired="files",
+        names=("file", "line", "call", "name"),
+    ),
+)  # fmt: skip
 
+#: Every row of this file.
+KINDS: tuple[Kind[Any, Any], ...] = tuple(one for one in vars().values() if type(one) is Kind)
 #: What a saved snapshot records by key, in the order of its sections.
-RECORDED: tuple[Kind[str, Any], ...] = (ENV, MODULE, SYSTEM, LIBRARY, PROCESS, MARKER, INSTALLER, INSTALLED)
+RECORDED = tuple(kind for kind in KINDS if kind.section)
+#: The words of rules.
+WORDS: Mapping[str, Kind[Any, Any]] = {one.word.called or one.name: one for one in KINDS if one.word.reads}
+#: The operators of compiled conditions, the cheapest first.
+OPERATORS: Mapping[str, Kind[Any, Any]] = {
+    name: one for one in sorted(KINDS, key=lambda one: one.word.cost) for name in one.word.decides
+}
 #: Why a fact is not known that nothing was said about.
 NOT_RECORDED = "not recorded in this snapshot"
 

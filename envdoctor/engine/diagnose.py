@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from envdoctor.engine.evaluate import Trace, holds, matches
-from envdoctor.engine.index import OF_PROCESS, OF_PROJECT
 from envdoctor.engine.installed import Requirements
 from envdoctor.engine.questions import questions
-from envdoctor.facts import PROJECT
+from envdoctor.facts import OF_PROCESS, OF_PROJECT, PROJECT
 from envdoctor.model import SEVERITIES, Action, Finding, Remedy, UnknownFact
 
 TYPE_CHECKING = False

@@ -15,7 +15,7 @@ from envdoctor.remedy_kinds import KINDS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Mapping
     from typing import Any, Optional
 
     from envdoctor.facts import Kind, Metadata
@@ -85,12 +85,10 @@ class Effect(Record):
     other_python: bool
 
     def of(self, kind: Kind[Any, Any], key: Any, value: Any) -> Any:
-        """The value of a fact afterwards."""
-        row = _ROWS.get(kind)
-        if row is not None and not isinstance(value, Unknown):
-            value = row(self, key, value)
-        change = KINDS[self.action.verb].changes.get(kind.name)
-        return value if change is None or isinstance(value, Unknown) else implementation(change)(self, key, value)
+        """The value of a fact afterwards: as its kind says, and then as the kind of remedy does."""
+        for change in filter(None, (kind.after, KINDS[self.action.verb].changes.get(kind.name))):
+            value = value if isinstance(value, Unknown) else implementation(change)(self, key, value)
+        return value
 
     def is_new(self, name: str) -> bool:
         """Whether a distribution is installed, exchanged, removed or written anew."""
@@ -106,30 +104,34 @@ def _unknown(what: str, action: Action) -> Unknown:
     return Unknown(reason=f"{what} is not known after {action.verb}")
 
 
-def _metadata(effect: Effect, _: Any, value: Any) -> Any:
+def metadata(effect: Effect, _: Any, value: Any) -> Any:
     """Another Python has other wheels of the same releases."""
     return value.replace(tags=_unknown("which wheel is installed", effect.action)) if effect.other_python else value
 
 
-def _marker(effect: Effect, name: str, value: Any) -> Any:
+def marker(effect: Effect, name: str, value: Any) -> Any:
+    """A marker's variable, of which another Python has other values."""
     stays = not effect.other_python or not ("version" in name or "implementation" in name)
     return value if stays else _unknown(name, effect.action)
 
 
-def _module(effect: Effect, name: str, value: Any) -> Any:
+def module(effect: Effect, name: str, value: Any) -> Any:
+    """Where an import finds a module, which may be another place after any installation."""
     stays = value["kind"] == "local" or (value["kind"] == "standard-library" and not effect.other_python)
     return value if stays or not effect.touches() else _unknown(f"what import {name} finds", effect.action)
 
 
-def _importable(effect: Effect, name: str, value: Any) -> Any:
+def importable(effect: Effect, name: str, value: Any) -> Any:
+    """Whether a name can be imported, which any installation may change."""
     return _unknown(f"whether {name} can be imported", effect.action) if effect.touches() else value
 
 
-def _installer(effect: Effect, name: str, value: Any) -> Any:
+def installer(effect: Effect, name: str, value: Any) -> Any:
+    """What installed a distribution, unless it is exchanged."""
     return _unknown(f"what installed {name}", effect.action) if effect.is_new(name) else value
 
 
-def _installed(effect: Effect, defect: str, value: Any) -> Any:
+def installed(effect: Effect, defect: str, value: Any) -> Any:
     """Defects of what is gone are gone; whether something new is what a lock file says is not known."""
     new = {name for name in {*effect.before, *effect.packages} if effect.is_new(name)}
     if defect != "drift":
@@ -162,14 +164,3 @@ def variable(effect: Effect, name: str, value: Any) -> Any:
 def source(effect: Effect, _: str, value: Any) -> Any:
     """Whatever is changed by hand may be in the source."""
     return _unknown("the source", effect.action)
-
-
-#: What an action may change, by kind of fact; the others it leaves as they are.
-_ROWS: Mapping[Kind[Any, Any], Callable[[Effect, Any, Any], Any]] = {
-    kinds.METADATA: _metadata,
-    kinds.MARKER: _marker,
-    kinds.MODULE: _module,
-    kinds.IMPORTABLE: _importable,
-    kinds.INSTALLER: _installer,
-    kinds.INSTALLED: _installed,
-}

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from envdoctor.engine import installed, markers
 from envdoctor.engine.versions import within
-from envdoctor.facts import ENV, LIBRARY, LOCAL_MODULE, MODULE, PROCESS, PROJECT, SYSTEM
+from envdoctor.facts import ENV, LOCAL_MODULE, MODULE, OF_PROJECT, PROCESS, PROJECT, implementation
+from envdoctor.facts import OPERATORS as _ROWS
 from envdoctor.model import Evidence, Location, Record, Unknown
 
 TYPE_CHECKING = False
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 
     Verdict = Optional[bool]
     Condition = list[Any]
+    Operator = Callable[[Condition, "Snapshot", "Trace"], Verdict]
 
 
 #: The characters of a value that a rule's expression may see at most: a search cannot be stopped.
@@ -137,13 +139,14 @@ def _consumer_matches(compiled: Mapping[str, Any], snapshot: Snapshot, cause: Tr
 
 def holds(condition: Condition, snapshot: Snapshot, trace: Trace) -> bool | None:
     """Evaluate one compiled condition."""
-    return OPERATORS[condition[0]](condition, snapshot, trace)
+    return _OPERATORS[condition[0]](condition, snapshot, trace)
 
 
-def _all(condition: Condition, snapshot: Snapshot, trace: Trace) -> Verdict:
+def every(condition: Condition, snapshot: Snapshot, trace: Trace) -> Verdict:
+    """All of some conditions."""
     verdict: Verdict = True
     for part in condition[1:]:
-        one = OPERATORS[part[0]](part, snapshot, trace)
+        one = _OPERATORS[part[0]](part, snapshot, trace)
         if one is False:
             return False
         if one is None:
@@ -151,11 +154,12 @@ def _all(condition: Condition, snapshot: Snapshot, trace: Trace) -> Verdict:
     return verdict
 
 
-def _any(condition: Condition, snapshot: Snapshot, trace: Trace) -> Verdict:
+def some(condition: Condition, snapshot: Snapshot, trace: Trace) -> Verdict:
+    """One of some conditions."""
     verdict: Verdict = False
     for part in condition[1:]:
         own = Trace()
-        one = OPERATORS[part[0]](part, snapshot, own)
+        one = _OPERATORS[part[0]](part, snapshot, own)
         if one:
             trace.add(own)
             return True
@@ -165,7 +169,8 @@ def _any(condition: Condition, snapshot: Snapshot, trace: Trace) -> Verdict:
     return verdict
 
 
-def _not(condition: Condition, snapshot: Snapshot, trace: Trace) -> Verdict:
+def negated(condition: Condition, snapshot: Snapshot, trace: Trace) -> Verdict:
+    """The opposite of a condition."""
     own = Trace()
     one = holds(condition[1], snapshot, own)
     if one is None:
@@ -174,7 +179,8 @@ def _not(condition: Condition, snapshot: Snapshot, trace: Trace) -> Verdict:
     return not one
 
 
-def _python(condition: Condition, snapshot: Snapshot, trace: Trace) -> Verdict:
+def python(condition: Condition, snapshot: Snapshot, trace: Trace) -> Verdict:
+    """Whether the version of Python is in a range."""
     version = snapshot.python.get("version")
     specifier, admitted = condition[1:]
     if not version:
@@ -191,7 +197,8 @@ def _python(condition: Condition, snapshot: Snapshot, trace: Trace) -> Verdict:
     return verdict
 
 
-def _trait(condition: Condition, snapshot: Snapshot, trace: Trace) -> Verdict:
+def trait(condition: Condition, snapshot: Snapshot, trace: Trace) -> Verdict:
+    """Whether Python is of an implementation, free-threaded or a debug build."""
     name, wanted = condition[1:]
     value = snapshot.python.get(name)
     if value is None:
@@ -206,7 +213,8 @@ def _members(names: list[str], snapshot: Snapshot) -> list[Distribution]:
     return [snapshot.packages[name] for name in names if name in snapshot.packages]
 
 
-def _packages(condition: Condition, snapshot: Snapshot, trace: Trace) -> Verdict:
+def packages(condition: Condition, snapshot: Snapshot, trace: Trace) -> Verdict:
+    """Whether one of some distributions is there in a range of versions."""
     _, names, specifier, admitted = condition
     members = _members(names, snapshot)
     if not members:
@@ -240,7 +248,8 @@ def _absence(name: str, snapshot: Snapshot, trace: Trace, *, verdict: bool) -> V
     return None
 
 
-def _present(condition: Condition, snapshot: Snapshot, trace: Trace) -> Verdict:
+def present(condition: Condition, snapshot: Snapshot, trace: Trace) -> Verdict:
+    """Whether one of some distributions is there."""
     members = _members(condition[1], snapshot)
     if not members:
         return _absence(condition[1][0], snapshot, trace, verdict=False)
@@ -248,7 +257,8 @@ def _present(condition: Condition, snapshot: Snapshot, trace: Trace) -> Verdict:
     return True
 
 
-def _absent(condition: Condition, snapshot: Snapshot, trace: Trace) -> Verdict:
+def absent(condition: Condition, snapshot: Snapshot, trace: Trace) -> Verdict:
+    """Whether none of some distributions is there."""
     if _members(condition[1], snapshot):
         return False
     verdict = _absence(condition[1][0], snapshot, trace, verdict=True)
@@ -257,7 +267,8 @@ def _absent(condition: Condition, snapshot: Snapshot, trace: Trace) -> Verdict:
     return verdict
 
 
-def _marker(condition: Condition, snapshot: Snapshot, trace: Trace) -> Verdict:
+def marker(condition: Condition, snapshot: Snapshot, trace: Trace) -> Verdict:
+    """Whether a marker (PEP 508) holds."""
     verdict = markers.evaluate(condition[1], markers.variables(snapshot))
     if verdict is None:
         trace.missed("marker", f"the target does not settle {condition[1]}")
@@ -273,7 +284,8 @@ def _look(kind: Kind[str, Any], key: str, snapshot: Snapshot, trace: Trace) -> A
     return value
 
 
-def _env(condition: Condition, snapshot: Snapshot, trace: Trace) -> Verdict:
+def env(condition: Condition, snapshot: Snapshot, trace: Trace) -> Verdict:
+    """Whether an environment variable has a value, matches, or is set."""
     _, name, test, wanted = condition
     value = _look(ENV, name, snapshot, trace)
     if isinstance(value, Unknown):
@@ -301,7 +313,8 @@ def _env(condition: Condition, snapshot: Snapshot, trace: Trace) -> Verdict:
 LOCAL = "local"
 
 
-def _module(condition: Condition, snapshot: Snapshot, trace: Trace) -> Verdict:
+def module(condition: Condition, snapshot: Snapshot, trace: Trace) -> Verdict:
+    """Whether an import finds a module in some place first."""
     _, name, wanted = condition
     hidden = snapshot.facts.ask(LOCAL_MODULE, name) if wanted == LOCAL else None
     if isinstance(hidden, dict) and not hidden["namespace"]:
@@ -320,42 +333,41 @@ def _module(condition: Condition, snapshot: Snapshot, trace: Trace) -> Verdict:
     return verdict
 
 
-#: The facts about the machine or the process, by the operator that compares them.
-OF_MACHINE: Mapping[str, Kind[str, Any]] = {"system": SYSTEM, "process": PROCESS, "library": LIBRARY}
-
-
-def _table(condition: Condition, snapshot: Snapshot, trace: Trace) -> Verdict:
-    """A fact about the machine or the process: a flag, a version or number in a range, or a text that matches."""
-    kind, name, wanted, admitted = condition
-    value = _look(OF_MACHINE[kind], name, snapshot, trace)
+def _named(condition: Condition, snapshot: Snapshot, trace: Trace, fits: Callable[[Any], Verdict]) -> Verdict:
+    """Whether the fact that a condition names, of the machine or the process, passes a test."""
+    kind, name = condition[:2]
+    value = _look(_ROWS[kind], name, snapshot, trace)
     if isinstance(value, Unknown):
         return None
-    if value is None or isinstance(value, bool):
-        verdict: Verdict = value is not None and value == wanted
-    elif isinstance(wanted, dict):
-        import re
-
-        verdict = re.search(wanted["matches"], str(value)[:LONGEST_VALUE]) is not None
-    else:
-        verdict = within(str(value), wanted, admitted)
+    verdict = fits(value)
     if verdict:
-        trace.saw(
-            f"{kind}.{name}", value, f"process {snapshot.target.get('pid')}" if kind == "process" else snapshot.source
-        )
+        source = f"process {snapshot.target.get('pid')}" if kind == "process" else snapshot.source
+        trace.saw(f"{kind}.{name}", value, source)
     return verdict
 
 
-def _library(condition: Condition, snapshot: Snapshot, trace: Trace) -> Verdict:
-    _, name, wanted = condition
-    value = _look(LIBRARY, name, snapshot, trace)
-    if isinstance(value, Unknown):
-        return None
-    if value == wanted:
-        trace.saw("library." + name, value, snapshot.source)
-    return bool(value == wanted)
+def same(condition: Condition, snapshot: Snapshot, trace: Trace) -> Verdict:
+    """Whether a fact is just what is wanted."""
+    return _named(condition, snapshot, trace, lambda value: bool(value == condition[2]))
 
 
-def _start_method(condition: Condition, snapshot: Snapshot, trace: Trace) -> Verdict:
+def table(condition: Condition, snapshot: Snapshot, trace: Trace) -> Verdict:
+    """Whether a fact is a flag as wanted, a version or number in a range, or a text that matches."""
+    return _named(condition, snapshot, trace, lambda value: _compared(value, *condition[2:]))
+
+
+def _compared(value: Any, wanted: Any, admitted: Any) -> Verdict:
+    if value is None or isinstance(value, bool):
+        return value is not None and bool(value == wanted)
+    if isinstance(wanted, dict):
+        import re
+
+        return re.search(wanted["matches"], str(value)[:LONGEST_VALUE]) is not None
+    return within(str(value), wanted, admitted)
+
+
+def start_method(condition: Condition, snapshot: Snapshot, trace: Trace) -> Verdict:
+    """Whether one of some start methods is in use."""
     from envdoctor.engine.start_method import in_use
 
     library, chooses = condition[2:] if len(condition) > 2 else (None, None)  # noqa: PLR2004 - one of a library
@@ -370,30 +382,19 @@ def _start_method(condition: Condition, snapshot: Snapshot, trace: Trace) -> Ver
     return method in condition[1]
 
 
-def _project(condition: Condition, snapshot: Snapshot, trace: Trace) -> Verdict:
-    """A fact of the project's files or of an artefact, whose operators are imported when there is something to ask."""
-    if snapshot.facts.ask(PROJECT, "there") is False:
-        return None
-    from envdoctor.engine import project
+class _Operators(dict):  # type: ignore[type-arg]
+    """The functions of operators, each taken from the row of its kind of fact when it is first asked for."""
 
-    return project.OPERATORS[condition[0]](condition, snapshot, trace)
+    def __missing__(self, operator: str) -> Operator:
+        word, name = _ROWS[operator].word, _ROWS[operator].word.decides[operator]
+
+        def beside(condition: Condition, snapshot: Snapshot, trace: Trace) -> Verdict:
+            """Ask a project's files or artefacts, where there are any; only then is this imported."""
+            there = snapshot.facts.ask(PROJECT, "there") is not False
+            return implementation(name)(condition, snapshot, trace) if there else None
+
+        self[operator] = found = beside if word.under == OF_PROJECT else implementation(name)
+        return found
 
 
-OPERATORS: dict[str, Callable[[Condition, Snapshot, Trace], Verdict]] = {
-    "all": _all,
-    "any": _any,
-    "not": _not,
-    "python": _python,
-    "trait": _trait,
-    "packages": _packages,
-    "present": _present,
-    "absent": _absent,
-    "marker": _marker,
-    "env": _env,
-    "module": _module,
-    "system": _table,
-    "process": _table,
-    "library": _library,
-    "start_method": _start_method,
-    **dict.fromkeys(("config", "source", "artifact", "shadowed"), _project),
-}
+_OPERATORS: dict[str, Operator] = _Operators()

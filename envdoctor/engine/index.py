@@ -29,8 +29,6 @@ if TYPE_CHECKING:
     Entry = list[Any]
 
 MAGIC = b"envdoctor rules 3\n"
-#: What rules are filed under that no distribution stands for, and that ask for a project's files, or for a process.
-OF_PROJECT, OF_PROCESS = "?project", "?process"
 #: The condition of a rule that never holds, and what it is filed under.
 NEVER, OF_NOTHING = ["any"], "?nothing"
 

@@ -7,7 +7,8 @@ the rest is left to ``packaging``. A variable that is not in the environment mak
 from __future__ import annotations
 
 from envdoctor.engine.versions import within
-from envdoctor.facts import MARKER, Unknown
+from envdoctor.facts import MARKER
+from envdoctor.record import Unknown
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

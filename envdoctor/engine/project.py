@@ -314,11 +314,3 @@ def shadowed(condition: Condition, snapshot: Snapshot, trace: Trace) -> Verdict:
         said = f"{one['file']} of the project"
         trace.split([(f"module.{name}", said, Location(one["file"]))], {"module": name, "file": one["file"]})
     return True if found else False if whole else None
-
-
-OPERATORS: Mapping[str, Callable[[Condition, Snapshot, Trace], Verdict]] = {
-    "config": config,
-    "source": source,
-    "artifact": artifact,
-    "shadowed": shadowed,
-}

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from envdoctor import facts as kinds
-from envdoctor.engine.evaluate import LOCAL, OF_MACHINE, Trace, holds
+from envdoctor.engine.evaluate import LOCAL, Trace, holds
 from envdoctor.engine.installed import asked as asked_of_metadata
 from envdoctor.engine.markers import VARIABLES
 from envdoctor.engine.start_method import asked as asked_of_start_method
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
     from typing import Any
 
     from envdoctor.engine.evaluate import Condition
@@ -45,8 +45,7 @@ def _is_open(asked: Iterable[Question], snapshot: Snapshot) -> bool:
 def _asked(condition: Condition, snapshot: Snapshot) -> Iterator[Question]:
     """What a condition asks that is not known, as far as its parts before leave it open."""
     if condition[0] not in _LOGIC:
-        questions_of = _ASKED.get(condition[0])
-        yield from questions_of(condition, snapshot) if questions_of else ()
+        yield from _of_leaf(condition, snapshot)
         return
     for part in condition[1:]:
         asked = list(_asked(part, snapshot))
@@ -55,31 +54,52 @@ def _asked(condition: Condition, snapshot: Snapshot) -> Iterator[Question]:
             return
 
 
-def _module(condition: Condition, snapshot: Snapshot) -> Iterator[Question]:
+def _of_leaf(condition: Condition, snapshot: Snapshot) -> Iterator[Question]:
+    """What one condition asks; of a project first whether there is one."""
+    word = kinds.OPERATORS[condition[0]].word
+    if word.under == kinds.OF_PROJECT:
+        yield kinds.PROJECT, "there"
+        if snapshot.facts.ask(kinds.PROJECT, "there") is False:
+            return
+    if word.asks:
+        yield from kinds.implementation(word.asks)(condition, snapshot)
+
+
+def by_name(condition: Condition, _: Snapshot) -> Iterator[Question]:
+    """The one fact that a condition names."""
+    yield kinds.OPERATORS[condition[0]], condition[1]
+
+
+def marker(condition: Condition, _: Snapshot) -> Iterator[Question]:
+    """The variables of a marker."""
+    return ((kinds.MARKER, name) for name in VARIABLES if name in condition[1])
+
+
+def module(condition: Condition, _: Snapshot) -> Iterator[Question]:
+    """Where a module is, and whether the project hides it."""
     if condition[2] == LOCAL:
         yield kinds.LOCAL_MODULE, condition[1]
     yield kinds.MODULE, condition[1]
 
 
-def _of_project(kind: Kind[Any, Any], keys: Callable[[Condition], Iterable[Any]]) -> Callable[..., Iterator[Question]]:
-    def asked(condition: Condition, snapshot: Snapshot) -> Iterator[Question]:
-        yield kinds.PROJECT, "there"
-        if snapshot.facts.ask(kinds.PROJECT, "there") is not False:
-            yield from ((kind, key) for key in keys(condition))
+def start_method(condition: Condition, snapshot: Snapshot) -> Iterator[Question]:
+    """What settles the start method."""
+    return asked_of_start_method(snapshot, *condition[2:])
 
-    return asked
+
+def config(condition: Condition, _: Snapshot) -> Iterator[Question]:
+    """The entries of configuration."""
+    yield kinds.CONFIG, (condition[1], condition[2])
+
+
+def source(condition: Condition, _: Snapshot) -> Iterator[Question]:
+    """The uses of names."""
+    return ((kinds.SOURCE, name) for name in condition[2])
+
+
+def artifact(_condition: Condition, _: Snapshot) -> Iterator[Question]:
+    """All artefacts."""
+    yield kinds.ARTIFACT, ""
 
 
 _LOGIC = frozenset(("all", "any", "not"))
-#: What each operator asks, by its arguments.
-_ASKED: Mapping[str, Callable[[Condition, Snapshot], Iterator[Question]]] = {
-    "marker": lambda condition, _: ((kinds.MARKER, name) for name in VARIABLES if name in condition[1]),
-    "env": lambda condition, _: iter([(kinds.ENV, condition[1])]),
-    "module": _module,
-    **dict.fromkeys(OF_MACHINE, lambda condition, _: iter([(OF_MACHINE[condition[0]], condition[1])])),
-    "start_method": lambda condition, snapshot: asked_of_start_method(snapshot, *condition[2:]),
-    "config": _of_project(kinds.CONFIG, lambda condition: [(condition[1], condition[2])]),
-    "source": _of_project(kinds.SOURCE, lambda condition: condition[2]),
-    "artifact": _of_project(kinds.ARTIFACT, lambda _: [""]),
-    "shadowed": _of_project(kinds.SHADOWS, lambda condition: [condition[1]]),
-}

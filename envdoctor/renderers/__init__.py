@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from envdoctor.facts import Record, implementation
+from envdoctor.facts import implementation
+from envdoctor.record import Record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

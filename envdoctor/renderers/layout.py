@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from envdoctor.facts import KINDS as KINDS_OF_FACT
 from envdoctor.facts import implementation
 from envdoctor.model import IMPACTS, SEVERITIES, Group, Record
 from envdoctor.remedy_kinds import KINDS
@@ -45,22 +46,11 @@ def credit(finding: Finding) -> str:
     return finding.proof if finding.status == "stable" else f"{finding.status}, {finding.proof}"
 
 
+#: How evidence is put into words: that of facts, and that of what else findings rest on.
 _FACTS = {
-    "packages": "{key} {value}",
-    "env": "{key}={value}",
-    "module": "import {key}: {value}",
-    "system": "{key} {value}",
-    "marker": "{key} {value}",
+    **{kind.name: kind.said for kind in KINDS_OF_FACT if kind.said},
     "platform": "{key} {value}",
-    "python": "Python {key} {value}",
-    "start_method": "{key} start method {value}",
-    "config": "{key}: {value}",
-    "source": "{value}",
     "history": "{value}",
-    "artifact": "{value}",
-    "library": "{key} {value}",
-    "process": "{key} {value}",
-    "installed": "{value}",
     "lock": "{key} {value} in the lock file",
     "requirements": "{value}",
     "requires_python": "{value}",

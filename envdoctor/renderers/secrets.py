@@ -6,6 +6,7 @@ versions is not searched: most findings are of that kind, and the expressions co
 
 from __future__ import annotations
 
+from envdoctor.facts import KINDS
 from envdoctor.model import Record
 
 TYPE_CHECKING = False
@@ -16,10 +17,9 @@ if TYPE_CHECKING:
     from envdoctor.model import Finding, Group, Report
 
 #: The kinds of fact whose values hold a secret in an address at most.
-_PLAIN = frozenset(
-    ("packages", "python", "platform", "start_method", "module", "system", "library", "marker", "requirements",
-     "requires_python", "tags", "installed", "environment")
-)  # fmt: skip
+_PLAIN = {
+    *(kind.name for kind in KINDS if kind.public), "platform", "requirements", "requires_python", "tags", "environment",
+}  # fmt: skip
 #: Fields of a finding that a rule states, and that nothing from outside fills.
 _STATED = frozenset(("rule", "severity", "impact", "references", "proof", "status", "confirmed"))
 

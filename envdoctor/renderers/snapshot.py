@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from envdoctor._version import __version__
-from envdoctor.facts import INSTALLED, INSTALLER, METADATA, NOT_RECORDED, PROCESS, RECORDED, Unknown
+from envdoctor.facts import INSTALLED, INSTALLER, METADATA, NOT_RECORDED, OF_METADATA, PROCESS, RECORDED
+from envdoctor.record import Unknown
 from envdoctor.renderers.json import dump, plain
 
 if TYPE_CHECKING:
@@ -15,8 +16,6 @@ if TYPE_CHECKING:
     from envdoctor.model import Distribution, Snapshot
     from envdoctor.renderers.redaction import Redactor
 
-#: The sections that are parts of what a distribution says of itself.
-OF_METADATA = ("requirements", "requires_python", "tags")
 _OF_A_PROCESS = ("openmp-runtimes", "threads", "children", "forked-with-threads", "shared-memory-full")
 _DEFECTS = ("leftover", "unreadable")
 
@@ -77,8 +76,8 @@ def _answers(snapshot: Snapshot, questions: Questions) -> dict[str, Any]:
 
     for name, version in questions[METADATA]:
         found = snapshot.facts.metadata(name, version)
-        for kind, value in zip(OF_METADATA, (found.requires, found.requires_python, found.tags)):
-            record(kind, kind, name, value)
+        for section, (field, *_) in OF_METADATA.items():
+            record(section, section, name, getattr(found, field))
     for one in RECORDED:
         for key in questions[one]:
             record(one.section, one.name, key, snapshot.facts.ask(one, key))

@@ -5,9 +5,10 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-from envdoctor.engine.index import MAGIC, NEVER, OF_NOTHING, OF_PROCESS, OF_PROJECT, bucket_of
+from envdoctor.engine.index import MAGIC, NEVER, OF_NOTHING, bucket_of
 from envdoctor.engine.requirements import normalise, parse
 from envdoctor.engine.versions import intervals
+from envdoctor.facts import KINDS, OPERATORS
 from envdoctor.rulebase import record
 from envdoctor.rulebase import status as statuses
 from envdoctor.rulebase.compile_condition import asks, compile_condition, kinds, leaves_of, named
@@ -103,15 +104,8 @@ def _file_under(match: Mapping[str, Any], weight: Mapping[str, int]) -> list[str
     return min(choices, key=lambda names: sum(weight.get(name, 0) for name in names), default=None)
 
 
-#: Where a rule is filed that no distribution stands for, by a kind of fact that it asks for.
-_BESIDES = {
-    **dict.fromkeys(("config", "source", "shadowed", "artifact"), OF_PROJECT),
-    "process": OF_PROCESS,
-}
-
-
 def _besides(match: Mapping[str, Any]) -> list[str] | None:
-    names = {_BESIDES[leaf[0]] for leaf in leaves_of(match["when"]) if leaf[0] in _BESIDES}
+    names = {OPERATORS[leaf[0]].word.under for leaf in leaves_of(match["when"])} - {""}
     return sorted(names) or None
 
 
@@ -197,7 +191,7 @@ def _encode(value: Any) -> bytes:
 
 def _wanted(rules: Iterable[Mapping[str, Any]]) -> dict[str, list[str]]:
     """The keys that rules ask of a target, by kind of fact: what a snapshot has to record."""
-    wanted: dict[str, set[str]] = {"env": set(), "library": set(), "module": set(), "system": set()}
+    wanted: dict[str, set[str]] = {name: set() for name in sorted(kind.name for kind in KINDS if kind.word.wanted)}
     for rule in rules:
         conditions = [rule["match"]["when"], *(remedy["when"] for remedy in rule["remedies"] if "when" in remedy)]
         for leaf in (leaf for condition in conditions for leaf in leaves_of(condition)):

@@ -6,17 +6,15 @@ from typing import TYPE_CHECKING, Any
 
 from envdoctor.engine.requirements import normalise
 from envdoctor.engine.versions import intervals
+from envdoctor.facts import OPERATORS, WORDS, implementation
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     Words = Mapping[str, Any]
 
 #: Cheap operators first: a condition is left at the first part that is false.
-_COSTS = (
-    "python", "packages", "present", "absent", "trait", "marker", "env", "system", "process", "library", "module",
-    "start_method", "config", "shadowed", "artifact", "source",
-)  # fmt: skip
+_ORDER = list(OPERATORS)
 _TRAITS = {"implementation": "implementation", "free-threaded": "free_threaded", "debug": "debug"}
 
 
@@ -30,17 +28,50 @@ def compile_condition(tree: Mapping[str, Any], words: Words) -> list[Any]:
     """Compile a condition with the words of a vocabulary."""
     parts: list[list[Any]] = []
     for fact, value in tree.items():
-        parts += FACTS[fact](value, words)
+        parts += implementation(WORDS[fact].word.compiles)(fact, value, words)
     parts.sort(key=_cost)
     return parts[0] if len(parts) == 1 else ["all", *parts]
 
 
 def _cost(part: Sequence[Any]) -> int:
     """What evaluating a part may cost: that of the dearest fact in it."""
-    return max((_COSTS.index(leaf[0]) for leaf in leaves_of(part) if leaf[0] in _COSTS), default=len(_COSTS))
+    return max((_ORDER.index(leaf[0]) for leaf in leaves_of(part)), default=len(_ORDER))
 
 
-def _python(value: Any, words: Words) -> list[list[Any]]:
+def every(fact: str, value: Any, words: Words) -> list[list[Any]]:
+    """All of some conditions."""
+    return [compile_condition(part, words) for part in value]
+
+
+def some(fact: str, value: Any, words: Words) -> list[list[Any]]:
+    """One of some conditions."""
+    return [[fact, *every(fact, value, words)]]
+
+
+def negated(fact: str, value: Any, words: Words) -> list[list[Any]]:
+    """The opposite of a condition."""
+    return [[fact, compile_condition(value, words)]]
+
+
+def whole(fact: str, value: Any, words: Words) -> list[list[Any]]:
+    """A fact that is stated by one value."""
+    return [[fact, value]]
+
+
+def by_name(fact: str, value: Mapping[str, Any], words: Words) -> list[list[Any]]:
+    """Facts that have names, each with what is wanted of it."""
+    return [[fact, name, wanted] for name, wanted in value.items()]
+
+
+def table(fact: str, value: Mapping[str, Any], words: Words) -> list[list[Any]]:
+    """Facts that have names, each with what is wanted of it and, where that is a range, its intervals."""
+    return [
+        [fact, name, wanted, intervals(wanted) if isinstance(wanted, str) else None] for name, wanted in value.items()
+    ]
+
+
+def python(fact: str, value: Any, words: Words) -> list[list[Any]]:
+    """The version of Python, and what else is asked of it."""
     if isinstance(value, str):
         value = {"version": value}
     parts: list[list[Any]] = []
@@ -50,7 +81,8 @@ def _python(value: Any, words: Words) -> list[list[Any]]:
     return parts
 
 
-def _packages(value: Mapping[str, str], words: Words) -> list[list[Any]]:
+def packages(fact: str, value: Mapping[str, str], words: Words) -> list[list[Any]]:
+    """Distributions in ranges, present or absent."""
     parts: list[list[Any]] = []
     for raw, specifier in value.items():
         name = normalise(raw)
@@ -62,7 +94,8 @@ def _packages(value: Mapping[str, str], words: Words) -> list[list[Any]]:
     return parts
 
 
-def _env(value: Mapping[str, Any], words: Words) -> list[list[Any]]:
+def env(fact: str, value: Mapping[str, Any], words: Words) -> list[list[Any]]:
+    """Environment variables, each with a test of its value."""
     parts = []
     for name, test in value.items():
         ((kind, wanted),) = test.items() if isinstance(test, dict) else [("equals", test)]
@@ -70,17 +103,8 @@ def _env(value: Mapping[str, Any], words: Words) -> list[list[Any]]:
     return parts
 
 
-def _table(fact: str) -> Callable[[Mapping[str, Any], Words], list[list[Any]]]:
-    def compiled(value: Mapping[str, Any], words: Words) -> list[list[Any]]:
-        return [
-            [fact, name, wanted, intervals(wanted) if isinstance(wanted, str) else None]
-            for name, wanted in value.items()
-        ]
-
-    return compiled
-
-
-def _start_method(value: Any, words: Words) -> list[list[Any]]:
+def start_method(fact: str, value: Any, words: Words) -> list[list[Any]]:
+    """Start methods, of the program or of a library."""
     if not isinstance(value, dict):
         return [["start_method", _listed(value)]]
     return [["start_method", _listed(value["is"]), value["of"], words.get("start_methods", {}).get(value["of"])]]
@@ -90,7 +114,8 @@ def _listed(value: Any) -> list[Any]:
     return list(value) if isinstance(value, list) else [value]
 
 
-def _config(value: Mapping[str, Any], words: Words) -> list[list[Any]]:
+def config(fact: str, value: Mapping[str, Any], words: Words) -> list[list[Any]]:
+    """An entry of configuration, and a test of its value."""
     ((test, wanted),) = [(word, value[word]) for word in ("equals", "matches", "is") if word in value]
     return [["config", value["file"], value["key"], test, wanted]]
 
@@ -98,13 +123,15 @@ def _config(value: Mapping[str, Any], words: Words) -> list[list[Any]]:
 _VERBS = {"uses": "name", "imports": "import", "calls": "call"}
 
 
-def _source(value: Mapping[str, Any], words: Words) -> list[list[Any]]:
+def source(fact: str, value: Mapping[str, Any], words: Words) -> list[list[Any]]:
+    """A use of names, and tests of what a call is given."""
     ((kind, names),) = [(kind, value[verb]) for verb, kind in _VERBS.items() if verb in value]
     rest = {word: value[word] for word in ("arguments", "without", "unguarded") if word in value}
     return [["source", kind, names, rest]]
 
 
-def _artifact(value: Mapping[str, Any], words: Words) -> list[list[Any]]:
+def artifact(fact: str, value: Mapping[str, Any], words: Words) -> list[list[Any]]:
+    """Tests of an artefact."""
     test: dict[str, Any] = {word: value[word] for word in ("kind", "names", "code", "where") if word in value}
     if "protocol" in value:
         test["protocol"] = bounds(value["protocol"])
@@ -114,30 +141,6 @@ def _artifact(value: Mapping[str, Any], words: Words) -> list[list[Any]]:
     if "packages" in writer:
         test["packages"] = [[name, *bounds(specifier)] for name, specifier in writer["packages"].items()]
     return [["artifact", test]]
-
-
-#: How each fact of a rule's ``when`` is compiled: ``(value, words) -> conditions``, all of which must hold.
-FACTS: dict[str, Callable[[Any, Words], list[list[Any]]]] = {
-    "all": lambda value, words: [compile_condition(part, words) for part in value],
-    "any": lambda value, words: [["any", *(compile_condition(part, words) for part in value)]],
-    "not": lambda value, words: [["not", compile_condition(value, words)]],
-    "python": _python,
-    "packages": _packages,
-    "marker": lambda value, _: [["marker", value]],
-    "env": _env,
-    "module": lambda value, _: [["module", name, kind] for name, kind in value.items()],
-    "system": _table("system"),
-    "process": _table("process"),
-    "library": lambda value, _: [["library", name, wanted] for name, wanted in value.items()],
-    "start_method": _start_method,
-    "config": _config,
-    "source": _source,
-    "artifact": _artifact,
-    "shadowed": lambda value, _: [["shadowed", value]],
-}
-
-_AT_HAND = frozenset(("python", "trait", "packages", "present", "absent"))
-_KIND_OF = {"trait": "python", "present": "packages", "absent": "packages", "shadowed": "module"}
 
 
 def leaves_of(condition: Sequence[Any]) -> Iterable[Sequence[Any]]:
@@ -151,12 +154,13 @@ def leaves_of(condition: Sequence[Any]) -> Iterable[Sequence[Any]]:
 
 def asks(condition: Sequence[Any]) -> bool:
     """Whether a compiled condition asks a target for more than its distributions and its Python."""
-    return any(leaf and leaf[0] not in _AT_HAND for leaf in leaves_of(condition))
+    return any(leaf and OPERATORS[leaf[0]].word.asks for leaf in leaves_of(condition))
 
 
 def kinds(condition: Sequence[Any]) -> set[str]:
     """The kinds of fact that a compiled condition names."""
-    return {_KIND_OF.get(leaf[0], leaf[0]) for leaf in leaves_of(condition)}
+    rows = {OPERATORS[leaf[0]] for leaf in leaves_of(condition)}
+    return {row.word.of or row.name for row in rows}
 
 
 def named(condition: Sequence[Any]) -> set[str]:

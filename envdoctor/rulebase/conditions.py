@@ -9,8 +9,8 @@ from packaging.markers import InvalidMarker, Marker, UndefinedComparison, Undefi
 from packaging.specifiers import InvalidSpecifier
 from packaging.version import InvalidVersion
 
+from envdoctor.facts import WORDS, implementation
 from envdoctor.model import Record
-from envdoctor.rulebase import project_conditions
 from envdoctor.rulebase.document import shorten, suggest
 from envdoctor.rulebase.values import read_names, read_pattern, read_specifier
 
@@ -31,7 +31,8 @@ _MARKER_HINT = "write one such as sys_platform == 'win32'"
 _PATCHED = 3  # the parts of a version that names a patch release
 
 
-def _python(node: Node) -> Any:
+def python(node: Node) -> Any:
+    """The version of Python, and what else is asked of it."""
     if not isinstance(node.value, dict):
         return _python_version(node)
     readers: dict[str, Callable[[Node], Any]] = {
@@ -57,14 +58,16 @@ def _python_version(node: Node) -> str:
     return text
 
 
-def _packages(node: Node) -> dict[str, str]:
+def packages(node: Node) -> dict[str, str]:
+    """Distributions, each in a range, present or absent."""
     return {
         name: child.value if child.value in ("present", "absent") else read_specifier(child)
         for name, child in read_names(node).items()
     }
 
 
-def _marker(node: Node) -> str:
+def marker(node: Node) -> str:
+    """A PEP 508 marker."""
     text = node.text()
     try:
         marker = Marker(text if len(text) <= _MARKER_LENGTH else "too long")
@@ -79,7 +82,8 @@ def _marker(node: Node) -> str:
     return text
 
 
-def _env(node: Node) -> dict[str, Any]:
+def env(node: Node) -> dict[str, Any]:
+    """Environment variables, each with its value or a test of that."""
     found = {}
     for name, child in node.entries().items():
         if not _VARIABLE.fullmatch(name):
@@ -100,7 +104,8 @@ def _env_test(node: Node) -> dict[str, str]:
     return {key: readers[key](child) for key, child in fields.items()}
 
 
-def _module(node: Node) -> dict[str, str]:
+def module(node: Node) -> dict[str, str]:
+    """Modules by their dotted names, each with a place."""
     found = {}
     words = tuple(node.book.vocabulary.get("modules", ()))
     for name, child in node.entries().items():
@@ -110,48 +115,26 @@ def _module(node: Node) -> dict[str, str]:
     return found
 
 
-def _installed(node: Node) -> str:
+def installed(node: Node) -> str:
+    """A kind of defect of the installation."""
     if len(node.where) != 2:  # noqa: PLR2004 - when, installed
         node.complain("`installed` stands alone at the top of a rule's `when`; move it there")
     return node.choice(INSTALLED)
 
 
-def _several(node: Node) -> list[dict[str, Any]]:
+def several(node: Node) -> list[dict[str, Any]]:
+    """A list of conditions."""
     items = node.items()
     if isinstance(node.value, list) and not items:
         node.complain(f"`{node.name()}` needs at least one condition")
     return [read_condition(item) for item in items]
 
 
-#: How each fact is read, and each operator over facts. A new fact is a row here.
-FACTS: dict[str, Callable[[Node], Any]] = {
-    "all": _several,
-    "any": _several,
-    "not": lambda node: read_condition(node),  # noqa: PLW0108 - defined below
-    "python": _python,
-    "packages": _packages,
-    "marker": _marker,
-    "env": _env,
-    "module": _module,
-    "system": project_conditions.read_table("system"),
-    "process": project_conditions.read_table("process"),
-    "library": project_conditions.read_library,
-    "start_method": project_conditions.read_start_method,
-    "config": project_conditions.read_config,
-    "source": project_conditions.read_source,
-    "artifact": project_conditions.read_artifact,
-    "shadowed": project_conditions.read_shadowed,
-    "installed": _installed,
-}
-#: Facts whose entries belong together, so that a leaf is the whole of it.
-_WHOLE = ("config", "source", "artifact", "start_method")
-
-
 def read_condition(node: Node) -> dict[str, Any]:
     """Read a condition: a mapping of facts, all of which must hold."""
     if isinstance(node.value, dict) and not node.value:
-        node.complain(f"`{node.name()}` names no fact; {suggest('', FACTS)}")
-    return {word: FACTS[word](child) for word, child in node.fields(FACTS).items()}
+        node.complain(f"`{node.name()}` names no fact; {suggest('', WORDS)}")
+    return {word: implementation(WORDS[word].word.reads)(child) for word, child in node.fields(WORDS).items()}
 
 
 class Leaf(Record):
@@ -173,7 +156,7 @@ def leaves(condition: Mapping[str, Any], where: Where, *, negated: bool = False)
                 yield from leaves(part, (*inner, number), negated=negated)
         elif fact == "not":
             yield from leaves(value, inner, negated=not negated)
-        elif isinstance(value, dict) and fact not in _WHOLE:
+        elif isinstance(value, dict) and not WORDS[fact].word.whole:
             for key, one in value.items():
                 yield Leaf(fact=fact, key=key, value=one, where=(*inner, key), negated=negated)
         else:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from envdoctor.engine.wording import fill, placeholders, unsaid, whole
+from envdoctor.facts import WORDS
 from envdoctor.rulebase.document import Complaint, line_of
 
 if TYPE_CHECKING:
@@ -19,15 +20,6 @@ INSTALLED_NAMES = {
     "lock": "name.lock", "sync": "tool sync",
 }  # fmt: skip
 
-#: What the texts of a rule may name of what matched, by the facts in its conditions.
-MATCHED_NAMES: dict[str, tuple[str, ...]] = {
-    "config": ("file", "line", "key"),
-    "source": ("file", "line", "call", "name"),
-    "artifact": ("file", "artifact", "functions", "writer", "python", "name"),
-    "shadowed": ("file", "module"),
-    "module": ("file",),
-    "start_method": ("start_method",),
-}
 #: The texts of a rule that readers see, also where a text is explained without an environment.
 _SAID = ("title", "why", "change", "effect")
 
@@ -35,7 +27,7 @@ _SAID = ("title", "why", "change", "effect")
 def filled(text: str) -> str:
     """A text with something plausible in place of what stands in braces."""
     names = {
-        **{name: "name" for names in MATCHED_NAMES.values() for name in names},
+        **{name: "name" for kind in WORDS.values() for name in kind.word.names},
         **CONSUMER_NAMES,
         **INSTALLED_NAMES,
     }
@@ -64,7 +56,7 @@ def _known(values: Mapping[str, Any]) -> set[str]:
     facts = {fact for condition in conditions for fact in _facts(condition)}
     if "installed" in facts:
         known |= INSTALLED_NAMES.keys()
-    return known.union(*(MATCHED_NAMES.get(fact, ()) for fact in facts))
+    return known.union(*(WORDS[fact].word.names for fact in facts if fact in WORDS))
 
 
 def _facts(condition: Mapping[str, Any]) -> Iterator[str]:

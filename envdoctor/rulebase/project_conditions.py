@@ -183,16 +183,21 @@ def read_library(node: Node) -> dict[str, str]:
     return found
 
 
-def read_table(section: str) -> Callable[[Node], dict[str, Any]]:
-    """Read facts that a section of the vocabulary lists, by how each is compared: version, boolean or text."""
+def read_table(node: Node) -> dict[str, Any]:
+    """Read facts that a section of the vocabulary lists, by how each is compared: version, boolean or text.
 
-    def read(node: Node) -> dict[str, Any]:
-        kinds: Mapping[str, str] = node.book.vocabulary.get(section, {})
-        if not node.value:
-            node.complain(f"`{section}` says nothing; write one such as `{section}: {{{next(iter(kinds), 'x')}: ...}}`")
+    Without such a section any name may stand there, and the value says how it is compared.
+    """
+    section = node.name()
+    kinds: Mapping[str, str] = node.book.vocabulary.get(section, {})
+    if not node.value:
+        node.complain(f"`{section}` says nothing; write one such as `{section}: {{{next(iter(kinds), 'x')}: ...}}`")
+    if section in node.book.vocabulary:
         return {key: _COMPARED[kinds[key]](child) for key, child in node.fields(kinds).items()}
-
-    return read
+    return {
+        key: _COMPARED["boolean" if isinstance(child.value, bool) else "version"](child)
+        for key, child in node.entries().items()
+    }
 
 
 _COMPARED: dict[str, Callable[[Node], Any]] = {

@@ -13,13 +13,13 @@ from typing import TYPE_CHECKING, Any
 from packaging.requirements import InvalidRequirement, Requirement
 
 from envdoctor.errors import RuleError
+from envdoctor.facts import KINDS, implementation
 from envdoctor.model import IMPACTS, SEVERITIES, Record
 from envdoctor.rulebase.conditions import read_condition
 from envdoctor.rulebase.document import Book, Complaint, line_of, read_document, read_documents, shorten
 from envdoctor.rulebase.placeholders import complain_of_placeholders, filled
 from envdoctor.rulebase.project_conditions import (
     START_METHODS,
-    read_library,
     read_project,
     read_stated_artifacts,
     read_writer,
@@ -231,7 +231,8 @@ def _cell(node: Node) -> dict[str, Any]:
     return cell
 
 
-def _texts(node: Node) -> dict[str, str]:
+def texts(node: Node) -> dict[str, str]:
+    """Texts by name."""
     return {name: child.text() for name, child in node.entries().items()}
 
 
@@ -241,14 +242,10 @@ def _cell_packages(node: Node) -> dict[str, str]:
     return {name: read_version(child) for name, child in read_names(node).items()}
 
 
-def _cell_table(section: str) -> Callable[[Node], dict[str, Any]]:
-    """Read what a cell states of the facts that a section of the vocabulary lists."""
-
-    def read(node: Node) -> dict[str, Any]:
-        kinds: Mapping[str, str] = node.book.vocabulary.get(section, {})
-        return {key: _STATED[kinds[key]](child) for key, child in node.fields(kinds).items()}
-
-    return read
+def table(node: Node) -> dict[str, Any]:
+    """What a cell states of the facts that a section of the vocabulary lists; without a section, of any."""
+    kinds: Mapping[str, str] = node.book.vocabulary.get(node.name(), dict.fromkeys(node.entries(), "text"))
+    return {key: _STATED[kinds[key]](child) for key, child in node.fields(kinds).items()}
 
 
 _STATED: dict[str, Callable[[Node], Any]] = {
@@ -256,6 +253,11 @@ _STATED: dict[str, Callable[[Node], Any]] = {
     "boolean": lambda node: node.flag(),
     "text": lambda node: node.text(),
 }
+
+
+def _by_row(name: str) -> Callable[[Node], Any]:
+    return lambda node: implementation(name)(node)  # noqa: PLW0108 - some are in this file
+
 
 #: How each entry of a proof's cell is read.
 CELL: dict[str, Callable[[Node], Any]] = {
@@ -267,20 +269,16 @@ CELL: dict[str, Callable[[Node], Any]] = {
     "raises": lambda node: node.text(),
     "platform": lambda node: node.choice(PLATFORMS),
     "machine": lambda node: node.text(),
-    "env": _texts,
     "absent": lambda node: [read_name(item, item.text()) for item in node.items()],
     "recorded": lambda node: node.text(),
-    "modules": _texts,
-    "system": _cell_table("system"),
-    "process": _cell_table("process"),
-    "libraries": read_library,
     "files": read_project,
     "artifact": read_stated_artifacts,
     "writer": read_writer,
     "together": lambda node: node.flag(),
     "prepare": lambda node: node.text(),
-    "finding": _texts,
+    "finding": texts,
     "start_method": lambda node: node.choice(START_METHODS),
+    **{kind.section: _by_row(kind.word.states) for kind in KINDS if kind.word.states},
 }
 
 #: How each key of a rule is read.

@@ -10,7 +10,7 @@ import os
 import sys
 
 from envdoctor import collector
-from envdoctor.facts import ENV, INSTALLED, LIBRARY, MARKER, MODULE, SYSTEM
+from envdoctor.facts import INSTALLED, KINDS, LIBRARY, MARKER, MODULE, SYSTEM, implementation
 from envdoctor.model import Unknown
 from envdoctor.probes.distributions import read_text
 from envdoctor.targets import at_hand
@@ -163,11 +163,9 @@ def running() -> Snapshot:
         "paths": paths,
     }
     asks: dict[Kind[Any, Any], Ask] = {
+        **of_machine(),
         MARKER: _Markers(collector.marker_facts).ask,
-        ENV: os.environ.get,
         MODULE: lambda name: _guarded(collector.module_fact, name, paths),
-        SYSTEM: _system,
-        LIBRARY: _library,
     }
     return snapshot(facts, _target(facts["python"]), asks, sys.prefix)
 
@@ -176,12 +174,13 @@ def _target(python: Mapping[str, Any]) -> dict[str, Any]:
     return {"kind": "interpreter", "path": python["prefix"], "executable": python["executable"]}
 
 
-def _system(key: str) -> Any:
-    return _guarded(collector.system_fact, key)
+def of_machine() -> dict[Kind[Any, Any], Ask]:
+    """Answers for the kinds of fact that are read on this machine, whichever environment is examined."""
+    return {kind: _reading(kind.probe) for kind in KINDS if kind.probe}
 
 
-def _library(name: str, base: str | None = None) -> Any:
-    return _guarded(collector.library_fact, name, base)
+def _reading(probe: str) -> Ask:
+    return lambda key: _guarded(implementation(probe), key)
 
 
 def _guarded(probe: Callable[..., Any], key: str, *more: Any) -> Any:
@@ -323,10 +322,11 @@ def _asks(facts: Mapping[str, Any]) -> dict[Kind[Any, Any], Ask]:
             return Unknown(reason=str(error))
         return recorded({kind.section: answer[kind.section], "unknown": answer["unknown"]})[kind](key)
 
+    here = of_machine()
     return {
+        **here,
         MARKER: _Markers(markers).ask,
-        ENV: os.environ.get,
         MODULE: lambda name: asked(MODULE, name),
-        SYSTEM: lambda key: asked(SYSTEM, key) if key in _OF_THE_INTERPRETER else _system(key),
-        LIBRARY: lambda name: _library(name, facts["base"]),
+        SYSTEM: lambda key: asked(SYSTEM, key) if key in _OF_THE_INTERPRETER else here[SYSTEM](key),
+        LIBRARY: lambda name: _guarded(collector.library_fact, name, facts["base"]),
     }

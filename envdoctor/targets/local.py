@@ -10,7 +10,7 @@ from envdoctor.model import Unknown
 from envdoctor.probes.file_system import Root
 from envdoctor.targets.assemble import recorded, snapshot
 from envdoctor.targets.at_hand import project_of
-from envdoctor.targets.environment import beside_lock
+from envdoctor.targets.environment import beside_lock, of_machine
 from envdoctor.targets.interpreter import ask
 from envdoctor.targets.root import module_in_root
 
@@ -33,7 +33,7 @@ def examine_interpreter(executable: str, wanted: Mapping[str, Sequence[str]] | N
     python = facts["python"]
     target = {"kind": "interpreter", "path": python["prefix"], "executable": python["executable"]}
     asked = set((wanted or _NOTHING).get("env", ()))
-    asks = recorded(facts)
+    asks = {**of_machine(), **recorded(facts)}
     variables = facts.get("env", {})
     asks[ENV] = lambda name: variables.get(name) if name in asked else Unknown(reason="it was not asked for")
     found = snapshot(facts, target, asks, python["prefix"])

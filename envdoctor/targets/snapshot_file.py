@@ -57,18 +57,14 @@ _PAIRS = Kind(
     "a list of pairs: a path and a reason",
 )
 
-#: For every kind of fact that is looked up: the section of the document, and what its values are.
-#: What a distribution says of itself, by the section that records it: the field, and its type.
-_OF_METADATA = {
-    "requirements": ("requires", _TEXTS),
-    "requires_python": ("requires_python", _TEXT_OR_NULL),
-    "tags": ("tags", _TEXTS_OR_NULL),
-}
-_VALUES: Mapping[kinds.Kind[str, Any], Kind] = {
-    kinds.MODULE: _MODULE,
-    **dict.fromkeys((kinds.SYSTEM, kinds.PROCESS), _SCALAR),
-    kinds.INSTALLED: _PAIRS,
-    **dict.fromkeys((kinds.ENV, kinds.LIBRARY, kinds.MARKER, kinds.INSTALLER), _TEXT_OR_NULL),
+#: What the values of a section are, by the name of their type (see :class:`~envdoctor.facts.Kind`).
+VALUES: Mapping[str, Kind] = {
+    "text": _TEXT_OR_NULL,
+    "texts": _TEXTS,
+    "tags": _TEXTS_OR_NULL,
+    "scalar": _SCALAR,
+    "module": _MODULE,
+    "pairs": _PAIRS,
 }
 _FACTS = {
     "python": {"version": _TEXT_OR_NULL, "free_threaded": _FLAG, "debug": _FLAG, "implementation": _TEXT_OR_NULL},
@@ -341,15 +337,18 @@ class _Document:
         for fact, reason in self.reasons("unknown"):
             kind, _, key = fact.partition(".")
             unread.setdefault(kind, {})[key] = Unknown(reason=reason)
-        tables = {kind: {**unread.get(kind.name, {}), **self.answers(kind.section, _VALUES[kind])} for kind in _VALUES}
+        tables = {
+            kind: {**unread.get(kind.name, {}), **self.answers(kind.section, VALUES[kind.value])}
+            for kind in kinds.RECORDED
+        }
         tables[kinds.MARKER] = {**self.markers(), **tables[kinds.MARKER]}
         tables[kinds.INSTALLER] = {_normal(name): value for name, value in tables[kinds.INSTALLER].items()}
         stated = {
             field: {
                 _normal(name): value
-                for name, value in {**unread.get(section, {}), **self.answers(section, expected)}.items()
+                for name, value in {**unread.get(section, {}), **self.answers(section, VALUES[expected])}.items()
             }
-            for section, (field, expected) in _OF_METADATA.items()
+            for section, (field, expected, _) in kinds.OF_METADATA.items()
         }
         absent = Unknown(reason=kinds.NOT_RECORDED)
         metadata = {

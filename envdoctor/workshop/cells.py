@@ -94,7 +94,7 @@ class _Stated:
         return {kind: {key: self._answer(kind, key) for key in questions[kind]} for kind in questions}
 
     def _answer(self, kind: Kind[Any, Any], key: Any) -> Any:
-        told = self._TOLD.get(kind)
+        told = self._TOLD.get(kind, _Stated._stated if kind.word.states else None)
         value = told(self, kind, key) if told else None
         if value is not None or kind in {kinds.ENV, kinds.LOCAL_MODULE}:
             return value
@@ -118,7 +118,6 @@ class _Stated:
         kinds.ENV: lambda self, _, key: self.cell.get("env", {}).get(key),
         kinds.MARKER: lambda self, _, key: self.marker().get(key) or None,
         kinds.MODULE: _module,
-        **dict.fromkeys((kinds.SYSTEM, kinds.PROCESS, kinds.LIBRARY), _stated),
     }
 
     def module(self, value: str) -> dict[str, Any]:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from packaging.specifiers import SpecifierSet
 
 from envdoctor.engine.evaluate import Trace
+from envdoctor.facts import WORDS
 from envdoctor.model import Record
 from envdoctor.rulebase.compile import compile_rule
 from envdoctor.rulebase.conditions import leaves
@@ -209,15 +210,11 @@ def _with_axis(subject: Subject, axis: str, cell: Cell, other: Cell) -> Cell:
     return {**cell, "packages": packages}
 
 
-#: What a repaired project changes, by the fact that a rule asks for.
-_REPAIRED = {"config": "files", "source": "files", "shadowed": "files", "artifact": "artifact"}
-
-
 def project_unproven(subject: Subject) -> Iterator[Complaint]:
     """Rules about a project or an artefact without a good cell that differs from a bad one by its repair alone."""
-    named = {leaf.fact: leaf.where for leaf in leaves(subject.rule.when, ("when",)) if leaf.fact in _REPAIRED}
+    named = {leaf.fact: leaf.where for leaf in leaves(subject.rule.when, ("when",)) if WORDS[leaf.fact].word.repaired}
     for fact, where in named.items():
-        entry = _REPAIRED[fact]
+        entry = WORDS[fact].word.repaired
         repaired = [cell for _, cell in subject.cells("good") if entry in cell]
         broken = [cell[entry] for _, cell in subject.cells("bad") if entry in cell]
         if not any(subject.matches({**cell, entry: content}) for cell in repaired for content in broken):

@@ -332,8 +332,8 @@ def test_a_cell_states_a_project_and_what_was_written_elsewhere():
 
 
 def test_the_schema_knows_the_words_of_the_language():
+    from envdoctor.facts import WORDS
     from envdoctor.remedy_kinds import KINDS
-    from envdoctor.rulebase.conditions import FACTS
     from envdoctor.rulebase.project_conditions import TESTS
     from envdoctor.rulebase.remedy import MODIFIERS
     from envdoctor.rulebase.syntax import CELL, KEYS, NEEDED
@@ -345,7 +345,7 @@ def test_the_schema_knows_the_words_of_the_language():
     assert {*schema["required"], *schema["then"]["required"]} == set(NEEDED["retired"])
     assert {*schema["required"], *schema["else"]["required"]} == set(NEEDED["candidate"])
     assert {*schema["required"], *schema["else"]["required"], *schema["else"]["then"]["required"]} == set(NEEDED[""])
-    assert set(schema["$defs"]["facts"]["properties"]) | {"installed", "shadowed"} == set(FACTS)
+    assert set(schema["$defs"]["facts"]["properties"]) | {"installed", "shadowed"} == set(WORDS)
     assert set(schema["$defs"]["remedy"]["properties"]) == {*KINDS, *MODIFIERS, "with"}
     assert set(schema["$defs"]["cell"]["properties"]) == set(CELL)
     assert set(schema["$defs"]["facts"]["properties"]["system"]["properties"]) == set(VOCABULARY["system"])

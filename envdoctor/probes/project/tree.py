@@ -5,10 +5,11 @@ from __future__ import annotations
 import os
 import time
 
-from envdoctor.facts import ARTIFACT, CONFIG, LOCAL_MODULE, SHADOWS, SOURCE, Answer, Unknown
+from envdoctor.facts import ARTIFACT, CONFIG, LOCAL_MODULE, SHADOWS, SOURCE, Answer
 from envdoctor.probes.project import regular_files, walk
 from envdoctor.probes.project.globs import Glob
 from envdoctor.probes.project.regular_files import UnreadError
+from envdoctor.record import Unknown
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
