@@ -8,16 +8,16 @@ import re
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from envdoctor.linker.hooks import parsed
-from envdoctor.linker.layout import PROJECT, is_aside
 from envdoctor.linker.missing import Missing
+from envdoctor.linker.module_files import PROJECT, is_aside
 from envdoctor.linker.reach import ENTRY
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from envdoctor.linker.answers import Answer
-    from envdoctor.linker.layout import Layout
+    from envdoctor.linker.module_files import Layout
     from envdoctor.linker.resolve import Resolver
+    from envdoctor.linker.verdicts import Answer
     from envdoctor.probes.project import Project
 
 _DOTTED = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)+")

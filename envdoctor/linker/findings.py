@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from envdoctor.linker.missing import Missing
-    from envdoctor.linker.standard import Standard
+    from envdoctor.linker.standard_library import Standard
 
 #: So many places are shown of one cause.
 MOST_PLACES = 6

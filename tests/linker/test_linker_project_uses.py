@@ -10,7 +10,7 @@ import linker_environment as env
 import pytest
 
 from envdoctor.linker.beside import Beside
-from envdoctor.linker.conditions import Target
+from envdoctor.linker.branches import Target
 from envdoctor.linker.link import link
 from envdoctor.probes.artifacts import of_files
 from envdoctor.probes.distributions import scan
