@@ -32,9 +32,9 @@ def test_little_work_stays_here():
 
 LOST = """
 import os
-from envdoctor.probes import several
+from envdoctor.probes import parallel
 
-several.os.sched_getaffinity = lambda _: {0, 1}  # also where there is one core
+parallel.os.sched_getaffinity = lambda _: {0, 1}  # also where there is one core
 here = os.getpid()
 ready, tell = os.pipe()
 first = []
@@ -47,18 +47,18 @@ def work(number):
         first.append(os.read(ready, 1))  # until the other process has taken a number
     return b"%d" % number
 
-answer = several.each([several.WORTH_SHARING, *range(40)], work)
+answer = parallel.each([parallel.WORTH_SHARING, *range(40)], work)
 print(answer == {number: b"%d" % number for number in range(41)}, first)
 """
 WRONG = """
 import os
-from envdoctor.probes import several
+from envdoctor.probes import parallel
 
 def work(number):
     raise ZeroDivisionError
 
 try:
-    several.each([several.WORTH_SHARING, *range(40)], work)
+    parallel.each([parallel.WORTH_SHARING, *range(40)], work)
 except ZeroDivisionError:
     try:
         os.waitpid(-1, os.WNOHANG)
@@ -69,10 +69,10 @@ except ZeroDivisionError:
 
 ALONE = """
 import os, tempfile
-from envdoctor.probes import several
+from envdoctor.probes import parallel
 
 tempfile.tempdir = "/nowhere/at/all"
-answer = several.each([several.WORTH_SHARING, *range(40)], lambda number: b"%d" % os.getpid())
+answer = parallel.each([parallel.WORTH_SHARING, *range(40)], lambda number: b"%d" % os.getpid())
 print(len(answer), set(answer.values()) == {b"%d" % os.getpid()})
 """
 
