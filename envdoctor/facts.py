@@ -5,7 +5,7 @@ Each kind is one row that says all of it: how it is read, compiled, decided, sai
 
 from __future__ import annotations
 
-from envdoctor.record import Record, Unknown
+from envdoctor.immutable import Record, Unknown
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -130,9 +130,13 @@ class Kind(Generic[Key_contra, Value_co]):
 #: What rules are filed under that no distribution stands for, and that ask for a project's files, or for a process.
 OF_PROJECT, OF_PROCESS = "?project", "?process"
 #: Where the functions of most rows are.
-_READ, _PROJECT_READ = "envdoctor.rulebase.conditions:", "envdoctor.rulebase.project_conditions:"
+_READ, _PROJECT_READ = "envdoctor.rulebase.when_tree:", "envdoctor.rulebase.project_conditions:"
 _CELL, _COMPILE = "envdoctor.rulebase.syntax:", "envdoctor.rulebase.compile_condition:"
-_DECIDE, _PROJECT, _ASK = "envdoctor.engine.evaluate:", "envdoctor.engine.project:", "envdoctor.engine.questions:"
+_DECIDE, _PROJECT, _ASK = (
+    "envdoctor.engine.evaluate:",
+    "envdoctor.engine.project_operators:",
+    "envdoctor.engine.questions:",
+)
 _AFTER, _HERE = "envdoctor.engine.effects:", "envdoctor.collector:"
 _BY_NAME, _NAMED = _ASK + "by_name", _COMPILE + "by_name"
 

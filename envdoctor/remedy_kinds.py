@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from envdoctor.record import Record
+from envdoctor.immutable import Record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from envdoctor.engine.derived_case import filled
 from envdoctor.engine.derived_words import CURES
-from envdoctor.engine.requirements import parse
+from envdoctor.engine.installed_requirements import parse
 from envdoctor.model import Action, Remedy
 from envdoctor.remedy_kinds import verb_of
 

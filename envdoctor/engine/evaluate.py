@@ -6,7 +6,7 @@ here knows a rule, a package or YAML.
 
 from __future__ import annotations
 
-from envdoctor.engine import installed, markers
+from envdoctor.engine import markers, metadata_conflicts
 from envdoctor.engine.versions import within
 from envdoctor.facts import ENV, LOCAL_MODULE, MODULE, OF_PROJECT, PROCESS, PROJECT, implementation
 from envdoctor.facts import OPERATORS as _ROWS
@@ -89,7 +89,7 @@ def matches(
     compiled: Mapping[str, Any],
     snapshot: Snapshot,
     trace: Trace | None = None,
-    requirements: installed.Requirements | None = None,
+    requirements: metadata_conflicts.Requirements | None = None,
 ) -> list[Match]:
     """Every way in which a compiled rule holds in a snapshot, empty where it does not.
 
@@ -107,7 +107,7 @@ def matches(
     if "installed" in compiled:
         return [
             Match(evidence=[*own.evidence(), *evidence], consumer=name, names=names)
-            for name, evidence, names in installed.defects(compiled["installed"], snapshot, requirements)
+            for name, evidence, names in metadata_conflicts.defects(compiled["installed"], snapshot, requirements)
         ]
     if "consumers" in compiled:
         return _consumer_matches(compiled, snapshot, own, trace)
@@ -184,7 +184,7 @@ def python(condition: Condition, snapshot: Snapshot, trace: Trace) -> Verdict:
     version = snapshot.python.get("version")
     specifier, admitted = condition[1:]
     if not version:
-        from envdoctor.engine.candidates import any_python
+        from envdoctor.engine.open_versions import any_python
 
         return any_python(specifier, admitted, snapshot, trace)
     version = version.rstrip("+")  # Debian and others mark a build from between two releases

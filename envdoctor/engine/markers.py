@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from envdoctor.engine.versions import within
 from envdoctor.facts import MARKER
-from envdoctor.record import Unknown
+from envdoctor.immutable import Unknown
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from envdoctor.engine.requirements import canonical, is_name, is_version, normalise, parts
+from envdoctor.engine.installed_requirements import canonical, is_name, is_version, normalise, parts
 from envdoctor.facts import implementation
 from envdoctor.model import Record
 from envdoctor.remedy_kinds import KINDS
@@ -12,7 +12,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from envdoctor.engine.requirements import Parts
+    from envdoctor.engine.installed_requirements import Parts
     from envdoctor.model import Action
 
     Calls = list[list[str]]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from envdoctor.facts import implementation
-from envdoctor.record import Record
+from envdoctor.immutable import Record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from envdoctor.engine.index import MAGIC, NEVER, OF_NOTHING, bucket_of
-from envdoctor.engine.requirements import normalise, parse
+from envdoctor.engine.installed_requirements import normalise, parse
 from envdoctor.engine.versions import intervals
 from envdoctor.facts import KINDS, OPERATORS
 from envdoctor.rulebase import record

@@ -10,8 +10,8 @@ from envdoctor.engine.evaluate import Trace
 from envdoctor.facts import WORDS
 from envdoctor.model import Record
 from envdoctor.rulebase.compile import compile_rule
-from envdoctor.rulebase.conditions import leaves
 from envdoctor.rulebase.document import Complaint
+from envdoctor.rulebase.when_tree import leaves
 from envdoctor.workshop.cells import matched
 
 if TYPE_CHECKING:

@@ -6,10 +6,10 @@ import os
 import time
 
 from envdoctor.facts import ARTIFACT, CONFIG, LOCAL_MODULE, SHADOWS, SOURCE, Answer
+from envdoctor.immutable import Unknown
 from envdoctor.probes.project import regular_files, walk
 from envdoctor.probes.project.globs import Glob
 from envdoctor.probes.project.regular_files import UnreadError
-from envdoctor.record import Unknown
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from envdoctor._version import __version__
 from envdoctor.facts import INSTALLED, INSTALLER, METADATA, NOT_RECORDED, OF_METADATA, PROCESS, RECORDED
-from envdoctor.record import Unknown
+from envdoctor.immutable import Unknown
 from envdoctor.renderers.json import dump, plain
 
 if TYPE_CHECKING:
