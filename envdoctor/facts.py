@@ -1,16 +1,18 @@
 """What is known of a target: a table by kind of fact and key, which never changes and reads nothing. On the plain path.
 
-Each kind is one row that says all of it: how it is read, compiled, decided, said and recorded.
+Each kind is one row that says all of it: how it is read, compiled, decided, said and recorded. The standard
+``dataclasses`` and ``typing`` cost a third of a start of Python, so :class:`Record` stands in for a frozen,
+keyword-only dataclass; type checkers see one.
 """
 
 from __future__ import annotations
-
-from envdoctor.immutable import Record, Unknown
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
     from typing import Any, Generic, Protocol, TypeVar, Union
+
+    from typing_extensions import dataclass_transform
 
     K = TypeVar("K")
     V = TypeVar("V")
@@ -37,6 +39,82 @@ else:
         def __class_getitem__(cls, _types: object) -> type:
             return cls
 
+    def dataclass_transform(**_options: bool) -> Callable[[type], type]:
+        """Stand in for the type checker's decorator at run time."""
+        return lambda cls: cls
+
+
+@dataclass_transform(frozen_default=True, kw_only_default=True)
+class Record:
+    """An immutable value with named fields, given by keyword; class attributes are the defaults."""
+
+    _fields: tuple[str, ...] = ()
+    _known: frozenset[str] = frozenset()
+    _needed: frozenset[str] = frozenset()
+
+    def __init_subclass__(cls) -> None:
+        cls._fields = tuple(name for name in cls.__annotations__ if name[0] != "_")
+        cls._known = frozenset(cls._fields)
+        cls._needed = frozenset(name for name in cls._fields if name not in cls.__dict__)
+
+    def __init__(self, **values: Any) -> None:
+        if not self._needed <= values.keys() <= self._known:
+            missing = ", ".join(sorted(self._needed - values.keys())) or "none"
+            strange = ", ".join(sorted(values.keys() - self._known)) or "none"
+            raise TypeError(f"{type(self).__name__}: missing fields: {missing}; fields it does not have: {strange}")
+        self.__dict__.update(values)
+
+    def __setattr__(self, name: str, value: object) -> None:
+        raise AttributeError(f"{type(self).__name__} is immutable; use replace({name}=...)")
+
+    def __eq__(self, other: object) -> bool:
+        return type(self) is type(other) and self.as_dict() == other.as_dict()
+
+    def __hash__(self) -> int:
+        return hash((type(self).__name__, repr(self)))
+
+    def __repr__(self) -> str:
+        fields = ", ".join(f"{name}={value!r}" for name, value in self.as_dict().items())
+        return f"{type(self).__name__}({fields})"
+
+    def as_dict(self) -> dict[str, Any]:
+        """The fields by name, in the order of their declaration."""
+        return {name: getattr(self, name) for name in self._fields}
+
+    def replace(self, **changes: Any) -> Any:
+        """A copy with some fields changed."""
+        return type(self)(**{**self.as_dict(), **changes})
+
+
+class Unknown(Record):
+    """A fact that is not known, with the reason: neither true nor false.
+
+    ``asked`` is false where nobody wanted it looked at, such as a project that was not named: that is no gap to report.
+    """
+
+    reason: str
+    asked: bool = True
+
+    def __bool__(self) -> bool:
+        raise TypeError("an unknown fact is neither true nor false")
+
+
+_functions: dict[tuple[str, str], Any] = {}
+
+
+class Row(Record):
+    """A row of a registry. A function is named ``module:function``, and alone where it is at home in its column."""
+
+    _homes: Mapping[str, str] = {}
+
+    def function(self, column: str, name: str = "") -> Any:
+        """What a column names, or what is named like it, imported where it is first used."""
+        module, _, attribute = (name or getattr(self, column)).rpartition(":")
+        known = module or self._homes[column], attribute
+        if known not in _functions:
+            _functions[known] = getattr(__import__("envdoctor." + known[0], fromlist=[attribute]), attribute)
+        return _functions[known]
+
 
 class Metadata(Record):
     """What one release of a distribution says of itself, or why that is not known.
@@ -57,71 +135,60 @@ class Answer(Record):
     gaps: Sequence[str] = ()
 
 
-_implementations: dict[str, Any] = {}
+class Kind(Row, Generic[Key_contra, Value_co]):
+    """A kind of fact, with the types of its keys and of its values.
 
+    ``name`` is what findings call it, and ``section`` the part of a saved snapshot, and of a collector's answer, that
+    records it by key: ``value`` is the type of what stands there (see ``targets.snapshot_file``), ``about`` says what
+    that is. What is ``dear`` is only read once cheaper facts leave open whether it matters. ``said`` is how evidence is
+    put into words; what is ``public`` holds a secret in an address at most. ``probe`` reads it on this machine
+    (``(key) -> value``), where a target knows no better way, and ``after`` is its value after an action
+    (``(effect, key, value) -> value``).
 
-def implementation(name: str) -> Any:
-    """What a row names as ``module:name``, imported where it is first used."""
-    found = _implementations.get(name)
-    if found is None:
-        module, _, attribute = name.partition(":")
-        found = _implementations[name] = getattr(__import__(module, fromlist=[attribute]), attribute)
-    return found
-
-
-class Word(Record):
-    """How rules speak of a kind of fact. Functions are named as ``module:function`` (see :func:`implementation`).
-
-    ``reads`` gives the value in a rule's ``when`` (``(node) -> value``), ``compiles`` the conditions that it stands for
-    (``(fact, value, words) -> conditions``), and ``states`` what a cell of a proof says of it. Of the operators in
-    these conditions ``decides`` has the functions (``(condition, snapshot, trace) -> verdict``), the dearer the later;
-    ``asks`` says what each asks of a target (``(condition, snapshot) -> kinds and keys``).
-
-    ``called`` is the word, where that is not the name of the kind, and ``of`` the fact that findings name in its place.
-    What costs less is decided first. ``names`` are words that texts may have in braces. A ``whole`` value is one
-    statement; of others each key is one. A rule about nothing that is installed is filed ``under`` something else, and
-    ``repaired`` is the entry of a cell that ends such a condition. A snapshot records the keys that rules want.
+    Rules name it by the word ``called``. ``reads`` gives the value in a rule's ``when`` (``(node) -> value``), and
+    ``states`` what a cell of a proof says of it; ``compiles`` makes conditions of it (``(fact, value, words)``).
+    ``decides`` is the function of the operator in these (``(condition, snapshot, trace) -> verdict``), or those of
+    several ``operators``; ``asks`` says what it asks of a target (``(condition, snapshot) -> kinds and keys``). What
+    has a lower ``cost`` is decided first. Findings name the fact ``shown`` instead. ``names`` are words that texts may
+    have in braces. A ``whole`` value is one statement; of others each key is one, and a snapshot records those that are
+    ``wanted``. A rule about nothing that is installed is filed ``under`` something else, and ``repaired`` is the entry
+    of a cell that ends such a condition.
     """
 
-    reads: str = ""
-    compiles: str = ""
-    decides: Mapping[str, str] = {}
-    asks: str = ""
-    states: str = ""
+    name: str
+    section: str = ""
+    value: str = "text"
+    about: str = ""
+    dear: bool = False
+    said: str = ""
+    public: bool = False
+    probe: str = ""
+    after: str = ""
     called: str = ""
-    of: str = ""
+    reads: str = ""
+    states: str = ""
+    compiles: str = ""
+    decides: str = ""
+    operators: Mapping[str, str] = {}
+    asks: str = ""
     cost: int = 0
+    shown: str = ""
     names: Sequence[str] = ()
     whole: bool = False
     wanted: bool = False
     under: str = ""
     repaired: str = ""
-
-
-#: Of a kind of fact that rules do not name.
-_UNSAID = Word()
-
-
-class Kind(Generic[Key_contra, Value_co]):
-    """A kind of fact, with the types of its keys and of its values.
-
-    ``name`` is what findings call it, and ``section`` the part of a saved snapshot, and of a collector's answer, that
-    records it by key: ``value`` is the type of what stands there (see ``targets.snapshot_file``), ``about`` says what
-    that is. What is ``dear`` is only read once cheaper facts leave open whether it matters.
-
-    ``said`` is how evidence is put into words. What is ``public`` holds a secret in an address at most. ``probe`` reads
-    it on this machine (``(key) -> value``); most targets know better ways. ``after`` is its value after an action
-    (``(effect, key, value) -> value``), and ``word`` how rules speak of it.
-    """
-
-    __slots__ = ("about", "after", "dear", "name", "probe", "public", "said", "section", "value", "word")
-
-    def __init__(  # noqa: PLR0913 - a row
-        self, name: str, section: str = "", *, dear: bool = False, value: str = "text", about: str = "",
-        said: str = "", public: bool = False, probe: str = "", after: str = "", word: Word = _UNSAID,
-    ) -> None:  # fmt: skip
-        self.name, self.section, self.dear, self.value, self.about = name, section, dear, value, about
-        self.said, self.public, self.probe, self.after, self.word = said, public, probe, after, word
+    _homes: Mapping[str, str] = {
+        "reads": "rulebase.when_tree",
+        "states": "rulebase.syntax",
+        "compiles": "rulebase.compile_condition",
+        "decides": "engine.evaluate",
+        "asks": "engine.questions",
+        "after": "engine.effects",
+        "probe": "collector",
+    }
+    __eq__ = object.__eq__
+    __hash__ = object.__hash__
 
     def __repr__(self) -> str:
         return self.name
@@ -129,54 +196,33 @@ class Kind(Generic[Key_contra, Value_co]):
 
 #: What rules are filed under that no distribution stands for, and that ask for a project's files, or for a process.
 OF_PROJECT, OF_PROCESS = "?project", "?process"
-#: Where the functions of most rows are.
-_READ, _PROJECT_READ = "envdoctor.rulebase.when_tree:", "envdoctor.rulebase.project_conditions:"
-_CELL, _COMPILE = "envdoctor.rulebase.syntax:", "envdoctor.rulebase.compile_condition:"
-_DECIDE, _PROJECT, _ASK = (
-    "envdoctor.engine.evaluate:",
-    "envdoctor.engine.project_operators:",
-    "envdoctor.engine.questions:",
-)
-_AFTER, _HERE = "envdoctor.engine.effects:", "envdoctor.collector:"
-_BY_NAME, _NAMED = _ASK + "by_name", _COMPILE + "by_name"
+_READ, _DECIDE = "rulebase.project_conditions:", "engine.project_operators:"
 
+# fmt: off
 # --- what rules alone speak of: conditions of conditions, and what a snapshot has besides facts -----------------------
 
-ALL: Kind[str, Any] = Kind(
-    "all", word=Word(reads=_READ + "several", compiles=_COMPILE + "every", decides={"all": _DECIDE + "every"})
-)
-ANY: Kind[str, Any] = Kind(
-    "any", word=Word(reads=_READ + "several", compiles=_COMPILE + "some", decides={"any": _DECIDE + "some"})
-)
-NOT: Kind[str, Any] = Kind(
-    "not",
-    word=Word(reads=_READ + "read_condition", compiles=_COMPILE + "negated", decides={"not": _DECIDE + "negated"}),
-)
+ALL: Kind[str, Any] = Kind(name="all", reads="several", compiles="every", decides="every")
+ANY: Kind[str, Any] = Kind(name="any", reads="several", compiles="some", decides="some")
+NOT: Kind[str, Any] = Kind(name="not", reads="read_condition", compiles="negated", decides="negated")
 PYTHON: Kind[str, Any] = Kind(
-    "python", said="Python {key} {value}", public=True,
-    word=Word(reads=_READ + "python", compiles=_COMPILE + "python", decides={"python": _DECIDE + "python"}, cost=1),
-)  # fmt: skip
+    name="python", said="Python {key} {value}", public=True, reads="python", compiles="python", decides="python",
+    cost=1,
+)
 PACKAGES: Kind[str, Any] = Kind(
-    "packages", said="{key} {value}", public=True,
-    word=Word(
-        reads=_READ + "packages", compiles=_COMPILE + "packages", cost=2,
-        decides={"packages": _DECIDE + "packages", "present": _DECIDE + "present", "absent": _DECIDE + "absent"},
-    ),
-)  # fmt: skip
+    name="packages", said="{key} {value}", public=True, reads="packages", compiles="packages", cost=2,
+    operators={"packages": "packages", "present": "present", "absent": "absent"},
+)
 #: What else rules ask of Python.
-TRAIT: Kind[str, Any] = Kind("trait", word=Word(decides={"trait": _DECIDE + "trait"}, of="python", cost=3))
+TRAIT: Kind[str, Any] = Kind(name="trait", decides="trait", cost=3, shown="python")
 START_METHOD: Kind[str, Any] = Kind(
-    "start_method", said="{key} start method {value}", public=True,
-    word=Word(
-        reads=_PROJECT_READ + "read_start_method", compiles=_COMPILE + "start_method", cost=10, whole=True,
-        decides={"start_method": _DECIDE + "start_method"}, asks=_ASK + "start_method", names=("start_method",),
-    ),
-)  # fmt: skip
+    name="start_method", said="{key} start method {value}", public=True, reads=_READ + "read_start_method",
+    compiles="start_method", decides="start_method", asks="start_method", cost=10, whole=True, names=("start_method",),
+)
 
 # --- facts, those that a saved snapshot records in the order of its sections ------------------------------------------
 
 #: By normalised name and version.
-METADATA: Kind[tuple[str, str | None], Metadata] = Kind("metadata", after=_AFTER + "metadata")
+METADATA: Kind[tuple[str, str | None], Metadata] = Kind(name="metadata", after="metadata")
 #: The sections of a saved snapshot that are parts of it: the field, the type of its values, and what they are.
 OF_METADATA: Mapping[str, tuple[str, str, str]] = {
     "requirements": ("requires", "texts", "Requires-Dist lines by distribution."),
@@ -185,120 +231,89 @@ OF_METADATA: Mapping[str, tuple[str, str, str]] = {
 }
 #: An environment variable; ``None`` where it is not set.
 ENV: Kind[str, str | None] = Kind(
-    "env", "env", about="Environment variables that rules name; null where unset.", said="{key}={value}",
-    probe=_HERE + "env_fact",
-    word=Word(
-        reads=_READ + "env", compiles=_COMPILE + "env", decides={"env": _DECIDE + "env"}, asks=_BY_NAME, cost=5,
-        states=_CELL + "texts", wanted=True,
-    ),
-)  # fmt: skip
+    name="env", section="env", about="Environment variables that rules name; null where unset.", said="{key}={value}",
+    probe="env_fact", reads="env", states="texts", compiles="env", decides="env", asks="by_name", cost=5, wanted=True,
+)
 #: What ``import`` resolves a name to: ``kind`` and perhaps ``origin``.
 MODULE: Kind[str, Mapping[str, Any]] = Kind(
-    "module", "modules", dear=True, value="module", about="What `import NAME` finds first.",
-    said="import {key}: {value}", public=True, after=_AFTER + "module",
-    word=Word(
-        reads=_READ + "module", compiles=_NAMED, decides={"module": _DECIDE + "module"}, asks=_ASK + "module", cost=9,
-        states=_CELL + "texts", wanted=True, names=("file",),
-    ),
-)  # fmt: skip
+    name="module", section="modules", value="module", about="What `import NAME` finds first.", dear=True,
+    said="import {key}: {value}", public=True, after="module", reads="module", states="texts", compiles="by_name",
+    decides="module", asks="module", cost=9, names=("file",), wanted=True,
+)
 SYSTEM: Kind[str, Scalar] = Kind(
-    "system", "system", value="scalar", about="Versions and properties of the system, such as glibc.",
-    said="{key} {value}", public=True, probe=_HERE + "system_fact",
-    word=Word(
-        reads=_PROJECT_READ + "read_table", compiles=_COMPILE + "table", decides={"system": _DECIDE + "table"},
-        asks=_BY_NAME, cost=6, states=_CELL + "table", wanted=True,
-    ),
-)  # fmt: skip
+    name="system", section="system", value="scalar", about="Versions and properties of the system, such as glibc.",
+    said="{key} {value}", public=True, probe="system_fact", reads=_READ + "read_table", states="table",
+    compiles="table", decides="table", asks="by_name", cost=6, wanted=True,
+)
 #: Whether a shared library is ``present`` or ``missing``.
 LIBRARY: Kind[str, str] = Kind(
-    "library", "libraries", about="Whether the dynamic loader finds a shared library: present or missing.",
-    said="{key} {value}", public=True, probe=_HERE + "library_fact",
-    word=Word(
-        reads=_PROJECT_READ + "read_library", compiles=_NAMED, decides={"library": _DECIDE + "same"}, asks=_BY_NAME,
-        cost=8, states=_PROJECT_READ + "read_library", wanted=True,
-    ),
-)  # fmt: skip
+    name="library", section="libraries", public=True, said="{key} {value}", probe="library_fact",
+    about="Whether the dynamic loader finds a shared library: present or missing.", reads=_READ + "read_library",
+    states=_READ + "read_library", compiles="by_name", decides="same", asks="by_name", cost=8, wanted=True,
+)
 PROCESS: Kind[str, Scalar] = Kind(
-    "process", "process", value="scalar", said="{key} {value}",
-    about="Properties of the running process that was examined, such as threads.",
-    word=Word(
-        reads=_PROJECT_READ + "read_table", compiles=_COMPILE + "table", decides={"process": _DECIDE + "table"},
-        asks=_BY_NAME, cost=7, states=_CELL + "table", under=OF_PROCESS,
-    ),
-)  # fmt: skip
+    name="process", section="process", value="scalar", said="{key} {value}", under=OF_PROCESS,
+    about="Properties of the running process that was examined, such as threads.", reads=_READ + "read_table",
+    states="table", compiles="table", decides="table", asks="by_name", cost=7,
+)
 #: A variable of the environment that markers are evaluated in (PEP 508).
 MARKER: Kind[str, str] = Kind(
-    "marker", "marker", about="Variables of PEP 508 markers.", said="{key} {value}", public=True,
-    after=_AFTER + "marker",
-    word=Word(
-        reads=_READ + "marker", compiles=_COMPILE + "whole", decides={"marker": _DECIDE + "marker"},
-        asks=_ASK + "marker", cost=4,
-    ),
-)  # fmt: skip
+    name="marker", section="marker", about="Variables of PEP 508 markers.", said="{key} {value}", public=True,
+    after="marker", reads="marker", compiles="whole", decides="marker", asks="marker", cost=4,
+)
 #: What installed a distribution, by its name.
 INSTALLER: Kind[str, str | None] = Kind(
-    "installer", "installer", about="What installed each distribution.", after=_AFTER + "installer"
+    name="installer", section="installer", about="What installed each distribution.", after="installer",
 )
 #: What the scan of the directories stumbled over: ``leftover``, ``unreadable``, ``drift``.
 INSTALLED: Kind[str, Sequence[Sequence[Any]]] = Kind(
-    "installed", "installed", value="pairs", said="{value}", public=True, after=_AFTER + "installed",
+    name="installed", section="installed", value="pairs", said="{value}", public=True, after="installed",
     about="Defects of the installation by kind (leftover, unreadable): pairs of a path and a reason.",
-    word=Word(reads=_READ + "installed"),
-)  # fmt: skip
+    reads="installed",
+)
 #: Whether a name can be imported from what is installed.
-IMPORTABLE: Kind[str, bool] = Kind("importable", after=_AFTER + "importable")
+IMPORTABLE: Kind[str, bool] = Kind(name="importable", after="importable")
 #: What besides an installer has a say in the environment, by its prefix (see ``targets.manager``).
-MANAGER: Kind[str, Mapping[str, Any]] = Kind("manager")
+MANAGER: Kind[str, Mapping[str, Any]] = Kind(name="manager")
 #: Of a project beside the target: whether it was ``named``, and whether it, or an artefact, is ``there`` at all.
-PROJECT: Kind[str, bool] = Kind("project")
+PROJECT: Kind[str, bool] = Kind(name="project")
 #: The project itself, for who reads on in it; the key is empty.
-FILES: Kind[str, Any] = Kind("files")
+FILES: Kind[str, Any] = Kind(name="files")
 #: What a script at the top of a project would import by a name: its ``file``, and whether it is a ``namespace``.
-LOCAL_MODULE: Kind[str, Mapping[str, Any] | None] = Kind("local_module", dear=True)
+LOCAL_MODULE: Kind[str, Mapping[str, Any] | None] = Kind(name="local_module", dear=True)
 #: Entries of configuration, by the glob of their file and their key.
 CONFIG: Kind[tuple[str, str], Answer] = Kind(
-    "config", dear=True, said="{key}: {value}",
-    word=Word(
-        reads=_PROJECT_READ + "read_config", compiles=_COMPILE + "config", decides={"config": _PROJECT + "config"},
-        asks=_ASK + "config", cost=11, whole=True, under=OF_PROJECT, repaired="files", names=("file", "line", "key"),
-    ),
-)  # fmt: skip
+    name="config", dear=True, said="{key}: {value}", reads=_READ + "read_config", compiles="config", asks="config",
+    decides=_DECIDE + "config", cost=11, names=("file", "line", "key"), whole=True, under=OF_PROJECT, repaired="files",
+)
 SHADOWS: Kind[str, Answer] = Kind(
-    "shadows", dear=True,
-    word=Word(
-        called="shadowed", of="module", reads=_PROJECT_READ + "read_shadowed", compiles=_COMPILE + "whole",
-        decides={"shadowed": _PROJECT + "shadowed"}, asks=_BY_NAME, cost=12, under=OF_PROJECT, repaired="files",
-        names=("file", "module"),
-    ),
-)  # fmt: skip
+    name="shadows", dear=True, called="shadowed", shown="module", reads=_READ + "read_shadowed", compiles="whole",
+    decides=_DECIDE + "shadowed", asks="by_name", cost=12, names=("file", "module"), under=OF_PROJECT, repaired="files",
+)
 #: Every artefact of a project, and those that were named; the key is empty.
 ARTIFACT: Kind[str, Answer] = Kind(
-    "artifact", dear=True, said="{value}",
-    word=Word(
-        reads=_PROJECT_READ + "read_artifact", compiles=_COMPILE + "artifact", cost=13, whole=True, under=OF_PROJECT,
-        decides={"artifact": _PROJECT + "artifact"}, asks=_ASK + "artifact", repaired="artifact",
-        names=("file", "artifact", "functions", "writer", "python", "name"),
-    ),
-)  # fmt: skip
+    name="artifact", dear=True, said="{value}", reads=_READ + "read_artifact", compiles="artifact", asks="artifact",
+    decides=_DECIDE + "artifact", cost=13, names=("file", "artifact", "functions", "writer", "python", "name"),
+    whole=True, under=OF_PROJECT, repaired="artifact",
+)
 #: Uses of a dotted glob in a project's source.
 SOURCE: Kind[str, Answer] = Kind(
-    "source", dear=True, said="{value}",
-    word=Word(
-        reads=_PROJECT_READ + "read_source", compiles=_COMPILE + "source", decides={"source": _PROJECT + "source"},
-        asks=_ASK + "source", cost=14, whole=True, under=OF_PROJECT, repaired="files",
-        names=("file", "line", "call", "name"),
-    ),
-)  # fmt: skip
+    name="source", dear=True, said="{value}", reads=_READ + "read_source", compiles="source", asks="source", cost=14,
+    decides=_DECIDE + "source", names=("file", "line", "call", "name"), whole=True, under=OF_PROJECT, repaired="files",
+)
+# fmt: on
 
 #: Every row of this file.
 KINDS: tuple[Kind[Any, Any], ...] = tuple(one for one in vars().values() if type(one) is Kind)
 #: What a saved snapshot records by key, in the order of its sections.
 RECORDED = tuple(kind for kind in KINDS if kind.section)
 #: The words of rules.
-WORDS: Mapping[str, Kind[Any, Any]] = {one.word.called or one.name: one for one in KINDS if one.word.reads}
+WORDS: Mapping[str, Kind[Any, Any]] = {one.called or one.name: one for one in KINDS if one.reads}
 #: The operators of compiled conditions, the cheapest first.
 OPERATORS: Mapping[str, Kind[Any, Any]] = {
-    name: one for one in sorted(KINDS, key=lambda one: one.word.cost) for name in one.word.decides
+    name: one
+    for one in sorted(KINDS, key=lambda one: one.cost)
+    for name in (one.operators or ([one.called or one.name] if one.decides else ()))
 }
 #: Why a fact is not known that nothing was said about.
 NOT_RECORDED = "not recorded in this snapshot"

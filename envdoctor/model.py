@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from envdoctor.facts import Facts
-from envdoctor.immutable import Record as Record  # noqa: PLC0414 - every layer takes it from here
-from envdoctor.immutable import Unknown as Unknown  # noqa: PLC0414
+from envdoctor.facts import Record as Record  # noqa: PLC0414 - every layer takes it from here
+from envdoctor.facts import Unknown as Unknown  # noqa: PLC0414
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from envdoctor.immutable import Record
+from envdoctor.facts import Row
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
 
-class RemedyKind(Record):
-    """A verb of a rule's remedies. Functions are named as ``module:function`` (see :func:`facts.implementation`).
+class RemedyKind(Row):
+    """A verb of a rule's remedies. Functions are named as ``module:function`` (see :class:`~envdoctor.facts.Row`).
 
     ``reads`` is how its value is read (``(node) -> fields of the remedy``), ``takes`` the part of the rules' schema
     that describes that value, and ``said`` how it is put into words where there is no command (``(remedy) -> str``).
@@ -27,7 +27,7 @@ class RemedyKind(Record):
 
     reads: str
     takes: str
-    said: str = "envdoctor.renderers.layout:told"
+    said: str = "told"
     verb: str = ""
     safety: str = "safe"
     words: str = ""
@@ -38,6 +38,13 @@ class RemedyKind(Record):
     renews: bool = False
     changes: Mapping[str, str] = {}
     instead: bool = False
+    _homes: Mapping[str, str] = {
+        "reads": "rulebase.remedy",
+        "said": "renderers.layout",
+        "words": "remedies.words",
+        "line": "remedies.shell",
+        "changes": "engine.effects",
+    }
 
     @property
     def typed(self) -> bool:
@@ -45,45 +52,32 @@ class RemedyKind(Record):
         return bool(self.words or self.line)
 
 
-_READ, _WORDS, _EFFECTS = "envdoctor.rulebase.remedy:", "envdoctor.remedies.words:", "envdoctor.engine.effects:"
-_SAID = "envdoctor.renderers.layout:"
-
-
-def _installs(reads: str) -> RemedyKind:
-    """A verb that ends in installed requirements."""
-    return RemedyKind(
-        reads=_READ + reads, takes="requirements", said=_SAID + "required", verb="install", words=_WORDS + "install",
-        joinable=True, moves=True,
-    )  # fmt: skip
-
-
+# fmt: off
+_BOUNDED = RemedyKind(
+    reads="bounded", takes="requirements", said="required", verb="install", words="install", joinable=True, moves=True,
+)
 KINDS: Mapping[str, RemedyKind] = {
-    "upgrade": _installs("bounded"),
-    "downgrade": _installs("bounded"),
-    "pin": _installs("bounded"),
-    "install": _installs("requirements"),
+    "upgrade": _BOUNDED,
+    "downgrade": _BOUNDED,
+    "pin": _BOUNDED,
+    "install": _BOUNDED.replace(reads="requirements"),
     "uninstall": RemedyKind(
-        reads=_READ + "distributions", takes="distributions", words=_WORDS + "uninstall", joinable=True, moves=True,
-        removes=True,
+        reads="distributions", takes="distributions", words="uninstall", joinable=True, moves=True, removes=True,
     ),
     "reinstall": RemedyKind(
-        reads=_READ + "distributions", takes="distributions", words=_WORDS + "reinstall", joinable=True, renews=True
+        reads="distributions", takes="distributions", words="reinstall", joinable=True, renews=True,
     ),
     "replace": RemedyKind(
-        reads=_READ + "distributions", takes="distributions", said=_SAID + "replaced", words=_WORDS + "replace",
-        moves=True, removes=True, instead=True,
+        reads="distributions", takes="distributions", said="replaced", words="replace", moves=True, removes=True,
+        instead=True,
     ),
-    "set": RemedyKind(
-        reads=_READ + "entry", takes="entry", said=_SAID + "entry", changes={"config": _EFFECTS + "entry"}
-    ),
+    "set": RemedyKind(reads="entry", takes="entry", said="entry", changes={"config": "entry"}),
     "setenv": RemedyKind(
-        reads=_READ + "variable", takes="variable", said=_SAID + "variable", line="envdoctor.remedies.shell:variable",
-        changes={"env": _EFFECTS + "variable"},
+        reads="variable", takes="variable", said="variable", line="variable", changes={"env": "variable"},
     ),
-    "change": RemedyKind(
-        reads=_READ + "text", takes="text", safety="manual", changes={"source": _EFFECTS + "source"}
-    ),
-}  # fmt: skip
+    "change": RemedyKind(reads="text", takes="text", safety="manual", changes={"source": "source"}),
+}
+# fmt: on
 
 
 def verb_of(kind: str) -> str:

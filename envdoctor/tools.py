@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from envdoctor.immutable import Record
+from envdoctor.facts import Record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -29,57 +29,46 @@ class Tool(Record):
     extra: Sequence[str] = ()
 
 
+# fmt: off
 #: By name; of the tools of a project, the first whose lock file is there manages it.
 TOOLS: Mapping[str, Tool] = {
     "pip": Tool(
-        install=(PYTHON, "-m", "pip", "install"),
-        uninstall=(PYTHON, "-m", "pip", "uninstall", "-y"),
+        install=(PYTHON, "-m", "pip", "install"), uninstall=(PYTHON, "-m", "pip", "uninstall", "-y"),
         reinstall=(PYTHON, "-m", "pip", "install", "--force-reinstall", "--no-deps"),
     ),
     "uv": Tool(
-        install=("uv", "pip", "install", "--python", PYTHON),
-        uninstall=("uv", "pip", "uninstall", "--python", PYTHON),
+        install=("uv", "pip", "install", "--python", PYTHON), uninstall=("uv", "pip", "uninstall", "--python", PYTHON),
         reinstall=("uv", "pip", "install", "--python", PYTHON, "--reinstall", "--no-deps"),
     ),
     "uv-project": Tool(
-        install=("uv", "add", "--directory", DIRECTORY),
-        uninstall=("uv", "remove", "--directory", DIRECTORY),
-        signs=False,
-        of_project=True,
-        group=("--group",),
-        extra=("--optional",),
+        install=("uv", "add", "--directory", DIRECTORY), uninstall=("uv", "remove", "--directory", DIRECTORY),
+        signs=False, of_project=True, group=("--group",), extra=("--optional",),
     ),
     "conda": Tool(
-        install=("conda", "install", "--prefix", PREFIX),
-        uninstall=("conda", "remove", "--prefix", PREFIX),
+        install=("conda", "install", "--prefix", PREFIX), uninstall=("conda", "remove", "--prefix", PREFIX),
         reinstall=("conda", "install", "--prefix", PREFIX, "--force-reinstall"),
     ),
     "poetry": Tool(
-        install=("poetry", "add", "--directory", DIRECTORY),
-        uninstall=("poetry", "remove", "--directory", DIRECTORY),
-        of_project=True,
-        group=("--group",),
-        extra=("--optional",),
+        install=("poetry", "add", "--directory", DIRECTORY), uninstall=("poetry", "remove", "--directory", DIRECTORY),
+        of_project=True, group=("--group",), extra=("--optional",),
     ),
     "pdm": Tool(
-        install=("pdm", "add", "--project", DIRECTORY),
-        uninstall=("pdm", "remove", "--project", DIRECTORY),
-        of_project=True,
-        group=("--dev", "--group"),
-        extra=("--group",),
+        install=("pdm", "add", "--project", DIRECTORY), uninstall=("pdm", "remove", "--project", DIRECTORY),
+        of_project=True, group=("--dev", "--group"), extra=("--group",),
     ),
     "pipenv": Tool(install=("pipenv", "install"), uninstall=("pipenv", "uninstall"), of_project=True),
     "system": Tool(install=(".venv/bin/python", "-m", "pip", "install"), uninstall=(), signs=False),
 }
+# fmt: on
 
 
 class Format(Record):
     """A format of lock or requirements files.
 
-    ``reader`` is the module whose ``read(source, stated)`` gives the contents. A file is of the format of whose
-    ``names``, globs in lower case, one fits its name; otherwise of the first whose expression ``contains`` is found in
-    it. ``tool`` installs what it says; ``sync`` is the command that makes an environment what such a file beside it
-    says. The versions of a format that is ``of_conda`` are not all PEP 440.
+    ``reader`` is the module of ``targets.locks`` whose ``read(source, stated)`` gives the contents. A file is of the
+    format of whose ``names``, globs in lower case, one fits its name; otherwise of the first whose expression
+    ``contains`` is found in it. ``tool`` installs what it says; ``sync`` is the command that makes an environment what
+    such a file beside it says. The versions of a format that is ``of_conda`` are not all PEP 440.
     """
 
     reader: str
@@ -90,58 +79,36 @@ class Format(Record):
     of_conda: bool = False
 
 
-_READERS = "envdoctor.targets.locks."
+# fmt: off
 #: By name, in the order in which the contents of a file of another name are compared.
 FORMATS: Mapping[str, Format] = {
     "poetry.lock": Format(
-        reader=_READERS + "poetry",
-        contains=r"^(?:content-hash|python-versions)[ ]?=",
-        names=("poetry.lock",),
-        tool="poetry",
+        reader="poetry", contains=r"^(?:content-hash|python-versions)[ ]?=", names=("poetry.lock",), tool="poetry",
         sync="poetry sync",
     ),
     "pylock.toml": Format(
-        reader=_READERS + "pylock",
-        contains=r"^(?:lock-version|\[\[packages\]\])",
-        names=("pylock.toml", "pylock.*.toml"),
+        reader="pylock", contains=r"^(?:lock-version|\[\[packages\]\])", names=("pylock.toml", "pylock.*.toml"),
         sync="uv pip sync pylock.toml",
     ),
     "pdm.lock": Format(
-        reader=_READERS + "pdm",
-        contains=r"^(?:content_hash|lock_version)[ ]?=",
-        names=("pdm.lock",),
-        tool="pdm",
+        reader="pdm", contains=r"^(?:content_hash|lock_version)[ ]?=", names=("pdm.lock",), tool="pdm",
         sync="pdm sync",
     ),
     "uv.lock": Format(
-        reader=_READERS + "uv",
-        contains=r"^\[\[package\]\]",
-        names=("uv.lock", "*.py.lock"),
-        tool="uv-project",
-        sync="uv sync",
+        reader="uv", contains=r"^\[\[package\]\]", names=("uv.lock", "*.py.lock"), tool="uv-project", sync="uv sync",
     ),
     "Pipfile.lock": Format(
-        reader=_READERS + "pipenv",
-        contains=r"\A\s*\{",
-        names=("pipfile.lock",),
-        tool="pipenv",
-        sync="pipenv sync",
+        reader="pipenv", contains=r"\A\s*\{", names=("pipfile.lock",), tool="pipenv", sync="pipenv sync",
     ),
     "conda-lock.yml": Format(
-        reader=_READERS + "conda_lock",
-        contains=r"^package:[ ]*$",
-        names=("*conda-lock*.y*ml",),
-        tool="conda",
-        of_conda=True,
+        reader="conda_lock", contains=r"^package:[ ]*$", names=("*conda-lock*.y*ml",), tool="conda", of_conda=True,
     ),
     "environment.yml": Format(
-        reader=_READERS + "conda_environment",
-        contains=r"^[\"']?dependencies[\"']?:",
-        tool="conda",
-        of_conda=True,
+        reader="conda_environment", contains=r"^[\"']?dependencies[\"']?:", tool="conda", of_conda=True,
     ),
-    "requirements.txt": Format(reader=_READERS + "requirements_file", contains=""),
+    "requirements.txt": Format(reader="requirements_file", contains=""),
 }
+# fmt: on
 
 _MANAGERS = [name for name, one in TOOLS.items() if one.of_project]
 #: The lock files that a project has beside its environment; where there are several, the first of them counts.

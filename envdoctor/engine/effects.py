@@ -9,7 +9,6 @@ from __future__ import annotations
 from envdoctor import facts as kinds
 from envdoctor.engine.installed_requirements import normalise, parts
 from envdoctor.engine.versions import within
-from envdoctor.facts import implementation
 from envdoctor.model import Distribution, Record, Unknown
 from envdoctor.remedy_kinds import KINDS
 
@@ -86,8 +85,10 @@ class Effect(Record):
 
     def of(self, kind: Kind[Any, Any], key: Any, value: Any) -> Any:
         """The value of a fact afterwards: as its kind says, and then as the kind of remedy does."""
-        for change in filter(None, (kind.after, KINDS[self.action.verb].changes.get(kind.name))):
-            value = value if isinstance(value, Unknown) else implementation(change)(self, key, value)
+        remedy = KINDS[self.action.verb]
+        for row, column, name in ((kind, "after", kind.after), (remedy, "changes", remedy.changes.get(kind.name))):
+            if name and not isinstance(value, Unknown):
+                value = row.function(column, name)(self, key, value)
         return value
 
     def is_new(self, name: str) -> bool:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from envdoctor.engine import markers, metadata_conflicts
 from envdoctor.engine.versions import within
-from envdoctor.facts import ENV, LOCAL_MODULE, MODULE, OF_PROJECT, PROCESS, PROJECT, implementation
+from envdoctor.facts import ENV, LOCAL_MODULE, MODULE, OF_PROJECT, PROCESS, PROJECT
 from envdoctor.facts import OPERATORS as _ROWS
 from envdoctor.model import Evidence, Location, Record, Unknown
 
@@ -97,8 +97,7 @@ def matches(
     ``trace`` collects what was unknown where the rule could not be decided; ``requirements`` are those of the snapshot,
     read once for all rules.
     """
-    trace = trace or Trace()
-    own = Trace()
+    trace, own = trace or Trace(), Trace()
     verdict = holds(compiled["when"], snapshot, own)
     if verdict is None:
         trace.unknown += own.unknown
@@ -386,14 +385,15 @@ class _Operators(dict):  # type: ignore[type-arg]
     """The functions of operators, each taken from the row of its kind of fact when it is first asked for."""
 
     def __missing__(self, operator: str) -> Operator:
-        word, name = _ROWS[operator].word, _ROWS[operator].word.decides[operator]
+        kind = _ROWS[operator]
+        name = kind.operators.get(operator, kind.decides)
 
         def beside(condition: Condition, snapshot: Snapshot, trace: Trace) -> Verdict:
-            """Ask a project's files or artefacts, where there are any; only then is this imported."""
+            """Ask a project's files, where there are any; only then is this imported."""
             there = snapshot.facts.ask(PROJECT, "there") is not False
-            return implementation(name)(condition, snapshot, trace) if there else None
+            return kind.function("decides", name)(condition, snapshot, trace) if there else None
 
-        self[operator] = found = beside if word.under == OF_PROJECT else implementation(name)
+        self[operator] = found = beside if kind.under == OF_PROJECT else kind.function("decides", name)
         return found
 
 

@@ -7,8 +7,7 @@ the rest is left to ``packaging``. A variable that is not in the environment mak
 from __future__ import annotations
 
 from envdoctor.engine.versions import within
-from envdoctor.facts import MARKER
-from envdoctor.immutable import Unknown
+from envdoctor.facts import MARKER, Unknown
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

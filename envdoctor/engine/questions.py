@@ -56,13 +56,13 @@ def _asked(condition: Condition, snapshot: Snapshot) -> Iterator[Question]:
 
 def _of_leaf(condition: Condition, snapshot: Snapshot) -> Iterator[Question]:
     """What one condition asks; of a project first whether there is one."""
-    word = kinds.OPERATORS[condition[0]].word
-    if word.under == kinds.OF_PROJECT:
+    kind = kinds.OPERATORS[condition[0]]
+    if kind.under == kinds.OF_PROJECT:
         yield kinds.PROJECT, "there"
         if snapshot.facts.ask(kinds.PROJECT, "there") is False:
             return
-    if word.asks:
-        yield from kinds.implementation(word.asks)(condition, snapshot)
+    if kind.asks:
+        yield from kind.function("asks")(condition, snapshot)
 
 
 def by_name(condition: Condition, _: Snapshot) -> Iterator[Question]:

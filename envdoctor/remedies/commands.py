@@ -9,7 +9,7 @@ from itertools import islice
 from envdoctor.engine.installed_requirements import canonical, normalise, parts
 from envdoctor.engine.metadata_conflicts import few
 from envdoctor.engine.versions import intervals
-from envdoctor.facts import INSTALLER, MANAGER, implementation
+from envdoctor.facts import INSTALLER, MANAGER
 from envdoctor.model import Action, Unknown
 from envdoctor.remedies import shell
 from envdoctor.remedies.words import Place, is_python, names, readable, remark, words
@@ -55,7 +55,7 @@ def _commanded(remedy: Remedy, action: Action, snapshot: Snapshot) -> Remedy:
         return remedy
     system, said, more = system_of(snapshot), None, None
     if kind.line:
-        said = implementation(kind.line)(action, system)
+        said = kind.function("line")(action, system)
     else:
         tool = installer(snapshot, action)
         if tool is None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from envdoctor.engine.installed_requirements import canonical, is_name, is_version, normalise, parts
-from envdoctor.facts import implementation
 from envdoctor.model import Record
 from envdoctor.remedy_kinds import KINDS
 from envdoctor.tools import DIRECTORY, PREFIX, PYTHON, TOOLS
@@ -57,8 +56,8 @@ def names(action: Action) -> list[str]:
 
 def words(action: Action, place: Place) -> Calls:
     """What to call, in order; empty where no tool carries the action out."""
-    make = KINDS[action.verb].words if action.at == "run" else ""
-    calls: Calls = implementation(make)(action, place) if make else []
+    kind = KINDS[action.verb]
+    calls: Calls = kind.function("words")(action, place) if kind.words and action.at == "run" else []
     if calls and place.tool == "pipenv" and place.directory is not None:
         return [["cd", place.directory], *calls]  # it has no option for that
     return calls

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from envdoctor.facts import implementation
-from envdoctor.immutable import Record
+from envdoctor.facts import Row
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -25,7 +24,7 @@ if TYPE_CHECKING:
             """Put the report into words."""
 
 
-class Format(Record):
+class Format(Row):
     """How a report is written, and what is made ready for it.
 
     ``render`` is ``module:function`` (a :class:`Render`). A ``document`` lists each finding with commands of its own,
@@ -45,11 +44,9 @@ class Format(Record):
 #: GitHub takes 65,536 characters, and whoever files a bug adds some of their own.
 _OF_A_BUG = 60_000
 FORMATS: Mapping[str, Format] = {
-    "text": Format(render="envdoctor.renderers.terminal:render"),
-    "json": Format(render="envdoctor.renderers.json:render", document=True),
-    "markdown": Format(
-        render="envdoctor.renderers.markdown:render", machine=True, redacts=True, heading="## ", limit=_OF_A_BUG
-    ),
+    "text": Format(render="renderers.terminal:render"),
+    "json": Format(render="renderers.json:render", document=True),
+    "markdown": Format(render="renderers.markdown:render", machine=True, redacts=True, heading="## ", limit=_OF_A_BUG),
 }
 
 
@@ -59,5 +56,5 @@ def load(name: str) -> Render:
         from envdoctor.errors import UsageError
 
         raise UsageError(f"there is no output format {name!r}; the formats are {', '.join(FORMATS)}")
-    render: Render = implementation(FORMATS[name].render)
+    render: Render = FORMATS[name].function("render")
     return render

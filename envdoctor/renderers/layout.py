@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from envdoctor.facts import KINDS as KINDS_OF_FACT
-from envdoctor.facts import implementation
 from envdoctor.model import IMPACTS, SEVERITIES, Group, Record
 from envdoctor.remedy_kinds import KINDS
 from envdoctor.renderers.line import chosen, count, few, one_line, python, short, where
@@ -228,7 +227,7 @@ def found(evidence: Evidence) -> str:
 def way(remedy: Remedy) -> Way:
     """Put a remedy into words. A command is given exactly as it is to be typed."""
     kind = KINDS.get(remedy.kind) or KINDS["change"]
-    text = safe(remedy.command) if remedy.command else one_line(implementation(kind.said)(remedy))
+    text = safe(remedy.command) if remedy.command else one_line(kind.function("said")(remedy))
     remarks = []
     if remedy.command and remedy.text:
         remarks.append(one_line(remedy.text))

@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from envdoctor._version import __version__
-from envdoctor.facts import INSTALLED, INSTALLER, METADATA, NOT_RECORDED, OF_METADATA, PROCESS, RECORDED
-from envdoctor.immutable import Unknown
+from envdoctor.facts import INSTALLED, INSTALLER, METADATA, NOT_RECORDED, OF_METADATA, PROCESS, RECORDED, Unknown
 from envdoctor.renderers.json import dump, plain
 
 if TYPE_CHECKING:

@@ -105,7 +105,7 @@ def _file_under(match: Mapping[str, Any], weight: Mapping[str, int]) -> list[str
 
 
 def _besides(match: Mapping[str, Any]) -> list[str] | None:
-    names = {OPERATORS[leaf[0]].word.under for leaf in leaves_of(match["when"])} - {""}
+    names = {OPERATORS[leaf[0]].under for leaf in leaves_of(match["when"])} - {""}
     return sorted(names) or None
 
 
@@ -191,7 +191,7 @@ def _encode(value: Any) -> bytes:
 
 def _wanted(rules: Iterable[Mapping[str, Any]]) -> dict[str, list[str]]:
     """The keys that rules ask of a target, by kind of fact: what a snapshot has to record."""
-    wanted: dict[str, set[str]] = {name: set() for name in sorted(kind.name for kind in KINDS if kind.word.wanted)}
+    wanted: dict[str, set[str]] = {name: set() for name in sorted(kind.name for kind in KINDS if kind.wanted)}
     for rule in rules:
         conditions = [rule["match"]["when"], *(remedy["when"] for remedy in rule["remedies"] if "when" in remedy)]
         for leaf in (leaf for condition in conditions for leaf in leaves_of(condition)):

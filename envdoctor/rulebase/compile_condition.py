@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from envdoctor.engine.installed_requirements import normalise
 from envdoctor.engine.versions import intervals
-from envdoctor.facts import OPERATORS, WORDS, implementation
+from envdoctor.facts import OPERATORS, WORDS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -28,7 +28,7 @@ def compile_condition(tree: Mapping[str, Any], words: Words) -> list[Any]:
     """Compile a condition with the words of a vocabulary."""
     parts: list[list[Any]] = []
     for fact, value in tree.items():
-        parts += implementation(WORDS[fact].word.compiles)(fact, value, words)
+        parts += WORDS[fact].function("compiles")(fact, value, words)
     parts.sort(key=_cost)
     return parts[0] if len(parts) == 1 else ["all", *parts]
 
@@ -154,13 +154,13 @@ def leaves_of(condition: Sequence[Any]) -> Iterable[Sequence[Any]]:
 
 def asks(condition: Sequence[Any]) -> bool:
     """Whether a compiled condition asks a target for more than its distributions and its Python."""
-    return any(leaf and OPERATORS[leaf[0]].word.asks for leaf in leaves_of(condition))
+    return any(leaf and OPERATORS[leaf[0]].asks for leaf in leaves_of(condition))
 
 
 def kinds(condition: Sequence[Any]) -> set[str]:
     """The kinds of fact that a compiled condition names."""
     rows = {OPERATORS[leaf[0]] for leaf in leaves_of(condition)}
-    return {row.word.of or row.name for row in rows}
+    return {row.shown or row.name for row in rows}
 
 
 def named(condition: Sequence[Any]) -> set[str]:

@@ -27,7 +27,7 @@ _SAID = ("title", "why", "change", "effect")
 def filled(text: str) -> str:
     """A text with something plausible in place of what stands in braces."""
     names = {
-        **{name: "name" for kind in WORDS.values() for name in kind.word.names},
+        **{name: "name" for kind in WORDS.values() for name in kind.names},
         **CONSUMER_NAMES,
         **INSTALLED_NAMES,
     }
@@ -56,7 +56,7 @@ def _known(values: Mapping[str, Any]) -> set[str]:
     facts = {fact for condition in conditions for fact in _facts(condition)}
     if "installed" in facts:
         known |= INSTALLED_NAMES.keys()
-    return known.union(*(WORDS[fact].word.names for fact in facts if fact in WORDS))
+    return known.union(*(WORDS[fact].names for fact in facts if fact in WORDS))
 
 
 def _facts(condition: Mapping[str, Any]) -> Iterator[str]:

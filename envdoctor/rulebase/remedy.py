@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 from packaging.requirements import InvalidRequirement, Requirement
 
-from envdoctor.facts import implementation
 from envdoctor.model import SAFETIES
 from envdoctor.remedy_kinds import KINDS
 from envdoctor.rulebase.document import shorten
@@ -39,7 +38,7 @@ def _remedy(node: Node) -> dict[str, Any]:
         node.complain(f"a remedy needs exactly one verb, here it has {len(verbs)}; one of: {', '.join(KINDS)}")
         return {}
     verb, row = verbs[0], KINDS[verbs[0]]
-    remedy = {"kind": verb, **implementation(row.reads)(fields[verb])}
+    remedy = {"kind": verb, **row.function("reads")(fields[verb])}
     if row.instead:
         _with(node, fields, remedy)
     elif "with" in fields:

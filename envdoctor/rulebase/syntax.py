@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from packaging.requirements import InvalidRequirement, Requirement
 
 from envdoctor.errors import RuleError
-from envdoctor.facts import KINDS, implementation
+from envdoctor.facts import KINDS
 from envdoctor.model import IMPACTS, SEVERITIES, Record
 from envdoctor.rulebase.document import Book, Complaint, line_of, read_document, read_documents, shorten
 from envdoctor.rulebase.placeholders import complain_of_placeholders, filled
@@ -255,10 +255,6 @@ _STATED: dict[str, Callable[[Node], Any]] = {
 }
 
 
-def _by_row(name: str) -> Callable[[Node], Any]:
-    return lambda node: implementation(name)(node)  # noqa: PLW0108 - some are in this file
-
-
 #: How each entry of a proof's cell is read.
 CELL: dict[str, Callable[[Node], Any]] = {
     "python": read_version,
@@ -278,8 +274,8 @@ CELL: dict[str, Callable[[Node], Any]] = {
     "prepare": lambda node: node.text(),
     "finding": texts,
     "start_method": lambda node: node.choice(START_METHODS),
-    **{kind.section: _by_row(kind.word.states) for kind in KINDS if kind.word.states},
 }
+CELL.update({kind.section: kind.function("states") for kind in KINDS if kind.states})
 
 #: How each key of a rule is read.
 KEYS: dict[str, Callable[[Node], Any]] = {

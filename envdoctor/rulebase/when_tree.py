@@ -9,7 +9,7 @@ from packaging.markers import InvalidMarker, Marker, UndefinedComparison, Undefi
 from packaging.specifiers import InvalidSpecifier
 from packaging.version import InvalidVersion
 
-from envdoctor.facts import WORDS, implementation
+from envdoctor.facts import WORDS
 from envdoctor.model import Record
 from envdoctor.rulebase.document import shorten, suggest
 from envdoctor.rulebase.values import read_names, read_pattern, read_specifier
@@ -134,7 +134,7 @@ def read_condition(node: Node) -> dict[str, Any]:
     """Read a condition: a mapping of facts, all of which must hold."""
     if isinstance(node.value, dict) and not node.value:
         node.complain(f"`{node.name()}` names no fact; {suggest('', WORDS)}")
-    return {word: implementation(WORDS[word].word.reads)(child) for word, child in node.fields(WORDS).items()}
+    return {word: WORDS[word].function("reads")(child) for word, child in node.fields(WORDS).items()}
 
 
 class Leaf(Record):
@@ -156,7 +156,7 @@ def leaves(condition: Mapping[str, Any], where: Where, *, negated: bool = False)
                 yield from leaves(part, (*inner, number), negated=negated)
         elif fact == "not":
             yield from leaves(value, inner, negated=not negated)
-        elif isinstance(value, dict) and not WORDS[fact].word.whole:
+        elif isinstance(value, dict) and not WORDS[fact].whole:
             for key, one in value.items():
                 yield Leaf(fact=fact, key=key, value=one, where=(*inner, key), negated=negated)
         else:

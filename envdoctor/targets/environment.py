@@ -10,7 +10,7 @@ import os
 import sys
 
 from envdoctor import collector
-from envdoctor.facts import INSTALLED, KINDS, LIBRARY, MARKER, MODULE, SYSTEM, implementation
+from envdoctor.facts import INSTALLED, KINDS, LIBRARY, MARKER, MODULE, SYSTEM
 from envdoctor.model import Unknown
 from envdoctor.probes.distributions import read_text
 from envdoctor.targets import at_hand
@@ -176,11 +176,11 @@ def _target(python: Mapping[str, Any]) -> dict[str, Any]:
 
 def of_machine() -> dict[Kind[Any, Any], Ask]:
     """Answers for the kinds of fact that are read on this machine, whichever environment is examined."""
-    return {kind: _reading(kind.probe) for kind in KINDS if kind.probe}
+    return {kind: _reading(kind) for kind in KINDS if kind.probe}
 
 
-def _reading(probe: str) -> Ask:
-    return lambda key: _guarded(implementation(probe), key)
+def _reading(kind: Kind[Any, Any]) -> Ask:
+    return lambda key: _guarded(kind.function("probe"), key)
 
 
 def _guarded(probe: Callable[..., Any], key: str, *more: Any) -> Any:

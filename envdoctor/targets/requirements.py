@@ -60,7 +60,7 @@ def read(
         from envdoctor.targets.unpinned import resolve as ask_uv
 
         source, stated = ask_uv(source, stated)
-    contents: Contents = import_module(known.reader).read(source, stated)
+    contents: Contents = import_module("envdoctor.targets.locks." + known.reader).read(source, stated)
     packages, notes = choose(contents.entries if known.of_conda else map(_readable, contents.entries))
     python = {"version": version} if (version := _python(stated, contents)) else {}
     target = {"kind": "requirements", "path": path, "format": name, **({"resolved": "uv"} if resolve else {})}

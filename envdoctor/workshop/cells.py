@@ -94,7 +94,7 @@ class _Stated:
         return {kind: {key: self._answer(kind, key) for key in questions[kind]} for kind in questions}
 
     def _answer(self, kind: Kind[Any, Any], key: Any) -> Any:
-        told = self._TOLD.get(kind, _Stated._stated if kind.word.states else None)
+        told = self._TOLD.get(kind, _Stated._stated if kind.states else None)
         value = told(self, kind, key) if told else None
         if value is not None or kind in {kinds.ENV, kinds.LOCAL_MODULE}:
             return value

@@ -212,9 +212,9 @@ def _with_axis(subject: Subject, axis: str, cell: Cell, other: Cell) -> Cell:
 
 def project_unproven(subject: Subject) -> Iterator[Complaint]:
     """Rules about a project or an artefact without a good cell that differs from a bad one by its repair alone."""
-    named = {leaf.fact: leaf.where for leaf in leaves(subject.rule.when, ("when",)) if WORDS[leaf.fact].word.repaired}
+    named = {leaf.fact: leaf.where for leaf in leaves(subject.rule.when, ("when",)) if WORDS[leaf.fact].repaired}
     for fact, where in named.items():
-        entry = WORDS[fact].word.repaired
+        entry = WORDS[fact].repaired
         repaired = [cell for _, cell in subject.cells("good") if entry in cell]
         broken = [cell[entry] for _, cell in subject.cells("bad") if entry in cell]
         if not any(subject.matches({**cell, entry: content}) for cell in repaired for content in broken):

@@ -5,8 +5,7 @@ from __future__ import annotations
 import os
 import time
 
-from envdoctor.facts import ARTIFACT, CONFIG, LOCAL_MODULE, SHADOWS, SOURCE, Answer
-from envdoctor.immutable import Unknown
+from envdoctor.facts import ARTIFACT, CONFIG, LOCAL_MODULE, SHADOWS, SOURCE, Answer, Unknown
 from envdoctor.probes.project import regular_files, walk
 from envdoctor.probes.project.globs import Glob
 from envdoctor.probes.project.regular_files import UnreadError
