@@ -73,7 +73,7 @@ KINDS: Mapping[str, RemedyKind] = {
     ),
     "set": RemedyKind(reads="entry", takes="entry", said="entry", changes={"config": "entry"}),
     "setenv": RemedyKind(
-        reads="variable", takes="variable", said="variable", line="variable", changes={"env": "variable"},
+        reads="variable", takes="assignment", said="variable", line="variable", changes={"env": "variable"},
     ),
     "change": RemedyKind(reads="text", takes="text", safety="manual", changes={"source": "source"}),
 }

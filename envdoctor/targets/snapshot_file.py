@@ -32,10 +32,11 @@ _VERSION = re.compile(r"\d+\.\d+(?:\.\d+)*[A-Za-z0-9._+!-]*")
 
 
 class Kind(NamedTuple):
-    """What a value must be: a test, and how to say it."""
+    """What a value must be: a test, how to say it, and the part of a JSON Schema that says it."""
 
     holds: Callable[[Any], bool]
     said: str
+    schema: Mapping[str, Any] = {}
 
 
 _TEXT = Kind(lambda value: isinstance(value, str), "a text in quotes")
@@ -48,23 +49,31 @@ _TABLES = Kind(
 )
 _TEXTS = Kind(lambda value: isinstance(value, list) and all(isinstance(item, str) for item in value), "a list of texts")
 _TEXTS_OR_NULL = Kind(lambda value: value is None or _TEXTS.holds(value), "a list of texts, or null")
-_SCALAR = Kind(lambda value: not isinstance(value, (dict, list)), "a text, a number, true, false or null")
-_MODULE = Kind(
-    lambda value: isinstance(value, dict) and isinstance(value.get("kind"), str), "an object with a 'kind' in quotes"
-)
-_PAIRS = Kind(
-    lambda value: isinstance(value, list) and all(_TEXTS.holds(item) and len(item) == 2 for item in value),  # noqa: PLR2004
-    "a list of pairs: a path and a reason",
-)
-
+_STRING, _STRING_OR_NULL = {"type": "string"}, {"type": ["string", "null"]}
 #: What the values of a section are, by the name of their type (see :class:`~envdoctor.facts.Kind`).
 VALUES: Mapping[str, Kind] = {
-    "text": _TEXT_OR_NULL,
-    "texts": _TEXTS,
-    "tags": _TEXTS_OR_NULL,
-    "scalar": _SCALAR,
-    "module": _MODULE,
-    "pairs": _PAIRS,
+    "text": _TEXT_OR_NULL._replace(schema=_STRING_OR_NULL),
+    "texts": _TEXTS._replace(schema={"type": "array", "items": _STRING}),
+    "tags": _TEXTS_OR_NULL._replace(schema={"type": ["array", "null"], "items": _STRING}),
+    "scalar": Kind(
+        lambda value: not isinstance(value, (dict, list)),
+        "a text, a number, true, false or null",
+        {"type": ["string", "number", "boolean", "null"]},
+    ),
+    "module": Kind(
+        lambda value: isinstance(value, dict) and isinstance(value.get("kind"), str),
+        "an object with a 'kind' in quotes",
+        {
+            "type": "object",
+            "required": ["kind"],
+            "properties": {"kind": _STRING, "origin": _STRING_OR_NULL},
+        },
+    ),
+    "pairs": Kind(
+        lambda value: isinstance(value, list) and all(_TEXTS.holds(item) and len(item) == 2 for item in value),  # noqa: PLR2004
+        "a list of pairs: a path and a reason",
+        {"type": "array", "items": {"type": "array", "items": _STRING, "minItems": 2, "maxItems": 2}},
+    ),
 }
 _FACTS = {
     "python": {"version": _TEXT_OR_NULL, "free_threaded": _FLAG, "debug": _FLAG, "implementation": _TEXT_OR_NULL},
