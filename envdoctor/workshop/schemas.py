@@ -20,6 +20,7 @@ from envdoctor.targets.snapshot_file import VALUES
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
+_WIDTH = 140
 _TABLE = {"type": "object", "minProperties": 1}
 
 
@@ -61,10 +62,22 @@ SCHEMAS: Mapping[str, Callable[[dict[str, Any]], None]] = {
 
 
 def made(name: str, text: str) -> str:
-    """The text of a schema with what follows from the rows; as it was where it says so already."""
+    """The text of a schema with what follows from the rows."""
     schema = json.loads(text)
     SCHEMAS[name](schema)
-    return text if schema == json.loads(text) else json.dumps(schema, indent=2, ensure_ascii=False) + "\n"
+    return _laid_out(schema) + "\n"
+
+
+def _laid_out(value: Any, indent: int = 0, before: int = 0) -> str:
+    """JSON in which everything that fits in a line, behind so many characters, is in one."""
+    line = json.dumps(value, ensure_ascii=False)
+    if not isinstance(value, (dict, list)) or indent + before + len(line) < _WIDTH:
+        return line
+    opening, closing = line[0] + "\n", "\n" + " " * indent + line[-1]
+    keys = [json.dumps(key, ensure_ascii=False) + ": " for key in value] if isinstance(value, dict) else [""] * len(value)
+    parts = value.values() if isinstance(value, dict) else value
+    lines = [" " * (indent + 2) + key + _laid_out(part, indent + 2, len(key)) for key, part in zip(keys, parts)]
+    return opening + ",\n".join(lines) + closing
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
