@@ -74,9 +74,10 @@ def _laid_out(value: Any, indent: int = 0, before: int = 0) -> str:
     if not isinstance(value, (dict, list)) or indent + before + len(line) < _WIDTH:
         return line
     opening, closing = line[0] + "\n", "\n" + " " * indent + line[-1]
-    keys = [json.dumps(key, ensure_ascii=False) + ": " for key in value] if isinstance(value, dict) else [""] * len(value)
-    parts = value.values() if isinstance(value, dict) else value
-    lines = [" " * (indent + 2) + key + _laid_out(part, indent + 2, len(key)) for key, part in zip(keys, parts)]
+    named = value if isinstance(value, dict) else {}
+    keys = [f"{json.dumps(key)}: " for key in named] or [""] * len(value)
+    parts = zip(keys, named.values() or value)
+    lines = [" " * (indent + 2) + key + _laid_out(part, indent + 2, len(key)) for key, part in parts]
     return opening + ",\n".join(lines) + closing
 
 
