@@ -14,10 +14,13 @@ if TYPE_CHECKING:
 
     from typing_extensions import dataclass_transform
 
+    from envdoctor import found
+
     K = TypeVar("K")
     V = TypeVar("V")
     Key_contra = TypeVar("Key_contra", contravariant=True)
     Value_co = TypeVar("Value_co", covariant=True)
+    Found_co = TypeVar("Found_co", covariant=True)
     #: What is asked, by kind: the keys.
     Questions = Mapping["Kind[Any, Any]", Iterable[Any]]
     #: What is answered, by kind and key; a value may be :class:`Unknown`.
@@ -29,7 +32,7 @@ if TYPE_CHECKING:
 
         def answers(self, questions: Questions) -> Answers: ...  # noqa: D102 - as the class says
 else:
-    Key_contra = Value_co = None
+    Key_contra = Value_co = Found_co = None
 
     class Generic:
         """Stand in for the type checker's base at run time."""
@@ -128,10 +131,10 @@ class Metadata(Record):
     tags: Sequence[str] | Unknown | None = None
 
 
-class Answer(Record):
+class Answer(Record, Generic[Found_co]):
     """What a search of a project's files found, and what of them it could not look at."""
 
-    found: Sequence[Any] = ()
+    found: Sequence[Found_co] = ()
     gaps: Sequence[str] = ()
 
 
@@ -235,7 +238,7 @@ ENV: Kind[str, str | None] = Kind(
     probe="env_fact", reads="env", states="texts", compiles="env", decides="env", asks="by_name", cost=5, wanted=True,
 )
 #: What ``import`` resolves a name to: ``kind`` and perhaps ``origin``.
-MODULE: Kind[str, Mapping[str, Any]] = Kind(
+MODULE: Kind[str, found.Module] = Kind(
     name="module", section="modules", value="module", about="What `import NAME` finds first.", dear=True,
     said="import {key}: {value}", public=True, after="module", reads="module", states="texts", compiles="by_name",
     decides="module", asks="module", cost=9, names=("file",), wanted=True,
@@ -274,30 +277,30 @@ INSTALLED: Kind[str, Sequence[Sequence[Any]]] = Kind(
 #: Whether a name can be imported from what is installed.
 IMPORTABLE: Kind[str, bool] = Kind(name="importable", after="importable")
 #: What besides an installer has a say in the environment, by its prefix (see ``targets.manager``).
-MANAGER: Kind[str, Mapping[str, Any]] = Kind(name="manager")
+MANAGER: Kind[str, found.Manager | None] = Kind(name="manager")
 #: Of a project beside the target: whether it was ``named``, and whether it, or an artefact, is ``there`` at all.
 PROJECT: Kind[str, bool] = Kind(name="project")
 #: The project itself, for who reads on in it; the key is empty.
 FILES: Kind[str, Any] = Kind(name="files")
 #: What a script at the top of a project would import by a name: its ``file``, and whether it is a ``namespace``.
-LOCAL_MODULE: Kind[str, Mapping[str, Any] | None] = Kind(name="local_module", dear=True)
+LOCAL_MODULE: Kind[str, found.LocalModule | None] = Kind(name="local_module", dear=True)
 #: Entries of configuration, by the glob of their file and their key.
-CONFIG: Kind[tuple[str, str], Answer] = Kind(
+CONFIG: Kind[tuple[str, str], Answer[found.Setting]] = Kind(
     name="config", dear=True, said="{key}: {value}", reads=_READ + "read_config", compiles="config", asks="config",
     decides=_DECIDE + "config", cost=11, names=("file", "line", "key"), whole=True, under=OF_PROJECT, repaired="files",
 )
-SHADOWS: Kind[str, Answer] = Kind(
+SHADOWS: Kind[str, Answer[found.Shadow]] = Kind(
     name="shadows", dear=True, called="shadowed", shown="module", reads=_READ + "read_shadowed", compiles="whole",
     decides=_DECIDE + "shadowed", asks="by_name", cost=12, names=("file", "module"), under=OF_PROJECT, repaired="files",
 )
 #: Every artefact of a project, and those that were named; the key is empty.
-ARTIFACT: Kind[str, Answer] = Kind(
+ARTIFACT: Kind[str, Answer[found.Artifact]] = Kind(
     name="artifact", dear=True, said="{value}", reads=_READ + "read_artifact", compiles="artifact", asks="artifact",
     decides=_DECIDE + "artifact", cost=13, names=("file", "artifact", "functions", "writer", "python", "name"),
     whole=True, under=OF_PROJECT, repaired="artifact",
 )
 #: Uses of a dotted glob in a project's source.
-SOURCE: Kind[str, Answer] = Kind(
+SOURCE: Kind[str, Answer[found.Use]] = Kind(
     name="source", dear=True, said="{value}", reads=_READ + "read_source", compiles="source", asks="source", cost=14,
     decides=_DECIDE + "source", names=("file", "line", "call", "name"), whole=True, under=OF_PROJECT, repaired="files",
 )

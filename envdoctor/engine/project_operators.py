@@ -20,16 +20,17 @@ if TYPE_CHECKING:
 
     from envdoctor.engine.evaluate import Condition, Trace, Verdict
     from envdoctor.facts import Answer, Kind
+    from envdoctor.found import Argument, Artifact, Setting, Use
     from envdoctor.model import Snapshot
 
     K = TypeVar("K")
-    Found = Mapping[str, Any]
+    V = TypeVar("V")
 
 #: The most places that a finding names.
 MOST_PLACES = 5
 
 
-def _answers(kind: Kind[K, Answer], key: K, snapshot: Snapshot, trace: Trace) -> tuple[Sequence[Found], bool]:
+def _answers(kind: Kind[K, Answer[V]], key: K, snapshot: Snapshot, trace: Trace) -> tuple[Sequence[V], bool]:
     """What was found, and whether that is all there is; what is not known is noted in the trace."""
     answer = snapshot.facts.ask(kind, key)
     if isinstance(answer, Unknown):
@@ -41,8 +42,9 @@ def _answers(kind: Kind[K, Answer], key: K, snapshot: Snapshot, trace: Trace) ->
     return answer.found, not answer.gaps
 
 
-def _place(found: Found) -> Location:
-    return Location(found["file"], found.get("line") or None)
+def _place(found: Setting | Use | Artifact) -> Location:
+    line = found.get("line")
+    return Location(found["file"], line if isinstance(line, int) else None)
 
 
 # --- configuration --------------------------------------------------------------------------------------------------
@@ -95,8 +97,8 @@ _USED = {"import": "imports", "call": "calls", "name": "uses"}
 def source(condition: Condition, snapshot: Snapshot, trace: Trace) -> Verdict:
     """Whether the project's source uses one of some names, in a way that passes the tests."""
     _, kind, names, tests = condition
-    uses: dict[tuple[str, Any, str], Found] = {}
-    undecided: Found | None = None
+    uses: dict[tuple[str, Any, str], Use] = {}
+    undecided: Use | None = None
     whole = True
     for name in names:
         found, complete = _answers(SOURCE, name, snapshot, trace)
@@ -120,7 +122,7 @@ def source(condition: Condition, snapshot: Snapshot, trace: Trace) -> Verdict:
     return True if uses else False if whole and undecided is None else None
 
 
-def _text(use: Found, tests: Mapping[str, Any]) -> str:
+def _text(use: Use, tests: Mapping[str, Any]) -> str:
     """The text of a use, in which of all literals only those stand that the rule itself names."""
     wanted = [test["equals"] for test in tests.get("arguments", ()) if "equals" in test]
     pieces = str(use.get("text", "")).split(_GAP)
@@ -129,7 +131,7 @@ def _text(use: Found, tests: Mapping[str, Any]) -> str:
     return "".join(part for pair in zip(pieces, [*shown, ""]) for part in pair)
 
 
-def _say_carried(use: Found, tests: Mapping[str, Any], trace: Trace) -> None:
+def _say_carried(use: Use, tests: Mapping[str, Any], trace: Trace) -> None:
     """Show what an argument carries, and where that was made."""
     for test in tests.get("arguments", ()):
         argument = _argument(use, test) if "carries" in test else None
@@ -140,7 +142,7 @@ def _say_carried(use: Found, tests: Mapping[str, Any], trace: Trace) -> None:
             trace.saw(f"source.{one['name']}", said, Location(use["file"], line) if line else _place(use))
 
 
-def _call(use: Found, tests: Mapping[str, Any]) -> Verdict:
+def _call(use: Use, tests: Mapping[str, Any]) -> Verdict:
     """Whether a call passes the tests; unknown where ``*`` or an unseen dictionary may hold what is asked for."""
     if tests.get("unguarded") and use["guarded"]:
         return False
@@ -159,7 +161,7 @@ def _call(use: Found, tests: Mapping[str, Any]) -> Verdict:
     return verdict
 
 
-def _given(use: Found, wanted: Mapping[str, Any]) -> Verdict:
+def _given(use: Use, wanted: Mapping[str, Any]) -> Verdict:
     """Whether an argument is given; ``options.method`` is an entry of a dictionary that is given as ``options``."""
     name, _, entry = wanted["name"].partition(".")
     argument = _argument(use, {**wanted, "name": name})
@@ -173,27 +175,26 @@ def _given(use: Found, wanted: Mapping[str, Any]) -> Verdict:
     return True if entry in entries else None if argument.get("open") else False
 
 
-def _argument(use: Found, test: Mapping[str, Any]) -> Found | None:
+def _argument(use: Use, test: Mapping[str, Any]) -> Argument | None:
     if "name" in test and test["name"] in use["keywords"]:
-        found: Found = use["keywords"][test["name"]]
-        return found
+        return use["keywords"][test["name"]]
     at = test.get("at")
     return use["arguments"][at] if at is not None and at < len(use["arguments"]) else None
 
 
-def _fits(argument: Found, test: Mapping[str, Any]) -> bool:
+def _fits(argument: Argument, test: Mapping[str, Any]) -> bool:
     return all(_ARGUMENT[word](argument, wanted) for word, wanted in test.items() if word in _ARGUMENT)
 
 
-def _same(argument: Found, wanted: Any) -> bool:
+def _same(argument: Argument, wanted: Any) -> bool:
     return "value" in argument and _equals(argument["value"], wanted) is not None
 
 
-def _carries(argument: Found, wanted: Sequence[str]) -> bool:
+def _carries(argument: Argument, wanted: Sequence[str]) -> bool:
     return any(fits(one["name"], wanted) for one in argument["carries"]) or _any(argument["made_by"], wanted)
 
 
-_ARGUMENT: dict[str, Callable[[Found, Any], bool]] = {
+_ARGUMENT: dict[str, Callable[[Argument, Any], bool]] = {
     "is": lambda argument, wanted: not set(wanted).isdisjoint(argument["is"]),
     "made-by": lambda argument, wanted: _any(argument["made_by"], wanted),
     "not-made-by": lambda argument, wanted: not _any(argument["made_by"], wanted),
@@ -237,7 +238,7 @@ def artifact(condition: Condition, snapshot: Snapshot, trace: Trace) -> Verdict:
     return True if hit else False if whole else None
 
 
-def _artifact_names(one: Found, more: Mapping[str, str]) -> dict[str, str]:
+def _artifact_names(one: Artifact, more: Mapping[str, str]) -> dict[str, str]:
     names = {"file": one["file"], "artifact": one["kind"], "functions": replacement(one.get("functions") or {}), **more}
     writer = one.get("written_by") or {}
     names["writer"] = ", ".join(
@@ -261,7 +262,7 @@ def replacement(functions: Mapping[str, Any]) -> str:
 
 
 def _artifact_seen(
-    one: Found, test: Mapping[str, Any], snapshot: Snapshot
+    one: Artifact, test: Mapping[str, Any], snapshot: Snapshot
 ) -> Iterator[tuple[Verdict, str, Mapping[str, str]]]:
     """For each test, whether the artefact passes it, and what is said of that."""
     if "kind" in test:
@@ -288,7 +289,7 @@ def _written(version: str | None, bounds: Sequence[Any], name: str) -> tuple[Ver
     return within(version, *bounds), f"written by {name} {version}", {}
 
 
-def _code(one: Found, test: Mapping[str, Any], snapshot: Snapshot) -> tuple[Verdict, str, Mapping[str, str]]:
+def _code(one: Artifact, test: Mapping[str, Any], snapshot: Snapshot) -> tuple[Verdict, str, Mapping[str, str]]:
     """Whether it holds functions as bytecode, and where ``foreign`` is wanted, that of another Python."""
     version = snapshot.python.get("version")
     verdict: Verdict = False
@@ -301,7 +302,7 @@ def _code(one: Found, test: Mapping[str, Any], snapshot: Snapshot) -> tuple[Verd
             return True, said, {"python": held["python"] or ""}
         own = within(version, held["python"]) if version and held["python"] else None
         if own is False:
-            return True, f"{said}, this is {version}", {"python": held["python"]}
+            return True, f"{said}, this is {version}", {"python": held["python"] or ""}
         verdict = None if own is None else verdict
     return verdict, "which Python its functions are for" if verdict is None else "", {}
 

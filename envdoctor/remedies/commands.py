@@ -18,11 +18,12 @@ from envdoctor.tools import FORMATS, TOOLS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
     from typing import Any
 
     from envdoctor.engine.installed_requirements import Parts
     from envdoctor.facts import Questions
+    from envdoctor.found import Manager
     from envdoctor.model import Remedy, Snapshot
 
 #: From how many distributions the installer of an environment is guessed.
@@ -168,7 +169,7 @@ def _of_environment(snapshot: Snapshot) -> Iterable[Any]:
     return _of_each(snapshot, islice(snapshot.packages, _ASKED))
 
 
-def _manager(snapshot: Snapshot) -> Mapping[str, Any]:
+def _manager(snapshot: Snapshot) -> Manager:
     """What besides an installer has a say in the environment: the tool of a project, or the operating system."""
     found = snapshot.facts.ask(MANAGER, str(snapshot.python.get("prefix") or ""))
     return {} if isinstance(found, Unknown) or not found else found

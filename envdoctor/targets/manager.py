@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
     from typing import Any
 
+    from envdoctor.found import Manager
     from envdoctor.targets.locks.graph import Edge
 
     Found = tuple[Iterable[Edge], list[str]]
@@ -25,7 +26,7 @@ _MANAGED = "EXTERNALLY-MANAGED"
 _PATH_LIMIT = 4096
 
 
-def of_environment(prefix: str, paths: Sequence[str]) -> dict[str, Any] | None:
+def of_environment(prefix: str, paths: Sequence[str]) -> Manager | None:
     """The ``tool`` of a virtual environment's project, with its ``directory`` and its ``direct`` requirements.
 
     ``system`` is the tool of a Python that its distributor manages (PEP 668); ``apt`` says whether that is Debian.
@@ -42,7 +43,7 @@ def of_environment(prefix: str, paths: Sequence[str]) -> dict[str, Any] | None:
     return next(filter(None, map(of_project, directories)), None)
 
 
-def of_project(directory: str) -> dict[str, Any] | None:
+def of_project(directory: str) -> Manager | None:
     """The tool that locked the project in a directory, and what the project requires itself."""
     for lock in LOCKS:
         tool = FORMATS[lock].tool

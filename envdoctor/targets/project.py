@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from envdoctor.facts import Answers, Kind, Questions
+    from envdoctor.found import Artifact
     from envdoctor.model import Snapshot
     from envdoctor.probes.project import Project
 
@@ -96,7 +97,7 @@ class Beside:
         self._artifacts = artifacts
         self._named = named
         self._project: Project | None = None
-        self._given: Answer | None = None
+        self._given: Answer[Artifact] | None = None
 
     def answers(self, questions: Questions) -> Answers:
         """The values of facts."""
@@ -128,7 +129,7 @@ class Beside:
             self._project = Project.at(self._directory)
         return self._project
 
-    def given(self) -> Answer:
+    def given(self) -> Answer[Artifact]:
         """What the artefacts that were named tell."""
         if self._given is None:
             from envdoctor.probes.artifacts import of_files
@@ -136,7 +137,7 @@ class Beside:
             self._given = Answer(**of_files(self._artifacts))
         return self._given
 
-    def _with_given(self) -> Answer:
+    def _with_given(self) -> Answer[Artifact]:
         project, given = self.project(), self.given()
         found = None if project is None else project.ask(ARTIFACT, "")
         beside = found if isinstance(found, Answer) else Answer()

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
     from envdoctor.engine.evaluate import Match, Trace
     from envdoctor.facts import Answers, Kind, Questions
+    from envdoctor.found import Artifact
 
     Cell = Mapping[str, Any]
 
@@ -101,7 +102,7 @@ class _Stated:
         return Unknown(reason=f"the cell does not say; add `{kind.section or kind.name}: {{{key}: ...}}`")
 
     def _of_project(self, kind: Kind[Any, Any], key: Any) -> Any:
-        nothing = None if kind is kinds.LOCAL_MODULE else Answer()
+        nothing: Answer[Any] | None = None if kind is kinds.LOCAL_MODULE else Answer()
         return nothing if self.project is None else self.project.ask(kind, key)
 
     def _stated(self, kind: Kind[Any, Any], key: str) -> Any:
@@ -147,7 +148,7 @@ class _Stated:
         return found
 
 
-def _artifact(stated: Mapping[str, Any]) -> dict[str, Any]:
+def _artifact(stated: Mapping[str, Any]) -> Artifact:
     """What a cell states of an artefact, as ``probes.artifacts`` would tell it."""
     code = stated.get("code", ())
     held = code.items() if isinstance(code, dict) else [(None, python) for python in code]

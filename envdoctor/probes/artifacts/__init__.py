@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
     from typing import Any, Protocol
 
+    from envdoctor.found import Artifact
+
     class Project(Protocol):
         """A project's files by their names."""
 
@@ -33,7 +35,7 @@ PROJECT_FILES, PROJECT_SECONDS, MEMORY_LIMIT = 200, 15.0, 64 << 20
 _SECONDS_EACH = 5.0
 
 
-def read(path: str) -> dict[str, Any]:
+def read(path: str) -> Artifact:
     """The facts of one artefact.
 
     ``file`` (the path as given), ``kind``, ``protocol``, ``names`` (classes and functions that would be imported),
@@ -88,7 +90,7 @@ def in_project(project: Project) -> dict[str, list[Any]]:
     return answer
 
 
-def _of_project(project: Project, name: str, budget: Budget) -> dict[str, Any] | None:
+def _of_project(project: Project, name: str, budget: Budget) -> Artifact | None:
     """The record of one file; ``None`` where the project itself says why it cannot be read."""
     root = getattr(project, "root", None)
     if isinstance(root, str):

@@ -20,8 +20,7 @@ from envdoctor.probes.artifacts.zips import Zip, shown
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
-
+    from envdoctor.found import Artifact, Code
     from envdoctor.probes.artifacts.streams import Source
 
 _HEAD = 16
@@ -43,7 +42,7 @@ class Examined:
         self.system: dict[str, str] = {}
         self.functions: dict[str, float | None] = {}
 
-    def record(self) -> dict[str, Any]:
+    def record(self) -> Artifact:
         """The answer, as plain data."""
         notes = self.notes
         return {
@@ -51,7 +50,7 @@ class Examined:
             "kind": self.kind,
             "protocol": notes.protocol,
             "names": list(notes.names),
-            "written_by": {**self.system, "packages": dict(notes.packages)},
+            "written_by": {**self.system, "packages": dict(notes.packages)},  # type: ignore[typeddict-item]
             "code": [_code(where, code, notes) for where, code in notes.codes],
             "paths": list(notes.paths),
             "functions": dict(self.functions),
@@ -59,13 +58,13 @@ class Examined:
         }
 
 
-def examine_path(path: str, name: str | None = None, budget: Budget | None = None) -> dict[str, Any]:
+def examine_path(path: str, name: str | None = None, budget: Budget | None = None) -> Artifact:
     """The record of a file on disk. ``StrangeError`` for no artefact, ``BrokenError`` for what cannot be read."""
     with open_file(path) as file:
         return examine(file, os.fstat(file.fileno()).st_size, name or path, budget or Budget())
 
 
-def examine(file: Source, size: int, name: str, budget: Budget) -> dict[str, Any]:
+def examine(file: Source, size: int, name: str, budget: Budget) -> Artifact:
     """The record of an open file."""
     found = Examined(name, budget)
     try:
@@ -75,7 +74,7 @@ def examine(file: Source, size: int, name: str, budget: Budget) -> dict[str, Any
     return found.record()
 
 
-def _code(where: str | None, code: code_objects.Code, notes: Notes) -> dict[str, Any]:
+def _code(where: str | None, code: code_objects.Code, notes: Notes) -> Code:
     """One code object, as plain data."""
     function = notes.functions.get(id(code))
     return {
@@ -188,6 +187,6 @@ def _tensors(archive: Zip, found: Examined) -> None:
         pickles.walk(reader, found.budget, found.notes)
 
 
-def in_memory(data: bytes, name: str, budget: Budget | None = None) -> dict[str, Any]:
+def in_memory(data: bytes, name: str, budget: Budget | None = None) -> Artifact:
     """The record of a file that is not on disk."""
     return examine(io.BytesIO(data), len(data), name, budget or Budget())

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from envdoctor.facts import Answer
+    from envdoctor.found import Setting
 
     #: The dotted path of a value, the value, and its line where that is known.
     Entry = tuple[str, Any, int | None]
@@ -39,14 +40,11 @@ class Reader:
         self._contents: dict[str, Contents] = {}
         self._left = _SECONDS
 
-    def lookup(self, pattern: str, path: str) -> Answer:
-        """The scalars whose dotted path ends as a key says, in the files of a glob.
-
-        An entry is ``{"file": ..., "line": int or None, "key": ..., "value": ...}``.
-        """
+    def lookup(self, pattern: str, path: str) -> Answer[Setting]:
+        """The scalars whose dotted path ends as a key says, in the files of a glob."""
         glob = Glob(pattern)
         wanted = path.split(".")
-        found: list[dict[str, Any]] = []
+        found: list[Setting] = []
         gaps = []
         for name in self._matching(pattern, glob):
             entries, gap = self._read(name, wanted, exact=glob.exact)

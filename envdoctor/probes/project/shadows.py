@@ -16,8 +16,8 @@ import sys
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from typing import Any
 
+    from envdoctor.found import LocalModule, Shadow
     from envdoctor.probes.project.tree import Project
 
 _GUARD = re.compile(rb"^if\b[^\n]{0,40}\b__name__\b[^\n]{0,40}['\"]__main__['\"]", re.MULTILINE)
@@ -44,14 +44,14 @@ _RUN_BY_OTHERS = frozenset(("conf.py", "setup.py", "conftest.py", "noxfile.py", 
 _MOST_BESIDE = 200
 
 
-def shadows(project: Project) -> list[dict[str, str]]:
-    """The modules of the standard library that a script of the project would not get: ``{"module", "file"}`` each."""
+def shadows(project: Project) -> list[Shadow]:
+    """The modules of the standard library that a script of the project would not get."""
     by_directory: dict[str, list[str]] = {"": []}
     for name in project.files():
         if name.endswith(".py"):
             by_directory.setdefault(name.rpartition("/")[0], []).append(name)
     names = _standard()
-    found = []
+    found: list[Shadow] = []
     for directory in sorted(by_directory):
         hiding = sorted(_hiding(directory, by_directory, names))
         if hiding and _holds_scripts(project, directory, by_directory, {file for _, file in hiding}):
@@ -59,10 +59,10 @@ def shadows(project: Project) -> list[dict[str, str]]:
     return found
 
 
-def local_module(project: Project, name: str) -> dict[str, Any] | None:
+def local_module(project: Project, name: str) -> LocalModule | None:
     """What a script at the top of a project would import by this name, ahead of what is installed.
 
-    ``{"file": "wandb.py", "namespace": False}``; a directory without ``__init__.py`` is a namespace, and comes behind
+    A directory without ``__init__.py`` is a namespace, and comes behind
     everything that is installed.
     """
     if not name.isidentifier():

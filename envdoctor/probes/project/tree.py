@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from typing import Any, TypeVar
 
     from envdoctor.facts import Kind
+    from envdoctor.found import Artifact, LocalModule, Setting, Shadow, Use
 
     K = TypeVar("K")
     V = TypeVar("V")
@@ -42,7 +43,7 @@ class Project:
         self._mentions: dict[bytes, list[str]] = {}
         self._unread: dict[str, str] = {}
         self._kept: _Kept | None = None
-        self._configuration: Callable[[str, str], Answer] | None = None
+        self._configuration: Callable[[str, str], Answer[Setting]] | None = None
         self._names: list[str] | None = None
 
     @classmethod
@@ -114,7 +115,7 @@ class Project:
         """Whether a directory has this name, even one that is left out."""
         return self._source.is_directory(name)
 
-    def local_module(self, name: str) -> Mapping[str, Any] | None:
+    def local_module(self, name: str) -> LocalModule | None:
         """What a script at the top would import by a name: ``{"file": ..., "namespace": bool}``."""
         found = self.ask(LOCAL_MODULE, name)
         return None if isinstance(found, Unknown) else found
@@ -134,7 +135,7 @@ class Project:
 
         expect(self, list(patterns))
 
-    def configuration(self, key: tuple[str, str]) -> Answer:
+    def configuration(self, key: tuple[str, str]) -> Answer[Setting]:
         """The entries of configuration files that a glob and a key name; each file is read once."""
         if self._configuration is None:
             from envdoctor.probes.project.config import Reader
@@ -142,7 +143,7 @@ class Project:
             self._configuration = Reader(self).lookup
         return self._configuration(*key)
 
-    def answer(self, found: list[Any], gaps: Iterable[str], about: Callable[[str], bool]) -> Answer:
+    def answer(self, found: list[V], gaps: Iterable[str], about: Callable[[str], bool]) -> Answer[V]:
         """What was found, with what was not read of the project and of the files that matter."""
         lines = list(dict.fromkeys([*gaps, *self.unread(about), *self.gaps]))
         if len(lines) > MOST_GAPS:
@@ -262,26 +263,26 @@ class _Kept:
         return sorted([*found, *(name for name in self._beyond if word in self._project.read(name))])
 
 
-def _source(project: Project, key: str) -> Answer:
+def _source(project: Project, key: str) -> Answer[Use]:
     from envdoctor.probes.source import uses
 
     answer = uses(project, key)
     return project.answer(answer["found"], answer["gaps"], walk.is_code)
 
 
-def _shadows(project: Project, _key: str) -> Answer:
+def _shadows(project: Project, _key: str) -> Answer[Shadow]:
     from envdoctor.probes.project import shadows
 
     return project.answer(shadows.shadows(project), (), lambda _: False)
 
 
-def _local_module(project: Project, key: str) -> dict[str, Any] | None:
+def _local_module(project: Project, key: str) -> LocalModule | None:
     from envdoctor.probes.project import shadows
 
     return shadows.local_module(project, key)
 
 
-def _artifact(project: Project, _key: str) -> Answer:
+def _artifact(project: Project, _key: str) -> Answer[Artifact]:
     from envdoctor.probes.artifacts import in_project
     from envdoctor.probes.artifacts.marks import SUFFIXES
 

@@ -1,0 +1,121 @@
+"""What the values of facts look like that are found in files, for type checkers: never imported when anything runs.
+
+At run time they are mappings, which processes hand to each other and caches keep as they are.
+"""
+
+from __future__ import annotations
+
+from typing import Any, TypedDict, Union
+
+
+class Module(TypedDict, total=False):
+    """What ``import`` resolves a name to; ``kind`` is always there."""
+
+    kind: str
+    origin: str | None
+    distribution: str
+
+
+class LocalModule(TypedDict):
+    """What a script at the top of a project would import by a name."""
+
+    file: str
+    namespace: bool
+
+
+class Shadow(TypedDict):
+    """A file of a project, and the module that it hides."""
+
+    module: str
+    file: str
+
+
+class Manager(TypedDict, total=False):
+    """What besides an installer has a say in an environment (see ``targets.manager``)."""
+
+    tool: str
+    apt: bool
+    directory: str
+    direct: dict[str, list[str]] | None
+
+
+class Setting(TypedDict):
+    """An entry of configuration, by its dotted key."""
+
+    file: str
+    line: int | None
+    key: str
+    value: Any
+
+
+class Carried(TypedDict, total=False):
+    """Something that an argument carries; ``name`` is always there."""
+
+    name: str
+    via: str
+    line: int | None
+
+
+#: What an argument is: its kinds, what made it, the names it resolves to, and, where they are known, its value, or the
+#: entries of a dictionary, which is ``open`` where it may have others.
+Argument = TypedDict(
+    "Argument",
+    {
+        "is": list[str],
+        "made_by": list[str],
+        "names": list[str],
+        "carries": list[Carried],
+        "text": str,
+        "value": Union[str, bool, int, float, None],
+        "entries": dict[str, Any],
+        "open": bool,
+    },
+    total=False,
+)
+
+
+class Use(TypedDict, total=False):
+    """A use of a name in source: an ``import``, a ``name`` or a ``call``, which alone has the last three fields."""
+
+    kind: str
+    name: str
+    file: str
+    line: int | None
+    cell: Any
+    guarded: bool
+    text: str
+    literals: list[Any]
+    arguments: list[Argument]
+    keywords: dict[str, Argument]
+    open: bool
+
+
+class Code(TypedDict):
+    """A function in an artefact: where, and the Pythons that its bytecode is for."""
+
+    where: str | None
+    name: str | None
+    python: str | None
+    constant: float | None
+
+
+class Writer(TypedDict, total=False):
+    """The environment that wrote an artefact, as far as that tells."""
+
+    python: str
+    os: str
+    packages: dict[str, str]
+
+
+class Artifact(TypedDict, total=False):
+    """A file that a program loads: ``file`` and ``kind``, and what it tells of itself."""
+
+    file: str
+    kind: str
+    protocol: int | None
+    names: list[str]
+    written_by: Writer
+    code: list[Code]
+    paths: list[str]
+    functions: dict[str, float | None]
+    gaps: list[str]
