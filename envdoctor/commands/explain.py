@@ -7,7 +7,7 @@ import functools
 import os
 import sys
 
-from envdoctor import doctor
+from envdoctor import explaining
 from envdoctor.commands import instead
 from envdoctor.commands.configuration import parse
 from envdoctor.commands.online import add_online, permitted
@@ -74,7 +74,7 @@ def run(words: Sequence[str]) -> int:
         target = among(target, frames)
     asked = {"candidates": options.candidates, "ruled": not options.no_rules}
     online = functools.partial(permitted, option=options.online)
-    report = doctor.explain(error_text, target, options.rules, online=online, **asked)
+    report = explaining.explain(error_text, target, options.rules, online=online, **asked)
     show(report, options.format, options.output, everything=options.all)
     return int(any(one.status != "derived" or one.severity != "info" for one in report.findings))
 

@@ -7,7 +7,7 @@ import re
 import time
 from typing import TYPE_CHECKING
 
-from envdoctor import doctor
+from envdoctor import explaining
 from envdoctor.commands.explain import frames_of, read_text
 from envdoctor.commands.options import Parser, add_target, examine
 from envdoctor.commands.output import say, write
@@ -52,7 +52,7 @@ def run(options: argparse.Namespace) -> int:
     began = time.monotonic()
     said = read(read_text(options.file))
     target = None if options.no_target else examine(options, frames_of(said))
-    found = doctor.measured(said, target, lambda text: say(f"envdoctor: {text}"))
+    found = explaining.measured(said, target, lambda text: say(f"envdoctor: {text}"))
     if found is None:
         raise UsageError(
             "no rule could be drafted: of what the text says to be missing, the releases on the index do not tell both "
