@@ -236,7 +236,7 @@ def _apply(
     where = " where it is built" if remedy["at"] == "build" else ""
     label = f"{trial.name}, then {remedy['kind']} {' '.join([*removed, *wanted]) or remedy.get('name', '')}{where}"
     changed: Trial = trial.replace(name=label, kind="remedy", raises=None)
-    if remedy["kind"] == "setenv":
+    if "env" in KINDS[remedy["kind"]].changes:
         changed = changed.replace(env={**trial.env, remedy["name"]: fill(str(remedy["to"]), names)})
     place = _other_python(trial.place, wanted, pythons)
     if place is None:
