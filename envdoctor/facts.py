@@ -7,6 +7,8 @@ keyword-only dataclass; type checkers see one.
 
 from __future__ import annotations
 
+import sys
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -56,9 +58,9 @@ class Record:
     _needed: frozenset[str] = frozenset()
 
     def __init_subclass__(cls) -> None:
-        cls._fields = tuple(name for name in cls.__annotations__ if name[0] != "_")
+        cls._fields = tuple([name for name in cls.__annotations__ if name[0] != "_"])
         cls._known = frozenset(cls._fields)
-        cls._needed = frozenset(name for name in cls._fields if name not in cls.__dict__)
+        cls._needed = cls._known.difference(cls.__dict__)
 
     def __init__(self, **values: Any) -> None:
         if not self._needed <= values.keys() <= self._known:
@@ -113,9 +115,10 @@ class Row(Record):
     def function(self, column: str, name: str = "") -> Any:
         """What a column names, or what is named like it, imported where it is first used."""
         module, _, attribute = (name or getattr(self, column)).rpartition(":")
-        known = module or self._homes[column], attribute
+        known = "envdoctor." + (module or self._homes[column]), attribute
         if known not in _functions:
-            _functions[known] = getattr(__import__("envdoctor." + known[0], fromlist=[attribute]), attribute)
+            home = sys.modules.get(known[0]) or __import__(known[0], fromlist=[attribute])
+            _functions[known] = getattr(home, attribute)
         return _functions[known]
 
 
