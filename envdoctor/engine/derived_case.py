@@ -53,9 +53,10 @@ class Case:
         found = {side: name for side in ("provider", "consumer") if (name := edges and getattr(edges, side))}
         if found:
             self.who = self.who.replace(**found, left=(), others=())
+        self.made = bool(edges and edges.made)
         self.offer: tuple[str, str] | None = seen.get("offers", {}).get((self._module(), self.said.get("name", "")))
         self.python = str(snapshot.python.get("version") or "")
-        self.since = ""
+        self.since = self.asking.tells if self.asking else ""
         self._requirements = requirements
         self.words = WORDS[self._key()]
 
@@ -65,7 +66,7 @@ class Case:
             return True
         if self.clue.family in {*VAGUE_FAMILIES, *_SAY_THEMSELVES}:
             return False
-        return self.who.python or self.clue.family not in {*_MISSING, "signature"}
+        return self.who.python or self.clue.family not in {*_MISSING, "signature", "super"}
 
     def packages(self) -> list[str]:
         """The distributions concerned: who asked, who was asked, what else the message names, and what is left."""
@@ -119,12 +120,12 @@ class Case:
         family = self.clue.family
         if family == "signature" and self.who.python:
             return "descriptor"
-        if family in {"signature", "frames"} and not self.who.provider:
-            return f"{family}/unknown"
+        if family in {"signature", "frames", "super"} and not self.who.provider:
+            return f"{family.replace('super', 'frames')}/unknown"
         if family not in _MISSING:
             return family
-        if self._hidden():
-            return "shadowed"
+        if self._hidden() or self.made:
+            return "missing/made" if self.made else "shadowed"
         if self.who.python or self.names.standard(self._module()):
             return f"missing/python{self._moved()}"
         return f"missing{self._variant()}"

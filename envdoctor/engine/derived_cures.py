@@ -59,7 +59,7 @@ def _told(asking: Any, bound: str) -> Iterator[Remedy]:
     """The releases of the one that asks that are known not to, or to keep the other side out."""
     name, until = asking.distribution, asking.until
     if bound == "above" and asking.works:
-        effect = f"{name} asks until {until}" + (f"; for Python {asking.python}" if asking.python else "")
+        effect = f"{name} {asking.verb} until {until}" + (f"; for Python {asking.python}" if asking.python else "")
         yield _remedy("upgrade", requirement=f"{name}>={asking.works}", effect=effect)
     elif bound == "above" and asking.caps:
         yield _remedy("upgrade", requirement=f"{name}>={asking.caps}", effect=f"it asks too, and requires {asking.cap}")
