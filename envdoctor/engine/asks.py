@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
-from envdoctor.engine.installed import required_by
-from envdoctor.engine.requirements import parse
+from envdoctor.engine.installed_requirements import parse
+from envdoctor.engine.metadata_conflicts import required_by
 from envdoctor.model import Record
 
 if TYPE_CHECKING:

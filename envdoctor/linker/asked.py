@@ -8,13 +8,13 @@ import warnings
 from typing import TYPE_CHECKING, Any
 
 from envdoctor.linker import signatures
-from envdoctor.linker.conditions import holds, is_about_versions
+from envdoctor.linker.branches import holds, is_about_versions
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from envdoctor.engine.asks import Ask
-    from envdoctor.linker.conditions import Target
+    from envdoctor.linker.branches import Target
 
 _ENDS = (ast.Return, ast.Raise, ast.Continue)
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)

@@ -9,20 +9,20 @@ from typing import TYPE_CHECKING, Any
 from envdoctor.engine.asks import NEW
 from envdoctor.errors import TargetError
 from envdoctor.linker.asked import Branches, calls, parsed, saying, takes, takes_attribute, turns, words_of
-from envdoctor.linker.layout import Layout, is_aside
+from envdoctor.linker.module_files import Layout, is_aside
 from envdoctor.linker.reach import Reach
 from envdoctor.linker.resolve import Resolver
 from envdoctor.linker.store import LONGEST, Store
 from envdoctor.linker.summary import CATCHES_ATTRIBUTE, CATCHES_IMPORT, CATCHES_MODULE, CONDITIONAL, FROM
-from envdoctor.linker.words import Words
+from envdoctor.linker.word_search import Words
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from envdoctor.engine.asks import Ask
-    from envdoctor.linker.conditions import Target
-    from envdoctor.linker.published import Archive
-    from envdoctor.linker.standard import Standard
+    from envdoctor.linker.branches import Target
+    from envdoctor.linker.index_files import Archive
+    from envdoctor.linker.standard_library import Standard
 
 _BINARY = (".so", ".pyd")
 #: Numbers in the version of a patch release.
