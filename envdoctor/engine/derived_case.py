@@ -48,6 +48,7 @@ class Case:
         self.snapshot = snapshot
         edges = seen.get("edges", {}).get(clue.said)
         self.life: Any = (edges and edges.life) or seen.get("history", {}).get((self._module(), self.said.get("name")))
+        self._is_read = bool(edges and edges.life)
         self.asking: Any = edges and edges.asking
         self.who = parties(clue, names, seen, complete=snapshot.complete)
         found = {side: name for side in ("provider", "consumer") if (name := edges and getattr(edges, side))}
@@ -79,9 +80,14 @@ class Case:
         return (have.version if have else None) or ""
 
     def left(self, name: str) -> str:
-        """The first release of a distribution without what is asked for, where the history and what is here agree."""
-        gone = self.life.gone if self.life and self.life.distribution == name else None
-        return gone if gone and within(self.version(name) or gone, f">={gone}") else ""
+        """The releases of a distribution that have what is asked for, where the history and what is here agree.
+
+        Between two releases of the shipped history there may be others that lack it already.
+        """
+        life = self.life if self.life and self.life.distribution == name else None
+        if not (life and life.gone and within(self.version(name) or life.gone, f">={life.gone}")):
+            return ""
+        return f"<{life.gone}" if self._is_read else f"<={life.last}"
 
     def came(self, name: str) -> str:
         """The first release of a distribution with what is asked for, where what is here is older or not known."""

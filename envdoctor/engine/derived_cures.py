@@ -43,7 +43,7 @@ def _stated(case: Case, cure: str, fields: Mapping[str, str]) -> Iterator[Remedy
     if (left and bound == "above") or (came and bound == "below-major"):
         return  # no such release has it
     if (left and bound == "below-major") or (came and bound == "above"):
-        yield _remedy(kind, requirement=f"{name}<{left}" if left else f"{name}>={came}", effect=effect)
+        yield _remedy(kind, requirement=f"{name}{left}" if left else f"{name}>={came}", effect=effect)
     elif kind == "reinstall":
         if name in case.snapshot.packages:
             yield _remedy(kind, package=name, effect=effect)

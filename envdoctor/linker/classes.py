@@ -27,11 +27,15 @@ class Kind(NamedTuple):
 
 
 class Lack(NamedTuple):
-    """An attribute that an instance of a class does not have; ``columns`` where it may be one in its data."""
+    """An attribute that an instance of a class does not have; ``columns`` where it may be one in its data.
+
+    ``open`` where only its past can tell that it lacks it.
+    """
 
     kind: Kind
     name: str
     columns: bool = False
+    open: bool = False
 
 
 class Classes:
@@ -113,7 +117,8 @@ class Classes:
             return told[0] if len(told) == 1 else None
         there = "unknown" if step in _SPECIAL else self._member(kind, step)
         if not isinstance(there, tuple):
-            return [Lack(kind, step, there == "columns")] if there != "unknown" and kind.made else None
+            lack = Lack(kind, step, there in {"columns", "open"}, there == "open")
+            return [lack] if there != "unknown" and kind.made else None
         return self._made(f"c{there[1]}.{step}", there[0], steps[1:], [kind], depth)
 
     def _member(self, kind: Kind, name: str) -> Any:
@@ -193,6 +198,6 @@ class Classes:
             for number in range(len(world.store.definitions(name).get("classes", ()))):
                 if own in self.chain(Kind(name, number))[1:]:
                     there = world.resolver.method(name, number, word)
-                    if (isinstance(there, tuple) and there[:2] not in self.chain(kind)) or there == "unknown":
+                    if (isinstance(there, tuple) and there[:2] not in self.chain(kind)) or there in ("unknown", "open"):
                         return True
         return False

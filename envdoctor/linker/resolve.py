@@ -323,7 +323,7 @@ class Resolver:
         """Whether a class, or an instance of it, has an attribute."""
         kind, module, number = value
         method = self.method(module, number, name, depth)
-        if method in ("unknown", "columns"):
+        if method in ("unknown", "open", "columns"):
             return unknown("a class that cannot be told wholly")
         if method == "none" and (name in self.set_somewhere if kind == "instance" else hasattr(ABCMeta, name)):
             return unknown("set from outside, or of the class of classes")
@@ -334,8 +334,8 @@ class Resolver:
     def method(self, module: str, number: int, name: str, depth: int = 0) -> Any:
         """The module and class that define a method, with its signature; ``None`` for another attribute.
 
-        ``"none"`` where the class has no such attribute, ``"columns"`` where that takes it for a name in its data, and
-        ``"unknown"`` where it cannot be told.
+        ``"none"`` where the class has no such attribute, ``"columns"`` where that takes it for a name in its data,
+        ``"open"`` where a decorator or a ``__getattr__`` of its own may give it, ``"unknown"`` where it cannot be told.
         """
         if depth > _DEEPEST or (name[:2] == "__" and name != "__init__"):
             return "unknown"
@@ -351,7 +351,7 @@ class Resolver:
             if not isinstance(found, str):
                 return found
             doubts.add(found)
-        return max(doubts, key=("none", "columns", "unknown").index)
+        return max(doubts, key=("none", "columns", "open", "unknown").index)
 
     def _inherited(self, base: Any, module: str, name: str, depth: int) -> Any:
         if base is None:
