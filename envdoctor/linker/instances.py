@@ -155,7 +155,7 @@ class Instances:
         if not lacks:
             return True
         if self._life(kind, word):
-            return (not one.columns or use.ref[7] is not None) and not (one.open and self._is_quoted(kind, word))
+            return (not one.columns or use.ref[7] is not None) and not (one.answers and self._is_quoted(kind, word))
         if one.open or self._classes.is_descriptor(kind) or not self._has_attributes(kind):
             return False
         owners = {world.layout.owner(module) for module, _ in self._classes.chain(kind)}

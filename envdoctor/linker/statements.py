@@ -97,7 +97,7 @@ def _opened(node: ast.FunctionDef | ast.AsyncFunctionDef, before: Any) -> Any:
     """How open a class is that has a ``__getattr__``, or a ``__getattribute__``."""
     if before is True or tables.hands_on(node):
         return True
-    return "columns" if node.name == "__getattr__" and not before and tables.is_of_data(node) else "open"
+    return "columns" if node.name == "__getattr__" and not before and tables.is_of_data(node) else "answers"
 
 
 def _class(reader: Reader, node: ast.ClassDef) -> None:

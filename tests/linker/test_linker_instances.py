@@ -254,3 +254,11 @@ def test_a_class_that_is_open_lacks_what_it_has_lost_and_does_not_name(tmp_path,
     told = [one for one in env.linked(tmp_path).missing if one.kind == "attribute"]
 
     assert [one.line for one in told] == [4] * many
+
+
+def test_a_class_that_sets_computed_names_lacks_a_method_that_it_has_lost_where_that_is_called(tmp_path):
+    graph = "class Graph:\n    def __init__(self, **more):\n        for name in more: setattr(self, name, 1)\nclass Other(Graph): pass\n"
+    env.write(tmp_path, "2.4", networkx={**GRAPHS, "networkx/graph.py": graph})
+    env.write(tmp_path, a={"a.py": "import networkx\ndef f():\n    x = networkx.Graph()\n    x.node()\n    x.node\n"})
+
+    assert [one.line for one in env.linked(tmp_path).missing if one.kind == "attribute"] == [4]
