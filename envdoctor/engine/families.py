@@ -51,6 +51,8 @@ FAMILIES: Sequence[tuple[str, str, str]] = (
     ("missing-name", "", rf"cannot import name '?(?P<name>\w+)'? from '(?P<module>{_DOTTED})'(?: \((?P<path>[^()\n]+)\))?"),
     ("missing-name", "ImportError", r"cannot import name '?(?P<name>\w+)'?$"),
     ("missing-name", "", rf"module '?(?P<module>{_DOTTED})'? has no attribute '?(?P<name>\w+)'?"),
+    ("read-only", "AttributeError", rf"property '(?P<name>\w+)' of '(?P<owner>{_DOTTED})' object has no (?:setter|deleter)"),
+    ("bases", "TypeError", rf"Cannot create a consistent method resolution\s+order \(MRO\) for bases (?:(?:object|type|Generic|Protocol|ABC|ABCMeta), )*(?P<owner>{_DOTTED})"),
     ("super", "AttributeError", r"'super' object has no attribute '(?P<name>\w+)'"),
     ("missing-attribute", "", rf"type object '(?P<owner>{_DOTTED})' has no attribute '?(?P<name>\w+)'?"),
     ("missing-attribute", "", rf"'(?P<owner>{_DOTTED})' object has no attribute '?(?P<name>\w+)'?"),
