@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
+from envdoctor.engine.installed_requirements import parse
+from envdoctor.engine.metadata_conflicts import required_by
 from envdoctor.model import Record
 
 if TYPE_CHECKING:
@@ -12,10 +14,14 @@ if TYPE_CHECKING:
 
     from envdoctor.engine.derived_case import Case
 
+#: Gaps between the words of a message that tell it from others.
+_FEWEST_GAPS = 2
 #: Of so few installed distributions each may be meant.
 _FEW = 8
 #: Kinds of which an import statement, or a chain of attributes of a module, says all.
 NAMED = frozenset({"module", "name", "part"})
+#: Kinds of what a release of the provider has that fails, and earlier ones have not.
+NEW = frozenset({"words", "super", "made"})
 #: What a call was told: more arguments than the function takes, or an argument short.
 _GIVEN = re.compile(r"but (\d+) (?:positional arguments? )?(?:was|were) given")
 
@@ -25,10 +31,11 @@ class Ask(Record):
 
     ``kind`` is ``module``, ``name`` (to import), ``part`` (of a module that is there), ``attribute`` (of the class
     ``owner``), ``keyword`` (``argument`` of the function ``name``), ``required`` (an ``argument`` that ``name`` wants),
-    ``count`` (``given`` arguments are too many), ``word`` (a ``name`` that stands somewhere in the provider) or
-    ``lacking`` (the ``module`` of the consumer lacks the ``name``). An empty ``provider`` is the standard library, and
-    ``None`` not known: one of ``others``, or of what the consumer requires; a consumer that is not known is one of
-    ``others`` too.
+    ``count`` (``given`` arguments are too many), ``word`` (a ``name`` that stands somewhere in the provider),
+    ``lacking`` (the ``module`` of the consumer lacks the ``name``), or one of :data:`NEW`: ``words`` that the provider
+    says, an attribute ``name`` that it takes of ``super()``, or the ``module`` that it takes objects of. An empty
+    ``provider`` is the standard library, and ``None`` not known: one of ``others``, or of what the consumer requires; a
+    consumer that is not known is one of ``others`` too.
     ``inside`` is the module, and ``code`` the statement, that asked; ``versions`` are those installed; ``brings`` is a
     distribution that brings a module of the standard library back.
     """
@@ -40,6 +47,7 @@ class Ask(Record):
     module: str = ""
     name: str = ""
     owner: str = ""
+    words: str = ""
     argument: str = ""
     given: int = 0
     inside: str = ""
@@ -57,6 +65,9 @@ class Ask(Record):
         """What is asked for, in words."""
         if self.kind == "keyword":
             return f"the argument {self.argument} of {self.name}()"
+        if self.kind in NEW:
+            said = {"super": f"super().{self.name}", "made": f"the use of {self.module}"}
+            return said.get(self.kind, f"“{self.words}”")
         return f"{self.name}() as it is called here" if self.kind in {"required", "count"} else self.dotted()
 
 
@@ -68,6 +79,8 @@ class Asking(Record):
     first release whose metadata keeps the failing release of the provider out, ``cap`` how it says so, and ``free`` the
     last one before it that asks. ``works`` is the first release from ``since`` on that takes nothing else that the
     provider has lost, and ``python`` the Pythons that it is for. ``module`` is where the installed release asks.
+    ``verb`` is what it does else than to ask. ``tells`` is the patch release of Python from which on ``teller``, a
+    newer release, asks in another way.
     """
 
     distribution: str
@@ -80,27 +93,32 @@ class Asking(Record):
     free: str = ""
     python: str = ""
     module: str = ""
+    verb: str = "asks"
+    tells: str = ""
+    teller: str = ""
 
     def said(self) -> str:
         """A sentence about the releases that were read."""
         name = self.distribution
-        said = f"{name} asks until {self.until}"
+        said = f"{name} {self.verb} until {self.until}"
         said += f", from {self.since} on no longer" if self.since else ", its newest release"
         said += f", and for nothing else that is gone from {self.works} on" if self.works != self.since else ""
         said += f"; {name} {self.before} does not ask yet" if self.before else ""
+        said += f"; {name} {self.teller} does so in another way from Python {self.tells} on" if self.tells else ""
         return said + (f"; {name} {self.caps} requires {self.cap}" if self.caps else "")
 
 
 class Edges(Record):
     """What the releases of both sides say: the life of the name, how long it is asked for, and how many were read.
 
-    ``provider`` is the one that was found to define what is called, and ``consumer`` the one that was found to ask,
-    where the ask did not know it.
+    ``provider`` is the one that was found to define what is called, or ``made`` to give the object that is asked, and
+    ``consumer`` the one that was found to ask, where the ask did not know it.
     """
 
     provider: str | None = None
     consumer: str | None = None
     life: Any = None
+    made: bool = False
     asking: Asking | None = None
     read: Mapping[str, int] = {}
 
@@ -113,7 +131,7 @@ def ask(case: Case) -> Ask | None:
     called = asked is not None and asked.kind not in NAMED and bool(who.consumer or who.left)
     if asked is None or not (known or called):
         return None
-    others = [] if who.own or (known and who.consumer) else _others(case)
+    others = [] if who.own or (known and who.consumer and asked.kind != "attribute") else _others(case)
     made: Ask = asked.replace(
         consumer=who.consumer,
         provider="" if who.inside or (who.python and not who.provider) else who.provider,
@@ -142,16 +160,19 @@ def _hook(case: Case) -> Ask | None:
 
 
 def _place(case: Case) -> dict[str, str]:
-    """The module and the statement of the one that asked, innermost."""
-    consumer = case.who.consumer
+    """The module and the statement of the one that asked, or asks the classes beside its own, innermost."""
+    consumer = case.who.provider if case.clue.family == "super" else case.who.consumer
     place = next((one for one in case.who.seen if consumer and one.distribution == consumer), None)
     return {"inside": place.module, "code": place.frame.code or ""} if place else {}
 
 
 def _others(case: Case) -> list[str]:
-    """Who else may be meant: what the message names, and what is installed where that is little."""
-    packages = case.snapshot.packages
-    return list(dict.fromkeys([*case.who.left, *case.who.others, *(packages if len(packages) <= _FEW else ())]))
+    """Who else may be meant: what the message names, what is installed where that is little, and what is required."""
+    packages, consumer = case.snapshot.packages, case.snapshot.packages.get(case.who.consumer or "")
+    lines = required_by(consumer, case.snapshot) if consumer else ()
+    required = [one[0] for one in map(parse, lines) if one and one[0] in packages]
+    few = packages if len(packages) <= _FEW else ()
+    return list(dict.fromkeys([*case.who.left, *case.who.others, *few, *required]))
 
 
 def _module(case: Case) -> str:
@@ -168,11 +189,24 @@ def _asked(case: Case) -> Ask | None:
     if family == "missing-module":
         return Ask(kind="module")
     if family == "missing-attribute" and name:
-        return Ask(kind="attribute", owner=said["owner"].rpartition(".")[2], name=name)
+        module, _, owner = said["owner"].rpartition(".")
+        return Ask(kind="attribute", module=module, owner=owner, name=name)
+    if family == "super":
+        return Ask(kind="super", name=name)
+    if family == "announced" and name and not _module(case):
+        words = _constant(case.clue.said)
+        return Ask(kind="words", name=name, words=words) if words else None
     if family in {"missing-name", "shadowed", "circular", "announced"} and name and _module(case):
         part = "part" if "has no attribute" in case.clue.said else "name"
         return Ask(kind=part if case.who.provider or case.who.python else "word", name=name)
     return _called(case, said["function"]) if family == "signature" and said.get("function") else None
+
+
+def _constant(message: str) -> str:
+    """The longest piece of a message that its author wrote as it is; empty where none is long enough to be found."""
+    pieces = (piece.strip() for piece in re.split(r"""[`'"][^`'"]*[`'"]|\S*\d\S*|\n""", message))
+    longest = max(pieces, key=len)
+    return longest if longest.count(" ") >= _FEWEST_GAPS else ""
 
 
 def _called(case: Case, function: str) -> Ask | None:

@@ -48,14 +48,16 @@ class Case:
         self.snapshot = snapshot
         edges = seen.get("edges", {}).get(clue.said)
         self.life: Any = (edges and edges.life) or seen.get("history", {}).get((self._module(), self.said.get("name")))
+        self._is_read = bool(edges and edges.life)
         self.asking: Any = edges and edges.asking
         self.who = parties(clue, names, seen, complete=snapshot.complete)
         found = {side: name for side in ("provider", "consumer") if (name := edges and getattr(edges, side))}
         if found:
             self.who = self.who.replace(**found, left=(), others=())
+        self.made = bool(edges and edges.made)
         self.offer: tuple[str, str] | None = seen.get("offers", {}).get((self._module(), self.said.get("name", "")))
         self.python = str(snapshot.python.get("version") or "")
-        self.since = ""
+        self.since = self.asking.tells if self.asking else ""
         self._requirements = requirements
         self.words = WORDS[self._key()]
 
@@ -65,7 +67,7 @@ class Case:
             return True
         if self.clue.family in {*VAGUE_FAMILIES, *_SAY_THEMSELVES}:
             return False
-        return self.who.python or self.clue.family not in {*_MISSING, "signature"}
+        return self.who.python or self.clue.family not in {*_MISSING, "signature", "super"}
 
     def packages(self) -> list[str]:
         """The distributions concerned: who asked, who was asked, what else the message names, and what is left."""
@@ -78,9 +80,14 @@ class Case:
         return (have.version if have else None) or ""
 
     def left(self, name: str) -> str:
-        """The first release of a distribution without what is asked for, where the history and what is here agree."""
-        gone = self.life.gone if self.life and self.life.distribution == name else None
-        return gone if gone and within(self.version(name) or gone, f">={gone}") else ""
+        """The releases of a distribution that have what is asked for, where the history and what is here agree.
+
+        Between two releases of the shipped history there may be others that lack it already.
+        """
+        life = self.life if self.life and self.life.distribution == name else None
+        if not (life and life.gone and within(self.version(name) or life.gone, f">={life.gone}")):
+            return ""
+        return f"<{life.gone}" if self._is_read else f"<={life.last}"
 
     def came(self, name: str) -> str:
         """The first release of a distribution with what is asked for, where what is here is older or not known."""
@@ -119,12 +126,12 @@ class Case:
         family = self.clue.family
         if family == "signature" and self.who.python:
             return "descriptor"
-        if family in {"signature", "frames"} and not self.who.provider:
-            return f"{family}/unknown"
+        if family in {"signature", "frames", "super"} and not self.who.provider:
+            return f"{family.replace('super', 'frames')}/unknown"
         if family not in _MISSING:
             return family
-        if self._hidden():
-            return "shadowed"
+        if self._hidden() or self.made:
+            return "missing/made" if self.made else "shadowed"
         if self.who.python or self.names.standard(self._module()):
             return f"missing/python{self._moved()}"
         return f"missing{self._variant()}"

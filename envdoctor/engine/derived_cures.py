@@ -43,7 +43,7 @@ def _stated(case: Case, cure: str, fields: Mapping[str, str]) -> Iterator[Remedy
     if (left and bound == "above") or (came and bound == "below-major"):
         return  # no such release has it
     if (left and bound == "below-major") or (came and bound == "above"):
-        yield _remedy(kind, requirement=f"{name}<{left}" if left else f"{name}>={came}", effect=effect)
+        yield _remedy(kind, requirement=f"{name}{left}" if left else f"{name}>={came}", effect=effect)
     elif kind == "reinstall":
         if name in case.snapshot.packages:
             yield _remedy(kind, package=name, effect=effect)
@@ -59,7 +59,7 @@ def _told(asking: Any, bound: str) -> Iterator[Remedy]:
     """The releases of the one that asks that are known not to, or to keep the other side out."""
     name, until = asking.distribution, asking.until
     if bound == "above" and asking.works:
-        effect = f"{name} asks until {until}" + (f"; for Python {asking.python}" if asking.python else "")
+        effect = f"{name} {asking.verb} until {until}" + (f"; for Python {asking.python}" if asking.python else "")
         yield _remedy("upgrade", requirement=f"{name}>={asking.works}", effect=effect)
     elif bound == "above" and asking.caps:
         yield _remedy("upgrade", requirement=f"{name}>={asking.caps}", effect=f"it asks too, and requires {asking.cap}")

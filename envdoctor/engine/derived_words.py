@@ -90,6 +90,25 @@ WORDS: Mapping[str, Words] = {
         "The text does not say whose it is. It may be of a distribution that {asker} uses, in another release than the "
         "one that {asker} was written for.", ("packages", "source", "python"), ("upgrade-asker", "older-asker"),
     ),
+    "missing/made": Words(
+        "derived-missing-name", "crash", "{asked} gives {asker} an object that has no {thing}",
+        "That class does not seem to have had it: {provider} took its objects from elsewhere before.", _MISSING, _PAIR,
+    ),
+    "read-only": Words(
+        "derived-read-only", "crash", "{asked} does not let {thing} be set, as {asker} does",
+        "It is a property without a setter: where {asker} was written for a release in which it was a plain attribute, "
+        "that is another one.", _MISSING, _PAIR,
+    ),
+    "bases": Words(
+        "derived-base-class", "crash", "a class of {asker} is derived from {thing} of {asked} in an order that is not possible",
+        "What a class is derived from decides in which order others may be derived from it: it may have changed between "
+        "releases of {provider}.", _MISSING, _PAIR,
+    ),
+    "super": Words(
+        "derived-base-class", "crash", "{asked} asks {thing} of the classes beside its own, and those of {asker} end without it",
+        "A class of {consumer} is derived from one of {provider}, which calls the next class in order for something that "
+        "none has.", _MISSING, _PAIR,
+    ),
     "signature": Words(
         "derived-signature", "crash", "{asker} calls {thing} of {asked} with arguments that it does not take",
         "Its parameters differ from those that {asker} was written for: they changed between releases of {provider}.",

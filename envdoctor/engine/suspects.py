@@ -145,6 +145,8 @@ def _raiser(clue: Clue, names: Names) -> list[str]:
 def _asked(clue: Clue, names: Names, around: Sequence[Place], seen: Mapping[str, Any]) -> tuple[str | None, bool]:
     """The distribution that should have what is missing, and whether it is the interpreter instead."""
     said = clue.groups
+    if clue.family == "super":
+        return next((one.distribution for one in around if not one.standard), None), False
     if clue.family in _OF_PYTHON or names.method(said.get("owner", ""), said.get("name", "")):
         return None, True
     given = said.get("requirement") or ("" if clue.family in _OF_ASKER else said.get("distribution", ""))
@@ -240,6 +242,8 @@ def _asking(clue: Clue, names: Names, around: Sequence[Place], asked: str | None
     if clue.family in _IMPORTS and _imported_itself(around, asked):
         return asked, None, True
     outside = next((one for one in around if not one.standard and (one.own or one.distribution != asked)), None)
+    if clue.family == "super":  # the class may be of anybody, but it is not the caller's
+        return next((one.distribution for one in around if one.distribution not in {asked, None}), None), None, False
     if outside is not None:
         return outside.distribution, outside.frame if outside.own else None, False
     inside = any(place.distribution for place in around)

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from envdoctor.linker.makings import ANY, AWAITED, ENTERED
 from envdoctor.linker.summary import INSTANCE
+from envdoctor.linker.verdicts import DOUBTS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -27,11 +28,16 @@ class Kind(NamedTuple):
 
 
 class Lack(NamedTuple):
-    """An attribute that an instance of a class does not have; ``columns`` where it may be one in its data."""
+    """An attribute that an instance of a class does not have; ``columns`` where it may be one in its data.
+
+    ``open`` where only its past can tell that it lacks it, because of a ``__getattr__`` if it ``answers``.
+    """
 
     kind: Kind
     name: str
     columns: bool = False
+    open: bool = False
+    answers: bool = False
 
 
 class Classes:
@@ -113,7 +119,9 @@ class Classes:
             return told[0] if len(told) == 1 else None
         there = "unknown" if step in _SPECIAL else self._member(kind, step)
         if not isinstance(there, tuple):
-            return [Lack(kind, step, there == "columns")] if there != "unknown" and kind.made else None
+            if there == "unknown" or not kind.made:
+                return None
+            return [Lack(kind, step, there != "none", there in {"open", "answers"}, there == "answers")]
         return self._made(f"c{there[1]}.{step}", there[0], steps[1:], [kind], depth)
 
     def _member(self, kind: Kind, name: str) -> Any:
@@ -181,8 +189,10 @@ class Classes:
         return found
 
     def derived(self, kind: Kind, word: str, names: Iterable[str]) -> bool:
-        """Whether a class that is derived from one, in some modules, has an attribute, or may have it."""
+        """Whether a class that is derived from one, in some modules, has an attribute, or may for what it adds."""
         world, own = self._world, (kind.module, kind.number)
+        here = world.resolver.method(*own, word)
+        more = set(DOUBTS[max(DOUBTS.index(here) + 1, 2) :]) if here in DOUBTS else set()
         words = (word.encode(), world.resolver.class_name(*own).encode())
         for name in names:
             if world.layout.modules[name].kind == "native":
@@ -193,6 +203,6 @@ class Classes:
             for number in range(len(world.store.definitions(name).get("classes", ()))):
                 if own in self.chain(Kind(name, number))[1:]:
                     there = world.resolver.method(name, number, word)
-                    if (isinstance(there, tuple) and there[:2] not in self.chain(kind)) or there == "unknown":
+                    if (isinstance(there, tuple) and there[:2] not in self.chain(kind)) or there in more:
                         return True
         return False

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from packaging.version import InvalidVersion, Version
 
-from envdoctor.engine.asks import NAMED, Asking, Edges
+from envdoctor.engine.asks import NAMED, NEW, Asking, Edges
 from envdoctor.engine.installed_requirements import parse
 from envdoctor.engine.versions import within
 from envdoctor.errors import TargetError
@@ -69,7 +69,8 @@ class _Search:
         try:
             if side is None and provider is not None:
                 side = self.asking(provider)
-            if side is None or side is provider or (provider is None and self.ask.provider != ""):
+            seen = self.ask.provider == "" or (self.ask.kind == "attribute" and self.ask.code)
+            if side is None or side is provider or (provider is None and not seen):
                 return side, None
             found = self.consumer(side, provider, life)
             return side, self._later(side, provider, life) or found if found and not found.since else found
@@ -104,17 +105,37 @@ class _Search:
         return Side(name or "", files, known[-1], self) if known else None
 
     def defining(self, consumer: Side | None) -> Side | None:
-        """Of what may be meant, the one that defines what was called, and differently."""
-        required = _required(consumer.metadata(consumer.at)) if consumer else []
-        for name in list(dict.fromkeys([*self.ask.others, *required]))[:MOST_OTHERS]:
-            side = self.listed(name)
-            if side is not None and side is not consumer and self._has(side, side.at) is False and self._had(side):
-                return side
-        return None
+        """Of what may be meant, the one that defines what was called, and differently; of what is new, the only one."""
+        required = _required(consumer.metadata(consumer.at)) if consumer and self.ask.kind != "made" else []
+        sides = map(self.listed, list(dict.fromkeys([*self.ask.others, *required]))[:MOST_OTHERS])
+        found = (
+            one for one in sides if one and one is not consumer and self._has(one, one.at) is False and self._had(one)
+        )
+        first = next(found, None)
+        return None if self.ask.kind in NEW and next(found, None) else first
 
     def _had(self, side: Side) -> bool:
         """Whether an older release has the word that is asked for; of anything else that does not matter here."""
-        return self.ask.kind != "word" or self.provider(side) is not None
+        return self.ask.kind not in {"word", *NEW} or self.provider(side) is not None
+
+    def _never_had(self, side: Side | None) -> bool:
+        """Whether the class that a message names never had the attribute, as far as its failing release tells."""
+        if side is None:
+            return self.standard.method(self.ask.owner, self.ask.name) is None
+
+        def defined(archive: Archive) -> bool:
+            return Room({side.name: archive}, self.target, self.standard).defines(side.name, self.ask.name)
+
+        return self._has(side, side.at) is False or side.told("defined", side.at, defined) is False
+
+    def maker(self, side: Side | None) -> _Search | None:
+        """The search for the one that gives an object of a class that never had the attribute."""
+        ask = self.ask
+        if ask.kind != "attribute" or not ask.module or ask.provider is None or not self._never_had(side):
+            return None
+        installed = [name for name in ask.versions if name not in {ask.provider, ask.consumer}]
+        made = ask.replace(kind="made", provider=None, others=installed)
+        return _Search(made, self.tell) if installed else None
 
     def asking(self, provider: Side) -> Side | None:
         """Of what is installed besides, the one that requires the provider and asks."""
@@ -145,17 +166,28 @@ class _Search:
             return self._has(side, number)
 
         newest = len(side.files) - 1
-        if has(side.at) is not False:
+        if has(side.at) is not False or self._is_unseen(side):
             return None
-        if has(newest):
-            near, far = side.turn(newest, has) or (0, newest)
-            return Life(distribution=side.name, name=ask.said(), since=side.version(far))
+        if ask.kind not in NEW and has(newest):
+            since = (side.turn(newest, has) or (0, newest))[1]
+            return Life(distribution=side.name, name=ask.said(), since=side.version(since))
         # where nobody can tell, a release before the one that surely lacks it is taken to have it
         found = side.turn(0, lambda number: has(number) is not False)
         if found is None:
             return None
-        near, far = found
-        return Life(distribution=side.name, name=ask.said(), last=side.version(far), gone=side.version(near))
+        last, gone = side.version(found[1]), side.version(found[0])
+        return Life(distribution=side.name, name=ask.said(), last=last, gone=gone, fails=ask.kind in NEW)
+
+    def _is_unseen(self, side: Side) -> bool:
+        """Whether the failing release has no file of a module that is there, as the message says."""
+        if self.ask.kind not in {"name", "part"} or side.name not in self.ask.versions:
+            return False
+        ask = self.ask.replace(kind="module", provider=side.name)
+
+        def there(archive: Archive) -> bool | None:
+            return Room({side.name: archive}, self.target, self.standard).offers(ask)
+
+        return side.told("module", side.at, there) is False
 
     def consumer(self, side: Side, beside: Side | None, life: Life | None) -> Asking | None:
         """Which releases ask; nothing where the installed one cannot be told to ask."""
@@ -167,6 +199,9 @@ class _Search:
 
     def _variants(self) -> Iterator[Ask]:
         """The ask as it is, then in words that fit more: without the statement, or as an attribute of anything."""
+        if self.ask.kind == "words":
+            yield self.ask.replace(kind="attribute")
+            return
         yield self.ask
         if self.ask.kind in {"attribute", "required", "count"} and self.ask.code:
             yield self.ask.replace(code="")
@@ -186,12 +221,15 @@ class _Consumer:
         if not self._asks(side.at):
             return self._older() if side.name not in self._ask.versions else None
         newest = len(side.files) - 1
+        if self._asks(newest) is None:
+            return None  # nobody can tell how long it does
         forward = side.turn(newest, self._stopped) if side.at < newest and self._stopped(newest) else None
         last = forward[0] if forward else newest
         told = self._capped(last) if last > side.at else {}
         if forward:
             works = self._whole(forward[1], newest)
             told |= {"since": version(forward[1]), "works": version(works), "python": side.files[works].python}
+            told |= self._turned(forward[1], newest)
         free = told.pop("free", version(last))
         return Asking(
             distribution=side.name,
@@ -199,8 +237,18 @@ class _Consumer:
             before=None if forward and not self._came() else self._before(),
             free=free,
             module=str(self._asks(side.at) or ""),
+            verb=f"does without {self._ask.name}" if self._ask.kind == "super" else "asks",
             **told,
         )
+
+    def _turned(self, *numbers: int) -> dict[str, str]:
+        """The patch release of Python at which one of these releases tells Pythons apart where it asks."""
+        side, ask = self._side, self._ask
+        for number in numbers if ask.provider == "" else ():
+            tells = side.told("turned", number, lambda one: self._room(one, None).turned(side.name, ask))
+            if tells:
+                return {"tells": tells, "teller": side.version(number)}
+        return {}
 
     def _came(self) -> bool:
         """Whether the name came rather than went."""
@@ -308,9 +356,14 @@ def edges(ask: Ask, tell: Callable[[str], None]) -> Edges:
     """What the releases on the index say of an ask: both edges, as far as they were found."""
     search = _Search(ask, tell)
     provider, life = search.provided()
+    maker = search.maker(provider) if life is None else None
+    made, came = maker.provided() if maker else (None, None)
+    if made is not None and came is not None:
+        provider, life = made, came
     consumer, asking = search.consumed(provider, life)
     return Edges(
-        provider=provider.name if provider and ask.provider is None else None,
+        provider=provider.name if provider and provider.name != ask.provider else None,
+        made=provider is made is not None,
         consumer=consumer.name if consumer and ask.consumer is None and asking else None,
         life=life,
         asking=asking,

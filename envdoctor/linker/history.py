@@ -31,7 +31,7 @@ class Life(Record):
 
     ``name`` is dotted, a parameter behind ``:``. ``since`` is the first release that has it, ``None`` where the oldest
     has it already; ``last`` is the last release that has it and ``gone`` the first one after it, both ``None`` where
-    the newest release has it.
+    the newest release has it. ``fails`` says that the name is of what fails: the last release is still without it.
     """
 
     distribution: str
@@ -39,9 +39,12 @@ class Life(Record):
     since: str | None = None
     last: str | None = None
     gone: str | None = None
+    fails: bool = False
 
     def said(self) -> str:
         """A sentence about the releases that were read."""
+        if self.fails:
+            return f"{self.name} came with {self.distribution} {self.gone}; {self.last} is without it"
         since = f"{self.name} is in {self.distribution} from {self.since} on" if self.since else ""
         if not self.gone:
             return since

@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 
 #: Bytes up to which an archive is fetched at once, up to which it is searched through, and read of a source archive.
 AT_ONCE, SEARCHED, MOST_SOURCE = 1 << 20, 24 << 20, 8 << 20
+#: Bytes up to which the compressed sources in a larger wheel are searched through.
+SOURCES = 4 << 20
 #: Bytes that are read of one member.
 _MEMBER = 4 << 20
 
@@ -118,8 +120,11 @@ class Archive:
             self._zip = wheel_files.opened(file.address, file.size, context, whole=self._at_once)
             self.names: Sequence[str] = [_without_data(one) for one in self._zip.namelist()]
             self._members = dict(zip(self.names, self._zip.namelist()))
+            sources = sum(one.compress_size for one in self._zip.infolist() if one.filename.endswith(".py"))
+            self.searchable = self.light or sources <= SOURCES
         else:
             self._texts = _source(file, context)
+            self.searchable = True
             self.names = list(self._texts)
 
     def read(self, name: str) -> bytes:
@@ -134,8 +139,8 @@ class Archive:
         return self._texts[name]
 
     def whole(self) -> None:
-        """Fetch everything at once, since much of it will be read."""
-        if self._wheel and not self._at_once:
+        """Fetch everything at once where that is little, since much of it will be read."""
+        if self._wheel and self.light and not self._at_once:
             self._zip = wheel_files.opened(self._file.address, self._file.size, self._context, whole=True)
             self._at_once = True
 

@@ -155,12 +155,17 @@ class Instances:
         if not lacks:
             return True
         if self._life(kind, word):
-            return not one.columns or use.ref[7] is not None
-        if self._classes.is_descriptor(kind) or not self._has_attributes(kind):
+            return (not one.columns or use.ref[7] is not None) and not (one.answers and self._is_quoted(kind, word))
+        if one.open or self._classes.is_descriptor(kind) or not self._has_attributes(kind):
             return False
         owners = {world.layout.owner(module) for module, _ in self._classes.chain(kind)}
         quoted = any(world.resolver.words.anywhere(one, f"{mark}{word}{mark}") for one in owners for mark in "'\"")
         return not (one.columns or word in world.resolver.set_somewhere or quoted or self._is_open(kind))
+
+    def _is_quoted(self, kind: Kind, word: str) -> bool:
+        """Whether a module with a class of a chain has a word as a text, by which it may be given."""
+        sources = (self._world.store.text(module) for module, _ in self._classes.chain(kind))
+        return any(mark + word.encode() + mark in source for source in sources for mark in (b"'", b'"'))
 
     def _has_attributes(self, kind: Kind) -> bool:
         """Whether a class has attributes of its own: an empty one is filled by others."""

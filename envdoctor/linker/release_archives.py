@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import ast
 import re
-import warnings
 from typing import TYPE_CHECKING, Any
 
+from envdoctor.engine.asks import NEW
 from envdoctor.errors import TargetError
-from envdoctor.linker import signatures
-from envdoctor.linker.branches import holds, is_about_versions
+from envdoctor.linker.asked import Branches, calls, parsed, saying, takes, takes_attribute, turns, words_of
 from envdoctor.linker.module_files import Layout, is_aside
 from envdoctor.linker.reach import Reach
 from envdoctor.linker.resolve import Resolver
@@ -26,12 +25,12 @@ if TYPE_CHECKING:
     from envdoctor.linker.standard_library import Standard
 
 _BINARY = (".so", ".pyd")
+#: Numbers in the version of a patch release.
+_PATCH = 3
 #: Modules that are read to find out what an import leads to.
 _MOST_FOLLOWED = 80
-_ENDS = (ast.Return, ast.Raise, ast.Continue)
 #: Kinds of which the one that asks takes an attribute.
 _TAKEN = frozenset({"attribute", "word"})
-_FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 
 
 class _Layout(Layout):
@@ -96,17 +95,57 @@ class Room:
     def offers(self, ask: Ask) -> bool | None:
         """Whether a release has what is asked for; ``None`` where that cannot be told."""
         owner = ask.provider or ""
+        if ask.kind in NEW:
+            return self._is_free(owner, ask)
         if ask.kind == "module":
             return self._layout.has(ask.module) if ask.module not in self._resolver.run_time.provided else None
         if ask.kind in {"name", "part"}:
             return self._has_name(owner, ask.module, ask.name, part=ask.kind == "part")
-        if not self._archives[owner].light:
+        if not self._is_searched(owner):
             return None
-        self._archives[owner].whole()
         if ask.kind in {"word", "attribute"}:
-            return self._resolver.words.anywhere(owner, ask.name) if ask.kind == "word" else self._has_attribute(ask)
-        verdicts = [_takes(node, ask, bound=bound) for node, bound in self._defined(ask)]
+            return (
+                self._has_attribute(ask) if ask.kind == "attribute" else self._resolver.words.anywhere(owner, ask.name)
+            )
+        verdicts = [takes(node, ask, bound=bound) for node, bound in self._defined(ask)]
         return any(verdicts) if verdicts else None
+
+    def _is_free(self, owner: str, ask: Ask) -> bool | None:
+        """Whether a release is still without what fails; ``None`` where that cannot be told."""
+        if ask.kind == "super" and self._layout.has(ask.inside):
+            return not self._has(ask.inside, ask.said())
+        if not self._is_searched(owner):
+            return None
+        return not (self._takes_module(owner, ask.module) if ask.kind == "made" else self._says(owner, ask))
+
+    def _says(self, owner: str, ask: Ask) -> bool:
+        """Whether a release says words, in or through what they are about where that is one of its functions."""
+        if ask.kind == "super":
+            return any(self._has(name, ask.said()) for name in self._mentioning(owner, ""))
+        found = [self._tree(name) for name in self._mentioning(owner, ask.words)]
+        names = {one for tree in found for one in saying(tree, ask.words)}
+        trees = [self._tree(name) for name in self._mentioning(owner, f"def {ask.name}")]
+        silent = [names.isdisjoint(words) for tree in trees for words in words_of(tree, ask.name)]
+        return not all(silent) if silent else bool(found)
+
+    def _tree(self, name: str) -> ast.Module:
+        return parsed(self._store.source(self._layout.modules[name].path))
+
+    def _takes_module(self, owner: str, module: str) -> bool:
+        """Whether a release imports a module, or a name of it."""
+        refs = (ref for name in self._mentioning(owner, "") for ref in self._resolver.take_note(name).get("refs", ()))
+        return any(f"{ref[0]}.{ref[1]}.".startswith(f"{module}.") for ref in refs)
+
+    def defines(self, owner: str, name: str) -> bool:
+        """Whether a release may define a name: a function, a variable, or a whole word in its binaries."""
+        form = rb"def %(name)s\b|\b%(name)s\s*(?::[^=\n]*)?=[^=]|%(name)s\0" % {b"name": name.encode()}
+        paths = (self._layout.modules[one].path for one in self._layout.names.get(owner, ()))
+        return not self._is_searched(owner) or any(re.search(form, self._store.source(path)) for path in paths)
+
+    def _is_searched(self, owner: str) -> bool:
+        """Whether all sources of a release can be read; they are fetched at once where that is little."""
+        self._archives[owner].whole()
+        return self._archives[owner].searchable
 
     def _has_name(self, owner: str, module: str, name: str, *, part: bool = False) -> bool | None:
         if not self._layout.has(module):
@@ -127,9 +166,8 @@ class Room:
         if re.search(rb"\b%s\b" % name.encode(), self._store.source(self._layout.modules[module].path)):
             return True
         answers = "__getattr__" in self._store.definitions(module).get("names", {})
-        if answers or not self._store.get(module).get("dynamic") or not self._archives[owner].light:
+        if answers or not self._store.get(module).get("dynamic") or not self._is_searched(owner):
             return False
-        self._archives[owner].whole()
         return any(name in self._store.definitions(one).get("names", {}) for one in self._mentioning(owner, name))
 
     def _imports(self, module: str, wanted: str) -> bool:
@@ -161,7 +199,7 @@ class Room:
         owner, _, function = ask.name.rpartition(".")
         owner = owner.rpartition(".")[2]
         for name in self._mentioning(ask.provider or "", f"def {function}"):
-            tree = _parsed(self._store.source(self._layout.modules[name].path))
+            tree = parsed(self._store.source(self._layout.modules[name].path))
             for outer in ast.walk(tree):
                 if isinstance(outer, (ast.Module, ast.ClassDef)) and getattr(outer, "name", "") == (
                     owner or getattr(outer, "name", "")
@@ -184,17 +222,35 @@ class Room:
 
         The module that was seen is looked at first.
         """
-        archive, inside = self._archives[consumer], self._layout.modules.get(ask.inside)
+        inside = self._layout.modules.get(ask.inside)
         if ask.kind == "lacking":
             return ask.module if self._layout.has(ask.module) and not self._has(ask.module, ask.name) else False
+        if ask.kind == "super":
+            return self._is_without(consumer, ask.name)
         if inside is not None and inside.owner == consumer and self._asks_in(ask.inside, ask):
             return ask.inside
-        if not archive.light:
+        if not self._is_searched(consumer):
             return False if inside is not None else None
-        archive.whole()
         word = (ask.name or ask.module).rpartition(".")[2]
         found = (name for name in self._mentioning(consumer, "") if self._has(name, word) and self._asks_in(name, ask))
         return next(found, False)
+
+    def _is_without(self, consumer: str, word: str) -> str | bool | None:
+        """The first module of a release in which a word stands nowhere; ``None`` where it is too long to look."""
+        if not self._is_searched(consumer):
+            return None
+        return False if any(self._mentioning(consumer, word)) else min(self._layout.tops[consumer])
+
+    def turned(self, consumer: str, ask: Ask) -> str:
+        """The patch release of the failing Python at which a release tells Pythons apart where it asks; mostly none."""
+        failing = tuple(int(part) for part in re.findall(r"\d+", ask.python)[:3])
+        word = ask.name.rpartition(".")[2]
+        if len(failing) < _PATCH or not self._is_searched(consumer):
+            return ""
+        names = (name for name in self._mentioning(consumer, "version_info") if self._has(name, word))
+        found = (one for name in names for one in turns(self._tree(name), word))
+        near = {one for one in found if len(one) == _PATCH and one[:2] == failing[:2] and one <= failing}
+        return ".".join(map(str, near.pop())) if len(near) == 1 else ""
 
     def _has(self, name: str, word: str) -> bool:
         return word.encode() in self._store.source(self._layout.modules[name].path)
@@ -203,16 +259,15 @@ class Room:
         if ask.kind in {"module", "name", "part"}:
             return any(self._is_asked(name, ref, ask) for ref in self._resolver.take_note(name).get("refs", ()))
         source = self._store.source(self._layout.modules[name].path)
-        tree: ast.AST = _parsed(source)
+        tree: ast.AST = parsed(source)
         if ask.provider == "":
-            tree = _Branches(self._target).visit(tree)
-        return _takes_attribute(tree, ask) if ask.kind in _TAKEN else _calls(tree, ask)
+            tree = Branches(self._target).visit(tree)
+        return takes_attribute(tree, ask) if ask.kind in _TAKEN else calls(tree, ask)
 
     def lost(self, consumer: str, provider: str, older: Room) -> bool:
         """Whether a release takes anything of the other one that this lacks and an older one has."""
-        if not self._archives[consumer].light:
+        if not self._is_searched(consumer):
             return False
-        self._archives[consumer].whole()
         tops = [top for top in self._layout.tops[provider] if not top.startswith("_")]
         names = {name for top in tops for name in self._mentioning(consumer, top)}
         return any(
@@ -246,122 +301,3 @@ class Room:
         flags = self._reach.flags(name, ref)
         kind = CATCHES_MODULE if ask.kind == "module" else CATCHES_IMPORT if ref[3] & FROM else CATCHES_ATTRIBUTE
         return flags is not None and not flags & (kind | CONDITIONAL)
-
-
-def _parsed(source: bytes) -> ast.Module:
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        try:
-            return ast.parse(source)
-        except (SyntaxError, ValueError, RecursionError, MemoryError):
-            return ast.Module(body=[], type_ignores=[])
-
-
-def _takes(node: Any, ask: Ask, *, bound: bool) -> bool:
-    """Whether a definition takes the call that failed."""
-    if not isinstance(node, _FUNCTIONS):
-        return True
-    given = node.args
-    names = [one.arg for one in (*given.posonlyargs, *given.args)][int(bound) :]
-    if ask.kind == "keyword":
-        return given.kwarg is not None or ask.argument in [*names, *(one.arg for one in given.kwonlyargs)]
-    if ask.kind == "count":
-        return given.vararg is not None or len(names) + int(bound) >= ask.given
-    optional = names[len(names) - len(given.defaults) :] if given.defaults else []
-    required = [one for one in names if one not in optional]
-    required += [one.arg for one, default in zip(given.kwonlyargs, given.kw_defaults) if default is None]
-    return ask.argument not in required
-
-
-class _Branches(ast.NodeTransformer):
-    """Leaves of each condition that a Python decides the branch that it takes."""
-
-    def __init__(self, target: Target) -> None:
-        self._target = target
-
-    def visit_If(self, node: ast.If) -> ast.AST | list[ast.stmt]:
-        """The statements of the branch that is taken, or the condition."""
-        self.generic_visit(node)
-        told = holds(node.test, self._target, {})
-        return node if told is None else (node.body if told else node.orelse) or ast.Pass()
-
-
-def _takes_attribute(tree: ast.AST, ask: Ask) -> bool:
-    """Whether a source takes an attribute of this name, of what the failing statement takes it of where that is given.
-
-    Where something guards against its not being there does not count.
-    """
-    taken = {text for node in ast.walk(_statement(ask.code)) if (text := _of(node, ask.name))}
-    found = (_of(node, ask.name) for node in _unguarded(tree, {ask.name}, "AttributeError"))
-    return any(text in taken if taken else text for text in found)
-
-
-def _of(node: ast.AST, name: str) -> str:
-    """What an attribute of this name is taken of; empty for anything else."""
-    if isinstance(node, ast.Attribute) and node.attr == name and isinstance(node.ctx, ast.Load):
-        return ast.unparse(node.value)
-    return ""
-
-
-def _statement(code: str) -> ast.Module:
-    """A statement, or the head of one, that stands somewhere in a function."""
-    text = code.strip()
-    text = text[2:] if text.startswith(("elif ", "elif(")) else text
-    for form in ("async def _():\n {}", "async def _():\n {} pass", "async def _():\n {})"):
-        tree = _parsed(form.format(text).encode())
-        if tree.body and text:
-            return tree
-    return _parsed(b"")
-
-
-def _unguarded(tree: ast.AST, words: set[str], exception: str) -> Iterator[ast.AST]:
-    """The nodes of a tree, but for those that a condition about releases or the words decides, or that are tried."""
-    stack: list[ast.AST] = [tree]
-    while stack:
-        node = stack.pop()
-        yield node
-        if isinstance(node, (ast.If, ast.IfExp)) and _decides(node.test, words):
-            stack.append(node.test)
-        elif isinstance(node, ast.Try) and any(_catches(one, exception) for one in node.handlers):
-            stack += [*node.handlers, *node.orelse, *node.finalbody]
-        else:
-            stack += _reached(node, words)
-
-
-def _reached(node: ast.AST, words: set[str]) -> Iterator[ast.AST]:
-    """The children of a node; of statements none behind a condition that decides and does not come back."""
-    for _, value in ast.iter_fields(node):
-        for one in value if isinstance(value, list) else [value]:
-            if isinstance(one, ast.AST):
-                yield one
-            if isinstance(one, ast.If) and isinstance(one.body[-1], _ENDS) and _decides(one.test, words):
-                break
-
-
-def _decides(test: ast.expr, words: set[str]) -> bool:
-    """Whether a condition asks which release is there."""
-    texts = {node.value for node in ast.walk(test) if isinstance(node, ast.Constant) and isinstance(node.value, str)}
-    return bool(texts & words) or is_about_versions(test)
-
-
-def _catches(handler: ast.ExceptHandler, exception: str) -> bool:
-    named = ast.unparse(handler.type) if handler.type is not None else exception
-    return re.search(rf"\b(?:{exception}|Exception|BaseException)\b", named) is not None
-
-
-def _calls(tree: ast.AST, ask: Ask) -> bool:
-    """Whether a source calls the function as it was called when that failed."""
-    function = ask.name.rpartition(".")[2]
-    function = ask.name.rpartition(".")[0].rpartition(".")[2] if function == "__init__" else function
-    given = next(_made(_statement(ask.code), function), None)
-    calls = _made(tree, function, {ask.argument, function})
-    if ask.kind == "keyword":
-        return any(ask.argument in call[1] for call in calls)
-    return any(given is None or call == given for call in calls)
-
-
-def _made(tree: ast.AST, function: str, words: set[str] = frozenset()) -> Iterator[list[Any]]:  # type: ignore[assignment]
-    """The arguments of the calls of a function that nothing guards."""
-    for node in _unguarded(tree, words, "TypeError"):
-        if isinstance(node, ast.Call) and function == (getattr(node.func, "attr", "") or getattr(node.func, "id", "")):
-            yield signatures.of_call(node)

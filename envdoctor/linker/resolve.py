@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from envdoctor.linker.module_getattr import Evaluator
 from envdoctor.linker.run_time import RunTime
 from envdoctor.linker.summary import FROM, IMPORTS, INSTANCE, WRITES_GLOBALS
-from envdoctor.linker.verdicts import Answer, no, unknown, yes
+from envdoctor.linker.verdicts import DOUBTS, Answer, no, unknown, yes
 from envdoctor.linker.word_search import Words
 
 if TYPE_CHECKING:
@@ -323,7 +323,7 @@ class Resolver:
         """Whether a class, or an instance of it, has an attribute."""
         kind, module, number = value
         method = self.method(module, number, name, depth)
-        if method in ("unknown", "columns"):
+        if method in DOUBTS[1:]:
             return unknown("a class that cannot be told wholly")
         if method == "none" and (name in self.set_somewhere if kind == "instance" else hasattr(ABCMeta, name)):
             return unknown("set from outside, or of the class of classes")
@@ -334,8 +334,7 @@ class Resolver:
     def method(self, module: str, number: int, name: str, depth: int = 0) -> Any:
         """The module and class that define a method, with its signature; ``None`` for another attribute.
 
-        ``"none"`` where the class has no such attribute, ``"columns"`` where that takes it for a name in its data, and
-        ``"unknown"`` where it cannot be told.
+        Else one of :data:`DOUBTS`.
         """
         if depth > _DEEPEST or (name[:2] == "__" and name != "__init__"):
             return "unknown"
@@ -345,13 +344,16 @@ class Resolver:
             return "unknown"
         if name in names:
             return (module, number, methods.get(name))
-        doubts = {"unknown" if is_open is True or "*" in names or "__dict__" in names else is_open or "none"}
+        doubts = {
+            "unknown" if is_open is True or "__dict__" in names else is_open or "none",
+            "open" if "*" in names else "none",
+        }
         for base in bases:
             found = self._inherited(base, module, name, depth + 1)
             if not isinstance(found, str):
                 return found
             doubts.add(found)
-        return max(doubts, key=("none", "columns", "unknown").index)
+        return max(doubts, key=DOUBTS.index)
 
     def _inherited(self, base: Any, module: str, name: str, depth: int) -> Any:
         if base is None:

@@ -86,12 +86,18 @@ def _define(reader: Reader, node: ast.FunctionDef | ast.AsyncFunctionDef) -> Non
         static = any(getattr(one, "id", "") == "staticmethod" for one in node.decorator_list)
         methods[node.name] = None if node.name in methods or static else signatures.of_function(node)
         if node.name in {"__getattr__", "__getattribute__"}:
-            columns = node.name == "__getattr__" and not scope.record[2] and tables.is_of_data(node)
-            scope.record[2] = "columns" if columns else True
+            scope.record[2] = _opened(node, scope.record[2])
     elif scope is reader.top:
         reader.functions.append(signatures.of_function(node))
         value = ["f", len(reader.functions) - 1]
     reader.bind_name(node.name, value)
+
+
+def _opened(node: ast.FunctionDef | ast.AsyncFunctionDef, before: Any) -> Any:
+    """How open a class is that has a ``__getattr__``, or a ``__getattribute__``."""
+    if before is True or tables.hands_on(node):
+        return True
+    return "columns" if node.name == "__getattr__" and not before and tables.is_of_data(node) else "answers"
 
 
 def _class(reader: Reader, node: ast.ClassDef) -> None:
@@ -99,7 +105,8 @@ def _class(reader: Reader, node: ast.ClassDef) -> None:
         reader.walk(part)
     decorated = [last(one.func if isinstance(one, ast.Call) else one) for one in node.decorator_list]
     metas = [last(one.value) if one.arg == "metaclass" else None for one in node.keywords]
-    changed = any(one not in _PLAIN_DECORATORS for one in decorated) or any(one not in _PLAIN_META for one in metas)
+    decorates = any(one not in _PLAIN_DECORATORS for one in decorated)
+    changed: Any = True if any(one not in _PLAIN_META for one in metas) else decorates and "open"
     record = [[_base(base) for base in node.bases], set(), changed, {}, int(bool(decorated))]
     value: Any = 0
     if reader.scope is reader.top:

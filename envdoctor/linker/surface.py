@@ -2,7 +2,8 @@
 
 A name is ``module``, ``module.name``, ``module.Class.attribute``, or either of the latter with ``:parameter`` for what
 may be passed by keyword. Where a scope may have names that its source does not show, it has one more, ``*``: a module
-with an unresolved ``__getattr__``, a class with a base from elsewhere, a function that takes ``**keywords``.
+with an unresolved ``__getattr__``, a class with a base from elsewhere or a ``__getattr__`` that asks another object, a
+function that takes ``**keywords``. What a private module defines is told under the shortest public name that it has.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
-from envdoctor.linker.tables import is_of_data
+from envdoctor.linker.tables import hands_on
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -101,7 +102,7 @@ def _members(body: Iterable[ast.stmt], found: set[str]) -> None:
             found.add(member.name)
             found.update(f"{member.name}{one}" for one in _parameters(member, method=True))
             found.update(_set_on_self(member))
-            if member.name in {"__getattr__", "__getattribute__"} and not is_of_data(member):
+            if member.name in {"__getattr__", "__getattribute__"} and hands_on(member):
                 found.add("*")
         elif isinstance(member, ast.ClassDef):
             found.add(member.name)
@@ -203,15 +204,28 @@ class _Surface:
                     yield f"{name}.{bound}"
             for owner in module.parts:
                 if not _private(owner):
-                    yield from self.of_parts(name, owner)
+                    yield from self.of_parts(name, owner, f"{name}.{owner}")
+        for place, public in self.shown().items():
+            yield from self.of_parts(*place, public)
 
-    def of_parts(self, module: str, owner: str) -> Iterator[str]:
+    def of_parts(self, module: str, owner: str, public: str) -> Iterator[str]:
+        """The parts of a class or function of a module, under its public name."""
         is_class = owner in self.modules[module].bases
         for part in self.members(module, owner) if is_class else self.modules[module].parts[owner]:
             if part.startswith(":"):
-                yield f"{module}.{owner}{part}"
+                yield f"{public}{part}"
             elif not _private(part.partition(":")[0]) or part.startswith("__init__:"):
-                yield f"{module}.{owner}.{part}"
+                yield f"{public}.{part}"
+
+    def shown(self) -> dict[tuple[str, str], str]:
+        """The shortest public name of each class and function of a private module that has any."""
+        found: dict[tuple[str, str], str] = {}
+        for name in sorted((one for one in self.modules if not _private(one)), key=lambda one: (one.count("."), one)):
+            for bound in sorted(self.bound(name) - {"*"} - self.modules[name].parts.keys()):
+                place = None if _private(bound) else self._place(name, bound)
+                if place is not None and _private(place[0]):
+                    found.setdefault(place, f"{name}.{bound}")
+        return found
 
     def bound(self, name: str) -> set[str]:
         """The names of a module, those of stars included; ``*`` where there may be more."""
@@ -244,28 +258,28 @@ class _Surface:
             return self._of_classes[key]
         found = self._of_classes[key] = set(self.modules[module].parts[name])
         for base in self.modules[module].bases[name]:
-            place = self._class_at(module, base)
-            if place is not None:
+            place = self._place(module, base)
+            if place is not None and place[1] in self.modules[place[0]].bases:
                 found |= self.members(*place)
             elif base.rpartition(".")[2] not in _CLOSED_BASES:
                 found.add("*")
         return found
 
-    def _class_at(self, module: str, name: str, depth: int = 0) -> tuple[str, str] | None:
-        """Where a class is defined that a module knows under a name."""
+    def _place(self, module: str, name: str, depth: int = 0) -> tuple[str, str] | None:
+        """Where a class or function is defined that a module knows under a name."""
         head, _, rest = name.partition(".")
         here = self.modules.get(module)
         if here is None or depth > _DEPTH:
             return None
-        if not rest and head in here.bases:
+        if not rest and head in here.parts:
             return module, head
         origin = here.taken.get(head)
         if origin is not None:
             where, _, last = f"{origin}.{rest}".rstrip(".").rpartition(".")
-            return self._class_at(where, last, depth + 1)
+            return self._place(where, last, depth + 1)
         for star in here.stars:
             if star in self.modules and star != module:
-                found = self._class_at(star, name, depth + 1)
+                found = self._place(star, name, depth + 1)
                 if found:
                     return found
         return None

@@ -47,3 +47,10 @@ def is_of_data(node: ast.AST) -> bool:
     names = {one.func.attr if isinstance(one.func, ast.Attribute) else getattr(one.func, "id", "") for one in calls}
     items = any(isinstance(one, ast.Subscript) and getattr(one.value, "id", "") == "self" for one in ast.walk(node))
     return (items or "__getitem__" in names) and "getattr" not in names
+
+
+def hands_on(node: ast.AST) -> bool:
+    """Whether a ``__getattr__`` of a class may answer with what another object has under the name."""
+    calls = (one.func for one in ast.walk(node) if isinstance(one, ast.Call))
+    names = {one.attr if isinstance(one, ast.Attribute) else getattr(one, "id", "") for one in calls}
+    return not {"getattr", "__getattr__", "attrgetter", "import_module", "__import__"}.isdisjoint(names)

@@ -9,6 +9,10 @@ if TYPE_CHECKING:
 
     from envdoctor.linker.missing import Missing
 
+#: Whether a class lacks an attribute: surely (``none``), or unless it takes it for a name in its data (``columns``), a
+#: decorator or a computed name gives it (``open``), or a ``__getattr__`` of its own (``answers``); or nobody can tell.
+DOUBTS = ("none", "columns", "open", "answers", "unknown")
+
 
 class Linked(NamedTuple):
     """What was found: missing references, how many were asked for in how many modules, and what stayed unknown."""

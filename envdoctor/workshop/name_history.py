@@ -37,16 +37,19 @@ _NATIVE = (".so", ".pyd")
 
 
 def chosen(wheels_of: Sequence[File], most: int = MOST_RELEASES) -> list[File]:
-    """The first and the last release of each minor version; with many of these the last, then those of major ones."""
-    picked: set[str] = set()
-    for parts, ends in ((2, (0, -1)), (2, (-1,)), (1, (0, -1)), (1, (-1,))):
-        groups: dict[tuple[int, ...], list[File]] = {}
-        for wheel in wheels_of:
-            groups.setdefault(Version(wheel.version).release[:parts], []).append(wheel)
-        picked = {group[end].version for group in groups.values() for end in ends}
-        if len(picked) <= most:
-            break
-    return [one for one in wheels_of if one.version in picked or one is wheels_of[-1]][-most:]
+    """The first and the last release of each minor version; of many the last of major and of the newest minor ones."""
+    both, minors, majors = (_ends(wheels_of, *form) for form in ((2, (0, -1)), (2, (-1,)), (1, (-1,))))
+    newest = list(dict.fromkeys([*majors[-most // 2 :], *minors[::-1]]))[:most]
+    picked = both if len(both) <= most else minors if len(minors) <= most else newest
+    return [one for one in wheels_of if one.version in picked]
+
+
+def _ends(wheels_of: Sequence[File], parts: int, ends: Sequence[int]) -> list[str]:
+    """The first or last versions of those that are alike in so many parts of their version, or both."""
+    groups: dict[tuple[int, ...], list[File]] = {}
+    for wheel in wheels_of:
+        groups.setdefault(Version(wheel.version).release[:parts], []).append(wheel)
+    return list(dict.fromkeys(group[end].version for group in groups.values() for end in ends))
 
 
 def names_in(wheel: File) -> set[str]:
@@ -54,7 +57,7 @@ def names_in(wheel: File) -> set[str]:
 
     Raises :class:`TargetError` where it cannot be read.
     """
-    place = os.path.join(cache.directory(), "history", "3", os.path.basename(wheel.address) + ".json.gz")
+    place = os.path.join(cache.directory(), "history", "4", os.path.basename(wheel.address) + ".json.gz")
     kept = cache.read(place)
     if kept is not None:
         return set(json.loads(gzip.decompress(kept)))

@@ -167,3 +167,69 @@ def test_of_a_condition_about_python_the_branch_that_is_taken_counts(python, sin
     found = told({"1.1": [call], "1.2": [call.replace("2)", "guard=2)")]}, ask)
 
     assert (found.asking and found.asking.works) == since
+
+
+def test_a_module_that_is_there_though_no_file_of_the_release_has_it_tells_nothing(told):
+    ask = ASK.replace(module="left.made")
+
+    assert told({"1.1": [ASKS]}, ask).life is None
+
+
+def test_the_release_whose_words_a_message_has_is_found_among_what_is_installed(told):
+    warns = "def warn(name): print(f'{name} will be removed, use another')\ndef fail(name): raise OSError(f'{name} was removed, use another')\n"
+    left = {version: warns + f"def gone(): {'fail' if version >= '3' else 'warn'}('gone')\n" for version in LEFT}
+    ask = ASK.replace(kind="words", provider=None, consumer=None, words="was removed, use another", module="", inside="",
+                      others=("left", "right-pad"))  # fmt: skip
+
+    found = told({"1.1": ["import left.core\nleft.core.gone()\n"], "1.2": [""]}, ask, left)
+
+    assert (found.provider, found.consumer, found.asking.since) == ("left", "right-pad", "1.2")
+    assert found.life.said() == "“was removed, use another” came with left 3.0; 2.1 is without it"
+
+
+def test_a_base_class_that_asks_what_is_behind_it_and_a_class_that_does_not_bring_it(told):
+    left = {version: "class Base:\n" + ("    def tags(self): super().tags()\n" if version >= "3" else "    x = 1\n") for version in LEFT}  # fmt: skip
+    ask = ASK.replace(kind="super", consumer=None, name="tags", module="", inside="left.core", others=("right-pad",))
+    uses = "import left.core\nclass Own(left.core.Base): ...\n"
+
+    found = told({"1.1": [uses, "left"], "1.2": [uses + "    tags = 1\n", "left"]}, ask, left)
+
+    assert (found.life.last, found.life.gone) == ("2.1", "3.0")
+    assert found.asking.said() == "right-pad does without tags until 1.1, from 1.2 on no longer"
+
+
+@pytest.mark.parametrize(("defined", "provider"), [("", "left"), ("    def normal(self): ...\n", None)])
+def test_who_gives_objects_of_a_class_that_never_had_the_attribute(defined, provider, told, monkeypatch, tmp_path):
+    left = {version: "from zones import Zone\n" if version >= "3" else "" for version in LEFT}
+    files = wheels(left, {"1.1": ["def f(x): x.normal(1)\n"], "1.2": [""]})
+    files["zones-1.0-py3-none-any.whl"] = wheel({"zones/__init__.py": f"class Zone(Some):\n    def a(self): ...\n{defined}"}, "zones", "1.0")  # fmt: skip
+    ask = ASK.replace(
+        kind="attribute", provider="zones", module="zones", owner="Zone", name="normal", code="x.normal(1)"
+    )
+
+    with serving(monkeypatch, tmp_path / "cache", files):
+        found = edges(ask, lambda _: None)
+
+    assert (found.provider, found.made) == (provider, provider is not None)
+    assert found.asking.since == "1.2"
+    assert not provider or (found.life.last, found.life.gone) == ("2.1", "3.0")
+
+
+def test_an_attribute_that_is_set_where_it_is_not_there_is_not_asked_for(told):
+    ask = ASK.replace(kind="attribute", provider=None, owner="Space", name="flags", code="x.flags.append(1)")
+    sets = "def f(x):\n    if not hasattr(x, 'flags'):\n        x.flags = []\n    x.flags.append(1)\n"
+
+    found = told({"1.1": ["def f(x): x.flags.append(1)\n"], "1.2": [sets]}, ask)
+
+    assert (found.provider, found.asking.since) == (None, "1.2")
+
+
+def test_a_release_that_tells_patch_releases_of_python_apart_tells_the_edge(told):
+    old = "def f(x): x.evaluate(1, 2)\n"
+    new = "import sys\nif sys.version_info < (3, 12, 4):\n    def f(x): x.evaluate(1, guard=2)\nelse:\n    def f(x): x.evaluate(1, 0, guard=2)\n"
+    ask = ASK.replace(kind="required", provider="", name="Ref.evaluate", argument="guard", python="3.12.7", module="",
+                      code="return x.evaluate(1, 2)")  # fmt: skip
+
+    found = told({"1.1": [old], "1.2": [old.replace("2)", "guard=2)")], "1.3": [new]}, ask)
+
+    assert (found.asking.since, found.asking.tells, found.asking.teller) == ("1.2", "3.12.4", "1.3")

@@ -232,3 +232,33 @@ def test_what_may_be_anything_counts_where_a_class_has_lost_it(tmp_path, version
     env.write(tmp_path, a={"a.py": source})
     told = [one for one in env.linked(tmp_path).missing if one.kind == "attribute"]
     assert [(one.line, one.detail[-11:]) for one in told] == [(8, "gone in 2.4")] * many
+
+
+@pytest.mark.parametrize(
+    ("opened", "many"),
+    [
+        ("@elsewhere\nclass Graph:\n", 1),
+        ("class Graph:\n    def __getattr__(self, name): raise AttributeError(name)\n", 1),
+        ("class Graph:\n    def __getattr__(self, name): return getattr(self.other, name)\n", 0),
+        ("class Graph:\n    def __getattr__(self, name): return {'node': 1}[name]\n", 0),
+        ("class Graph(metaclass=elsewhere):\n", 0),
+    ],
+)
+def test_a_class_that_is_open_lacks_what_it_has_lost_and_does_not_name(tmp_path, opened, many):
+    files = {**GRAPHS, "networkx/graph.py": f"from c import elsewhere\n{opened}    def nodes(self): pass\n"}
+    env.write(tmp_path, "2.4", networkx=files)
+    env.write(
+        tmp_path, a={"a.py": "import networkx\ndef f():\n    x = networkx.Graph()\n    x.node()\n    x.other()\n"}
+    )
+
+    told = [one for one in env.linked(tmp_path).missing if one.kind == "attribute"]
+
+    assert [one.line for one in told] == [4] * many
+
+
+def test_a_class_that_sets_computed_names_lacks_a_method_that_it_has_lost_where_that_is_called(tmp_path):
+    graph = "class Graph:\n    def __init__(self, **more):\n        for name in more: setattr(self, name, 1)\nclass Other(Graph): pass\n"
+    env.write(tmp_path, "2.4", networkx={**GRAPHS, "networkx/graph.py": graph})
+    env.write(tmp_path, a={"a.py": "import networkx\ndef f():\n    x = networkx.Graph()\n    x.node()\n    x.node\n"})
+
+    assert [one.line for one in env.linked(tmp_path).missing if one.kind == "attribute"] == [4]

@@ -81,7 +81,7 @@ def test_what_a_base_class_has_its_heirs_have_wherever_it_is_defined():
         ("import sys\nsys.modules[__name__] = object()", "a.*"),
         ("from elsewhere import *", "a.*"),
         ("import other\nclass Job(other.Base): ...", "a.Job.*"),
-        ("class Job:\n    def __getattr__(self, name): ...", "a.Job.*"),
+        ("class Job:\n    def __getattr__(self, name): return getattr(self.other, name)", "a.Job.*"),
         ("class Job(metaclass=Unknown): ...", "a.Job.*"),
         ("def run(**keywords): ...", "a.run:*"),
         ("@wrapped\ndef run(first): ...", "a.run:*"),
@@ -93,7 +93,24 @@ def test_a_scope_that_may_have_more_than_its_source_shows_is_open(source, scope)
 
 @pytest.mark.parametrize(
     "source",
-    ["class Job(Exception): ...", "import abc\nclass Job(metaclass=abc.ABCMeta): ...", "@property\ndef run(a): ..."],
+    [
+        "class Job:\n    def __getattr__(self, name): raise AttributeError(name)",
+        "class Job(Exception): ...",
+        "import abc\nclass Job(metaclass=abc.ABCMeta): ...",
+        "@property\ndef run(a): ...",
+    ],
 )
 def test_a_scope_that_the_source_shows_whole_is_closed(source):
     assert not {one for one in names(a=source) if one.endswith("*")}
+
+
+def test_what_a_private_module_defines_has_the_shortest_public_name():
+    inner = "class Job:\n    def start(self, when): ...\n    def _own(self): ...\ndef run(first): ...\ndef _own(): ..."
+    found = surface({
+        "lib": Module("lib", "from lib._inner import *\nfrom lib._inner import run", package=True),
+        "lib.api": Module("lib.api", "from lib._inner import Job, run", package=False),
+        "lib._inner": Module("lib._inner", inner, package=False),
+    })  # fmt: skip
+
+    assert {"lib.Job.start", "lib.Job.start:when", "lib.run:first"} <= found
+    assert not {one for one in found if "_" in one or one.startswith(("lib.api.Job.", "lib.api.run:"))}
