@@ -5,7 +5,7 @@ import hashlib
 import sys
 import zipfile
 
-from conftest import environment, run
+from conftest import environment, run_envdoctor
 
 PYTHON = "{}.{}".format(*sys.version_info[:2])
 
@@ -41,7 +41,7 @@ def laboratory(tmp_path, links, rule, **variables):
     )
 
     def command(*words, **changes):
-        return run(sys.executable, "-m", "envdoctor", "rules", *words, cwd=tmp_path, env={**told, **changes})
+        return run_envdoctor("rules", *words, cwd=tmp_path, env={**told, **changes})
 
     command.variables = told
     command.directory = tmp_path
