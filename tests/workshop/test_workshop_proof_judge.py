@@ -120,7 +120,7 @@ def test_a_release_that_is_not_there_to_install_proves_nothing(said):
 
     found = judge(trial("good"), told, texts())
 
-    assert (found["verdict"], found["reason"]) == ("unproven", f"nothing was there to install: {said}")
+    assert found == {"verdict": "unproven", "symptom": said, "reason": f"nothing was there to install: {said}"}
     assert judge(trial("good"), came(output=said), texts())["verdict"] == "contradicts", "a script that says so"
     other = came(output="ERROR: it cannot be built", installing=True)
     assert judge(trial("good"), other, texts())["verdict"] == "contradicts"
