@@ -1,8 +1,13 @@
 """Shared by all tests: a cache of their own, so that nothing of the user's is read or written."""
 
+import atexit
 import os
+import signal
 import subprocess
 import sys
+import tempfile
+import traceback
+import warnings
 
 import pytest
 from filelock import FileLock
@@ -27,6 +32,61 @@ def run(*words, **options):
     """Run a program to its end; its output as text."""
     options.setdefault("timeout", 300)
     return subprocess.run([str(word) for word in words], capture_output=True, text=True, check=False, **options)
+
+
+def run_envdoctor(*words, **options):
+    """Run the command to its end as :func:`run` does, in a fork of this process: what it has imported is there already.
+
+    For what a start of Python proves no more: what the command imports, its signals and its terminal need a program.
+    """
+    program = [sys.executable, "-m", "envdoctor", *words]
+    if not hasattr(os, "fork"):
+        return run(*program, **options)
+    with tempfile.TemporaryFile() as given, tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
+        given.write(options.get("input", "").encode())
+        given.seek(0)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", DeprecationWarning)  # xdist's thread, which holds no lock of ours
+            child = os.fork()
+        if not child:
+            _become([str(word) for word in words], (given, out, err), options)
+        _, status = os.waitpid(child, 0)
+        out.seek(0)
+        err.seek(0)
+        told = [file.read().decode().replace("\r\n", "\n") for file in (out, err)]
+    return subprocess.CompletedProcess(program, os.waitstatus_to_exitcode(status), *told)
+
+
+def _become(words, files, options):
+    """Make this process, a fork, the command: its files, directory and variables; nothing remembered. Does not return."""
+    from envdoctor.cli import main
+
+    status = 70
+    try:
+        signal.alarm(options.get("timeout", 300))
+        atexit._clear()
+        warnings.resetwarnings()
+        warnings.simplefilter("ignore")
+        for number, file in enumerate(files):
+            os.dup2(file.fileno(), number)
+        os.chdir(options.get("cwd") or ".")
+        variables = dict(options.get("env") or os.environ)
+        os.environ.clear()
+        os.environ.update(variables)
+        encoding = variables.get("PYTHONIOENCODING", "utf-8")
+        sys.stdin, sys.stdout = open(0, encoding=encoding), open(1, "w", encoding=encoding)  # noqa: SIM115
+        sys.stderr = open(2, "w", encoding=encoding, errors="backslashreplace")  # noqa: SIM115
+        for module in [module for name, module in sys.modules.items() if name.startswith("envdoctor.")]:
+            for value in list(vars(module).values()):
+                getattr(value, "cache_clear", int)()
+        sys.argv = ["envdoctor", *words]
+        status = main()
+        atexit._run_exitfuncs()
+    except BaseException:  # noqa: BLE001 - nothing may go back into the tests from here
+        traceback.print_exc()
+    finally:
+        sys.stdout.flush()
+        os._exit(status)
 
 
 def environment(**changes):

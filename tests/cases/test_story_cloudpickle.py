@@ -2,12 +2,11 @@
 
 import json
 import os
-import sys
 import textwrap
 
 import interpreters
 import pytest
-from conftest import environment, run
+from conftest import environment, run, run_envdoctor
 
 USE = """
 import cloudpickle, math
@@ -23,7 +22,7 @@ def python_of(folder):
 def envdoctor(folder, *words):
     scripts = str(python_of(folder).parent)
     active = environment(VIRTUAL_ENV=str(folder), PATH=scripts + os.pathsep + os.environ["PATH"])
-    return run(sys.executable, "-m", "envdoctor", *words, env=active, cwd=folder)
+    return run_envdoctor(*words, env=active, cwd=folder)
 
 
 def found(folder):
@@ -76,8 +75,7 @@ def test_the_traceback_alone_leads_to_the_rule(make_environment):
     folder = make_environment(interpreters.need("3.11"), "cloudpickle==1.6.0")
     broken = run(python_of(folder), "-c", USE)
 
-    done = run(
-        sys.executable, "-m", "envdoctor", "explain", "-", "--no-target", "-f", "json",
+    done = run_envdoctor("explain", "-", "--no-target", "-f", "json",
         input=broken.stderr, env=environment(),
     )  # fmt: skip
     first = json.loads(done.stdout)["findings"][0]
@@ -208,9 +206,9 @@ def check(folder, project, *words):
     """The findings about an environment and a project, by rule, without the mere remarks; and what is printed."""
     scripts = str(python_of(folder).parent)
     active = environment(VIRTUAL_ENV=str(folder), PATH=scripts + os.pathsep + os.environ["PATH"])
-    told = run(sys.executable, "-m", "envdoctor", "check", "-f", "json", *words, env=active, cwd=project)
+    told = run_envdoctor("check", "-f", "json", *words, env=active, cwd=project)
     findings = {one["rule"]: one for one in json.loads(told.stdout)["findings"] if one["severity"] != "info"}
-    return findings, run(sys.executable, "-m", "envdoctor", "check", *words, env=active, cwd=project).stdout
+    return findings, run_envdoctor("check", *words, env=active, cwd=project).stdout
 
 
 def train(folder, project):

@@ -8,11 +8,10 @@ their copies are told from source and from a traceback alone.
 import json
 import os
 import subprocess
-import sys
 import threading
 
 import pytest
-from conftest import environment, run
+from conftest import environment, run_envdoctor
 
 pytest_plugins = ["torch_environment"]
 
@@ -68,7 +67,7 @@ LINE = 13
 def check(project, *words, env=None):
     """The findings of this story, by rule."""
     words = ["check", "-f", "json", *words]
-    told = run(sys.executable, "-m", "envdoctor", *words, env=env or environment(), cwd=project)
+    told = run_envdoctor(*words, env=env or environment(), cwd=project)
     assert told.stdout, told.stderr
     return {one["rule"]: one for one in json.loads(told.stdout)["findings"] if one["rule"] in OURS}
 
@@ -97,7 +96,7 @@ def facts(tmp_path_factory):
             folder = tmp_path_factory.mktemp("facts")
             (folder / "requirements.txt").write_text(f"torchrl=={release}\n", encoding="utf-8")
             options = ["-r", "requirements.txt", "--python-version", "3.11", "--platform", "linux"]
-            done = run(sys.executable, "-m", "envdoctor", "snapshot", *options, env=environment(), cwd=folder)
+            done = run_envdoctor("snapshot", *options, env=environment(), cwd=folder)
             assert done.returncode == 0, done.stderr
             made[release] = folder / "facts.json"
             made[release].write_text(done.stdout, encoding="utf-8")
@@ -227,7 +226,7 @@ RuntimeError: A non-serializable object was passed to the collector workers.
 def test_the_traceback_and_the_project_lead_to_the_rule(project, facts, text, release, code, expected):
     folder = project(*code)
     words = ["explain", "-", "--snapshot", facts(release), "--project", ".", "-f", "json"]
-    done = run(sys.executable, "-m", "envdoctor", *words, input=text, env=environment(), cwd=folder)
+    done = run_envdoctor(*words, input=text, env=environment(), cwd=folder)
 
     first = json.loads(done.stdout)["findings"][0]
     assert first["rule"] == expected
@@ -323,12 +322,12 @@ def fails(folder, code, message, rule):
     broken = failure(folder, code, message)
     assert message in broken
     findings = check(code, env=active(folder))
-    printed = run(sys.executable, "-m", "envdoctor", env=active(folder), cwd=code).stdout
+    printed = run_envdoctor(env=active(folder), cwd=code).stdout
     assert list(findings) == [rule]
     assert f"train.py:{LINE}" in {one["source"] for one in findings[rule]["evidence"]}
     assert " ".join(findings[rule]["remedies"][0]["text"].split())[:40] in " ".join(printed.split())
     words = ["explain", "-", "-f", "json"]
-    told = run(sys.executable, "-m", "envdoctor", *words, input=broken, env=active(folder), cwd=code)
+    told = run_envdoctor(*words, input=broken, env=active(folder), cwd=code)
     assert json.loads(told.stdout)["findings"][0]["rule"] == rule
     return findings[rule]
 

@@ -6,11 +6,10 @@ run the project: they need torch, and build what they need (see ``torch_environm
 
 import json
 import os
-import sys
 import textwrap
 
 import pytest
-from conftest import environment, run
+from conftest import environment, run_envdoctor
 
 pytest_plugins = ["torch_environment"]
 
@@ -75,7 +74,7 @@ if __name__ == "__main__":
 def check(project, *words, env=None):
     """The errors and warnings, by rule."""
     words = ["check", "-f", "json", *words]
-    told = run(sys.executable, "-m", "envdoctor", *words, env=env or environment(), cwd=project)
+    told = run_envdoctor(*words, env=env or environment(), cwd=project)
     assert told.stdout, told.stderr
     return {one["rule"]: one for one in json.loads(told.stdout)["findings"] if one["severity"] != "info"}
 
@@ -102,7 +101,7 @@ def facts(tmp_path_factory):
         folder = tmp_path_factory.mktemp("facts")
         (folder / "requirements.txt").write_text("\n".join(requirements), encoding="utf-8")
         options = ["-r", "requirements.txt", "--python-version", "3.11", "--platform", "linux"]
-        done = run(sys.executable, "-m", "envdoctor", "snapshot", *options, env=environment(), cwd=folder)
+        done = run_envdoctor("snapshot", *options, env=environment(), cwd=folder)
         assert done.returncode == 0, done.stderr
         (folder / "facts.json").write_text(done.stdout, encoding="utf-8")
         return folder / "facts.json"
@@ -336,7 +335,7 @@ def test_the_traceback_of_the_thread_leads_to_the_rule(newest):
         TypeError: cannot pickle 'dmlab2d.dmlab2d_pybind.Lab2d' object
     """)
     words = ["explain", "-", "--snapshot", newest, "-f", "json"]
-    done = run(sys.executable, "-m", "envdoctor", *words, input=text, env=environment())
+    done = run_envdoctor(*words, input=text, env=environment())
 
     assert json.loads(done.stdout)["findings"][0]["rule"] == RULE
 
@@ -364,14 +363,13 @@ def test_parallel_env_with_an_environment_is_found_and_cured(make_torch_environm
     assert "TypeError: cannot pickle 'sqlite3.Connection' object" in broken.stderr
 
     findings = check(code, env=active(folder))
-    printed = run(sys.executable, "-m", "envdoctor", env=active(folder), cwd=code).stdout
+    printed = run_envdoctor(env=active(folder), cwd=code).stdout
     assert findings[RULE]["severity"] == "error"
     sources = {one["source"] for one in findings[RULE]["evidence"]}
     assert f"train.py:{LINE}" in sources
     assert [one["kind"] for one in findings[RULE]["remedies"]] == ["change"] * 3
     assert [one["safety"] for one in findings[RULE]["remedies"]] == ["manual", "manual", "workaround"]
-    told = run(
-        sys.executable, "-m", "envdoctor", "explain", "-", "-f", "json",
+    told = run_envdoctor("explain", "-", "-f", "json",
         input=broken.stderr, env=active(folder), cwd=code,
     )  # fmt: skip
     assert json.loads(told.stdout)["findings"][0]["rule"] == RULE

@@ -13,7 +13,7 @@ import sys
 
 import interpreters
 import pytest
-from conftest import environment, run
+from conftest import environment, run, run_envdoctor
 
 pytest_plugins = ["torch_environment"]
 
@@ -89,8 +89,7 @@ def python_of(folder):
 
 def diagnosed(folder, project, *words):
     """The exit status, and the findings that are more than a note, by rule."""
-    done = run(
-        sys.executable, "-m", "envdoctor", "check", "--python", python_of(folder), "-f", "json", *words,
+    done = run_envdoctor("check", "--python", python_of(folder), "-f", "json", *words,
         env=environment(), cwd=project,
     )  # fmt: skip
     findings = json.loads(done.stdout)["findings"]
@@ -98,9 +97,7 @@ def diagnosed(folder, project, *words):
 
 
 def explained(text):
-    done = run(
-        sys.executable, "-m", "envdoctor", "explain", "-", "--no-target", "-f", "json", input=text, env=environment()
-    )
+    done = run_envdoctor("explain", "-", "--no-target", "-f", "json", input=text, env=environment())
     return [finding["rule"] for finding in json.loads(done.stdout)["findings"]]
 
 

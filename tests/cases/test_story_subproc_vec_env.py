@@ -12,7 +12,7 @@ import textwrap
 
 import interpreters
 import pytest
-from conftest import environment, run
+from conftest import environment, run, run_envdoctor
 
 pytest_plugins = ["torch_environment"]
 
@@ -116,8 +116,7 @@ def write(project, **files):
 
 def diagnosed(folder, project, *words):
     """The exit status, and the findings that are more than a note, by rule."""
-    done = run(
-        sys.executable, "-m", "envdoctor", "check", "--python", python_of(folder), "-f", "json", *words,
+    done = run_envdoctor("check", "--python", python_of(folder), "-f", "json", *words,
         env=environment(), cwd=project,
     )  # fmt: skip
     findings = json.loads(done.stdout)["findings"]
@@ -125,9 +124,7 @@ def diagnosed(folder, project, *words):
 
 
 def explained(text):
-    done = run(
-        sys.executable, "-m", "envdoctor", "explain", "-", "--no-target", "-f", "json", input=text, env=environment()
-    )
+    done = run_envdoctor("explain", "-", "--no-target", "-f", "json", input=text, env=environment())
     return [finding["rule"] for finding in json.loads(done.stdout)["findings"]]
 
 

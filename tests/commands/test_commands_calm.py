@@ -6,7 +6,7 @@ import os
 import sys
 
 import pytest
-from conftest import environment, run
+from conftest import environment, run, run_envdoctor
 
 from envdoctor import doctor
 from envdoctor.commands import output
@@ -64,8 +64,7 @@ def large(number, missing=4):
 def envdoctor(folder, *words, columns=None, **variables):
     if columns:
         variables["COLUMNS"] = str(columns)
-    done = run(
-        sys.executable, "-m", "envdoctor", *words, cwd=folder.parent,
+    done = run_envdoctor(*words, cwd=folder.parent,
         env=environment(VIRTUAL_ENV=str(folder), **variables),
     )  # fmt: skip
     assert done.stderr == ""

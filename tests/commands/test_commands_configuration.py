@@ -2,10 +2,9 @@
 
 import json
 import os
-import sys
 
 import pytest
-from conftest import environment, run
+from conftest import environment, run_envdoctor
 
 from envdoctor.commands import configuration
 from envdoctor.errors import UsageError
@@ -31,9 +30,7 @@ def project(tmp_path, monkeypatch):
 
 
 def check(*words, cwd=None, command="check"):
-    done = run(
-        sys.executable, "-m", "envdoctor", command, "--snapshot", "facts.json", *words, env=environment(), cwd=cwd
-    )
+    done = run_envdoctor(command, "--snapshot", "facts.json", *words, env=environment(), cwd=cwd)
     assert "Traceback" not in done.stderr
     return done
 
@@ -130,7 +127,7 @@ def test_the_command_line_wins_and_lists_add_up(project, tmp_path):
 def test_what_is_wrong_is_said_in_one_line_with_file_and_key(project, text, said):
     project(text)
 
-    done = run(sys.executable, "-m", "envdoctor", env=environment())
+    done = run_envdoctor(env=environment())
 
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr.count("\n") == 1

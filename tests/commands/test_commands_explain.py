@@ -6,7 +6,7 @@ import random
 import sys
 
 import pytest
-from conftest import environment, run
+from conftest import environment, run_envdoctor
 
 from envdoctor.cli import main
 from envdoctor.commands import explain
@@ -22,7 +22,7 @@ IndexError: tuple index out of range
 
 
 def envdoctor(*words, **options):
-    return run(sys.executable, "-m", "envdoctor", "explain", *words, env=environment(), **options)
+    return run_envdoctor("explain", *words, env=environment(), **options)
 
 
 @pytest.fixture

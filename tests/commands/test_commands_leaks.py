@@ -6,7 +6,7 @@ import pickle
 import sys
 
 import pytest
-from conftest import environment, run
+from conftest import environment, run_envdoctor
 from planted import EVERY, SECRETS, WORDS, leaked
 
 RULE = """\
@@ -36,7 +36,7 @@ def rules(folder, **conditions):
 
 
 def envdoctor(*words, cwd, **variables):
-    done = run(sys.executable, "-m", "envdoctor", *words, cwd=cwd, env=environment(PYTHONSAFEPATH="1", **variables))
+    done = run_envdoctor(*words, cwd=cwd, env=environment(PYTHONSAFEPATH="1", **variables))
     assert done.returncode in (0, 1), done.stderr
     return done.stdout + done.stderr
 

@@ -3,11 +3,12 @@
 import json
 import os
 import re
+import shlex
 import sys
 from pathlib import Path
 
 import pytest
-from conftest import CHECKOUT, environment, run
+from conftest import CHECKOUT, environment, run, run_envdoctor
 
 from envdoctor.cli import main
 from envdoctor.commands import rules_list
@@ -174,13 +175,12 @@ def test_a_rule_in_five_minutes(tmp_path):
         "rules new", "rules verify", "rules lint", "printf", "-r ",
     ]  # fmt: skip
     (tmp_path / "rules").mkdir()
-    scripts = os.path.dirname(sys.executable)
-    new, prove, lint, write, see = (
-        command.replace("/tmp/", f"{tmp_path}/").replace(".venv/bin/envdoctor", f"{scripts}/python -m envdoctor")
-        for command in commands
-    )
+    here = {"/tmp/bad.txt": "bad.txt", ".venv/bin/envdoctor": f"{shlex.quote(sys.executable)} -m envdoctor"}
+    new, prove, lint, write, see = commands
 
     def shell(command):
+        for said, meant in here.items():
+            command = command.replace(said, meant)
         return run("sh", "-c", command, cwd=tmp_path, env=environment())
 
     assert shell(new).returncode == 0
@@ -213,7 +213,7 @@ CELLS = """\
 
 
 def test_no_braces_are_left_in_the_titles_of_a_list():
-    done = run(sys.executable, "-m", "envdoctor", "rules", "list", env=environment())
+    done = run_envdoctor("rules", "list", env=environment())
 
     assert done.returncode == 0
     assert "{" not in done.stdout

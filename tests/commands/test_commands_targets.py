@@ -9,7 +9,7 @@ from pathlib import Path
 
 import jsonschema
 import pytest
-from conftest import CHECKOUT, environment, run
+from conftest import CHECKOUT, environment, run, run_envdoctor
 
 from envdoctor.cli import main
 
@@ -288,7 +288,7 @@ def private(folder, tmp_path):
 def test_what_is_sent_to_a_maintainer_holds_no_secret_and_counts_them(command, private, tmp_path):
     home, variables = private
 
-    done = run(sys.executable, "-m", "envdoctor", command, env=environment(**variables), cwd=home)
+    done = run_envdoctor(command, env=environment(**variables), cwd=home)
 
     assert done.returncode == 0, done.stderr
     for secret in ("hunter2", "t0ps3cr3t", "adalovelace", str(home)):
@@ -298,9 +298,7 @@ def test_what_is_sent_to_a_maintainer_holds_no_secret_and_counts_them(command, p
         assert facts["redactions"] > 5
         assert facts["packages"]["leaky"] == "1.0"
         (tmp_path / "facts.json").write_text(done.stdout)
-        read = run(
-            sys.executable, "-m", "envdoctor", "report", "--snapshot", tmp_path / "facts.json", env=environment()
-        )
+        read = run_envdoctor("report", "--snapshot", tmp_path / "facts.json", env=environment())
         assert read.returncode == 0
         assert "requirement-missing" in read.stdout
     else:

@@ -6,7 +6,7 @@ import re
 import sys
 
 import pytest
-from conftest import environment, run
+from conftest import environment, run, run_envdoctor
 
 from envdoctor.cli import main
 from envdoctor.commands import COMMANDS
@@ -41,7 +41,7 @@ def said(capsys, *words):
 
 def envdoctor(*words, **options):
     variables = options.pop("env", {})
-    return run(sys.executable, "-m", "envdoctor", *words, env=environment(**variables), **options)
+    return run_envdoctor(*words, env=environment(**variables), **options)
 
 
 # --- help -----------------------------------------------------------------------------------------------------------
@@ -214,7 +214,7 @@ def test_nothing_found_is_one_calm_line_and_status_0(tmp_path, capsys):
     assert "nothing known to be wrong" in out.splitlines()[0]
 
 
-def test_rules_that_cannot_be_read_are_status_4_and_an_own_mistake_too(installed, tmp_path, wheel):
+def test_rules_that_cannot_be_read_are_status_4_and_an_own_mistake_too(tmp_path, wheel):
     import shutil
     import zipfile
 
@@ -300,8 +300,15 @@ def test_lines_keep_to_the_columns(bad, columns):
 
 def test_letters_that_stdout_does_not_have_are_replaced(bad):
     for words in (bad, ["--snapshot", "-"]):
-        env = {"PYTHONIOENCODING": "ascii", "LC_ALL": "C", "PYTHONUTF8": "0"}
-        done = envdoctor(*words, env=env, input='{"packages": {"\u03b1": "\u03b2"}, "target": {"path": "/\u00fcber"}}')
+        env = environment(PYTHONIOENCODING="ascii", LC_ALL="C", PYTHONUTF8="0")
+        done = run(
+            sys.executable,
+            "-m",
+            "envdoctor",
+            *words,
+            env=env,
+            input='{"packages": {"\u03b1": "\u03b2"}, "target": {"path": "/\u00fcber"}}',
+        )
         assert done.returncode in {0, 1}
         assert done.stdout.isascii()
         assert done.stderr == ""

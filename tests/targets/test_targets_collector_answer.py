@@ -7,7 +7,7 @@ import subprocess
 import sys
 
 import pytest
-from conftest import environment, run
+from conftest import environment, run_envdoctor
 from interpreters import each
 
 from envdoctor.errors import TargetError
@@ -82,7 +82,7 @@ def test_what_is_no_answer_at_all_is_an_error(stand_in, document):
 
 def test_the_command_line_says_so_in_a_line(stand_in, honest):
     program = stand_in({**honest, "paths": [1]})
-    done = run(sys.executable, "-m", "envdoctor", "--python", program, env=environment(PYTHONSAFEPATH="1"))
+    done = run_envdoctor("--python", program, env=environment(PYTHONSAFEPATH="1"))
     assert (done.returncode, done.stdout) == (3, "")
     assert done.stderr.startswith("envdoctor: ")
     assert done.stderr.count("\n") == 1

@@ -8,7 +8,7 @@ import sys
 
 import interpreters
 import pytest
-from conftest import CHECKOUT, run
+from conftest import CHECKOUT, run, run_envdoctor
 from conftest import environment as variables
 from known_facts import fact
 
@@ -253,7 +253,7 @@ def test_an_environment_whose_python_is_gone_says_so(folder, monkeypatch):
         other.unlink()
     os.symlink("/nowhere/python", folder / "bin" / "python")
 
-    done = run(sys.executable, "-m", "envdoctor", env=variables(VIRTUAL_ENV=str(folder)), cwd=folder)
+    done = run_envdoctor(env=variables(VIRTUAL_ENV=str(folder)), cwd=folder)
 
     assert done.returncode == 3
     assert "the Python that this environment was made with is gone" in done.stderr
@@ -282,8 +282,7 @@ def test_a_name_that_is_no_directory_and_a_link_that_leads_round_are_survived(fo
     with open(big, "r+b") as file:
         file.truncate(1 << 30)
 
-    done = run(
-        sys.executable, "-m", "envdoctor", "--fail-on", "warning",
+    done = run_envdoctor("--fail-on", "warning",
         env=variables(VIRTUAL_ENV=str(folder)), cwd=folder, timeout=300,
     )  # fmt: skip
 
@@ -383,8 +382,7 @@ def pip_says(folder):
 
 
 def envdoctor_says(folder):
-    done = run(
-        sys.executable, "-m", "envdoctor", "-f", "json", "--fail-on", "warning",
+    done = run_envdoctor("-f", "json", "--fail-on", "warning",
         env=variables(VIRTUAL_ENV=str(folder)), cwd=folder,
     )  # fmt: skip
     pairs = set()
@@ -480,7 +478,7 @@ def test_a_run_leaves_no_trace_in_the_environment(folder):
 
     before = listing()
     for words in ([], ["--python", folder], ["report"], ["snapshot", "--python", folder]):
-        done = run(sys.executable, "-m", "envdoctor", *words, env=variables(VIRTUAL_ENV=str(folder)))
+        done = run_envdoctor(*words, env=variables(VIRTUAL_ENV=str(folder)))
         assert done.returncode in {0, 1}, done.stderr
 
     assert listing() == before
@@ -494,7 +492,7 @@ def test_start_up_noise_of_an_environment_does_not_matter(tmp_path):
         "import sys\nprint('{clatter}')\nprint('clatter', file=sys.stderr)\n"
     )
 
-    done = run(sys.executable, "-m", "envdoctor", "-f", "json", env=variables(VIRTUAL_ENV=str(inner)))
+    done = run_envdoctor("-f", "json", env=variables(VIRTUAL_ENV=str(inner)))
 
     assert done.returncode in {0, 1}
     assert "clatter" not in done.stdout + done.stderr

@@ -11,7 +11,7 @@ from pathlib import Path
 from xml.etree import ElementTree as ET
 
 import pytest
-from conftest import environment, run
+from conftest import environment, run, run_envdoctor
 from workshop.laboratory import PYTHON, laboratory, wheel
 
 from envdoctor.rulebase import record
@@ -203,7 +203,7 @@ def test_a_candidate_that_is_disproved_is_on_record_and_stays_silent(lab):
     facts = lab.rule.parent / "facts.json"
     facts.write_text(json.dumps({"schema": 1, "python": {"version": PYTHON}, "packages": {"lib": "2.0"}}))
     words = ["check", "--snapshot", str(facts), "--rules", str(lab.rule.parent), "--candidates", "-f", "json"]
-    told = run(sys.executable, "-m", "envdoctor", *words, env=environment())
+    told = run_envdoctor(*words, env=environment())
     assert [one["rule"] for one in json.loads(told.stdout)["findings"]] == []
 
 

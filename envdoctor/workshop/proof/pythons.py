@@ -20,7 +20,8 @@ _SECONDS = 20
 def found() -> dict[str, str]:
     """The path of an interpreter by its whole version, such as ``3.11.7``.
 
-    They are looked for in :data:`VARIABLE`, among the versions of pyenv and uv, and as ``pythonX.Y`` on ``PATH``.
+    They are looked for in :data:`VARIABLE`, among the versions of pyenv and uv, and as ``pythonX.Y`` on ``PATH``, but
+    for pyenv's shims: they lead to its versions, and each takes a shell to say so.
     """
     paths: dict[str, None] = dict.fromkeys(filter(None, os.environ.get(VARIABLE, "").split(os.pathsep)))
     name = "python.exe" if os.name == "nt" else os.path.join("bin", "python")
@@ -28,7 +29,9 @@ def found() -> dict[str, str]:
     managed = os.environ.get("UV_PYTHON_INSTALL_DIR") or os.path.expanduser("~/.local/share/uv/python")
     for pattern in (os.path.join(pyenv, "versions", "3.*", name), os.path.join(managed, "cpython-3.*", name)):
         paths.update(dict.fromkeys(sorted(glob.glob(pattern))))
-    paths.update(dict.fromkeys(filter(None, (shutil.which(f"python{version}") for version in VERSIONS))))
+    entries = os.environ.get("PATH", os.defpath).split(os.pathsep)
+    others = os.pathsep.join(entry for entry in entries if os.path.normpath(entry) != os.path.join(pyenv, "shims"))
+    paths.update(dict.fromkeys(filter(None, (shutil.which(f"python{version}", path=others) for version in VERSIONS))))
     versions: dict[str, str] = {}
     for path in paths:
         version = _version_of(path)

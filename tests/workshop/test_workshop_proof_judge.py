@@ -1,0 +1,198 @@
+"""The verdict on a trial: what was stated against what came out, for every kind of trial and every way to end."""
+
+import pytest
+from workshop.laboratory import PYTHON
+
+from envdoctor.rulebase.compile import compile_rule
+from envdoctor.rulebase.syntax import parse
+from envdoctor.workshop.proof.judge import judge, shows, symptom
+from envdoctor.workshop.proof.trials import Place, Trial
+
+RULE = f"""\
+id: lib-name-removed
+title: lib 2.0 lacks a name
+severity: error
+impact: crash
+when: {{packages: {{lib: ">=2.0"}}}}
+why: It was removed.
+symptoms: [SYMPTOM]
+remedies: [downgrade: lib<2.0]
+references: ["https://github.com/owner/lib/issues/1"]
+proof:
+  script: import lib
+  bad: [{{python: "{PYTHON}", packages: {{lib: "2.0"}}}}]
+  good: [{{python: "{PYTHON}", packages: {{lib: "1.0"}}}}]
+"""
+NO_NAME = "{raises: AttributeError, message: \"module 'lib' has no attribute 'name'\"}"
+TRACEBACK = """\
+Traceback (most recent call last):
+  File "script.py", line 2, in <module>
+    lib.name()
+AttributeError: module 'lib' has no attribute 'name'
+"""
+OTHER = TRACEBACK.replace("AttributeError: module 'lib' has no attribute 'name'", "KeyError: 'name'")
+
+
+def texts(symptom=NO_NAME, impact="crash"):
+    text = RULE.replace("SYMPTOM", symptom).replace("impact: crash", f"impact: {impact}")
+    rule, complaints = parse(text, "lib-name-removed.yaml", {})
+    assert complaints == []
+    return compile_rule(rule, {})
+
+
+def trial(kind="bad", **stated):
+    return Trial(rule="lib-name-removed", name=f"{kind} 1", kind=kind, place=Place(python=PYTHON), script="", **stated)
+
+
+def came(outcome="failed", output="", **more):
+    return {"outcome": outcome, "output": output, "signal": None, **more}
+
+
+CRASHED = "AttributeError: module 'lib' has no attribute 'name'"
+
+
+@pytest.mark.parametrize(
+    ("one", "told", "verdict", "reason"),
+    [
+        (trial(), came(output=TRACEBACK), "agrees", None),
+        (trial("good"), came("passed"), "agrees", None),
+        (trial("remedy"), came("passed"), "agrees", None),
+        (trial(), came("passed"), "contradicts", "it should fail, and it passes"),
+        (trial("good"), came(output=TRACEBACK), "contradicts", f"it should pass, and it fails: {CRASHED}"),
+        (trial("remedy"), came(output=TRACEBACK), "contradicts", f"the remedy does not cure it: {CRASHED}"),
+        (trial(), came(output=OTHER), "contradicts",
+         "it fails with `KeyError: 'name'`, which is none of the rule's symptoms"),
+        (trial(raises="KeyError"), came(output=OTHER), "agrees", None),
+        (trial(raises="KeyError: 'nobody'"), came(output=OTHER), "contradicts",
+         "it should fail with `KeyError: 'nobody'`, not with `KeyError: 'name'`"),
+    ],
+)  # fmt: skip
+def test_each_kind_of_trial_is_held_against_what_it_states(one, told, verdict, reason):
+    found = judge(one, told, texts())
+
+    assert (found["verdict"], found["reason"]) == (verdict, reason)
+    assert found["symptom"] == symptom(told)
+
+
+def test_what_could_not_be_built_is_unproven_for_its_reason():
+    told = {"outcome": "unbuilt", "reason": "no Python 3.5 was found"}
+
+    assert judge(trial(), told, texts()) == {"verdict": "unproven", "symptom": None, "reason": told["reason"]}
+
+
+def test_a_rule_without_symptoms_takes_any_failure():
+    rule = {**texts(), "symptoms": []}
+
+    assert judge(trial(), came(output=OTHER), rule)["verdict"] == "agrees"
+    assert judge(trial(), came("passed"), rule)["verdict"] == "contradicts"
+
+
+@pytest.mark.parametrize(
+    ("signal", "message"),
+    [("SIGSEGV", "Segmentation fault"), ("SIGABRT", "Aborted"), ("SIGBUS", "Bus error")],
+)
+def test_a_signal_shows_what_a_shell_says_of_it(signal, message):
+    told = came(signal=signal)
+    rule = texts(f'{{message: "{message}"}}')
+
+    assert judge(trial(), told, rule) == {"verdict": "agrees", "symptom": signal, "reason": None}
+    assert judge(trial(), came(signal="SIGKILL"), rule)["verdict"] == "contradicts"
+
+
+def test_a_program_without_end_agrees_with_a_rule_about_a_hang_whatever_else_the_rule_shows():
+    told = came("timeout")
+
+    assert judge(trial(), told, texts(impact="hang")) == {"verdict": "agrees", "symptom": "hang", "reason": None}
+    slow = judge(trial(), told, texts())
+    assert (slow["verdict"], slow["symptom"]) == ("unproven", None)
+    assert slow["reason"] == "it had not ended after 120 seconds"
+
+
+GONE = (
+    "ERROR: No matching distribution found for made==1.7",
+    "ERROR: Could not find a version that satisfies made==1.7",
+)
+
+
+@pytest.mark.parametrize("said", GONE)
+def test_a_release_that_is_not_there_to_install_proves_nothing(said):
+    told = came(output=said, installing=True)
+
+    found = judge(trial("good"), told, texts())
+
+    assert found == {"verdict": "unproven", "symptom": said, "reason": f"nothing was there to install: {said}"}
+    assert judge(trial("good"), came(output=said), texts())["verdict"] == "contradicts", "a script that says so"
+    other = came(output="ERROR: it cannot be built", installing=True)
+    assert judge(trial("good"), other, texts())["verdict"] == "contradicts"
+
+
+FOUND = [
+    {"distribution": "left", "requirement": "right<2", "found": "not installed"},
+    {"distribution": "top", "requirement": "left>=1", "found": "0.9"},
+]
+
+
+@pytest.mark.parametrize(
+    ("kind", "findings", "verdict", "reason"),
+    [
+        ("bad", FOUND, "agrees", None),
+        ("bad", FOUND[1:], "contradicts",
+         "envdoctor finds nothing there that is missing: distribution left, requirement right<2"),
+        ("remedy", FOUND[1:], "agrees", None),
+        ("remedy", FOUND, "contradicts", "envdoctor finds that left is missing"),
+        ("good", [], "agrees", None),
+        ("good", FOUND[1:], "contradicts", "envdoctor finds that top is missing"),
+    ],
+)  # fmt: skip
+def test_what_envdoctor_finds_there_must_be_what_is_stated(kind, findings, verdict, reason):
+    one = trial(kind, examines="missing", finding={"distribution": "left", "requirement": "right<2"})
+    told = came("failed" if kind == "bad" else "passed", TRACEBACK if kind == "bad" else "", findings=findings)
+
+    found = judge(one, told, texts())
+
+    assert (found["verdict"], found["reason"]) == (verdict, reason)
+
+
+@pytest.mark.parametrize(
+    ("raises", "told", "expected"),
+    [
+        ("AttributeError", came(output=TRACEBACK), True),
+        ("AttributeError: module 'lib'", came(output=TRACEBACK), True),
+        ("AttributeError:   module   'lib' has", came(output=TRACEBACK), True),
+        ("builtins.AttributeError: module 'lib'", came(output=TRACEBACK), True),
+        ("AttributeError: has no attribute", came(output=TRACEBACK), False),
+        ("KeyError", came(output="  | lib.errors.KeyError \n"), True),
+        ("KeyError: 'a", came(output="lib.errors.KeyError:\t'a b'\n"), True),
+        ("KeyError", came(output="MyKeyError\n"), False),
+        ("KeyError: first\nsecond", came(output="said KeyError: first\n\n  second and more"), True),
+        ("KeyError: first\nthird", came(output="said KeyError: first\n  second"), False),
+        ("KeyError: first", came(output="said KeyError: first"), False),
+        ("SIGSEGV", came(signal="SIGSEGV"), True),
+        ("SIGSEGV", came(signal="SIGABRT"), False),
+        ("hang", came("timeout"), True),
+        (" hang\n", came("timeout"), True),
+        ("hang", came(output="hang"), False),
+        ("KeyError", came("timeout", "KeyError"), False),
+    ],
+)
+def test_a_stated_failure_is_recognised_by_type_and_start_of_message(raises, told, expected):
+    assert shows(told, raises) is expected
+
+
+@pytest.mark.parametrize(
+    ("told", "expected"),
+    [
+        (came("passed", "whatever"), None),
+        (came("timeout", TRACEBACK), "hang"),
+        (came(output=TRACEBACK, signal="SIGABRT"), "SIGABRT"),
+        (came(output=OTHER + "\nDuring handling of the above exception, another exception occurred:\n\n" + TRACEBACK),
+         CRASHED),
+        (came(output="KeyboardInterrupt\n" + TRACEBACK.replace(CRASHED, "ValueError")), "ValueError"),
+        (came(output="error: it cannot be built\n\n   \n"), "error: it cannot be built"),
+        (came(output=" \n"), "it said nothing"),
+        (came(output="x" * 300), "x" * 200),
+        (came(output=TRACEBACK.replace("'name'", "'" + "n" * 300 + "'")), (CRASHED[:-6] + "'" + "n" * 300)[:200]),
+    ],
+)  # fmt: skip
+def test_a_failure_is_said_in_one_line(told, expected):
+    assert symptom(told) == expected
