@@ -219,7 +219,9 @@ def _module_of(said: Mapping[str, str], around: Sequence[Place], seen: Mapping[s
     imported: Mapping[str, str] = seen.get("imports", {}).get(place.module, {})
     called = _called_on(function or said.get("name", ""), place.frame.code or "")
     words = (owner, function.partition(".")[0], called)
-    return next((imported[word] for word in words if word in imported), called if names.known(called) else None)
+    known = names.known(called)
+    own = called if known and (known in names.installed or not names.installed) else None  # or only a variable
+    return next((imported[word] for word in words if word in imported), own)
 
 
 def _called_on(name: str, code: str) -> str:

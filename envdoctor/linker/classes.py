@@ -192,7 +192,7 @@ class Classes:
         """Whether a class that is derived from one, in some modules, has an attribute, or may for what it adds."""
         world, own = self._world, (kind.module, kind.number)
         here = world.resolver.method(*own, word)
-        more = set(DOUBTS[max(DOUBTS.index(here) + 1, 2) :]) if here in DOUBTS else set()
+        more = DOUBTS[max(DOUBTS.index(here) + 1, 2) :] if here in DOUBTS else ()
         words = (word.encode(), world.resolver.class_name(*own).encode())
         for name in names:
             if world.layout.modules[name].kind == "native":

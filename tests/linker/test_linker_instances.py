@@ -262,3 +262,11 @@ def test_a_class_that_sets_computed_names_lacks_a_method_that_it_has_lost_where_
     env.write(tmp_path, a={"a.py": "import networkx\ndef f():\n    x = networkx.Graph()\n    x.node()\n    x.node\n"})
 
     assert [one.line for one in env.linked(tmp_path).missing if one.kind == "attribute"] == [4]
+
+
+def test_a_call_that_a_method_does_not_take_is_told_though_others_inherit_the_method(tmp_path):
+    graph = "class Graph:\n    def nodes(self): pass\nclass Other(Graph): pass\n"
+    env.write(tmp_path, "2.4", networkx={**GRAPHS, "networkx/graph.py": graph})
+    env.write(tmp_path, a={"a.py": "import networkx\ndef f():\n    x = networkx.Graph()\n    x.nodes(1)\n"})
+
+    assert [one.kind for one in env.linked(tmp_path).missing] == ["many"]
