@@ -8,8 +8,8 @@ import linker_environment as env
 import pytest
 
 from envdoctor.linker import reach, store
-from envdoctor.linker.conditions import Target
-from envdoctor.linker.reader import Reader, read
+from envdoctor.linker.branches import Target
+from envdoctor.linker.module_reader import Reader, read
 
 B = {"b/__init__.py": "here = 1\n"}
 
