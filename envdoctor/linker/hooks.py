@@ -11,6 +11,7 @@ import warnings
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from envdoctor.engine.installed_requirements import name_of
+from envdoctor.linker.branches import LEAVES, children
 from envdoctor.linker.expressions import chain
 from envdoctor.linker.missing import Missing
 from envdoctor.linker.module_files import PROJECT, is_aside
@@ -168,7 +169,7 @@ class _Names:
         self.file = file
         self.tree = tree
         self._imported: dict[str, str] = {}
-        for node in ast.walk(tree):
+        for node in _statements(tree):
             if isinstance(node, ast.Import):
                 self._imported.update({one.asname: one.name for one in node.names if one.asname})
             elif isinstance(node, ast.ImportFrom):
@@ -186,9 +187,18 @@ class _Names:
         for within in (None, *classes):
             body = self.tree.body if within is None else within.body
             defined = [one for one in body if isinstance(one, (ast.FunctionDef, ast.AsyncFunctionDef))]
-            inner = [one for node in body if isinstance(node, (ast.If, ast.Try)) for one in ast.walk(node)]
+            inner = [one for node in body if isinstance(node, (ast.If, ast.Try)) for one in _statements(node)]
             names = [one.name for one in (*defined, *inner) if isinstance(one, (ast.FunctionDef, ast.AsyncFunctionDef))]
             yield from ((one, within) for one in defined if names.count(one.name) == 1)
+
+
+def _statements(node: ast.AST) -> Iterator[Any]:
+    """A node and the statements in it, level by level: expressions have none."""
+    nodes: list[Any] = [node]
+    for one in nodes:
+        yield one
+        for part in ("body", "handlers", "orelse", "finalbody", "cases"):
+            nodes += getattr(one, part, ())
 
 
 def required(layout: Layout, owner: str) -> set[str]:
@@ -207,6 +217,16 @@ def parsed(text: bytes) -> ast.Module | None:
             return ast.parse(text)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return None
+
+
+def walked(node: ast.AST) -> Iterator[Any]:
+    """A node and all that is in it, but for constants, in no order."""
+    nodes: list[Any] = [node]
+    while nodes:
+        one = nodes.pop()
+        if type(one) not in LEAVES:
+            yield one
+            nodes += children(one)
 
 
 def _arguments(node: Function, within: ast.ClassDef | None, *, every: bool) -> tuple[str, ...]:

@@ -67,6 +67,7 @@ class Layout:
         self.metadata: dict[str, str] = {}
         self.requires: dict[str, set[str]] = {}
         self.others: dict[str, list[str]] = {}
+        self._natives: dict[str, list[str]] = {}
         self._listed: list[tuple[str, str, list[str]]] = []
         for one in distributions:
             if one.location is None or one.path is None:
@@ -117,6 +118,7 @@ class Layout:
         self.namespaces = {name for name in self.namespaces if name.partition(".")[0] != top}
         self.modules = {name: module for name, module in self.modules.items() if name.partition(".")[0] != top}
         self.names = {owner: [name for name in names if name in self.modules] for owner, names in self.names.items()}
+        self._natives.clear()
 
     def owner(self, name: str) -> str:
         """The distribution of a module, or of all modules of a namespace package; empty where these have several."""
@@ -126,6 +128,13 @@ class Layout:
             return ""
         owners = {module.owner for one, module in self.modules.items() if one.startswith(name + ".")}
         return owners.pop() if len(owners) == 1 else ""
+
+    def natives(self, owner: str) -> list[str]:
+        """The files of a distribution's compiled modules."""
+        if owner not in self._natives:
+            own = [self.modules[name] for name in self.names.get(owner, ())]
+            self._natives[owner] = [one.path for one in own if one.kind == "native"]
+        return self._natives[owner]
 
     def on_disk(self, name: str) -> bool:
         """Whether files that no distribution lists provide a module."""

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from envdoctor.linker import operations
 from envdoctor.linker.branches import holds
-from envdoctor.linker.hooks import parsed
+from envdoctor.linker.hooks import parsed, walked
 from envdoctor.linker.operations import UNKNOWN, Deferred, Function, Raised, Returned, Scope, Taken, Undecided
 from envdoctor.linker.verdicts import no, yes
 
@@ -357,8 +357,8 @@ def _called(node: ast.expr | None) -> Any:
 def _changed_later(tree: ast.Module) -> set[str]:
     """The names whose values functions of a module change when they are called."""
     found: set[str] = set()
-    for function in (one for one in ast.walk(tree) if isinstance(one, _FUNCTIONS)):
-        for node in ast.walk(function):
+    for function in (one for one in walked(tree) if isinstance(one, _FUNCTIONS)):
+        for node in walked(function):
             stored = isinstance(node, ast.Subscript) and not isinstance(node.ctx, ast.Load)
             whole = getattr(node, "value", None) if stored or getattr(node, "attr", "") in _CHANGING else None
             if isinstance(whole, ast.Name):

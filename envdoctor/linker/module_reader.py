@@ -291,4 +291,5 @@ def read(source: bytes, reader: Reader) -> Summary:
     except RecursionError:
         return {"error": ["unreadable", 0, "it is nested too deeply"]}
     finally:
-        del reader.walk, reader.expressions  # which refer to the reader: nobody collects such circles meanwhile
+        # which refer to the reader: nobody collects such circles meanwhile
+        del reader.walk, reader.expressions, reader.objects

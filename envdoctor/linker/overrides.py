@@ -7,11 +7,12 @@ calls a method of this name where it names the class, and none of these calls fi
 from __future__ import annotations
 
 import ast
+import functools
 import re
 from typing import TYPE_CHECKING, Any
 
 from envdoctor.linker import signatures
-from envdoctor.linker.hooks import parsed
+from envdoctor.linker.hooks import parsed, walked
 from envdoctor.linker.missing import Missing
 from envdoctor.linker.module_files import is_aside
 from envdoctor.linker.summary import LATER
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
 
 #: A name that is called in more files than this is one of many things.
 _MOST_FILES = 12
+#: Of so many files the calls are held.
+_MOST_HELD = 64
 _CALLED = re.compile(rb"\.(\w+)\(")
 #: A method that nobody calls.
 _NEVER: tuple[str, str, str, list[list[Any]]] = ("", "", "", [])
@@ -111,8 +114,11 @@ class Overrides:
         if key not in self._calls:
             names = self._callers(owner).get(method.encode(), ())
             texts = map(self._world.store.text, names if len(names) <= _MOST_FILES else ())
+            calls = (one for text in texts if around.encode() in text for one in _calls_in(text).get(method, ()))
             self._calls[key] = [
-                call for text in texts if around.encode() in text for call in _calls_in(text, method, event)
+                [given - bool(event), keywords, exact]
+                for first, (given, keywords, exact) in calls
+                if not event or first == event
             ]
         return self._calls[key]
 
@@ -130,17 +136,17 @@ class Overrides:
         return found
 
 
-def _calls_in(text: bytes, method: str, event: str) -> Iterator[list[Any]]:
-    """The calls in some source, but for those of a class to its own base."""
-    tree = parsed(text)
-    for node in ast.walk(tree) if tree else ():
-        if not (isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == method):
-            continue
-        inner, (given, keywords, exact) = node.func.value, signatures.of_call(node)
-        if event and not (node.args and isinstance(node.args[0], ast.Constant) and node.args[0].value == event):
-            continue
-        if not (isinstance(inner, ast.Call) and getattr(inner.func, "id", "") == "super"):
-            yield [given - bool(event), keywords, exact]
+@functools.lru_cache(_MOST_HELD)
+def _calls_in(text: bytes) -> dict[str, list[tuple[Any, list[Any]]]]:
+    """The calls in some source by attribute, each with its first argument, but for those of a class to its own base."""
+    tree, found = parsed(text), dict[str, list[tuple[Any, list[Any]]]]()
+    for node in walked(tree) if tree else ():
+        if type(node) is ast.Call and type(node.func) is ast.Attribute:
+            inner = node.func.value
+            if not (isinstance(inner, ast.Call) and getattr(inner.func, "id", "") == "super"):
+                first = node.args[0].value if node.args and isinstance(node.args[0], ast.Constant) else None
+                found.setdefault(node.func.attr, []).append((first, signatures.of_call(node)))
+    return found
 
 
 def _narrower(own: list[Any], base: list[Any]) -> bool:

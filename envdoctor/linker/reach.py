@@ -41,6 +41,8 @@ class Reach:
         self.ways: dict[str, list[int]] = {}
         self.natives: dict[str, set[int]] = {}
         self.skipped: dict[str, int] = {}
+        #: What is imported when a function is called.
+        self._later: dict[str, None] = {}
         self._size: dict[str, int] = {}
         self._failing: dict[str, dict[int, bool | None]] = {}
         self._known_edges: dict[str, Sequence[tuple[str, int]]] = {}
@@ -52,9 +54,7 @@ class Reach:
         roots = self._roots() if roots is None else roots
         self._read(roots, seen)
         self._read(further := {} if alone else self._further(seen), seen)
-        done: set[str] = set()
-        while later := self._later(seen - done, seen):
-            done |= seen
+        while later := [one for one in self._later if one not in seen and one not in self._resolver.left]:
             self._read(later, seen)
         self._resolver.forget()
         for name in roots:
@@ -123,7 +123,9 @@ class Reach:
             further = []
             for name in wave:
                 for ref in self._resolver.take_note(name).get("refs", ()):
-                    if ref[3] & IMPORTS and self._is_followed(ref, name):
+                    if ref[3] & IMPORTS and ref[3] & LATER:
+                        self._later.update(dict.fromkeys(self._targets(ref)))
+                    elif ref[3] & IMPORTS and self._is_followed(ref, name):
                         further += [one for one in self._targets(ref) if one not in seen]
             wave = further
 
@@ -140,19 +142,8 @@ class Reach:
                 self.skipped[module.owner] = self.skipped.get(module.owner, 0) + 1
         return found
 
-    def _later(self, names: Iterable[str], seen: set[str]) -> list[str]:
-        """The modules that some are to import when a function is called, and that are not read yet."""
-        found: dict[str, None] = {}
-        for name in names:
-            for ref in self._resolver.take_note(name).get("refs", ()):
-                if ref[3] & IMPORTS and ref[3] & LATER:
-                    found.update(dict.fromkeys(self._targets(ref)))
-        return [one for one in found if one not in seen and one not in self._resolver.left]
-
     def _is_followed(self, ref: list[Any], name: str) -> bool:
-        """Whether an import happens on import; of a ``try``, the handler only where a module is missing."""
-        if ref[3] & LATER:
-            return False
+        """Whether an import that is reached happens; of a ``try``, the handler only where a module is missing."""
         body = self._resolver.take_note(name).get("refs", ()) if ref[5] > 0 else ()
         tried = [one[0] for one in body if one[4] == ref[5]]
         return not tried or any(not self._resolver.module(one).verdict for one in tried)

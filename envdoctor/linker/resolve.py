@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from envdoctor.linker.module_files import Layout
     from envdoctor.linker.standard_library import Standard
     from envdoctor.linker.store import Store
-from envdoctor.linker.summary import Summary
+    from envdoctor.linker.summary import Summary
 
 #: Imports that lead from module to module more often than this lead nowhere.
 _DEEPEST = 30
@@ -42,6 +42,7 @@ class Resolver:
         self._known: dict[tuple[str, str], Answer] = {}
         self._seen: set[str] = set()
         self._broken: dict[str, Answer | None] = {}
+        self._class_names: dict[tuple[str, int], str] = {}
         #: Modules of distributions with very much source that no import is followed into.
         self.left: set[str] = set()
         self.words = Words(layout)
@@ -264,9 +265,8 @@ class Resolver:
 
     def _is_set_by_native(self, module: str, name: str) -> bool:
         """Whether a native module of the distribution contains both the module's name and that of the attribute."""
-        modules, own = self._layout.modules, self._layout.names.get(self._layout.modules[module].owner, ())
-        paths = [modules[one].path for one in own if modules[one].kind == "native"] if "." in module else ()
-        return any(self.words.in_file(path, module) and self.words.in_file(path, name) for path in paths)
+        own = self._layout.natives(self._layout.modules[module].owner) if "." in module else ()
+        return any(self.words.in_file(path, module) and self.words.in_file(path, name) for path in own)
 
     def _unless_written_nowhere(self, module: str, name: str, reason: str) -> Answer:
         if reason == WRITES_GLOBALS and self.run_time.is_no_key(self._store.text(module), module, name):
@@ -371,8 +371,10 @@ class Resolver:
 
     def class_name(self, module: str, number: int) -> str:
         """The name of a class by its number."""
-        names = self._store.definitions(module).get("names", {})
-        return next((name for name, value in names.items() if value == ["c", number]), "a class")
+        if (module, number) not in self._class_names:
+            names = self._store.definitions(module).get("names", {})
+            self._class_names[module, number] = next((one for one in names if names[one] == ["c", number]), "a class")
+        return self._class_names[module, number]
 
     # --- calls ------------------------------------------------------------------------------------------------------
 

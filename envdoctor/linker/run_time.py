@@ -29,6 +29,7 @@ class RunTime:
         self._owners: set[str] = set()
         self._fillers: set[str] = set()
         self._pathers: set[str] = set()
+        self._on_paths: set[str] = set()
         self._loading: dict[str, list[str]] = {}
         self.provided: set[str] = set()
 
@@ -44,20 +45,17 @@ class RunTime:
             self._loading.setdefault(name if is_package else name.rpartition(".")[0], []).append(place.path)
         if summary.get("fills"):
             self._fillers.add(owner)
-        if summary.get("paths"):
+        if summary.get("paths") and owner not in self._pathers:
             self._pathers.add(owner)
+            for one in self._layout.names.get(owner, ()):
+                self._on_paths.update(one[at + 1 :] for at, letter in enumerate(one) if letter == ".")
 
     def is_provided(self, name: str) -> bool:
-        """Whether a module may come to be at run time."""
-        if name in self.provided or name.partition(".")[0] in self.provided or self._is_on_a_path(name):
+        """Whether a module may come to be at run time: one in a folder of who changes ``sys.path`` may."""
+        if name in self.provided or name.partition(".")[0] in self.provided or name in self._on_paths:
             return True
         modules = (self._layout.modules.get(outer) for outer in _outer(name))
         return any(module is not None and module.owner in self._owners for module in modules)
-
-    def _is_on_a_path(self, name: str) -> bool:
-        """Whether a distribution that changes ``sys.path`` has a module of this name in one of its folders."""
-        names = self._layout.names
-        return any(one.endswith(f".{name}") for owner in self._pathers for one in names.get(owner, ()))
 
     def second_name(self, name: str) -> str:
         """The module that is meant where one that fills ``sys.modules`` repeats modules behind its own name."""

@@ -1,11 +1,15 @@
 """How sure a finding is depends on the way to it; and what is listed, kept and cached."""
 
+import gc
 import os
+import weakref
 
 import linker_environment as env
 import pytest
 
 from envdoctor.linker import reach, store
+from envdoctor.linker.branches import Target
+from envdoctor.linker.module_reader import Reader, read
 
 B = {"b/__init__.py": "here = 1\n"}
 
@@ -154,3 +158,15 @@ def test_unknowns_are_counted_by_reason(tmp_path):
     )
     unknown = env.linked(tmp_path).unknown
     assert unknown["modules that import what is not installed, and cannot be used"] == 1
+
+
+def test_reading_a_module_leaves_nothing_behind_that_only_a_collector_finds():
+    reader = Reader("a", Target((3, 12)), lambda *_told: True)
+    alive = weakref.ref(reader)
+    gc.disable()
+    try:
+        assert read(b"import b\nclass C(b.C):\n    def m(self): return self.x.y(lambda: b.c())\n", reader)["refs"]
+        del reader
+        assert alive() is None
+    finally:
+        gc.enable()
