@@ -104,7 +104,7 @@ class Unknown(Record):
         raise TypeError("an unknown fact is neither true nor false")
 
 
-_functions: dict[tuple[str, str], Any] = {}
+_functions: dict[tuple[type, str, str], Any] = {}
 
 
 class Row(Record):
@@ -114,11 +114,11 @@ class Row(Record):
 
     def function(self, column: str, name: str = "") -> Any:
         """What a column names, or what is named like it, imported where it is first used."""
-        module, _, attribute = (name or getattr(self, column)).rpartition(":")
-        known = "envdoctor." + (module or self._homes[column]), attribute
+        known = type(self), column, name or getattr(self, column)
         if known not in _functions:
-            home = sys.modules.get(known[0]) or __import__(known[0], fromlist=[attribute])
-            _functions[known] = getattr(home, attribute)
+            module, _, attribute = known[2].rpartition(":")
+            home = "envdoctor." + (module or self._homes[column])
+            _functions[known] = getattr(sys.modules.get(home) or __import__(home, fromlist=[attribute]), attribute)
         return _functions[known]
 
 

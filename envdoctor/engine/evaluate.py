@@ -381,20 +381,20 @@ def start_method(condition: Condition, snapshot: Snapshot, trace: Trace) -> Verd
     return method in condition[1]
 
 
-class _Operators(dict):  # type: ignore[type-arg]
-    """The functions of operators, each taken from the row of its kind of fact when it is first asked for."""
+def _first(operator: str) -> Operator:
+    """An operator whose row is looked into when it is first asked for, or where there is a project's file to ask."""
+    kind = _ROWS[operator]
+    name = kind.operators.get(operator, kind.decides)
 
-    def __missing__(self, operator: str) -> Operator:
-        kind = _ROWS[operator]
-        name = kind.operators.get(operator, kind.decides)
+    def beside(condition: Condition, snapshot: Snapshot, trace: Trace) -> Verdict:
+        there = snapshot.facts.ask(PROJECT, "there") is not False
+        return kind.function("decides", name)(condition, snapshot, trace) if there else None
 
-        def beside(condition: Condition, snapshot: Snapshot, trace: Trace) -> Verdict:
-            """Ask a project's files, where there are any; only then is this imported."""
-            there = snapshot.facts.ask(PROJECT, "there") is not False
-            return kind.function("decides", name)(condition, snapshot, trace) if there else None
+    def first(condition: Condition, snapshot: Snapshot, trace: Trace) -> Verdict:
+        _OPERATORS[operator] = found = kind.function("decides", name)
+        return found(condition, snapshot, trace)  # type: ignore[no-any-return]
 
-        self[operator] = found = beside if kind.under == OF_PROJECT else kind.function("decides", name)
-        return found
+    return beside if kind.under == OF_PROJECT else first
 
 
-_OPERATORS: dict[str, Operator] = _Operators()
+_OPERATORS: dict[str, Operator] = {operator: _first(operator) for operator in _ROWS}
