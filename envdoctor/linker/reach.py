@@ -120,14 +120,15 @@ class Reach:
             if len(wave) > LARGE_WAVE:
                 self._store.keep()  # who interrupts a long run does not begin anew
             seen.update(wave)
-            further = []
-            for name in wave:
-                for ref in self._resolver.take_note(name).get("refs", ()):
-                    if ref[3] & IMPORTS and ref[3] & LATER:
-                        self._later.update(dict.fromkeys(self._targets(ref)))
-                    elif ref[3] & IMPORTS and self._is_followed(ref, name):
-                        further += [one for one in self._targets(ref) if one not in seen]
-            wave = further
+            wave = [one for name in wave for one in self._imported(name) if one not in seen]
+
+    def _imported(self, name: str) -> Iterator[str]:
+        """What a module imports on import; what its functions import is left for later."""
+        for ref in self._resolver.take_note(name).get("refs", ()):
+            if ref[3] & IMPORTS and ref[3] & LATER:
+                self._later.update(dict.fromkeys(self._targets(ref)))
+            elif ref[3] & IMPORTS and self._is_followed(ref, name):
+                yield from self._targets(ref)
 
     def _affordable(self, wave: Iterable[str]) -> list[str]:
         """Of modules those that are read: of a distribution with very much source, what is nearest to its top."""
