@@ -150,7 +150,8 @@ def rooms() -> str:
             files: dict[str, Any] = json.load(file)["files"]
     counts: dict[str, collections.Counter[str]] = collections.defaultdict(collections.Counter)
     for path, told in files.items():
-        room = os.path.relpath(path, "envdoctor").replace(os.sep, "/").partition("/")[0].replace(".py", "")
+        inside = os.path.relpath(os.path.abspath(path), os.path.join(tool.CHECKOUT, "envdoctor"))
+        room = inside.replace(os.sep, "/").partition("/")[0].replace(".py", "")
         for name in (room, "**all**"):
             counts[name].update({key: told["summary"][key] for key in KEYS})
     lines = ["| room | statements | branches | covered, % |", "|---|---:|---:|---:|"]
@@ -174,15 +175,16 @@ def written(page: str, block: str, text: str) -> str:
 def main() -> None:
     """Measure, and print or write the tables."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("rows", nargs="*", metavar="ROW", help=f"of {', '.join(ROWS)}; default all")
+    parser.add_argument("rows", nargs="*", metavar="ROW", help=f"of {', '.join([*ROWS, 'coverage'])}; default all")
     parser.add_argument("--sample", type=int, default=60, help="mutants of each module; default 60")
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
     parser.add_argument("--write", metavar="PAGE", help="put the tables into this page")
     options = parser.parse_args()
-    for row in options.rows or ROWS:
-        show(row, mutants(row, measured(row, options.sample, options.jobs), options.sample), options.write)
-    if os.path.exists(os.path.join(tool.CHECKOUT, ".coverage")):
-        show("coverage", rooms(), options.write)
+    for row in options.rows or [*ROWS, "coverage"]:
+        table = (
+            rooms() if row == "coverage" else mutants(row, measured(row, options.sample, options.jobs), options.sample)
+        )
+        show(row, table, options.write)
 
 
 def show(block: str, text: str, page: str | None) -> None:
