@@ -103,7 +103,9 @@ def measured(row: str, size: int, jobs: int) -> list[tuple[str, int, collections
                 for path, names in every.items()
             }
             command = [os.path.join(os.path.dirname(sys.executable), "mutmut"), "run", "--max-children", str(jobs)]
-            subprocess.run([*command, *itertools.chain(*chosen.values())], check=True, stdout=sys.stderr)
+            os.mkdir("tmp")  # each mutant's tests leave a folder of theirs
+            variables = {**os.environ, "TMPDIR": os.path.join(folder, "tmp")}
+            subprocess.run([*command, *itertools.chain(*chosen.values())], check=True, stdout=sys.stderr, env=variables)
             for path, names in chosen.items():
                 with open(os.path.join("mutants", path + ".meta"), encoding="utf-8") as file:
                     status = json.load(file)["exit_code_by_key"]
