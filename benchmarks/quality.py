@@ -32,7 +32,7 @@ ROWS = {
     "engine": (["engine/*.py"], ["engine", "targets/test_targets_markers.py"]),
     "targets/locks": (
         ["targets/locks/*.py"],
-        ["targets/test_targets_locks.py", "targets/test_targets_requirements.py"],
+        ["targets/test_targets_locks.py", "targets/test_targets_requirements.py", "targets/test_targets_conda.py"],
     ),
     "redaction": (
         ["renderers/redaction.py", "renderers/secret*.py"],
