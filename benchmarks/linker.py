@@ -28,7 +28,7 @@ import yaml
 
 sys.path.insert(0, tool.CHECKOUT)
 
-from envdoctor.linker.conditions import Target
+from envdoctor.linker.branches import Target
 from envdoctor.linker.link import Linked, link
 from envdoctor.probes.distributions import scan
 from envdoctor.rulebase.syntax import load_vocabulary

@@ -237,7 +237,7 @@ def explain(
     Where releases could tell when what is missing went and no rule is confirmed, ``online`` is called: the index is
     asked if that gives somebody to tell what is being done.
     """
-    from envdoctor.engine import explain as engine_of_text
+    from envdoctor.engine import explanation as engine_of_text
     from envdoctor.engine.ranking import together
     from envdoctor.probes.error_text import read
 
@@ -282,7 +282,7 @@ def _seen(said: ErrorText, snapshot: Snapshot, words: Mapping[str, Any]) -> tupl
     from envdoctor.engine import derived, families
     from envdoctor.engine.names import Names
     from envdoctor.linker.history import holders, imports, lives
-    from envdoctor.linker.standard import standard_of
+    from envdoctor.linker.standard_library import standard_of
     from envdoctor.probes import providers
 
     clues = families.clues(said, words.get("voices"))
@@ -297,7 +297,7 @@ def _seen(said: ErrorText, snapshot: Snapshot, words: Mapping[str, Any]) -> tupl
 def measured(said: ErrorText, snapshot: Snapshot | None, tell: Callable[[str], None]) -> tuple[Clue, Ask, Edges] | None:
     """The first thing that a text says to be missing of which the releases on the index tell the edges."""
     from envdoctor.engine import derived
-    from envdoctor.engine.explain import recognised, told
+    from envdoctor.engine.explanation import recognised, told
     from envdoctor.linker.edges import edges
 
     place = told(said) if snapshot is None else answered(snapshot, recognised(said, ()).asked)

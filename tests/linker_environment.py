@@ -2,7 +2,7 @@
 
 import os
 
-from envdoctor.linker.conditions import Target
+from envdoctor.linker.branches import Target
 from envdoctor.linker.link import link
 from envdoctor.probes.distributions import scan
 

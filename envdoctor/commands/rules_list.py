@@ -61,7 +61,7 @@ def _about(rule: Mapping[str, Any]) -> list[str]:
 
 def list_rules(options: argparse.Namespace) -> int:
     """Print every rule, a line each."""
-    from envdoctor.engine.requirements import normalise
+    from envdoctor.engine.installed_requirements import normalise
 
     if options.packs:
         return _list_packs(options)

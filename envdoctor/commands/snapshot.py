@@ -26,7 +26,7 @@ def run(words: Sequence[str]) -> int:
     options = parse(parser, words)
     from envdoctor.renderers.line import few
     from envdoctor.renderers.redaction import Redactor
-    from envdoctor.renderers.snapshot import asked, render
+    from envdoctor.renderers.snapshot_document import asked, render
     from envdoctor.rulebase.shipped import shipped
 
     wanted, public = doctor.wanted(options.rules), shipped().wanted["env"]  # rules of others make nothing public

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 from envdoctor.engine.asks import ask
 from envdoctor.engine.derived_case import VAGUE, Case, filled, short
 from envdoctor.engine.derived_cures import remedies
-from envdoctor.engine.installed import Requirements, required_by
-from envdoctor.engine.requirements import parse
+from envdoctor.engine.installed_requirements import parse
+from envdoctor.engine.metadata_conflicts import Requirements, required_by
 from envdoctor.engine.suspects import parties
 from envdoctor.model import Evidence, Finding, Location
 

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from envdoctor.engine.families import Clue
-    from envdoctor.engine.installed import Requirements
+    from envdoctor.engine.metadata_conflicts import Requirements
     from envdoctor.engine.names import Names
     from envdoctor.model import Distribution, Snapshot
 

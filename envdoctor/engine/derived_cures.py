@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from envdoctor.engine.derived_case import filled
 from envdoctor.engine.derived_words import CURES
 from envdoctor.engine.diagnose import INSTALLS
-from envdoctor.engine.requirements import parse
+from envdoctor.engine.installed_requirements import parse
 from envdoctor.model import Action, Remedy
 
 if TYPE_CHECKING:

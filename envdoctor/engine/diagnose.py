@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from envdoctor.engine.evaluate import Trace, holds, matches
 from envdoctor.engine.index import OF_PROCESS, OF_PROJECT
-from envdoctor.engine.installed import Requirements
+from envdoctor.engine.metadata_conflicts import Requirements
 from envdoctor.engine.questions import questions
 from envdoctor.facts import PROJECT
 from envdoctor.model import SEVERITIES, Action, Finding, Remedy, UnknownFact
@@ -71,7 +71,7 @@ def matched_by(
     """Every way in which a rule holds, whichever of several candidate versions gets installed."""
     matched = matches(compiled, snapshot, trace, requirements)
     if trace.unknown and snapshot.target.get("kind") in {"requirements", "snapshot"}:
-        from envdoctor.engine.candidates import over_all, undecided
+        from envdoctor.engine.open_versions import over_all, undecided
 
         if undecided(snapshot, trace.unknown):
             matched = over_all(compiled, snapshot, matched, trace)

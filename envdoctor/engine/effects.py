@@ -7,7 +7,7 @@ afterwards. What it does not touch stays as it was, and may still be asked.
 from __future__ import annotations
 
 from envdoctor import facts as kinds
-from envdoctor.engine.requirements import normalise, parts
+from envdoctor.engine.installed_requirements import normalise, parts
 from envdoctor.engine.versions import within
 from envdoctor.model import Distribution, Record, Unknown
 

@@ -6,7 +6,7 @@ here knows a rule, a package or YAML.
 
 from __future__ import annotations
 
-from envdoctor.engine import installed, markers
+from envdoctor.engine import markers, metadata_conflicts
 from envdoctor.engine.versions import within
 from envdoctor.facts import ENV, LIBRARY, LOCAL_MODULE, MODULE, PROCESS, PROJECT, SYSTEM
 from envdoctor.model import Evidence, Location, Record, Unknown
@@ -87,7 +87,7 @@ def matches(
     compiled: Mapping[str, Any],
     snapshot: Snapshot,
     trace: Trace | None = None,
-    requirements: installed.Requirements | None = None,
+    requirements: metadata_conflicts.Requirements | None = None,
 ) -> list[Match]:
     """Every way in which a compiled rule holds in a snapshot, empty where it does not.
 
@@ -105,7 +105,7 @@ def matches(
     if "installed" in compiled:
         return [
             Match(evidence=[*own.evidence(), *evidence], consumer=name, names=names)
-            for name, evidence, names in installed.defects(compiled["installed"], snapshot, requirements)
+            for name, evidence, names in metadata_conflicts.defects(compiled["installed"], snapshot, requirements)
         ]
     if "consumers" in compiled:
         return _consumer_matches(compiled, snapshot, own, trace)
@@ -178,7 +178,7 @@ def _python(condition: Condition, snapshot: Snapshot, trace: Trace) -> Verdict:
     version = snapshot.python.get("version")
     specifier, admitted = condition[1:]
     if not version:
-        from envdoctor.engine.candidates import any_python
+        from envdoctor.engine.open_versions import any_python
 
         return any_python(specifier, admitted, snapshot, trace)
     version = version.rstrip("+")  # Debian and others mark a build from between two releases
@@ -374,9 +374,9 @@ def _project(condition: Condition, snapshot: Snapshot, trace: Trace) -> Verdict:
     """A fact of the project's files or of an artefact, whose operators are imported when there is something to ask."""
     if snapshot.facts.ask(PROJECT, "there") is False:
         return None
-    from envdoctor.engine import project
+    from envdoctor.engine import project_operators
 
-    return project.OPERATORS[condition[0]](condition, snapshot, trace)
+    return project_operators.OPERATORS[condition[0]](condition, snapshot, trace)
 
 
 OPERATORS: dict[str, Callable[[Condition, Snapshot, Trace], Verdict]] = {

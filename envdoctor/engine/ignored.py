@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from envdoctor.engine.requirements import normalise
+from envdoctor.engine.installed_requirements import normalise
 from envdoctor.model import Evidence, Finding, Remedy
 
 TYPE_CHECKING = False

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from envdoctor.engine.requirements import canonical, normalise, parts
+from envdoctor.engine.installed_requirements import canonical, normalise, parts
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

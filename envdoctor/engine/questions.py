@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from envdoctor import facts as kinds
 from envdoctor.engine.evaluate import LOCAL, OF_MACHINE, Trace, holds
-from envdoctor.engine.installed import asked as asked_of_metadata
 from envdoctor.engine.markers import VARIABLES
+from envdoctor.engine.metadata_conflicts import asked as asked_of_metadata
 from envdoctor.engine.start_method import asked as asked_of_start_method
 
 TYPE_CHECKING = False

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
+from envdoctor.engine.installed_requirements import normalise
 from envdoctor.engine.places import of_path, places
-from envdoctor.engine.requirements import normalise
 from envdoctor.model import Record
 
 if TYPE_CHECKING:

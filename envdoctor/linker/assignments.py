@@ -6,12 +6,12 @@ import ast
 from typing import TYPE_CHECKING, Any
 
 from envdoctor.linker import tables
-from envdoctor.linker.conditions import holds
+from envdoctor.linker.branches import holds
 from envdoctor.linker.expressions import chain, is_itself, last
 from envdoctor.linker.summary import IMPORTS, WRITES_GLOBALS
 
 if TYPE_CHECKING:
-    from envdoctor.linker.reader import Reader
+    from envdoctor.linker.module_reader import Reader
 
 _CHANGING = {"update", "setdefault"}
 _LISTING = {"append", "extend", "insert"}

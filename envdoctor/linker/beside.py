@@ -7,9 +7,9 @@ from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 from envdoctor.facts import ARTIFACT, FILES
-from envdoctor.linker import dotted, project
-from envdoctor.linker.answers import Linked
+from envdoctor.linker import dotted, project_uses
 from envdoctor.linker.hooks import Hooks
+from envdoctor.linker.verdicts import Linked
 from envdoctor.model import Unknown
 from envdoctor.probes import ask
 from envdoctor.probes.project import Project
@@ -25,7 +25,7 @@ class Beside:
     """The source of a project, if there is one, and the records of artefacts."""
 
     def __init__(self, around: Project | None, artifacts: Sequence[Mapping[str, Any]] = ()) -> None:
-        self._sources = project.Sources(around) if around is not None else None
+        self._sources = project_uses.Sources(around) if around is not None else None
         self._artifacts = artifacts
         self._around = around
         self._settings: list[dotted.Setting] = []
@@ -54,7 +54,7 @@ class Beside:
             hooks = Hooks(world.layout, known["hooks"])
             self._sources.put_into(world.layout)
             world.resolver.forget()
-            missing += project.link(self._sources, world, known["hooks"].get("dispatch", ()), unknown, tell)
+            missing += project_uses.link(self._sources, world, known["hooks"].get("dispatch", ()), unknown, tell)
             missing += hooks.of_project(self._sources.files())
             missing += dotted.configured(self._settings, world.layout, world.resolver)
         return Linked(missing, len(self._sources.all) if self._sources else 0, len(missing), unknown)

@@ -10,21 +10,21 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from envdoctor.engine.versions import meets
 from envdoctor.facts import ENV
 from envdoctor.linker.binary_facts import Facts
-from envdoctor.linker.layout import is_aside
 from envdoctor.linker.linkage import Fault, Linkage, brought
 from envdoctor.linker.loader import Loader, Machine
 from envdoctor.linker.missing import Missing, severity_of
+from envdoctor.linker.module_files import is_aside
 from envdoctor.linker.reach import SUBMODULE
 from envdoctor.linker.summary import CATCHES_IMPORT, CATCHES_TYPE, LATER
-from envdoctor.linker.words import Words
+from envdoctor.linker.word_search import Words
 from envdoctor.probes import ask, shared_objects
 
 if TYPE_CHECKING:
     from collections import Counter
     from collections.abc import Iterator, Mapping, Sequence
 
-    from envdoctor.linker.conditions import Target
-    from envdoctor.linker.layout import Layout
+    from envdoctor.linker.branches import Target
+    from envdoctor.linker.module_files import Layout
     from envdoctor.linker.reach import Reach
     from envdoctor.model import Snapshot
 

@@ -13,12 +13,12 @@ from importlib import resources
 from typing import TYPE_CHECKING, Any
 
 from envdoctor.linker import store
-from envdoctor.probes import cache, several, shared_objects
+from envdoctor.probes import cache, parallel, shared_objects
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from envdoctor.linker.layout import Layout
+    from envdoctor.linker.module_files import Layout
 
 #: So many bytes of a binary take as long as one character of source.
 _BYTES_OF_A_CHARACTER = 16
@@ -48,7 +48,7 @@ class Facts:
             else:
                 new += [(owner, path) for path in paths]
         weights = [_size(path) // _BYTES_OF_A_CHARACTER for _, path in new]
-        for at, told in several.each(weights, lambda at: json.dumps(self._made(new[at][1])).encode()).items():
+        for at, told in parallel.each(weights, lambda at: json.dumps(self._made(new[at][1])).encode()).items():
             self._held[new[at][1]] = json.loads(told)
         self._keep({owner for owner, _ in new})
 

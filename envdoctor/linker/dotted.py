@@ -1,4 +1,4 @@
-"""Dotted names that files hold as text: what a saved artefact would import, and what settings name."""
+"""Names that files hold as text: what a saved artefact would import, what settings name, and those of settings."""
 
 from __future__ import annotations
 
@@ -7,17 +7,19 @@ import os
 import re
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from envdoctor.linker.history import shipped
 from envdoctor.linker.hooks import parsed
-from envdoctor.linker.layout import PROJECT, is_aside
 from envdoctor.linker.missing import Missing
+from envdoctor.linker.module_files import PROJECT, is_aside
 from envdoctor.linker.reach import ENTRY
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from envdoctor.linker.answers import Answer
-    from envdoctor.linker.layout import Layout
+    from envdoctor.linker.history import History
+    from envdoctor.linker.module_files import Layout
     from envdoctor.linker.resolve import Resolver
+    from envdoctor.linker.verdicts import Answer
     from envdoctor.probes.project import Project
 
 _DOTTED = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)+")
@@ -64,12 +66,16 @@ def _is_known(name: str, found: Answer, owner: str, resolver: Resolver) -> bool:
 
 
 class Setting(NamedTuple):
-    """A dotted name that configuration holds: ``sure`` where it is used whenever the program starts."""
+    """A dotted name that configuration holds: ``sure`` where it is used whenever the program starts.
+
+    With a ``module``, the name of a setting for whoever keeps the defaults of all settings there.
+    """
 
     name: str
     file: str
     line: int
     sure: bool
+    module: str = ""
 
 
 def settings(project: Project, known: Mapping[str, Any]) -> Iterator[Setting]:
@@ -78,10 +84,22 @@ def settings(project: Project, known: Mapping[str, Any]) -> Iterator[Setting]:
         for one in project.configuration((told["file"], told["key"])).found:
             if isinstance(one["value"], str) and _DOTTED.fullmatch(one["value"]):
                 yield Setting(one["value"], one["file"], one["line"] or 0, sure=False)
-    for told in known.get("assigned", ()):
+    for told in (*known.get("assigned", ()), *known.get("settings", ())):
         for file in dict.fromkeys(name for pattern in told["files"] for name in project.matching(pattern)):
-            for name, line in _assigned(project.read(file), set(told["names"])):
-                yield Setting(name, file, line, not is_aside(file.rpartition(".")[0].replace("/", ".")))
+            sure = not is_aside(file.rpartition(".")[0].replace("/", "."))
+            module = told.get("module", "")
+            values = _names(project.read(file)) if module else _assigned(project.read(file), set(told["names"]))
+            for name, line in values:
+                yield Setting(name, file, line, sure, module)
+
+
+def _names(source: bytes) -> Iterator[tuple[str, int]]:
+    """The constants that a file assigns under no condition."""
+    tree = parsed(source)
+    for node in tree.body if tree else ():
+        for target in node.targets if isinstance(node, ast.Assign) else [getattr(node, "target", None)]:
+            if isinstance(target, ast.Name) and target.id.isupper():
+                yield target.id, target.lineno
 
 
 def _assigned(source: bytes, names: set[str]) -> Iterator[tuple[str, int]]:
@@ -97,8 +115,13 @@ def _assigned(source: bytes, names: set[str]) -> Iterator[tuple[str, int]]:
 
 
 def configured(found: Iterable[Setting], layout: Layout, resolver: Resolver) -> Iterator[Missing]:
-    """Settings that name what nothing installed has."""
+    """Settings that name what nothing installed has, and those that nobody reads any more."""
+    history = None
     for one in found:
+        if one.module:
+            history = history or shipped()
+            yield from _removed(one, layout, resolver, history) if history else ()
+            continue
         told = answer(layout, resolver, one.name)
         owner = layout.owner(told.module) if told.verdict is False else ""
         if told.verdict is False and told.why in _GONE and owner != PROJECT:
@@ -106,3 +129,13 @@ def configured(found: Iterable[Setting], layout: Layout, resolver: Resolver) -> 
             yield Missing(
                 PROJECT, one.file, one.line, one.name, owner, told.why, severity, ENTRY, told.module, told.path
             )  # fmt: skip
+
+
+def _removed(one: Setting, layout: Layout, resolver: Resolver, history: History) -> Iterator[Missing]:
+    """A setting that older releases of its owner have a default for, and that nothing installed mentions."""
+    owner, short = layout.owner(one.module), one.module.rpartition(".")[2]
+    lives = history.gone(owner, layout.versions.get(owner) or "", short, one.name) if owner else []
+    life = next((life for life in lives if life.name == f"{one.module}.{one.name}"), None)
+    if life and not any(resolver.words.anywhere(other, one.name) for other in layout.names if other != PROJECT):
+        where = (PROJECT, one.file, one.line, one.name, owner)
+        yield Missing(*where, "setting", "warning", ENTRY, one.module, one.name, life.said())

@@ -15,15 +15,15 @@ from typing import TYPE_CHECKING, Any
 from packaging.version import InvalidVersion, Version
 
 from envdoctor.engine.asks import NAMED, Asking, Edges
-from envdoctor.engine.requirements import parse
+from envdoctor.engine.installed_requirements import parse
 from envdoctor.engine.versions import within
 from envdoctor.errors import TargetError
-from envdoctor.linker.conditions import Target
+from envdoctor.linker.branches import Target
 from envdoctor.linker.history import Life
-from envdoctor.linker.published import Archive, File, fits, published
-from envdoctor.linker.releases import Room
+from envdoctor.linker.index_files import Archive, File, fits, published
+from envdoctor.linker.release_archives import Room
 from envdoctor.linker.side import MOST_READ, Enough, Side
-from envdoctor.linker.standard import standard_of
+from envdoctor.linker.standard_library import standard_of
 from envdoctor.linker.store import version
 from envdoctor.probes import cache, releases
 
@@ -321,7 +321,7 @@ def edges(ask: Ask, tell: Callable[[str], None]) -> Edges:
 @functools.cache
 def _reader() -> int:
     """What changes when releases are read in another way."""
-    return zlib.crc32(resources.files("envdoctor.linker").joinpath("releases.py").read_bytes())
+    return zlib.crc32(resources.files("envdoctor.linker").joinpath("release_archives.py").read_bytes())
 
 
 def _context(certificates: str | None) -> ssl.SSLContext:

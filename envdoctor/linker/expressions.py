@@ -6,7 +6,7 @@ import ast
 from typing import TYPE_CHECKING, Any
 
 from envdoctor.linker import signatures
-from envdoctor.linker.conditions import LEAVES, children, holds
+from envdoctor.linker.branches import LEAVES, children, holds
 from envdoctor.linker.makings import making
 from envdoctor.linker.scopes import Use
 from envdoctor.linker.summary import CATCHES_ALL, CONDITIONAL, LATER
@@ -14,7 +14,7 @@ from envdoctor.linker.summary import CATCHES_ALL, CONDITIONAL, LATER
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from envdoctor.linker.reader import Reader
+    from envdoctor.linker.module_reader import Reader
 
 _ASKING = {"hasattr", "getattr"}
 _NARROWING = {"isinstance", "issubclass", "hasattr", "type", "callable"}

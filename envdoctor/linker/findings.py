@@ -13,13 +13,14 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from envdoctor.linker.missing import Missing
-    from envdoctor.linker.standard import Standard
+    from envdoctor.linker.standard_library import Standard
 
 #: So many places are shown of one cause.
 MOST_PLACES = 6
 _RULES = {"unknown": "linked-argument-unknown", "many": "linked-argument-unknown", "missing": "linked-argument-missing",
           "syntax": "linked-syntax", "hidden": "linked-module-hidden",
           "hook": "linked-hook-argument",
+          "setting": "linked-setting-removed",
           "override": "linked-override"}  # fmt: skip
 _ARGUMENTS = {"unknown": "with the argument {detail}", "many": "with more than {detail} arguments",
               "missing": "without the argument {detail}"}  # fmt: skip
@@ -31,6 +32,7 @@ _TITLES = {
     "refused": "{who} take{s} {asked}, which {provider} refuses to import",
     "hidden": "{detail} hides {provider} from {who}, which take{s} {asked} of it",
     "override": "{who} override{s} {asked}, and cannot take what {provider} calls it with",
+    "setting": "{who} set{s} {name}, which {provider} no longer reads",
     "hook": "{who} declare{s} {detail} in the hook {name}, which {provider} does not pass",
 }
 _WHY = {
@@ -45,6 +47,7 @@ _WHY = {
     "syntax": "Python {python} cannot parse this file ({detail}), so importing it raises SyntaxError.",
     "hidden": "{detail} of the project stands beside this file, so {module} is that file, and not that of {provider}.",
     "override": "{provider} calls {name} {detail}, each time with arguments that the override does not take.",
+    "setting": "{detail}. No installed distribution mentions it, so it has no effect.",
     "hook": "{module} of {provider} specifies the hook {name} without {detail}, and refuses a plugin that declares it.",
     "unknown": "The signature of {module}.{name} in {provider} takes no argument {detail}.",
     "many": "The signature of {module}.{name} in {provider} takes {detail} positional arguments.",
@@ -111,7 +114,7 @@ def _finding(places: Sequence[Missing], environment: Environment) -> Finding:
     return Finding(
         rule=_RULES.get(first.kind, "linked-name-missing"),
         severity=first.severity,
-        impact="crash",
+        impact="wrong-result" if first.kind == "setting" else "crash",
         title=_title(first, consumers, environment),
         why=_why(first, environment),
         packages=environment.installed(dict.fromkeys([*consumers, first.provider])),
@@ -147,7 +150,7 @@ def _why(first: Missing, environment: Environment) -> str:
         span=span,
     )
     said = f" {first.detail}." if first.kind == "attribute" and first.detail else ""
-    return f"{why}{said} {_when(first.way)}"
+    return why if first.kind == "setting" else f"{why}{said} {_when(first.way)}"
 
 
 def _span(ends: tuple[str, str] | None) -> str:
@@ -174,7 +177,7 @@ def _evidence(places: Sequence[Missing], environment: Environment) -> list[Evide
     shown = [
         Evidence(
             fact=f"source.{one.consumer}" if environment.installed([one.consumer]) else "source",
-            value=f"{environment.named(one.consumer)} takes {one.asked}",
+            value=f"{environment.named(one.consumer)} {'sets' if one.kind == 'setting' else 'takes'} {one.asked}",
             source=Location(one.file, one.line or None),
         )
         for one in places[:MOST_PLACES]
@@ -211,6 +214,8 @@ def _consumers_side(first: Missing, consumers: Sequence[str], environment: Envir
     provider = environment.named(first.provider)
     if first.kind == "hidden":
         return f"rename {first.detail}"
+    if first.kind == "setting":
+        return f"remove {first.name} from {first.file}, and set what the release notes of {first.provider} name instead"
     installed = environment.installed(consumers)
     if installed:
         return f"use a release of {', '.join(installed)} that works with {provider}"

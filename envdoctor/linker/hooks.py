@@ -10,10 +10,10 @@ import os
 import warnings
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from envdoctor.engine.requirements import name_of
+from envdoctor.engine.installed_requirements import name_of
 from envdoctor.linker.expressions import chain
-from envdoctor.linker.layout import PROJECT, is_aside
 from envdoctor.linker.missing import Missing
+from envdoctor.linker.module_files import PROJECT, is_aside
 from envdoctor.linker.reach import ENTRY, groups
 from envdoctor.model import Distribution
 from envdoctor.probes.distributions import required_by
@@ -21,7 +21,7 @@ from envdoctor.probes.distributions import required_by
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from envdoctor.linker.layout import Layout
+    from envdoctor.linker.module_files import Layout
 
     Function = ast.FunctionDef | ast.AsyncFunctionDef
 

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from envdoctor.linker import signatures
 from envdoctor.linker.classes import Classes, Kind, Lack
 from envdoctor.linker.history import shipped
-from envdoctor.linker.layout import PROJECT, is_aside
 from envdoctor.linker.makings import ANY
 from envdoctor.linker.missing import Missing, severity_of
+from envdoctor.linker.module_files import PROJECT, is_aside
 from envdoctor.linker.summary import CATCHES_ATTRIBUTE, CATCHES_TYPE
 
 if TYPE_CHECKING:

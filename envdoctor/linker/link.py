@@ -9,20 +9,20 @@ from typing import TYPE_CHECKING, Any
 
 from envdoctor.errors import TargetError
 from envdoctor.linker import binaries, remembered
-from envdoctor.linker.answers import Linked
 from envdoctor.linker.beside import Beside
-from envdoctor.linker.conditions import Target
+from envdoctor.linker.branches import Target
 from envdoctor.linker.findings import Environment, absorbed, findings
 from envdoctor.linker.hooks import Hooks
 from envdoctor.linker.instances import Instances
-from envdoctor.linker.layout import Layout
 from envdoctor.linker.missing import Missing, Search
+from envdoctor.linker.module_files import Layout
 from envdoctor.linker.overrides import Overrides
 from envdoctor.linker.reach import Reach
-from envdoctor.linker.standard import Standard
+from envdoctor.linker.standard_library import Standard
+from envdoctor.linker.verdicts import Linked
 from envdoctor.linker.world import World
 from envdoctor.model import UnknownFact
-from envdoctor.probes import several
+from envdoctor.probes import parallel
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -59,7 +59,7 @@ def _kept(file: str, make: Callable[[], Linked]) -> Linked:
     told = remembered.recall(file)
     if told is not None:
         return Linked(**{**told, "missing": [Missing(*one) for one in told["missing"]]})
-    with several.uncollected():
+    with parallel.uncollected():
         found = make()
     remembered.keep(file, found._asdict())
     return found

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from envdoctor.engine.requirements import parse
+from envdoctor.engine.installed_requirements import parse
 from envdoctor.linker import signatures
-from envdoctor.linker.layout import PROJECT
+from envdoctor.linker.module_files import PROJECT
 from envdoctor.linker.reach import ENTRY, SUBMODULE
 from envdoctor.linker.summary import (
     CATCHES_ATTRIBUTE,
@@ -28,11 +28,11 @@ from envdoctor.probes.distributions import required_by
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from envdoctor.linker.answers import Answer
-    from envdoctor.linker.layout import Layout
+    from envdoctor.linker.module_files import Layout
     from envdoctor.linker.reach import Reach
     from envdoctor.linker.resolve import Resolver
-    from envdoctor.linker.standard import Standard
+    from envdoctor.linker.standard_library import Standard
+    from envdoctor.linker.verdicts import Answer
 
 #: From this version on every module that it can parse is one that an older Python, back to this one, can parse too.
 _STABLE_GRAMMAR = (3, 7)

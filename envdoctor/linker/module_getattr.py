@@ -10,18 +10,18 @@ import ast
 from typing import TYPE_CHECKING, Any
 
 from envdoctor.linker import operations
-from envdoctor.linker.answers import no, yes
-from envdoctor.linker.conditions import holds
+from envdoctor.linker.branches import holds
 from envdoctor.linker.hooks import parsed
 from envdoctor.linker.operations import UNKNOWN, Deferred, Function, Raised, Returned, Scope, Taken, Undecided
+from envdoctor.linker.verdicts import no, yes
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from envdoctor.linker.answers import Answer
-    from envdoctor.linker.layout import Layout
+    from envdoctor.linker.module_files import Layout
     from envdoctor.linker.resolve import Resolver
     from envdoctor.linker.store import Store
+    from envdoctor.linker.verdicts import Answer
 
 #: So many statements and expressions are followed for one name.
 _MOST_STEPS = 20_000

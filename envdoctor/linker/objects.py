@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from envdoctor.linker.makings import Making
-    from envdoctor.linker.reader import Reader
+    from envdoctor.linker.module_reader import Reader
     from envdoctor.linker.scopes import Scope, Use
 
     Function = ast.FunctionDef | ast.AsyncFunctionDef

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 from envdoctor.linker import signatures
 from envdoctor.linker.hooks import parsed
-from envdoctor.linker.layout import is_aside
 from envdoctor.linker.missing import Missing
+from envdoctor.linker.module_files import is_aside
 from envdoctor.linker.summary import LATER
 
 if TYPE_CHECKING:

@@ -6,13 +6,13 @@ import os
 import re
 from typing import TYPE_CHECKING, Any
 
-from envdoctor.linker.layout import is_aside
+from envdoctor.linker.module_files import is_aside
 from envdoctor.linker.summary import CATCHES_ALL, CONDITIONAL, FROM, IMPORTS, LATER
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
-    from envdoctor.linker.layout import Layout
+    from envdoctor.linker.module_files import Layout
     from envdoctor.linker.resolve import Resolver
     from envdoctor.linker.store import Store
 

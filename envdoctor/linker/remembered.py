@@ -16,8 +16,8 @@ from envdoctor.probes import cache
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from envdoctor.linker.conditions import Target
-    from envdoctor.linker.layout import Layout
+    from envdoctor.linker.branches import Target
+    from envdoctor.linker.module_files import Layout
 
 
 def path(layout: Layout, target: Target, more: Iterable[str] = ()) -> str:

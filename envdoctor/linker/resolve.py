@@ -5,15 +5,15 @@ from __future__ import annotations
 from abc import ABCMeta
 from typing import TYPE_CHECKING, Any
 
-from envdoctor.linker.answers import Answer, no, unknown, yes
 from envdoctor.linker.module_getattr import Evaluator
 from envdoctor.linker.run_time import RunTime
 from envdoctor.linker.summary import FROM, IMPORTS, INSTANCE, WRITES_GLOBALS
-from envdoctor.linker.words import Words
+from envdoctor.linker.verdicts import Answer, no, unknown, yes
+from envdoctor.linker.word_search import Words
 
 if TYPE_CHECKING:
-    from envdoctor.linker.layout import Layout
-    from envdoctor.linker.standard import Standard
+    from envdoctor.linker.module_files import Layout
+    from envdoctor.linker.standard_library import Standard
     from envdoctor.linker.store import Store
 from envdoctor.linker.summary import Summary
 

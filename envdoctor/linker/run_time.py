@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from envdoctor.linker.layout import Layout
+    from envdoctor.linker.module_files import Layout
     from envdoctor.linker.summary import Summary
-    from envdoctor.linker.words import Words
+    from envdoctor.linker.word_search import Words
 
 
 _PLAIN = re.compile(r"[a-z_]{4,}")

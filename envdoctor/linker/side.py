@@ -6,7 +6,7 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from envdoctor.errors import TargetError
-from envdoctor.linker.published import Archive, File
+from envdoctor.linker.index_files import Archive, File
 from envdoctor.probes import cache
 
 if TYPE_CHECKING:

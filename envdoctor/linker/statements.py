@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from envdoctor.linker import signatures, tables
 from envdoctor.linker.assignments import annotated_assign, assign, assign_to, augmented, expression
-from envdoctor.linker.conditions import children, holds, is_one_version
+from envdoctor.linker.branches import children, holds, is_one_version
 from envdoctor.linker.expressions import chain, last
 from envdoctor.linker.scopes import Scope
 from envdoctor.linker.summary import CATCHES_ALL, CONDITIONAL, FROM, IMPORTS, LATER, caught
@@ -18,7 +18,7 @@ from envdoctor.linker.summary import CATCHES_ALL, CONDITIONAL, FROM, IMPORTS, LA
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from envdoctor.linker.reader import Reader
+    from envdoctor.linker.module_reader import Reader
 
 #: What may stand at the top of a class statement without making the class impossible to tell.
 _PLAIN_META = {"ABCMeta", "EnumMeta", "type"}

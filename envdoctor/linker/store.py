@@ -12,14 +12,14 @@ import zlib
 from importlib import resources
 from typing import TYPE_CHECKING, Any
 
-from envdoctor.linker.reader import Reader, read
-from envdoctor.probes import cache, several
+from envdoctor.linker.module_reader import Reader, read
+from envdoctor.probes import cache, parallel
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-    from envdoctor.linker.conditions import Target
-    from envdoctor.linker.layout import Layout
+    from envdoctor.linker.branches import Target
+    from envdoctor.linker.module_files import Layout
     from envdoctor.linker.summary import Summary
 
 #: A file longer than this is generated, and takes nothing of others.
@@ -33,14 +33,14 @@ MOST_OPEN = 6000
 _MAKERS = (
     *(
         "assignments.py",
-        "conditions.py",
+        "branches.py",
         "expressions.py",
         "makings.py",
         "objects.py",
-        "reader.py",
+        "module_reader.py",
         "scopes.py",
         "signatures.py",
-        "standard.py",
+        "standard_library.py",
         "standard.dat",
     ),
     *("statements.py", "store.py", "summary.py", "tables.py"),
@@ -103,7 +103,7 @@ class Store:
         modules = self._layout.modules
         new = [name for name in names if modules[name].kind != "native" and name not in self._of(modules[name].owner)]
         weights = [len(self.sources.get(name, "")) or _size(modules[name].path) for name in new]
-        for at, told in several.each(weights, lambda at: self._made(new[at])).items():
+        for at, told in parallel.each(weights, lambda at: self._made(new[at])).items():
             owner = modules[new[at]].owner
             self._held[owner][new[at]] = told
             self._changed.add(owner)

@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING
 
 from envdoctor.linker.reach import starting
 from envdoctor.linker.resolve import Resolver
-from envdoctor.linker.standard import Standard
+from envdoctor.linker.standard_library import Standard
 from envdoctor.linker.store import Store
 
 if TYPE_CHECKING:
-    from envdoctor.linker.conditions import Target
-    from envdoctor.linker.layout import Layout
+    from envdoctor.linker.branches import Target
+    from envdoctor.linker.module_files import Layout
 
 
 class World:

@@ -6,8 +6,8 @@ import os
 import sys
 from itertools import islice
 
-from envdoctor.engine.installed import few
-from envdoctor.engine.requirements import canonical, normalise, parts
+from envdoctor.engine.installed_requirements import canonical, normalise, parts
+from envdoctor.engine.metadata_conflicts import few
 from envdoctor.engine.versions import intervals
 from envdoctor.facts import INSTALLER, MANAGER
 from envdoctor.model import Action, Unknown
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
     from typing import Any
 
-    from envdoctor.engine.requirements import Parts
+    from envdoctor.engine.installed_requirements import Parts
     from envdoctor.facts import Questions
     from envdoctor.model import Remedy, Snapshot
 

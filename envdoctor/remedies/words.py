@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from envdoctor.engine.requirements import canonical, is_name, is_version, normalise, parts
+from envdoctor.engine.installed_requirements import canonical, is_name, is_version, normalise, parts
 from envdoctor.model import Record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from envdoctor.engine.requirements import Parts
+    from envdoctor.engine.installed_requirements import Parts
     from envdoctor.model import Action
 
     Calls = list[list[str]]

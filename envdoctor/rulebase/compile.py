@@ -6,7 +6,7 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from envdoctor.engine.index import MAGIC, NEVER, OF_NOTHING, OF_PROCESS, OF_PROJECT, bucket_of
-from envdoctor.engine.requirements import normalise, parse
+from envdoctor.engine.installed_requirements import normalise, parse
 from envdoctor.engine.versions import intervals
 from envdoctor.rulebase import record
 from envdoctor.rulebase import status as statuses

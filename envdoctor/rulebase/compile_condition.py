@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from envdoctor.engine.requirements import normalise
+from envdoctor.engine.installed_requirements import normalise
 from envdoctor.engine.versions import intervals
 
 if TYPE_CHECKING:

@@ -43,7 +43,7 @@ def further(directories: Sequence[str] = ()) -> list[Base]:
         sources = [*sources, *map(directory, dict.fromkeys(directories))]
     if not sources:
         return []
-    from envdoctor.rulebase.kept import base_of
+    from envdoctor.rulebase.compiled_cache import base_of
 
     return _agreeing([base_of(source) for source in sources])
 

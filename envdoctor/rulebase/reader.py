@@ -11,12 +11,12 @@ from envdoctor.errors import RuleError
 from envdoctor.model import Record
 from envdoctor.rulebase import merge, record, shipped
 from envdoctor.rulebase.compile import compile_rules, pack
-from envdoctor.rulebase.conditions import leaves
 from envdoctor.rulebase.document import Complaint, shorten
 from envdoctor.rulebase.patterns import danger
 from envdoctor.rulebase.placeholders import filled
 from envdoctor.rulebase.sources import VOCABULARY, Source, directory, proof_of
 from envdoctor.rulebase.syntax import load_vocabulary, read_files
+from envdoctor.rulebase.when_tree import leaves
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping, Sequence

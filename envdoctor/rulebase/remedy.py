@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 from packaging.requirements import InvalidRequirement, Requirement
 
 from envdoctor.model import SAFETIES
-from envdoctor.rulebase.conditions import read_condition
 from envdoctor.rulebase.document import shorten
 from envdoctor.rulebase.placeholders import filled
 from envdoctor.rulebase.values import complain_of_specifier, read_name
+from envdoctor.rulebase.when_tree import read_condition
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

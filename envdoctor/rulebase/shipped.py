@@ -41,7 +41,7 @@ def shipped(*, silent: bool = False) -> index.Index:
 def _of_checkout() -> Base:
     """The rules of the checkout that this package stands in, of which all have to be well formed."""
     from envdoctor.errors import RuleError
-    from envdoctor.rulebase.kept import base_of
+    from envdoctor.rulebase.compiled_cache import base_of
     from envdoctor.rulebase.sources import directory
 
     base = base_of(directory(checkout(), own=False))

@@ -14,7 +14,6 @@ from packaging.requirements import InvalidRequirement, Requirement
 
 from envdoctor.errors import RuleError
 from envdoctor.model import IMPACTS, SEVERITIES, Record
-from envdoctor.rulebase.conditions import read_condition
 from envdoctor.rulebase.document import Book, Complaint, line_of, read_document, read_documents, shorten
 from envdoctor.rulebase.placeholders import complain_of_placeholders, filled
 from envdoctor.rulebase.project_conditions import (
@@ -28,6 +27,7 @@ from envdoctor.rulebase.remedy import read_remedies
 from envdoctor.rulebase.sources import VOCABULARY, files_below
 from envdoctor.rulebase.status import CANDIDATE, RETIRED, STATED, STATUSES
 from envdoctor.rulebase.values import read_name, read_names, read_pattern, read_specifier, read_version
+from envdoctor.rulebase.when_tree import read_condition
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence

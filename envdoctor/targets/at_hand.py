@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import sys
 
-from envdoctor.engine.installed import SYNCS
+from envdoctor.engine.metadata_conflicts import SYNCS
 from envdoctor.model import Record, UnknownFact
 from envdoctor.probes import distributions
 
@@ -138,7 +138,7 @@ def of_project() -> Choice | None:
                     return Choice(place=prefix, chosen="UV_PROJECT_ENVIRONMENT of this project", project=directory)
                 return Choice(place=prefix, chosen=f"{name} of this project", project=project_of(prefix))
         if any(os.path.exists(os.path.join(directory, name)) for name in _OF_PROJECT):
-            from envdoctor.targets.kept import kept
+            from envdoctor.targets.manager_environments import kept
 
             found = kept(directory)
             if found is not None and is_trusted(found[0], here[0]):

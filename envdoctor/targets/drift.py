@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 
-from envdoctor.engine.requirements import normalise
+from envdoctor.engine.installed_requirements import normalise
 from envdoctor.engine.versions import within
 from envdoctor.model import Location, Unknown
 from envdoctor.probes.distributions import read_bytes

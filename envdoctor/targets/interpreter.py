@@ -21,7 +21,7 @@ from importlib import resources
 
 from envdoctor.errors import TargetError
 from envdoctor.model import Record
-from envdoctor.targets import answers, left_behind
+from envdoctor.targets import collector_answer, left_behind
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -94,7 +94,7 @@ def ask(
         if not answered_in_time:
             raise TargetError(_hangs(path, time_limit))
         raise TargetError(_ended(path, child.returncode, frame, bytes(talk)))
-    facts = answers.decoded(path, framed)
+    facts = collector_answer.decoded(path, framed)
     for name in changed.keys() & set(wanted.get("env", ())):
         facts["env"][name] = changed[name]
     return facts

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 
-from envdoctor.engine.requirements import is_name
+from envdoctor.engine.installed_requirements import is_name
 from envdoctor.errors import ProbeError
 from envdoctor.probes.distributions import read_text
 
@@ -69,7 +69,7 @@ def direct(directory: str, tool: str) -> dict[str, list[str]] | None:
 
 def _of_pipfile(data: dict[str, Any], tool: str) -> Iterator[Found]:
     from envdoctor.targets.locks.contents import table
-    from envdoctor.targets.locks.project import poetry_edges
+    from envdoctor.targets.locks.direct_requirements import poetry_edges
 
     yield poetry_edges(table(data.get("packages"))), []
     yield poetry_edges(table(data.get("dev-packages"))), ["--dev"]
@@ -82,7 +82,7 @@ _EXTRAS = {"uv-project": ["--optional"], "poetry": ["--optional"], "pdm": ["--gr
 
 def _of_pyproject(data: dict[str, Any], tool: str) -> Iterator[Found]:
     from envdoctor.targets.locks.contents import table
-    from envdoctor.targets.locks.project import edges, poetry_edges
+    from envdoctor.targets.locks.direct_requirements import edges, poetry_edges
 
     project, tools = table(data.get("project")), table(data.get("tool"))
     poetry, pdm = table(tools.get("poetry")), table(tools.get("pdm"))

@@ -1,7 +1,7 @@
 """A running or hung process: its interpreter, its packages, its environment, and what only a process shows.
 
-What the process itself shows comes from :mod:`envdoctor.probes.process`. Its interpreter is found and then asked, as
-the same user and with the variables of the process; in a container, files are read instead and nothing is executed.
+What the process itself shows comes from :mod:`envdoctor.probes.process_state`. Its interpreter is found and then asked,
+as the same user and with the variables of the process; in a container, files are read instead and nothing is executed.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from envdoctor import collector
 from envdoctor.errors import TargetError, UsageError
 from envdoctor.facts import ENV, PROCESS, SYSTEM
 from envdoctor.model import Unknown, UnknownFact
-from envdoctor.probes import process
+from envdoctor.probes import process_state
 from envdoctor.probes.file_system import Root
 from envdoctor.targets.assemble import recorded, snapshot
 from envdoctor.targets.interpreter import IN_ENVIRONMENT, Caller, ask
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from envdoctor.facts import Kind
     from envdoctor.model import Snapshot
-    from envdoctor.probes.process import Running
+    from envdoctor.probes.process_state import Running
     from envdoctor.targets.assemble import Ask
 
 _PROGRAM = re.compile(r"(?:python|pypy)\d*(?:\.\d+)*[tdw]*(?:-\S+)?(?:\.exe)?", re.IGNORECASE)
@@ -47,7 +47,7 @@ def examine(pid: str, wanted: Mapping[str, Sequence[str]] | None = None) -> Snap
     Variables are those that the process was started with: what a program sets for itself is not to be seen. Raises
     :class:`~envdoctor.errors.TargetError` or :class:`~envdoctor.errors.ProbeError` where it cannot be examined.
     """
-    seen = process.read(_number(pid))
+    seen = process_state.read(_number(pid))
     executable, is_sure = _interpreter(seen)
     facts: dict[str, Any]
     if seen.root:
@@ -174,7 +174,7 @@ def _no_python(seen: Running) -> str:
         below = []
     if below:
         return f"{what}, which is no Python. It has started some: --pid {', --pid '.join(below[:_NAMED])}."
-    return f"{what}, which is no Python. Give the number of a Python process; {process.LIST} lists all."
+    return f"{what}, which is no Python. Give the number of a Python process; {process_state.LIST} lists all."
 
 
 # --- what its interpreter is asked ----------------------------------------------------------------------------------
@@ -241,7 +241,7 @@ def _system(seen: Running, key: str, otherwise: Ask) -> Any:
     told: dict[str, Callable[[], Any]] = {
         "open-files": lambda: collector.open_files(pid),
         "memory": lambda: collector.memory_limit(pid),
-        "libstdcxx": lambda: process.libstdcxx(seen) or otherwise(key),
+        "libstdcxx": lambda: process_state.libstdcxx(seen) or otherwise(key),
     }
     if seen.root:  # files do not tell these, but the kernel is the same
         host = Root(seen.root).host

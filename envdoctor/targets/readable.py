@@ -5,7 +5,7 @@ What they were is never said: it may be an option, a command or a terminal's esc
 
 from __future__ import annotations
 
-from envdoctor.engine.requirements import is_name, is_version
+from envdoctor.engine.installed_requirements import is_name, is_version
 from envdoctor.model import Distribution, UnknownFact
 
 TYPE_CHECKING = False

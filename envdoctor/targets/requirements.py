@@ -7,12 +7,12 @@ import re
 from fnmatch import fnmatchcase
 from importlib import import_module
 
+from envdoctor.engine.installed_requirements import is_version
 from envdoctor.engine.markers import VARIABLES
-from envdoctor.engine.requirements import is_version
 from envdoctor.errors import ProbeError, UsageError
 from envdoctor.facts import INSTALLER, MANAGER, MARKER, Facts, unrecorded
 from envdoctor.model import Snapshot
-from envdoctor.targets import markers
+from envdoctor.targets import marker_environment
 from envdoctor.targets.locks.choose import choose
 from envdoctor.targets.locks.contents import Stated, load, note
 from envdoctor.targets.readable import NO_VERSION
@@ -80,7 +80,7 @@ def read(
     source = load(path)
     name, reader = _format(source, resolve=resolve)
     if resolve:
-        from envdoctor.targets.resolve import resolve as ask_uv
+        from envdoctor.targets.unpinned import resolve as ask_uv
 
         source, stated = ask_uv(source, stated)
     contents: Contents = import_module(reader).read(source, stated)
@@ -128,13 +128,13 @@ def _format(source: Source, *, resolve: bool) -> tuple[str, str]:
 
 
 def _python(stated: Stated, contents: Contents) -> str | None:
-    return markers.version(stated.python_version) if stated.python_version else contents.python
+    return marker_environment.version(stated.python_version) if stated.python_version else contents.python
 
 
 def _platform(stated: Stated, contents: Contents) -> dict[str, str]:
-    system = markers.system(stated.platform) or contents.platform
+    system = marker_environment.system(stated.platform) or contents.platform
     own = contents.machine if system == contents.platform else None
-    machine = markers.machine_of(system, stated.machine) or own
+    machine = marker_environment.machine_of(system, stated.machine) or own
     return {key: value for key, value in (("system", system), ("machine", machine)) if value}
 
 
@@ -166,7 +166,7 @@ class _Around:
 
 def _range_notes(source: Source, stated: Stated, contents: Contents) -> Iterator[UnknownFact]:
     """Say that a version names no Python, or one that the file was not made for."""
-    if stated.python_version and markers.version(stated.python_version) is None:
+    if stated.python_version and marker_environment.version(stated.python_version) is None:
         reason = f"--python-version {stated.python_version} names no minor version; give one such as 3.11"
         yield note(reason).replace(fact="python.version")
     specifier = contents.target.get("requires_python")

@@ -14,11 +14,11 @@ import sys
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from envdoctor import facts as kinds
-from envdoctor.engine.requirements import is_name, is_version
+from envdoctor.engine.installed_requirements import is_name, is_version
 from envdoctor.errors import TargetError, UsageError
 from envdoctor.model import Distribution, Snapshot, Unknown, UnknownFact
 from envdoctor.targets import readable
-from envdoctor.targets.markers import environment
+from envdoctor.targets.marker_environment import environment
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

@@ -12,7 +12,7 @@ import os
 import sys
 
 from envdoctor.collector import platform_facts
-from envdoctor.engine.requirements import parse
+from envdoctor.engine.installed_requirements import parse
 from envdoctor.engine.versions import within
 from envdoctor.errors import TargetError, UsageError
 from envdoctor.probes.distributions import read_text, required_by, scan
@@ -92,7 +92,7 @@ def _locked(lock: str, python: str) -> Snapshot:
 
 def _is_python(version: str) -> bool:
     """Whether a text is a version of Python, with its minor version."""
-    from envdoctor.targets.markers import version as python_version
+    from envdoctor.targets.marker_environment import version as python_version
 
     try:
         return bool(version and python_version(version))

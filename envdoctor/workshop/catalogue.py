@@ -153,7 +153,7 @@ def _line(rule: Rule, status: str) -> str:
 
 
 def _about(rule: Rule) -> list[str]:
-    from envdoctor.rulebase.conditions import leaves
+    from envdoctor.rulebase.when_tree import leaves
 
     named = {leaf.key for leaf in leaves(rule.when, ()) if leaf.fact == "packages" and leaf.value != "absent"}
     return sorted({*named, *rule.consumers})

@@ -179,7 +179,7 @@ def _gone(ask: Ask) -> tuple[str, str] | None:
     """Of the standard library, the first Python that fails and the one beside it that does not."""
     if ask.provider != "":
         return None
-    from envdoctor.linker.standard import Standard
+    from envdoctor.linker.standard_library import Standard
 
     numbers = [int(part) for part in (ask.python or _PYTHON).split(".")[:2]]
     span = Standard((numbers[0], numbers[1])).span(ask.module, ask.name)

@@ -19,13 +19,13 @@ from packaging.version import InvalidVersion, Version
 
 from envdoctor.rulebase import record
 from envdoctor.rulebase import status as statuses
-from envdoctor.rulebase.conditions import leaves
 from envdoctor.rulebase.document import Complaint, shorten
 from envdoctor.rulebase.patterns import LITERALS_NEEDED, danger, literals
 from envdoctor.rulebase.placeholders import filled
 from envdoctor.rulebase.reader import vocabulary_of
 from envdoctor.rulebase.sources import files_below, proof_of
 from envdoctor.rulebase.syntax import read_files, read_rules
+from envdoctor.rulebase.when_tree import leaves
 from envdoctor.workshop.lint_proof import Subject, edges_unproven, project_unproven, proof_contradicted
 from envdoctor.workshop.lint_remedies import remedies_without_effect
 

@@ -9,8 +9,8 @@ from packaging.specifiers import SpecifierSet
 from envdoctor.engine.evaluate import Trace
 from envdoctor.model import Record
 from envdoctor.rulebase.compile import compile_rule
-from envdoctor.rulebase.conditions import leaves
 from envdoctor.rulebase.document import Complaint
+from envdoctor.rulebase.when_tree import leaves
 from envdoctor.workshop.cells import matched
 
 if TYPE_CHECKING:

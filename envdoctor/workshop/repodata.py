@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import yaml
 from packaging.version import InvalidVersion, Version
 
-from envdoctor.engine.requirements import normalise
+from envdoctor.engine.installed_requirements import normalise
 from envdoctor.errors import UsageError
 from envdoctor.model import Record
 from envdoctor.rulebase.document import SIZE_LIMIT

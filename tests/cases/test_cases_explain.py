@@ -8,7 +8,7 @@ import pytest
 from conftest import CHECKOUT
 from engine.rule_bases import snapshot
 
-from envdoctor.engine.explain import explain, recognised
+from envdoctor.engine.explanation import explain, recognised
 from envdoctor.engine.index import from_bytes
 from envdoctor.probes.error_text import read
 from envdoctor.rulebase.compile import compile_rule, pack

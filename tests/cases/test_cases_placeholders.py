@@ -5,7 +5,7 @@ import re
 import pytest
 
 from envdoctor import doctor
-from envdoctor.engine.explain import NOWHERE, _Case, place_of
+from envdoctor.engine.explanation import NOWHERE, _Case, place_of
 from envdoctor.engine.symptoms import Match as Symptom
 from envdoctor.model import Report
 from envdoctor.probes.error_text import read

@@ -5,7 +5,7 @@ import json
 from known_facts import facts_of
 
 from envdoctor.engine import diagnose as engine
-from envdoctor.engine import explain
+from envdoctor.engine import explanation
 from envdoctor.engine.index import from_bytes
 from envdoctor.model import Distribution, Snapshot
 from envdoctor.rulebase.compile import compile_rule, pack
@@ -62,4 +62,4 @@ def diagnose(here, indexes):
 
 def explained(said, here, indexes):
     """What rule bases explain of an error text."""
-    return explain.explain(explain.recognised(said, indexes), here)
+    return explanation.explain(explanation.recognised(said, indexes), here)

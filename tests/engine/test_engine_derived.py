@@ -2,14 +2,14 @@
 
 import pytest
 from engine.rule_bases import base, diagnose, explained, rule, snapshot
-from engine.test_engine_explain import traceback
+from engine.test_engine_explanation import traceback
 
 from envdoctor.engine.derived import derive, endings, modules, questions
-from envdoctor.engine.explain import told
+from envdoctor.engine.explanation import told
 from envdoctor.engine.families import clues
 from envdoctor.engine.names import Names
 from envdoctor.engine.ranking import together
-from envdoctor.linker.standard import Standard
+from envdoctor.linker.standard_library import Standard
 from envdoctor.probes.error_text import read
 
 WORDS = {

@@ -3,7 +3,7 @@
 import pytest
 from engine.rule_bases import base, diagnose, rule, snapshot
 
-from envdoctor.engine.installed import Requirements, defects
+from envdoctor.engine.metadata_conflicts import Requirements, defects
 from envdoctor.engine.wording import fill
 from envdoctor.facts import NOT_RECORDED
 

@@ -13,7 +13,7 @@ from engine.rule_bases import base, rule, snapshot
 from envdoctor import examine
 from envdoctor.engine import diagnose as engine
 from envdoctor.engine.effects import after
-from envdoctor.engine.installed import Requirements
+from envdoctor.engine.metadata_conflicts import Requirements
 from envdoctor.facts import CONFIG, ENV, INSTALLED, MARKER, METADATA, MODULE, Answer, Facts, Metadata, Unknown
 from envdoctor.model import Action, Distribution
 from envdoctor.probes import answered

@@ -8,8 +8,8 @@ from packaging.requirements import InvalidRequirement, Requirement
 from packaging.specifiers import InvalidSpecifier, SpecifierSet
 from packaging.version import InvalidVersion, Version
 
+from envdoctor.engine.installed_requirements import parse
 from envdoctor.engine.markers import evaluate
-from envdoctor.engine.requirements import parse
 from envdoctor.engine.versions import intervals, key, within
 
 numbers = st.integers(0, 12)

@@ -15,12 +15,12 @@ import linker_environment as env
 import pytest
 
 from envdoctor.linker.binaries import Binaries
-from envdoctor.linker.conditions import Target
+from envdoctor.linker.branches import Target
 from envdoctor.linker.findings import Environment, absorbed, findings
 from envdoctor.linker.link import link
 from envdoctor.linker.loader import Loader, Machine
 from envdoctor.linker.missing import Missing
-from envdoctor.linker.standard import Standard
+from envdoctor.linker.standard_library import Standard
 from envdoctor.model import Evidence, Finding
 from envdoctor.probes import shared_objects
 from envdoctor.probes.distributions import scan

@@ -6,7 +6,7 @@ import pytest
 
 from envdoctor.errors import TargetError
 from envdoctor.linker.history import History, Life
-from envdoctor.workshop.history import classes, intervals, store, stored
+from envdoctor.workshop.name_history import classes, intervals, store, stored
 
 RELEASES = [
     ("1.0", {"a", "a.old", "a.Job", "a.Job.stop", "a.run", "a.run:first", "a.run:second", "a.here"}),

@@ -11,7 +11,7 @@ import pluggy
 import pytest
 
 from envdoctor.linker.beside import Beside
-from envdoctor.linker.conditions import Target
+from envdoctor.linker.branches import Target
 from envdoctor.linker.link import link
 from envdoctor.probes.distributions import scan
 from envdoctor.probes.project import Project

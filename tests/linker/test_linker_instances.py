@@ -6,9 +6,9 @@ import sys
 import linker_environment as env
 import pytest
 
-from envdoctor.linker.conditions import Target
+from envdoctor.linker.branches import Target
 from envdoctor.linker.instances import Instances
-from envdoctor.linker.layout import Layout
+from envdoctor.linker.module_files import Layout
 from envdoctor.linker.reach import Reach
 from envdoctor.linker.world import World
 from envdoctor.probes.distributions import scan

@@ -6,7 +6,7 @@ import sys
 import linker_environment as env
 import pytest
 
-from envdoctor.linker.conditions import Target
+from envdoctor.linker.branches import Target
 from envdoctor.linker.link import link
 from envdoctor.probes.distributions import scan
 

@@ -11,7 +11,7 @@ from known_facts import facts_of
 
 from envdoctor.model import Distribution, Evidence, Group, Ignore, Remedy, Report, Snapshot, Unknown, UnknownFact
 from envdoctor.renderers import json as as_json
-from envdoctor.renderers import markdown, snapshot
+from envdoctor.renderers import markdown, snapshot_document
 
 DOCS = os.path.join(os.path.dirname(__file__), "..", "..", "docs")
 NASTY = st.text() | st.sampled_from(
@@ -170,7 +170,7 @@ def test_a_report_says_how_much_it_leaves_out():
 
 
 def test_a_snapshot_is_golden_and_valid():
-    text = snapshot.render(samples.SNAPSHOT, samples.WANTED, samples.redactor())
+    text = snapshot_document.render(samples.SNAPSHOT, samples.WANTED, samples.redactor())
     document = json.loads(text)
     samples.same("snapshot.json", text.replace(f'"envdoctor": "{document["envdoctor"]}"', '"envdoctor": "VERSION"'))
     jsonschema.validate(document, schema("snapshot"))
@@ -187,20 +187,20 @@ def test_a_snapshot_lists_what_it_cannot_tell():
             samples.PACKAGES,
         )
     )
-    document = json.loads(snapshot.render(asked, {"env": ["A"]}, samples.redactor()))
+    document = json.loads(snapshot_document.render(asked, {"env": ["A"]}, samples.redactor()))
     assert {"fact": "env.A", "reason": "no env"} in document["unknown"]
     assert {"fact": "requirements.flask", "reason": "no requirements"} in document["unknown"]
 
 
 def test_a_variable_that_no_rule_names_is_hidden():
     asked = samples.SNAPSHOT.replace(facts=facts_of({("env", "OTHER"): "something"}))
-    document = json.loads(snapshot.render(asked, {"env": ["OTHER"]}, samples.redactor()))
+    document = json.loads(snapshot_document.render(asked, {"env": ["OTHER"]}, samples.redactor()))
     assert document["env"] == {"OTHER": "<redacted>"}
 
 
 def test_the_name_of_a_distribution_is_not_the_name_of_a_person():
     redactor = samples.Redactor(home="/home/rich", user="rich", host="flask")
-    document = json.loads(snapshot.render(samples.SNAPSHOT, {}, redactor))
+    document = json.loads(snapshot_document.render(samples.SNAPSHOT, {}, redactor))
     assert document["packages"] == samples.VERSIONS
     assert document["distributions"]["rich"]["path"].endswith("/site-packages/rich-13.0.0.dist-info")
 

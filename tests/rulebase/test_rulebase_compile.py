@@ -15,7 +15,7 @@ from envdoctor.engine.index import from_bytes
 from envdoctor.errors import RuleError, UsageError
 from envdoctor.rulebase import reader
 from envdoctor.rulebase.compile import pack
-from envdoctor.rulebase.kept import base_of
+from envdoctor.rulebase.compiled_cache import base_of
 from envdoctor.rulebase.sources import directory
 
 PRESENT = {"packages": {"a": "present"}}
@@ -312,7 +312,7 @@ def test_a_cache_file_that_is_a_directory_is_passed_over_and_nothing_is_left(rul
 
 def test_several_processes_may_compile_at_once(rules, tmp_path):
     code = (
-        "import sys; from envdoctor.rulebase.kept import base_of; from envdoctor.rulebase.sources import directory; "
+        "import sys; from envdoctor.rulebase.compiled_cache import base_of; from envdoctor.rulebase.sources import directory; "
         "print(base_of(directory(sys.argv[1])).asked.rules)"
     )
     environment = {**os.environ, "PYTHONPATH": CHECKOUT}

@@ -332,10 +332,10 @@ def test_a_cell_states_a_project_and_what_was_written_elsewhere():
 
 
 def test_the_schema_knows_the_words_of_the_language():
-    from envdoctor.rulebase.conditions import FACTS
     from envdoctor.rulebase.project_conditions import TESTS
     from envdoctor.rulebase.remedy import MODIFIERS, VERBS
     from envdoctor.rulebase.syntax import CELL, KEYS, NEEDED
+    from envdoctor.rulebase.when_tree import FACTS
 
     schema = SCHEMA.schema
     jsonschema.Draft202012Validator.check_schema(schema)

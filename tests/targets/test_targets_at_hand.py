@@ -321,7 +321,7 @@ def test_in_a_notebook_the_kernel_counts(broken, make, tool, shell, tmp_path):
 
 
 def test_the_name_that_poetry_pipenv_and_hatch_give_an_environment():
-    from envdoctor.targets.kept import _digest
+    from envdoctor.targets.manager_environments import _digest
 
     assert _digest("/tmp/t/Pro jects/My_App") == "ojBWlgz-"  # poetry 2 made my-app-x-ojBWlgz--py3.12
     assert _digest("/tmp/t/Pro jects/h_at") == "hew9wJ9w"  # hatch 1 made h-at-x/hew9wJ9w/h-at-x
@@ -330,7 +330,7 @@ def test_the_name_that_poetry_pipenv_and_hatch_give_an_environment():
 
 @pytest.mark.parametrize("kept", [False, True])
 def test_poetry_keeps_environments_in_its_cache_or_where_its_settings_say(project, make, examined, tmp_path, kept):
-    from envdoctor.targets.kept import _digest
+    from envdoctor.targets.manager_environments import _digest
 
     (project / "pyproject.toml").write_text('[project]\nname = "demo"\n')
     folder = tmp_path / "kept" if kept else tmp_path / "cache" / "pypoetry" / "virtualenvs"
@@ -357,7 +357,7 @@ def test_pdm_names_an_interpreter(project, make, examined, tmp_path):
 
 
 def test_pipenv_and_hatch_keep_environments_under_a_digest(project, make, examined, tmp_path):
-    from envdoctor.targets.kept import _digest
+    from envdoctor.targets.manager_environments import _digest
 
     (project / "pyproject.toml").write_text('[project]\nname = "My_demo"\n')
     hatch = make(tmp_path / "home/.local/share/hatch/env/virtual/my-demo" / _digest(str(project)) / "my-demo")

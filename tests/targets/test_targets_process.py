@@ -17,7 +17,7 @@ from envdoctor.errors import TargetError, UsageError
 from envdoctor.model import Unknown
 from envdoctor.probes import answered
 from envdoctor.renderers.redaction import Redactor
-from envdoctor.renderers.snapshot import asked, render
+from envdoctor.renderers.snapshot_document import asked, render
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="the jobs are started and looked at as on Linux")
 

@@ -13,7 +13,7 @@ from envdoctor.errors import TargetError
 from envdoctor.facts import RECORDED
 from envdoctor.model import Distribution, Snapshot, Unknown
 from envdoctor.renderers.redaction import Redactor
-from envdoctor.renderers.snapshot import render
+from envdoctor.renderers.snapshot_document import render
 from envdoctor.targets import snapshot_file
 
 KINDS = [*OF_METADATA, *(kind.name for kind in RECORDED)]

@@ -13,8 +13,8 @@ import json
 import os
 import sys
 
-from envdoctor import dotted
-from envdoctor.probes import cache, several
+from envdoctor import globs_of_names
+from envdoctor.probes import cache, parallel
 from envdoctor.probes.project.walk import is_code
 from envdoctor.probes.source.file_uses import UnreadableError, exports_of, uses_of
 
@@ -60,7 +60,7 @@ class FileFacts:
     def prepare(self, questions: Sequence[Question]) -> None:
         """Scan several files on every core; none twice."""
         new = [one for one in questions if not self._is_known(*one)]
-        made = several.each([len(source) for source, _ in new], lambda at: self._scan(*new[at]))
+        made = parallel.each([len(source) for source, _ in new], lambda at: self._scan(*new[at]))
         for at, data in made.items():
             self._hold(_key(*new[at]), json.loads(data))
         self._written = self._written or bool(new)
@@ -177,4 +177,4 @@ def _makers() -> list[str]:
         return [archive]
     folder = os.path.dirname(__file__)
     names = sorted(name for name in os.listdir(folder) if name.endswith(".py"))
-    return [*(os.path.join(folder, name) for name in names), dotted.__file__]
+    return [*(os.path.join(folder, name) for name in names), globs_of_names.__file__]

@@ -6,7 +6,7 @@ import functools
 from fnmatch import fnmatchcase
 from itertools import starmap
 
-from envdoctor.dotted import expression
+from envdoctor.globs_of_names import expression
 from envdoctor.probes.source import source_text
 from envdoctor.probes.source.cross_file import Linker
 from envdoctor.probes.source.fact_cache import FileFacts, ProjectFacts

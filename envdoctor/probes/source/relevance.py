@@ -6,7 +6,7 @@ import ast
 import functools
 from fnmatch import fnmatchcase
 
-from envdoctor.dotted import expression
+from envdoctor.globs_of_names import expression
 from envdoctor.probes.source.abstract_values import last
 from envdoctor.probes.source.bindings import IMPORT, PARAMETER
 

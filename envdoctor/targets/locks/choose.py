@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from envdoctor.model import Distribution
 from envdoctor.targets.locks.contents import note
-from envdoctor.targets.markers import CHOICES
+from envdoctor.targets.marker_environment import CHOICES
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
     from envdoctor.model import UnknownFact
     from envdoctor.targets.locks.contents import Source, Stated
-    from envdoctor.targets.markers import Markers
+    from envdoctor.targets.marker_environment import Markers
 
 _KNOWN_VERSION = "1"
 

@@ -18,7 +18,7 @@ from packaging.version import InvalidVersion
 
 from envdoctor.errors import ProbeError
 from envdoctor.model import Location, Record, UnknownFact
-from envdoctor.targets.markers import YES, Markers, Verdict, environment
+from envdoctor.targets.marker_environment import YES, Markers, Verdict, environment
 
 if sys.version_info >= (3, 11):
     import tomllib

@@ -7,13 +7,13 @@ from packaging.version import InvalidVersion, Version
 
 from envdoctor.model import Record
 from envdoctor.targets.locks.contents import Entry
-from envdoctor.targets.markers import CHOICES, NO, YES, Verdict
+from envdoctor.targets.marker_environment import CHOICES, NO, YES, Verdict
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from envdoctor.targets.markers import Markers
+    from envdoctor.targets.marker_environment import Markers
 
 
 class Edge(Record):

@@ -14,8 +14,8 @@ from envdoctor.targets.locks.contents import (
     text,
     texts,
 )
+from envdoctor.targets.locks.direct_requirements import edges, roots
 from envdoctor.targets.locks.graph import Node, entry
-from envdoctor.targets.locks.project import edges, roots
 from envdoctor.targets.locks.rootless import reach_from
 
 TYPE_CHECKING = False
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from envdoctor.targets.locks.contents import Source, Stated
-    from envdoctor.targets.markers import Markers
+    from envdoctor.targets.marker_environment import Markers
 
 _KNOWN = ("2", "3", "4.")
 

@@ -6,8 +6,8 @@ from itertools import chain
 
 from envdoctor.targets.locks.constraints import specifiers
 from envdoctor.targets.locks.contents import Contents, load_toml, malformed, name_of, note, package_tables, table, text
+from envdoctor.targets.locks.direct_requirements import poetry_edges, roots
 from envdoctor.targets.locks.graph import Node, entry
-from envdoctor.targets.locks.project import poetry_edges, roots
 from envdoctor.targets.locks.rootless import reach_from
 
 TYPE_CHECKING = False
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from envdoctor.targets.locks.contents import Source, Stated
     from envdoctor.targets.locks.graph import Edge
-    from envdoctor.targets.markers import Markers, Verdict
+    from envdoctor.targets.marker_environment import Markers, Verdict
 
 _KNOWN = ("1.", "2.")
 

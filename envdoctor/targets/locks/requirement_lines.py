@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from envdoctor.model import UnknownFact
     from envdoctor.targets.locks.contents import Source
-    from envdoctor.targets.markers import Markers
+    from envdoctor.targets.marker_environment import Markers
 
 _COMMENT = re.compile(r"(?:^|(?<=\s))#.*$")
 _NESTED = re.compile(r"(-r|-c|--requirements?|--constraints?)(?:\s*=\s*|\s+|(?<=-[rc]))(.+)")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from envdoctor.targets.locks.graph import Edge, reach
-from envdoctor.targets.markers import Verdict
+from envdoctor.targets.marker_environment import Verdict
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
     from envdoctor.targets.locks.contents import Entry
     from envdoctor.targets.locks.graph import Node
-    from envdoctor.targets.markers import Markers
+    from envdoctor.targets.marker_environment import Markers
 
 _PROJECT = Verdict(holds=None, unknown=frozenset({"what the project itself requires"}))
 

@@ -35,8 +35,8 @@ def parser() -> Parser:
 
 def run(options: argparse.Namespace) -> int:
     """Run ``envdoctor rules history``. The exit status is 1 where one of the distributions could not be read."""
-    from envdoctor.engine.requirements import normalise
-    from envdoctor.workshop.history import history, store, stored
+    from envdoctor.engine.installed_requirements import normalise
+    from envdoctor.workshop.name_history import history, store, stored
 
     histories = stored(options.output)
     failed = []

@@ -46,7 +46,7 @@ def parser() -> Parser:
 
 def run(options: argparse.Namespace) -> int:
     """Run ``envdoctor rules import``."""
-    from envdoctor.engine.requirements import normalise
+    from envdoctor.engine.installed_requirements import normalise
     from envdoctor.rulebase.reader import vocabulary_of
     from envdoctor.workshop import repodata
 

@@ -79,7 +79,7 @@ def _minors(options: argparse.Namespace) -> list[str]:
 
 def _results(planned: Sequence[Trial], options: argparse.Namespace) -> dict[str, Mapping[str, Any]]:
     """The result of each trial by its key, remembered or run, with progress on stderr."""
-    from envdoctor.workshop.commands.progress import Progress
+    from envdoctor.workshop.commands.trial_progress import Progress
     from envdoctor.workshop.proof import processes, runner
 
     found: dict[str, Mapping[str, Any]] = {}

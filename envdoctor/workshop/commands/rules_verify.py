@@ -53,7 +53,7 @@ def run(options: argparse.Namespace) -> int:
         say("every proof is up to date")
         return _sum_up([])
 
-    from envdoctor.workshop.commands.progress import Progress
+    from envdoctor.workshop.commands.trial_progress import Progress
     from envdoctor.workshop.proof import build, pools, processes, runner
 
     build.sweep()

@@ -8,7 +8,7 @@ from packaging.specifiers import SpecifierSet
 from packaging.version import InvalidVersion, Version
 
 from envdoctor.model import Record
-from envdoctor.rulebase.conditions import leaves
+from envdoctor.rulebase.when_tree import leaves
 from envdoctor.workshop.proof.judge import symptom
 
 if TYPE_CHECKING:

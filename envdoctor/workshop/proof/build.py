@@ -18,7 +18,7 @@ from envdoctor.probes import cache
 from envdoctor.remedies.commands import with_command
 from envdoctor.remedies.words import names
 from envdoctor.targets import examine
-from envdoctor.workshop.proof import installed, installing, processes, pythons, sandbox
+from envdoctor.workshop.proof import built_environment, installing, processes, pythons, sandbox
 from envdoctor.workshop.proof.trials import name_of
 
 if TYPE_CHECKING:
@@ -108,13 +108,13 @@ def _run(trial: Trial, top: str, *, offline: bool) -> dict[str, Any]:
         _prepare(python, trial.prepare, work, "preparing the environment")
     if trial.applies is not None:
         _type(trial.applies, trial.place, python, offline=offline)
-    seen = {"findings": installed.findings(trial.examines, python, work)} if trial.examines else {}
+    seen = {"findings": built_environment.findings(trial.examines, python, work)} if trial.examines else {}
     told: dict[str, Any] = {"outcome": "passed", "output": "", "signal": None}
     if trial.installs:
         told = installing.told(installing.install(trial, python, work, offline=offline))
     if trial.script and told["outcome"] == "passed":
         told = sandbox.told(_script(python, trial.script, work, trial.env, ".script.py"))
-    return {**told, **seen, "python": version, "installed": installed.versions(python)}
+    return {**told, **seen, "python": version, "installed": built_environment.versions(python)}
 
 
 def write(path: str, text: str) -> None:

@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from envdoctor.engine import symptoms
-from envdoctor.engine.explain import stated
+from envdoctor.engine.explanation import stated
 from envdoctor.probes.error_text import read
 from envdoctor.workshop.proof.sandbox import SECONDS
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from envdoctor.linker.layout import Layout
+    from envdoctor.linker.module_files import Layout
 
 #: Of a file so many bytes are looked through.
 _LIMIT = 512 << 20

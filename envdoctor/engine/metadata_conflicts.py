@@ -6,8 +6,8 @@ use in braces.
 
 from __future__ import annotations
 
+from envdoctor.engine.installed_requirements import is_name, name_of, normalise, unmet
 from envdoctor.engine.markers import VARIABLES, variables
-from envdoctor.engine.requirements import is_name, name_of, normalise, unmet
 from envdoctor.engine.tags import mismatch
 from envdoctor.engine.versions import within
 from envdoctor.facts import INSTALLED, MARKER, METADATA, NOT_RECORDED

@@ -3,7 +3,7 @@
 import pytest
 from known_facts import facts_of
 
-from envdoctor.engine.installed import Requirements, defects
+from envdoctor.engine.metadata_conflicts import Requirements, defects
 from envdoctor.engine.tags import mismatch
 from envdoctor.model import Distribution, Snapshot
 

@@ -7,8 +7,8 @@ import os
 from typing import TYPE_CHECKING, NamedTuple
 
 from envdoctor.linker.instances import Instances
-from envdoctor.linker.layout import PROJECT, Module, is_aside
 from envdoctor.linker.missing import Missing, Search
+from envdoctor.linker.module_files import PROJECT, Module, is_aside
 from envdoctor.linker.overrides import Overrides
 from envdoctor.linker.reach import ENTRY, Reach
 from envdoctor.linker.summary import CATCHES_ALL, CONDITIONAL, LATER
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections import Counter
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
-    from envdoctor.linker.layout import Layout
+    from envdoctor.linker.module_files import Layout
     from envdoctor.linker.resolve import Resolver
     from envdoctor.linker.summary import Summary
     from envdoctor.linker.world import World

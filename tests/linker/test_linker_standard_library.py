@@ -6,7 +6,7 @@ import interpreters
 import linker_environment as env
 import pytest
 
-from envdoctor.linker.standard import Standard
+from envdoctor.linker.standard_library import Standard
 
 #: What is used, the Python that lacks it, and one that has it.
 REMOVED = [

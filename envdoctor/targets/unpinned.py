@@ -10,7 +10,7 @@ import sys
 
 from envdoctor.errors import ProbeError, UsageError
 from envdoctor.talk import say
-from envdoctor.targets import markers
+from envdoctor.targets import marker_environment
 from envdoctor.targets.locks.contents import Source
 
 TYPE_CHECKING = False
@@ -40,7 +40,7 @@ def resolve(source: Source, stated: Stated) -> tuple[Source, Stated]:
     Raises :class:`UsageError` where it is not said for which Python, and :class:`ProbeError` where uv is not there or
     finds no solution.
     """
-    python = markers.version(stated.python_version)
+    python = marker_environment.version(stated.python_version)
     if python is None:
         raise UsageError("--resolve has to know for which Python: name it, as in --python-version 3.12")
     system, machine = _platform(stated)
@@ -57,9 +57,9 @@ def _platform(stated: Stated) -> tuple[str, str]:
     """The system and the processor that are meant."""
     import platform
 
-    here = markers.system(sys.platform)
-    system = markers.system(stated.platform) or here or "linux"
-    machine = markers.machine_of(system, stated.machine or (platform.machine() if system == here else None))
+    here = marker_environment.system(sys.platform)
+    system = marker_environment.system(stated.platform) or here or "linux"
+    machine = marker_environment.machine_of(system, stated.machine or (platform.machine() if system == here else None))
     known = [name for of, name in _PLATFORMS if of == system]
     if stated.machine is None and machine not in known:
         machine = known[0]

@@ -6,7 +6,7 @@ import pytest
 from known_facts import facts_of
 
 from envdoctor.engine.evaluate import Trace, holds, matches
-from envdoctor.engine.project import replacement
+from envdoctor.engine.project_operators import replacement
 from envdoctor.engine.questions import questions
 from envdoctor.engine.start_method import asked as settles
 from envdoctor.engine.start_method import in_use

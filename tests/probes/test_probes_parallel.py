@@ -6,10 +6,10 @@ import sys
 import pytest
 from conftest import run
 
-from envdoctor.probes import several
+from envdoctor.probes import parallel
 
 forks = pytest.mark.skipif(sys.platform != "linux", reason="work is shared out on Linux only")
-WEIGHTS = [several.WORTH_SHARING, *range(40)]
+WEIGHTS = [parallel.WORTH_SHARING, *range(40)]
 
 
 def made(number):
@@ -21,20 +21,20 @@ def numbers(answer):
 
 
 def test_every_number_is_worked_on_once():
-    answer = several.each(WEIGHTS, made)
+    answer = parallel.each(WEIGHTS, made)
     assert numbers(answer) == {number: number for number in range(len(WEIGHTS))}
 
 
 def test_little_work_stays_here():
-    assert {text.rpartition(b" ")[2] for text in several.each([1, 2, 3], made).values()} == {str(os.getpid()).encode()}
-    assert several.each([], made) == {}
+    assert {text.rpartition(b" ")[2] for text in parallel.each([1, 2, 3], made).values()} == {str(os.getpid()).encode()}
+    assert parallel.each([], made) == {}
 
 
 LOST = """
 import os
-from envdoctor.probes import several
+from envdoctor.probes import parallel
 
-several.os.sched_getaffinity = lambda _: {0, 1}  # also where there is one core
+parallel.os.sched_getaffinity = lambda _: {0, 1}  # also where there is one core
 here = os.getpid()
 ready, tell = os.pipe()
 first = []
@@ -47,18 +47,18 @@ def work(number):
         first.append(os.read(ready, 1))  # until the other process has taken a number
     return b"%d" % number
 
-answer = several.each([several.WORTH_SHARING, *range(40)], work)
+answer = parallel.each([parallel.WORTH_SHARING, *range(40)], work)
 print(answer == {number: b"%d" % number for number in range(41)}, first)
 """
 WRONG = """
 import os
-from envdoctor.probes import several
+from envdoctor.probes import parallel
 
 def work(number):
     raise ZeroDivisionError
 
 try:
-    several.each([several.WORTH_SHARING, *range(40)], work)
+    parallel.each([parallel.WORTH_SHARING, *range(40)], work)
 except ZeroDivisionError:
     try:
         os.waitpid(-1, os.WNOHANG)
@@ -69,10 +69,10 @@ except ZeroDivisionError:
 
 ALONE = """
 import os, tempfile
-from envdoctor.probes import several
+from envdoctor.probes import parallel
 
 tempfile.tempdir = "/nowhere/at/all"
-answer = several.each([several.WORTH_SHARING, *range(40)], lambda number: b"%d" % os.getpid())
+answer = parallel.each([parallel.WORTH_SHARING, *range(40)], lambda number: b"%d" % os.getpid())
 print(len(answer), set(answer.values()) == {b"%d" % os.getpid()})
 """
 
@@ -89,5 +89,5 @@ def test_what_goes_wrong_in_a_process(program, said):
 
 @forks
 def test_more_than_a_pipe_holds():
-    answer = several.each([several.WORTH_SHARING, *([1] * 20_000)], lambda number: str(number).encode() + b" ")
+    answer = parallel.each([parallel.WORTH_SHARING, *([1] * 20_000)], lambda number: str(number).encode() + b" ")
     assert len(answer) == 20_001

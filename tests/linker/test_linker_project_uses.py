@@ -10,7 +10,7 @@ import linker_environment as env
 import pytest
 
 from envdoctor.linker.beside import Beside
-from envdoctor.linker.conditions import Target
+from envdoctor.linker.branches import Target
 from envdoctor.linker.link import link
 from envdoctor.probes.artifacts import of_files
 from envdoctor.probes.distributions import scan
@@ -27,12 +27,12 @@ KNOWN = {
 }
 
 
-def found(tmp_path, files, artifacts=()):
+def found(tmp_path, files, artifacts=(), known=KNOWN):
     """What stands beside an environment with ``b``: severity, file and line as shown, what is asked."""
     site = str(tmp_path / "site") if (tmp_path / "site").exists() else env.write(tmp_path / "site", b=B)
     beside = Beside(Project.of(files), of_files(artifacts)["found"])
     target = Target(sys.version_info[:2], sys.platform)
-    missing = link(scan([site]).packages.values(), target, lambda _doing: None, beside, KNOWN).missing
+    missing = link(scan([site]).packages.values(), target, lambda _doing: None, beside, known).missing
     return [
         (one.severity, f"{one.file}:{one.line}" if one.line else one.file, one.asked)
         for one in missing
@@ -176,3 +176,20 @@ SETTINGS = {
 @pytest.mark.parametrize(("file", "text", "expected"), SETTINGS.values(), ids=list(SETTINGS))
 def test_dotted_names_in_configuration(tmp_path, file, text, expected):
     assert found(tmp_path, {file: text}) == ([expected] if expected else [])
+
+
+REMOVED = {
+    "a setting that is gone": ("5.0", {}, "USE_L10N = True\nUSE_TZ = True", ["USE_L10N"]),
+    "a release that reads it": ("4.2", {}, "USE_L10N = True", []),
+    "one that another distribution reads": ("5.0", {"more/__init__.py": "x.USE_L10N"}, "USE_L10N = True", []),
+    "a name that was never a setting": ("5.0", {}, "OWN_OPTION = True", []),
+    "under a condition": ("5.0", {}, "import os\nif os.sep:\n    USE_L10N = True", []),
+}
+
+
+@pytest.mark.parametrize(("version", "others", "text", "expected"), REMOVED.values(), ids=list(REMOVED))
+def test_settings_that_nobody_reads_any_more(tmp_path, version, others, text, expected):
+    module = {"django/__init__.py": "", "django/conf/__init__.py": "", "django/conf/global_settings.py": "USE_TZ = 1\n"}
+    env.write(tmp_path / "site", version, django={**module, **others})
+    known = {"dotted": {"settings": [{"files": ["**/settings.py"], "module": "django.conf.global_settings"}]}}
+    assert [told[2] for told in found(tmp_path, {"app/settings.py": text}, known=known)] == expected

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from envdoctor.engine.installed import asked, defects
+from envdoctor.engine.metadata_conflicts import asked, defects
 from envdoctor.probes import answered
 from envdoctor.probes.distributions import scan
 from envdoctor.targets import examine

@@ -9,21 +9,21 @@ from typing import TYPE_CHECKING, Any
 
 from envdoctor.errors import TargetError
 from envdoctor.linker import signatures
-from envdoctor.linker.conditions import holds, is_about_versions
-from envdoctor.linker.layout import Layout, is_aside
+from envdoctor.linker.branches import holds, is_about_versions
+from envdoctor.linker.module_files import Layout, is_aside
 from envdoctor.linker.reach import Reach
 from envdoctor.linker.resolve import Resolver
 from envdoctor.linker.store import LONGEST, Store
 from envdoctor.linker.summary import CATCHES_ATTRIBUTE, CATCHES_IMPORT, CATCHES_MODULE, CONDITIONAL, FROM
-from envdoctor.linker.words import Words
+from envdoctor.linker.word_search import Words
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from envdoctor.engine.asks import Ask
-    from envdoctor.linker.conditions import Target
-    from envdoctor.linker.published import Archive
-    from envdoctor.linker.standard import Standard
+    from envdoctor.linker.branches import Target
+    from envdoctor.linker.index_files import Archive
+    from envdoctor.linker.standard_library import Standard
 
 _BINARY = (".so", ".pyd")
 #: Modules that are read to find out what an import leads to.

@@ -13,7 +13,7 @@ from envdoctor.engine.versions import covers
 from envdoctor.model import Distribution
 from envdoctor.probes.error_text import read
 from envdoctor.renderers.redaction import Redactor
-from envdoctor.renderers.snapshot import render
+from envdoctor.renderers.snapshot_document import render
 from envdoctor.targets import requirements, snapshot_file
 
 LOCKS = os.path.join(os.path.dirname(__file__), os.pardir, "data", "locks")

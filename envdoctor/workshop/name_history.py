@@ -14,7 +14,7 @@ from packaging.version import Version
 
 from envdoctor.errors import TargetError
 from envdoctor.linker.history import CLASSES, ROOTS
-from envdoctor.linker.published import wheels
+from envdoctor.linker.index_files import wheels
 from envdoctor.linker.surface import Module, surface
 from envdoctor.probes import cache
 from envdoctor.probes import releases as index
@@ -23,7 +23,7 @@ from envdoctor.probes.wheel_files import members
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping, Sequence
 
-    from envdoctor.linker.published import File
+    from envdoctor.linker.index_files import File
 
 #: Of how many releases of one distribution the names are read.
 MOST_RELEASES = 60

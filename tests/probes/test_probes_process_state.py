@@ -6,21 +6,21 @@ import pytest
 
 from envdoctor.errors import ProbeError
 from envdoctor.model import Unknown
-from envdoctor.probes import process
-from envdoctor.probes.process import Mapped
+from envdoctor.probes import process_state
+from envdoctor.probes.process_state import Mapped
 
 
 def test_reading_that_does_not_end_is_given_up():
     over = threading.Event()
     with pytest.raises(ProbeError, match=r"Process 4711 could not be read within 0\.05 seconds: it hangs .*--python"):
-        process.within(0.05, 4711, over.wait)
+        process_state.within(0.05, 4711, over.wait)
     over.set()
 
 
 def test_what_reading_gives_or_raises_comes_through():
-    assert process.within(10.0, 1, lambda: "answer") == "answer"
+    assert process_state.within(10.0, 1, lambda: "answer") == "answer"
     with pytest.raises(ZeroDivisionError):
-        process.within(10.0, 1, lambda: 1 / 0)
+        process_state.within(10.0, 1, lambda: 1 / 0)
 
 
 @pytest.mark.parametrize(
@@ -45,7 +45,7 @@ def test_what_reading_gives_or_raises_comes_through():
 )
 def test_names_of_runtimes_of_openmp(name, counts):
     for folder in ("/opt/lib/", "C:\\lib\\"):
-        assert bool(process.openmp_runtimes([Mapped(path=folder + name, identity="1")])) is counts
+        assert bool(process_state.openmp_runtimes([Mapped(path=folder + name, identity="1")])) is counts
 
 
 @pytest.mark.parametrize(
@@ -58,7 +58,7 @@ def test_names_of_runtimes_of_openmp(name, counts):
     ],
 )
 def test_what_children_have_in_common(methods, common):
-    assert process._common(methods) == common
+    assert process_state._common(methods) == common
 
 
 @pytest.mark.parametrize(
@@ -85,15 +85,15 @@ def test_what_children_have_in_common(methods, common):
     ],
 )
 def test_how_a_child_was_started(monkeypatch, own, others, method):
-    monkeypatch.setattr(process.sys, "platform", "linux")
-    monkeypatch.setattr(process, "_is_random", lambda: True)
+    monkeypatch.setattr(process_state.sys, "platform", "linux")
+    monkeypatch.setattr(process_state, "_is_random", lambda: True)
 
-    assert process._method(own, others) == method
+    assert process_state._method(own, others) == method
 
 
 def test_without_random_addresses_the_words_decide(monkeypatch):
-    monkeypatch.setattr(process.sys, "platform", "linux")
-    monkeypatch.setattr(process, "_is_random", lambda: False)
+    monkeypatch.setattr(process_state.sys, "platform", "linux")
+    monkeypatch.setattr(process_state, "_is_random", lambda: False)
 
-    assert process._method(([b"1"], "p", ["p", "a"]), ([b"1"], "p", ["p", "b"])) is None
-    assert process._method(([b"1"], "p", ["p", "a"]), ([b"1"], "p", ["p", "a"])) == "fork"
+    assert process_state._method(([b"1"], "p", ["p", "a"]), ([b"1"], "p", ["p", "b"])) is None
+    assert process_state._method(([b"1"], "p", ["p", "a"]), ([b"1"], "p", ["p", "a"])) == "fork"

@@ -9,7 +9,7 @@ from known_facts import fact
 
 from envdoctor.cli import main
 from envdoctor.errors import ProbeError, UsageError
-from envdoctor.targets import requirements, resolve
+from envdoctor.targets import requirements, unpinned
 
 #: Each release, and what it requires.
 WHEELS = {
@@ -147,7 +147,7 @@ def test_a_password_in_an_address_is_not_repeated(folder):
 
 
 def test_work_that_takes_long_is_said(folder, capsys, monkeypatch):
-    monkeypatch.setattr(resolve, "_QUIET_SECONDS", 0)
+    monkeypatch.setattr(unpinned, "_QUIET_SECONDS", 0)
     path = write(folder, "library")
 
     assert main(["-r", path, "--python-version", "3.12", "--platform", "win32", "--resolve", "-f", "json"]) == 0

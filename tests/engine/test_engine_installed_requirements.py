@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from packaging.requirements import InvalidRequirement, Requirement
 from packaging.version import InvalidVersion, Version
 
-from envdoctor.engine.requirements import canonical, is_name, is_version, parse, parts
+from envdoctor.engine.installed_requirements import canonical, is_name, is_version, parse, parts
 
 NAMES = st.from_regex(r"[A-Za-z0-9]([A-Za-z0-9._-]{0,6}[A-Za-z0-9])?", fullmatch=True)
 VERSIONS = st.from_regex(

@@ -1,6 +1,6 @@
 import pytest
 
-from envdoctor.dotted import expression
+from envdoctor.globs_of_names import expression
 
 
 @pytest.mark.parametrize(("glob", "name", "expected"), [

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from packaging.markers import Marker
 
 from envdoctor.errors import UsageError
-from envdoctor.targets import markers
+from envdoctor.targets import marker_environment
 
 
 @pytest.mark.parametrize(
@@ -27,20 +27,23 @@ from envdoctor.targets import markers
     ],
 )
 def test_python_versions(stated, expected):
-    assert markers.version(stated) == expected
+    assert marker_environment.version(stated) == expected
 
 
 def test_platforms():
-    assert markers.environment(platform="linux")["sys_platform"] == "linux"
-    assert markers.environment(platform="manylinux2014_x86_64")["os_name"] == "posix"
-    assert markers.environment(platform="macosx_12_0_arm64")["platform_system"] == "Darwin"
-    assert markers.environment(platform="win_amd64")["os_name"] == "nt"
-    assert markers.environment(platform="win32", machine="x86_64")["platform_machine"] == "AMD64"
-    assert markers.environment(platform="linux", machine="arm64")["platform_machine"] == "aarch64"
-    assert markers.environment(machine="ppc64le")["platform_machine"] == "ppc64le"
-    assert markers.environment() == {"implementation_name": "cpython", "platform_python_implementation": "CPython"}
+    assert marker_environment.environment(platform="linux")["sys_platform"] == "linux"
+    assert marker_environment.environment(platform="manylinux2014_x86_64")["os_name"] == "posix"
+    assert marker_environment.environment(platform="macosx_12_0_arm64")["platform_system"] == "Darwin"
+    assert marker_environment.environment(platform="win_amd64")["os_name"] == "nt"
+    assert marker_environment.environment(platform="win32", machine="x86_64")["platform_machine"] == "AMD64"
+    assert marker_environment.environment(platform="linux", machine="arm64")["platform_machine"] == "aarch64"
+    assert marker_environment.environment(machine="ppc64le")["platform_machine"] == "ppc64le"
+    assert marker_environment.environment() == {
+        "implementation_name": "cpython",
+        "platform_python_implementation": "CPython",
+    }
     with pytest.raises(UsageError, match="linux, darwin or win32"):
-        markers.environment(platform="amiga")
+        marker_environment.environment(platform="amiga")
 
 
 @pytest.mark.parametrize(
@@ -79,13 +82,13 @@ def test_platforms():
     ],
 )
 def test_markers_are_three_valued(marker, expected):
-    verdict = markers.Markers(markers.environment("3.11")).holds(marker)
+    verdict = marker_environment.Markers(marker_environment.environment("3.11")).holds(marker)
     assert verdict.holds is expected
     assert bool(verdict.unknown) is (expected is None)
 
 
 FULL = {
-    **markers.environment("3.11.7", "linux", "x86_64"),
+    **marker_environment.environment("3.11.7", "linux", "x86_64"),
     "platform_release": "6.1",
     "platform_version": "#1 SMP",
 }
@@ -129,7 +132,7 @@ def test_markers_equal_packaging(marker):
         expected = Marker(marker).evaluate(FULL)
     except Exception:  # noqa: BLE001 - what packaging cannot decide need only be unknown here
         return
-    found = markers.Markers(FULL).holds(marker)
+    found = marker_environment.Markers(FULL).holds(marker)
     assert found.holds is expected
 
 
@@ -137,9 +140,9 @@ def test_markers_equal_packaging(marker):
 @example('implementation_name == "3"')  # packaging 22 takes the name for a version, and raises
 def test_what_is_decided_early_stays_so(marker):
     """A verdict from the minor version alone holds for every micro version and platform."""
-    early = markers.Markers(markers.environment("3.11")).holds(marker)
+    early = marker_environment.Markers(marker_environment.environment("3.11")).holds(marker)
     if early.holds is None:
         return
     for micro, platform in itertools.product(("3.11.0", "3.11.4", "3.11.7", "3.11.42"), ("linux", "win32", "darwin")):
-        known = markers.environment(micro, platform, "x86_64")
-        assert markers.Markers(known).holds(marker).holds is early.holds
+        known = marker_environment.environment(micro, platform, "x86_64")
+        assert marker_environment.Markers(known).holds(marker).holds is early.holds

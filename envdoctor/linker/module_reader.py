@@ -9,7 +9,7 @@ import sys
 import warnings
 from typing import TYPE_CHECKING, Any
 
-from envdoctor.linker.conditions import is_about_versions
+from envdoctor.linker.branches import is_about_versions
 from envdoctor.linker.expressions import Expressions, chain, is_itself, last
 from envdoctor.linker.objects import Objects
 from envdoctor.linker.scopes import Scope, Use
@@ -19,7 +19,7 @@ from envdoctor.linker.summary import CONDITIONAL, IMPORTS, PROGRAM, Summary
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
-    from envdoctor.linker.conditions import Target
+    from envdoctor.linker.branches import Target
 
 #: From this version on annotations are not evaluated when a function is defined.
 _LAZY_ANNOTATIONS = (3, 14)

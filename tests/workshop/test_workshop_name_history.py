@@ -7,10 +7,10 @@ from wheel_index import serving, wheel
 
 from envdoctor.cli import main
 from envdoctor.linker.history import History
-from envdoctor.linker.published import File
+from envdoctor.linker.index_files import File
 from envdoctor.probes.wheel_files import BLOCK, members
-from envdoctor.workshop import history as module
-from envdoctor.workshop.history import chosen, history
+from envdoctor.workshop import name_history as module
+from envdoctor.workshop.name_history import chosen, history
 
 SOURCES = {
     "1.0": {

@@ -8,10 +8,10 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
-from envdoctor.dotted import expression
 from envdoctor.engine.evaluate import LONGEST_VALUE
 from envdoctor.engine.versions import within
 from envdoctor.facts import ARTIFACT, CONFIG, SHADOWS, SOURCE
+from envdoctor.globs_of_names import expression
 from envdoctor.model import Location, Unknown
 
 if TYPE_CHECKING:

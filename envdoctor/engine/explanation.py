@@ -9,8 +9,8 @@ from envdoctor.engine import symptoms
 from envdoctor.engine.diagnose import OF_CONSUMERS, finding, matched_by, remedies
 from envdoctor.engine.evaluate import Match, Trace, holds
 from envdoctor.engine.index import NEVER
+from envdoctor.engine.installed_requirements import normalise
 from envdoctor.engine.questions import questions
-from envdoctor.engine.requirements import normalise
 from envdoctor.engine.wording import fill, said
 from envdoctor.facts import IMPORTABLE, METADATA, Answer
 from envdoctor.model import Distribution, Evidence, Finding, Record, Report, Snapshot, Unknown, UnknownFact
