@@ -29,7 +29,7 @@ import tool
 
 #: What is mutated, by row of the table, and the tests that are to notice. No test that builds environments by the dozen.
 ROWS = {
-    "engine": (["engine/*.py"], ["engine", "targets/test_targets_markers.py"]),
+    "engine": (["engine/*.py"], ["engine", "targets/test_targets_marker_environment.py"]),
     "targets/locks": (
         ["targets/locks/*.py"],
         ["targets/test_targets_locks.py", "targets/test_targets_requirements.py", "targets/test_targets_conda.py"],
