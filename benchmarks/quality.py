@@ -29,10 +29,10 @@ import tool
 
 #: What is mutated, by row of the table, and the tests that are to notice. No test that builds environments by the dozen.
 ROWS = {
-    "engine": (["engine/*.py"], ["engine", "targets/test_targets_markers.py"]),
+    "engine": (["engine/*.py"], ["engine", "targets/test_targets_marker_environment.py"]),
     "targets/locks": (
         ["targets/locks/*.py"],
-        ["targets/test_targets_locks.py", "targets/test_targets_requirements.py"],
+        ["targets/test_targets_locks.py", "targets/test_targets_requirements.py", "targets/test_targets_conda.py"],
     ),
     "redaction": (
         ["renderers/redaction.py", "renderers/secret*.py"],
@@ -103,7 +103,9 @@ def measured(row: str, size: int, jobs: int) -> list[tuple[str, int, collections
                 for path, names in every.items()
             }
             command = [os.path.join(os.path.dirname(sys.executable), "mutmut"), "run", "--max-children", str(jobs)]
-            subprocess.run([*command, *itertools.chain(*chosen.values())], check=True, stdout=sys.stderr)
+            os.mkdir("tmp")  # each mutant's tests leave a folder of theirs
+            variables = {**os.environ, "TMPDIR": os.path.join(folder, "tmp")}
+            subprocess.run([*command, *itertools.chain(*chosen.values())], check=True, stdout=sys.stderr, env=variables)
             for path, names in chosen.items():
                 with open(os.path.join("mutants", path + ".meta"), encoding="utf-8") as file:
                     status = json.load(file)["exit_code_by_key"]
@@ -150,7 +152,8 @@ def rooms() -> str:
             files: dict[str, Any] = json.load(file)["files"]
     counts: dict[str, collections.Counter[str]] = collections.defaultdict(collections.Counter)
     for path, told in files.items():
-        room = os.path.relpath(path, "envdoctor").replace(os.sep, "/").partition("/")[0].replace(".py", "")
+        inside = os.path.relpath(os.path.abspath(path), os.path.join(tool.CHECKOUT, "envdoctor"))
+        room = inside.replace(os.sep, "/").partition("/")[0].replace(".py", "")
         for name in (room, "**all**"):
             counts[name].update({key: told["summary"][key] for key in KEYS})
     lines = ["| room | statements | branches | covered, % |", "|---|---:|---:|---:|"]
@@ -174,15 +177,16 @@ def written(page: str, block: str, text: str) -> str:
 def main() -> None:
     """Measure, and print or write the tables."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("rows", nargs="*", metavar="ROW", help=f"of {', '.join(ROWS)}; default all")
+    parser.add_argument("rows", nargs="*", metavar="ROW", help=f"of {', '.join([*ROWS, 'coverage'])}; default all")
     parser.add_argument("--sample", type=int, default=60, help="mutants of each module; default 60")
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
     parser.add_argument("--write", metavar="PAGE", help="put the tables into this page")
     options = parser.parse_args()
-    for row in options.rows or ROWS:
-        show(row, mutants(row, measured(row, options.sample, options.jobs), options.sample), options.write)
-    if os.path.exists(os.path.join(tool.CHECKOUT, ".coverage")):
-        show("coverage", rooms(), options.write)
+    for row in options.rows or [*ROWS, "coverage"]:
+        table = (
+            rooms() if row == "coverage" else mutants(row, measured(row, options.sample, options.jobs), options.sample)
+        )
+        show(row, table, options.write)
 
 
 def show(block: str, text: str, page: str | None) -> None:

@@ -97,27 +97,42 @@ def environment(**changes):
 
 
 @pytest.fixture(scope="session")
-def wheel(tmp_path_factory):
-    """The wheel of this checkout, built as a user's pip builds it; one build for all test processes."""
+def shared(tmp_path_factory):
+    """One folder for all test processes, by its name: the first that asks for it makes it, ``shared(name, make)``."""
     root = tmp_path_factory.getbasetemp()
     root = root.parent if os.environ.get("PYTEST_XDIST_WORKER") else root
-    folder = root / "wheel"
-    with FileLock(str(root / "wheel.lock")):
-        if not folder.exists():
-            done = run("uv", "build", "--quiet", "--wheel", "--python", sys.executable, "--out-dir", folder, CHECKOUT)
-            assert done.returncode == 0, done.stderr
-    (path,) = folder.glob("*.whl")
+
+    def folder(name, make):
+        with FileLock(str(root / f"{name}.lock")):
+            if not (root / name).exists():
+                make(root / name)
+        return root / name
+
+    return folder
+
+
+@pytest.fixture(scope="session")
+def wheel(shared):
+    """The wheel of this checkout, built as a user's pip builds it."""
+
+    def build(folder):
+        done = run("uv", "build", "--quiet", "--wheel", "--python", sys.executable, "--out-dir", folder, CHECKOUT)
+        assert done.returncode == 0, done.stderr
+
+    (path,) = shared("wheel", build).glob("*.whl")
     return path
 
 
 @pytest.fixture(scope="session")
-def installed(wheel, tmp_path_factory):
+def installed(wheel, shared):
     """The ``envdoctor`` command of the wheel, in an environment of its own."""
-    folder = tmp_path_factory.mktemp("installed") / "venv"
-    assert run("uv", "venv", "--quiet", "--python", sys.executable, folder).returncode == 0
-    done = run("uv", "pip", "install", "--quiet", "--compile-bytecode", "--python", folder, wheel)
-    assert done.returncode == 0, done.stderr
-    scripts = folder / ("Scripts" if os.name == "nt" else "bin")
+
+    def build(folder):
+        assert run("uv", "venv", "--quiet", "--python", sys.executable, folder).returncode == 0
+        done = run("uv", "pip", "install", "--quiet", "--compile-bytecode", "--python", folder, wheel)
+        assert done.returncode == 0, done.stderr
+
+    scripts = shared("installed", build) / ("Scripts" if os.name == "nt" else "bin")
     return scripts / ("envdoctor.exe" if os.name == "nt" else "envdoctor")
 
 

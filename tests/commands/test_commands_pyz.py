@@ -10,24 +10,20 @@ from pathlib import Path
 import interpreters
 import pytest
 from conftest import CHECKOUT, environment, run
-from filelock import FileLock
 
 PYTHONS = interpreters.each(("3.9", "3.14"))
 
 
 @pytest.fixture(scope="session")
-def archive(tmp_path_factory):
-    root = tmp_path_factory.getbasetemp()
-    root = root.parent if os.environ.get("PYTEST_XDIST_WORKER") else root
-    path = root / "pyz" / "envdoctor.pyz"
-    with FileLock(str(root / "pyz.lock")):
-        if not path.exists():
-            path.parent.mkdir()
-            command = [sys.executable, "-m", "envdoctor.workshop.pyz", "-o", path]
-            done = run(*command, cwd=CHECKOUT, env=environment())
-            assert done.returncode == 0, done.stderr
-            assert done.stdout.startswith(f"wrote {path} (")
-    return path
+def archive(shared):
+    def build(folder):
+        path = folder / "envdoctor.pyz"
+        folder.mkdir()
+        done = run(sys.executable, "-m", "envdoctor.workshop.pyz", "-o", path, cwd=CHECKOUT, env=environment())
+        assert done.returncode == 0, done.stderr
+        assert done.stdout.startswith(f"wrote {path} (")
+
+    return shared("pyz", build) / "envdoctor.pyz"
 
 
 @pytest.fixture(scope="module")

@@ -114,3 +114,16 @@ def test_half_of_the_letters_and_a_little_less_must_change_their_kind():
 
 def kind(letter):
     return (letter.islower(), letter.isupper(), letter.isdigit())
+
+
+@pytest.mark.parametrize(
+    ("text", "hidden"),
+    [
+        ("to https://hooks.slack.com/services/T0/B0/abc now", "to https://hooks.slack.com/services/<redacted> now"),
+        ("https://api.telegram.org/bot1:x/send", "https://api.telegram.org/bot<redacted>"),
+        ("hg+ssh://hg@h.org/r svn+ssh://svn@h.org/r", "hg+ssh://hg@h.org/r svn+ssh://svn@h.org/r"),
+        ("https://<redacted>@h.org/r", "https://<redacted>@h.org/r"),
+    ],
+)
+def test_what_lets_anybody_write_is_hidden_and_what_everybody_is_called_is_not(text, hidden):
+    assert Redactor(personal=False).text(text) == hidden

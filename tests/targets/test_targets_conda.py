@@ -139,3 +139,14 @@ def test_aliases_and_numbers_are_taken_as_written(tmp_path):
     snapshot = requirements.read(path)
     assert versions(snapshot) == {"idna": "3.10"}
     assert snapshot.python == {"version": "3.10"}
+
+
+def test_what_is_no_dependency_is_left_out_and_said(tmp_path):
+    text = "dependencies:\n  - six=1.17.0\n  - [a, list]\n  - pip:\n      - idna==3.7\n      - [b]\n    npm: [left]\n"
+    snapshot = requirements.read(write(tmp_path, "environment.yml", text))
+
+    assert versions(snapshot)["idna"] == "3.7"
+    said = "\n".join(one.reason for one in snapshot.notes)
+    assert "a dependency that is neither a text nor 'pip:' was left out" in said
+    assert "a requirement under 'pip:' is no text, and was left out" in said
+    assert "the section 'npm' is not known, and was left out" in said

@@ -362,3 +362,19 @@ def test_an_unknown_version_is_read_as_well_as_can_be(tmp_path, name, text):
     snapshot = requirements.read(write(tmp_path, name, text), platform="linux", machine="x86_64")
     assert versions(snapshot) == {"idna": "3.7"}
     assert "9" in reasons(snapshot)["packages"]
+
+
+def test_pylock_takes_a_version_from_any_file_and_says_where_one_without_comes_from(tmp_path):
+    files = {
+        "one": 'sdist = {name = "one-1.0.tar.gz"}', "two": 'archive = {url = "https://h.org/two-2.0-py3-none-any.whl"}',
+        "three": 'wheels = [{path = "wheels/three-3.0-py3-none-any.whl"}]', "four": 'vcs = {type = "git"}',
+        "five": 'directory = {path = "."}', "six": 'archive = {url = "https://h.org/main.zip"}', "seven": "",
+    }  # fmt: skip
+    packages = "".join(f'[[packages]]\nname = "{name}"\n{text}\n' for name, text in files.items())
+    snapshot = requirements.read(write(tmp_path, "pylock.toml", f'lock-version = "1.0"\n{packages}'))
+
+    found = versions(snapshot)
+    assert [found[name] for name in files] == ["1.0", "2.0", "3.0", None, None, None, None]
+    said = {name: reasons(snapshot)[f"packages.{name}"] for name in ("four", "five", "six", "seven")}
+    for name, origin in zip(said, ("a repository", "a directory", "an archive", "somewhere")):
+        assert f"{name} comes from {origin}, which states no version" in said[name]
