@@ -118,7 +118,8 @@ def test_nothing_leaves_the_directory_of_the_cache(index, linked, tmp_path):
 
 
 @pytest.mark.usefixtures("index")
-def test_the_command_fetches_where_it_is_asked_to_and_says_so_where_not(tmp_path, capsys):
+def test_the_command_fetches_where_it_is_asked_to_and_says_so_where_not(tmp_path, capsys, monkeypatch):
+    monkeypatch.chdir(tmp_path)
     (tmp_path / "pins.txt").write_text("a==1.0\nb==2.0\n")
     words = ["check", "-r", str(tmp_path / "pins.txt"), "--python-version", "3.11"]
     assert main([*words, "--link"]) == 3
