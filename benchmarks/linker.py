@@ -143,6 +143,8 @@ def key(one: Missing) -> tuple[str, ...]:
 def confirmed(folder: str, one: Missing) -> bool:
     """Whether importing the module that an error is about fails in the environment, as the error says."""
     words = (one.name or one.detail or one.module).rpartition(".")[2], one.module
+    if one.kind == "broken":
+        words = (one.detail,)
     return fails(folder, one.file, () if one.kind == "syntax" else words)
 
 

@@ -158,9 +158,9 @@ class Search:
             and not self._lacks_requirements(found.path)
         ):
             place, owner = self._layout.modules[name], self._layout.modules[wanted].owner
-            yield Missing(
-                place.owner, place.path, ref[2], wanted, owner, "broken", severity, way, wanted, "", found.module
-            )  # fmt: skip
+            root = found.module.partition(".")[0]
+            absent = found.module if self._layout.has(root) else root
+            yield Missing(place.owner, place.path, ref[2], wanted, owner, "broken", severity, way, wanted, "", absent)
 
     def _lacks_requirements(self, owner: str) -> bool:
         """Whether something is not installed that a distribution requires, so that what it misses is no choice."""
