@@ -17,7 +17,7 @@ from workshop.laboratory import PYTHON, laboratory, wheel
 from envdoctor.errors import EnvdoctorError
 from envdoctor.rulebase import record
 from envdoctor.rulebase.syntax import load_vocabulary, read_rules
-from envdoctor.workshop.proof import build, sandbox
+from envdoctor.workshop.proof import build, processes, runner, sandbox
 from envdoctor.workshop.proof.judge import judge
 from envdoctor.workshop.proof.trials import Place, Trial
 
@@ -244,6 +244,16 @@ def test_what_an_installer_cannot_write_to_a_full_disk_is_no_result(tmp_path):
     program = [sys.executable, "-c", "open('/dev/full', 'wb', 0).write(b'x')"]
     with pytest.raises(EnvdoctorError, match="free space there"), build.writing("a trial", "somewhere"):
         build._started(program, str(tmp_path / "place"), {})
+
+
+def test_what_was_run_before_a_disk_refused_is_given(monkeypatch):
+    monkeypatch.setenv("ENVDOCTOR_PYTHONS", sys.executable)
+    fits = Trial(rule="any", name="good 1", kind="good", place=Place(python=PYTHON), script="pass")
+    refused, later = fits.replace(files={"n" * 300: ""}), fits.replace(script="pass # later")
+    given = []
+    with processes.stoppable(), pytest.raises(EnvdoctorError, match="File name too long"):
+        given.extend(runner.local_pool(1, offline=True)([fits, refused, later]))
+    assert [(trial, told["outcome"]) for trial, told in given] == [(fits, "passed")]
 
 
 def test_two_runners_on_one_cache_agree(lab, links):

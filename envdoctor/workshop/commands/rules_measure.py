@@ -88,11 +88,13 @@ def _results(planned: Sequence[Trial], options: argparse.Namespace) -> dict[str,
     progress = Progress(len(todo))
     with processes.stoppable() as interruption:
         pool = runner.local_pool(options.jobs, offline=options.offline, begin=progress.begin)
-        for trial, told in pool(todo):
-            runner.remember(trial, told)
-            found[trial.key()] = told
-            progress.end(trial, seconds=told["seconds"])
-    progress.clear()
+        try:
+            for trial, told in pool(todo):
+                runner.remember(trial, told)
+                found[trial.key()] = told
+                progress.end(trial, seconds=told["seconds"])
+        finally:
+            progress.clear()
     if interruption.number:
         raise KeyboardInterrupt
     return found
