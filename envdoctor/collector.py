@@ -13,7 +13,7 @@ import sys
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
     from typing import Any
 
     from typing_extensions import Self
@@ -123,9 +123,8 @@ def import_paths(search: "Sequence[str] | None" = None) -> "list[str]":
         if os.path.isfile(script):  # a program in a zip file brings entries from inside itself
             entries = [entry for entry in entries if not os.path.abspath(entry).startswith(script + os.sep)]
     paths = []
-    for entry in entries:
-        path = os.path.abspath(entry) if entry else None
-        if path and path not in paths:
+    for path in map(os.path.abspath, filter(None, entries)):
+        if path not in paths:
             paths.append(path)
     return paths
 
@@ -559,16 +558,23 @@ def memory_limit(pid: str = "self", host: "Host" = str) -> str:
         return str(os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") >> 20)
     limits = [int(size) << 10 for size in _read_some(host("/proc/meminfo")).partition(b"MemTotal:")[2].split()[:1]]
     for line in _read_some(host("/proc/{}/cgroup".format(pid))).decode("utf-8", "replace").splitlines():
-        _, controllers, group = line.split(":", 2)
-        if not controllers or "memory" in controllers.split(","):
-            kind = ("/memory", "memory.limit_in_bytes") if controllers else ("", "memory.max")
-            names = [name for name in group.split("/") if name not in ("", "..")]
-            for depth in range(len(names) + 1):  # the groups around it limit it too
-                said = _read_some(host("/".join(["/sys/fs/cgroup" + kind[0], *names[:depth], kind[1]]))).strip()
-                limits += [int(said)] if said.isdigit() else []
+        limits += _group_limits(line, host)
     if not limits:
         raise NotKnownError("neither a control group nor /proc/meminfo tells it")
     return str(min(limits) >> 20)
+
+
+def _group_limits(line: str, host: "Host") -> "Iterator[int]":
+    """The limits of memory, in bytes, of the control group that a line names, and of the groups around it."""
+    _, controllers, group = line.split(":", 2)
+    if controllers and "memory" not in controllers.split(","):
+        return
+    kind = ("/memory", "memory.limit_in_bytes") if controllers else ("", "memory.max")
+    names = [name for name in group.split("/") if name not in ("", "..")]
+    for depth in range(len(names) + 1):
+        said = _read_some(host("/".join(["/sys/fs/cgroup" + kind[0], *names[:depth], kind[1]]))).strip()
+        if said.isdigit():
+            yield int(said)
 
 
 def nvidia_driver(host: "Host" = str) -> "str | None":

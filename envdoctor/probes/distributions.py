@@ -65,27 +65,30 @@ def scan(paths: Iterable[str], place: Callable[[str], str] | None = None) -> Sca
 
 
 def _scan_entry(entry: str, names: list[str], found: Scan, place: Callable[[str], str] | None) -> None:
-    packages = found.packages
     for name in sorted([name for name in names if name[-5:] in _ENDINGS or name[:1] == "~"]):
         path = entry + os.sep + name
         if name[0] == "~":
             found.leftovers.append(path)
-            continue
-        if place is not None:
-            path = place(path)
-        project, dash, version = name[:-10].rpartition("-")
-        if name[-10:] == ".dist-info" and dash and version[:1].isdigit():
-            distribution = Distribution(name=_normalise(project), version=version, path=path, location=entry)
-        elif name[-10:] == ".dist-info" or name[-9:] == ".egg-info" or name == "EGG-INFO":
-            unusual = _from_header(entry, name, path)
-            if unusual is None:
-                found.unreadable.append((path, "its metadata names no distribution"))
-                continue
-            distribution = unusual
         else:
-            continue
-        if packages.setdefault(distribution.name, distribution) is not distribution:
-            found.duplicates.append(_second(packages, distribution))
+            _scan_metadata(entry, name, path if place is None else place(path), found)
+
+
+def _scan_metadata(entry: str, name: str, path: str, found: Scan) -> None:
+    project, dash, version = name[:-10].rpartition("-")
+    if name[-10:] == ".dist-info" and dash and version[:1].isdigit():
+        _add(found, Distribution(name=_normalise(project), version=version, path=path, location=entry))
+    elif name.endswith((".dist-info", ".egg-info")) or name == "EGG-INFO":
+        unusual = _from_header(entry, name, path)
+        if unusual is None:
+            found.unreadable.append((path, "its metadata names no distribution"))
+        else:
+            _add(found, unusual)
+
+
+def _add(found: Scan, distribution: Distribution) -> None:
+    """Add a distribution; of two with one name, the one that does not count is a duplicate."""
+    if found.packages.setdefault(distribution.name, distribution) is not distribution:
+        found.duplicates.append(_second(found.packages, distribution))
 
 
 def _second(packages: dict[str, Distribution], other: Distribution) -> Distribution:

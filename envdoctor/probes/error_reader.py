@@ -275,8 +275,12 @@ class _Reader:
         self.fail(found["name"], found["message"])
         return True
 
+    def goes_on(self, line: str) -> bool:
+        """Whether a line of no known form belongs to the message above it."""
+        return not self.blank or line[:1].isspace() or self.marked("E")
+
     def other(self, line: str) -> None:
-        if self.open and (not self.blank or line[:1].isspace() or self.marked("E")):
+        if self.open and self.goes_on(line):
             if len(self.open.lines) < _MOST_LINES:
                 self.open.lines += ["", line] if self.blank else [line]
             return

@@ -37,17 +37,19 @@ def read_all(found: Sequence[Distribution]) -> dict[str, Metadata | Unknown]:
         path = distribution.path or ""
         stamp = _stamp(path) if file else None
         known = old.get(path)
-        if stamp is None or known is None or known[:3] != stamp:
+        if known is None or known[:3] != stamp:
             known = [*(stamp or (0, 0, 0)), *_plain(read_metadata(distribution))]
             if stamp is not None:
                 new[path] = known
-        _, _, _, requires, requires_python, tags, error = known
-        answers[distribution.name] = (
-            Unknown(reason=error) if error else Metadata(requires=requires, requires_python=requires_python, tags=tags)
-        )
+        answers[distribution.name] = _answer(known)
     if new and file:
-        _keep(file, {**{path: old[path] for path in old if os.path.exists(path)}, **new})
+        _keep(file, old, new)
     return answers
+
+
+def _answer(known: list[Any]) -> Metadata | Unknown:
+    _, _, _, requires, requires_python, tags, error = known
+    return Unknown(reason=error) if error else Metadata(requires=requires, requires_python=requires_python, tags=tags)
 
 
 def _plain(found: Metadata | Unknown) -> list[Any]:
@@ -87,9 +89,10 @@ def _load(file: str) -> Remembered:
         return {}
 
 
-def _keep(file: str, entries: Remembered) -> None:
+def _keep(file: str, old: Remembered, new: Remembered) -> None:
     import json
 
     from envdoctor.probes import cache
 
+    entries = {**{path: old[path] for path in old if os.path.exists(path)}, **new}
     cache.keep(file, json.dumps({"format": _FORMAT, "entries": entries}, separators=(",", ":")).encode())

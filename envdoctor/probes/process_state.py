@@ -18,7 +18,7 @@ from envdoctor.model import Record, Unknown
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
     from typing import Any, TypeVar
 
     import psutil
@@ -358,18 +358,26 @@ def _forked_with_threads(process: psutil.Process, threads: int | Unknown, childr
     its processes, so the same tick does not count.
     """
     forked = [child for child, method in children if child and method == "fork"]
-    if not forked or isinstance(threads, Unknown) or threads < 2:  # noqa: PLR2004
-        return threads if forked and isinstance(threads, Unknown) else False
+    if not forked:
+        return False
+    if isinstance(threads, Unknown):
+        return threads
+    if threads < 2:  # noqa: PLR2004
+        return False
     if sys.platform != "linux":
         return Unknown(reason="this system does not tell whether its threads or its children were started first")
-    started = [_start_of(f"/proc/{process.pid}/task/{name}") for name in _threads(process.pid)]
-    first = min([time for time in started if time is not None], default=None)
-    born = [_start_of(f"/proc/{child.pid}") for child in forked]
-    return first is not None and any(time is not None and time > first for time in born)
+    started = _starts(f"/proc/{process.pid}/task/{name}" for name in _threads(process.pid))
+    born = _starts(f"/proc/{child.pid}" for child in forked)
+    return bool(started and born) and max(born) > min(started)
 
 
 def _threads(pid: int) -> list[str]:
     return [name for name in os.listdir(f"/proc/{pid}/task") if name != str(pid)]
+
+
+def _starts(places: Iterable[str]) -> list[int]:
+    """When those of some processes and threads that still run were started."""
+    return [time for time in map(_start_of, places) if time is not None]
 
 
 def _start_of(place: str) -> int | None:

@@ -11,7 +11,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
 #: Bindings of symbols that others may take; and whose absence is allowed.
 _OFFERED, _WEAK = (1, 2, 10), 2
@@ -48,19 +48,9 @@ def _facts(elf: Any) -> dict[str, Any]:
     found: dict[str, Any] = {"machine": [elf.elfclass, elf.little_endian, elf["e_machine"]], "soname": ""}
     found.update({key: [] for key in ("needed", "rpath", "runpath", "has", "undefined", "defined")}, asks={})
     for section in elf.iter_sections():
-        kind = section["sh_type"]
-        if kind == "SHT_DYNAMIC":
-            _dynamic(section, found)
-        elif kind == "SHT_GNU_verneed":
-            for library, versions in islice(section.iter_versions(), _MOST):
-                named = [one.name for one in versions if not one["vna_flags"] & _WEAK_VERSION]
-                found["asks"][library.name] = named
-        elif kind == "SHT_GNU_verdef":
-            found["has"] = [next(names).name for _, names in islice(section.iter_versions(), _MOST)]
-        elif kind == "SHT_DYNSYM":
-            texts = elf.get_section(section["sh_link"]).data()
-            for name, defined in _symbols(section.data(), texts, elf.elfclass, elf.little_endian):
-                found["defined" if defined else "undefined"].append(name)
+        read_section = _SECTIONS.get(section["sh_type"])
+        if read_section is not None:
+            read_section(section, found)
     return found
 
 
@@ -74,6 +64,31 @@ def _dynamic(section: Any, found: dict[str, Any]) -> None:
         elif kind in {"DT_RPATH", "DT_RUNPATH"}:
             places = tag.rpath if kind == "DT_RPATH" else tag.runpath
             found[kind[3:].lower()] = [place for place in places.split(":") if place]
+
+
+def _versions_asked(section: Any, found: dict[str, Any]) -> None:
+    for library, versions in islice(section.iter_versions(), _MOST):
+        found["asks"][library.name] = [one.name for one in versions if not one["vna_flags"] & _WEAK_VERSION]
+
+
+def _versions_offered(section: Any, found: dict[str, Any]) -> None:
+    found["has"] = [next(names).name for _, names in islice(section.iter_versions(), _MOST)]
+
+
+def _symbol_table(section: Any, found: dict[str, Any]) -> None:
+    elf = section.elffile
+    texts = elf.get_section(section["sh_link"]).data()
+    for name, defined in _symbols(section.data(), texts, elf.elfclass, elf.little_endian):
+        found["defined" if defined else "undefined"].append(name)
+
+
+#: What reads the facts of a kind of section.
+_SECTIONS: dict[str, Callable[[Any, dict[str, Any]], None]] = {
+    "SHT_DYNAMIC": _dynamic,
+    "SHT_GNU_verneed": _versions_asked,
+    "SHT_GNU_verdef": _versions_offered,
+    "SHT_DYNSYM": _symbol_table,
+}
 
 
 def _symbols(table: bytes, texts: bytes, width: int, little: bool) -> Iterator[tuple[str, bool]]:  # noqa: FBT001

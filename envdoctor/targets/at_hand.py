@@ -132,20 +132,33 @@ def of_project() -> Choice | None:
         if os.path.isfile(os.path.join(directory, "pyvenv.cfg")) and is_trusted(directory, here[0]):
             return Choice(place=directory, chosen="the environment around the current directory")
         usual = _IN_PROJECT[:1] if directory == home else _IN_PROJECT
-        for name in (stated, *usual) if stated else usual:
-            prefix = os.path.join(directory, name)
-            if is_marked(prefix) and is_trusted(prefix, here[0]):
-                if name == stated:
-                    return Choice(place=prefix, chosen="UV_PROJECT_ENVIRONMENT of this project", project=directory)
-                return Choice(place=prefix, chosen=f"{name} of this project", project=project_of(prefix))
-        if any(os.path.exists(os.path.join(directory, name)) for name in _OF_PROJECT):
-            from envdoctor.targets.manager_environments import kept
-
-            found = kept(directory)
-            if found is not None and is_trusted(found[0], here[0]):
-                place, tool = found
-                return Choice(place=place, chosen=f"what {tool} keeps for this project", project=directory)
+        found = _inside(directory, here[0], stated, usual) or _kept(directory, here[0])
+        if found is not None:
+            return found
     return None
+
+
+def _inside(directory: str, here: str, stated: str, usual: Sequence[str]) -> Choice | None:
+    """The environment in a directory: by the name that is stated, if one is, else by a usual one."""
+    for name in (stated, *usual) if stated else usual:
+        prefix = os.path.join(directory, name)
+        if is_marked(prefix) and is_trusted(prefix, here):
+            if name == stated:
+                return Choice(place=prefix, chosen="UV_PROJECT_ENVIRONMENT of this project", project=directory)
+            return Choice(place=prefix, chosen=f"{name} of this project", project=project_of(prefix))
+    return None
+
+
+def _kept(directory: str, here: str) -> Choice | None:
+    """The environment that a tool keeps elsewhere for the project in a directory."""
+    if not any(os.path.exists(os.path.join(directory, name)) for name in _OF_PROJECT):
+        return None
+    from envdoctor.targets.manager_environments import kept
+
+    found = kept(directory)
+    if found is None or not is_trusted(found[0], here):
+        return None
+    return Choice(place=found[0], chosen=f"what {found[1]} keeps for this project", project=directory)
 
 
 def upwards() -> list[str]:

@@ -15,7 +15,7 @@ from envdoctor.probes.distributions import read_bytes
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from envdoctor.model import Snapshot
+    from envdoctor.model import Distribution, Snapshot
 
 #: A longer file is not looked into.
 _LARGEST = 50 << 20
@@ -27,13 +27,7 @@ def differences(lock: str, snapshot: Snapshot) -> list[tuple[str, str, Location]
     What is installed from a directory or an address has the version that it has there, and is left out.
     """
     stated = pinned(lock)
-    suspects = [
-        one
-        for name, one in snapshot.packages.items()
-        if name in stated
-        and one.version not in stated[name]
-        and not os.path.exists(os.path.join(one.path or "", "direct_url.json"))
-    ]
+    suspects = [one for name, one in snapshot.packages.items() if _differs(one, stated.get(name))]
     if stated and not suspects:
         return []
     locked = _read(lock, snapshot)  # which also says why its lines state nothing
@@ -45,6 +39,13 @@ def differences(lock: str, snapshot: Snapshot) -> list[tuple[str, str, Location]
         if entry and entry.version and one.version and within(one.version, "==" + entry.version) is False:
             found.append((one.name, entry.version, entry.path if isinstance(entry.path, Location) else Location(lock)))
     return found
+
+
+def _differs(installed: Distribution, stated: set[str] | None) -> bool:
+    """Whether a version from an index is none of those that are stated."""
+    if stated is None or installed.version in stated:
+        return False
+    return not os.path.exists(os.path.join(installed.path or "", "direct_url.json"))
 
 
 def pinned(path: str) -> dict[str, set[str]]:

@@ -273,20 +273,31 @@ def _notes(seen: Running, facts: Mapping[str, Any]) -> Iterator[UnknownFact]:
 
     if seen.root:
         yield note("process", f"it has another root, as in a container: its files were read below {seen.root}")
-    if isinstance(seen.mapped, Unknown):
-        yield note("packages", f"{seen.mapped.reason}: which modules it has loaded is not known")
-    if isinstance(seen.variables, Unknown):
-        yield note("env", seen.variables.reason)
-    if isinstance(seen.method, Unknown):
-        yield note("start_method.children", seen.method.reason)
-    known = [os.path.realpath(path) for path in facts["paths"]]
-    host = Root(seen.root).host if seen.root else os.path.realpath
-    foreign = [match.group("site") for match in _sites(seen) if host(match.group("site")) not in known]
+    unread = {
+        "packages": (seen.mapped, ": which modules it has loaded is not known"),
+        "env": (seen.variables, ""),
+        "start_method.children": (seen.method, ""),
+    }
+    for fact, (value, meaning) in unread.items():
+        if isinstance(value, Unknown):
+            yield note(fact, value.reason + meaning)
+    foreign = ", ".join(_foreign(seen, facts["paths"])[:_NAMED])
     if foreign:
-        where = ", ".join(foreign[:_NAMED])
-        yield note("packages", f"it has loaded modules from {where}, where its interpreter does not look by itself")
-    gone = [] if isinstance(seen.mapped, Unknown) else [one.path for one in seen.mapped if one.deleted]
-    replaced = sorted({path for path in gone if _SITE.match(path)})
+        yield note("packages", f"it has loaded modules from {foreign}, where its interpreter does not look by itself")
+    replaced = ", ".join(_replaced(seen)[:_NAMED])
     if replaced:
-        where = ", ".join(replaced[:_NAMED])
-        yield note("packages", f"packages were changed since it loaded them, so it may run other versions: {where}")
+        yield note("packages", f"packages were changed since it loaded them, so it may run other versions: {replaced}")
+
+
+def _foreign(seen: Running, paths: Sequence[str]) -> list[str]:
+    """The site directories of loaded modules that are none of some paths."""
+    known = [os.path.realpath(path) for path in paths]
+    host = Root(seen.root).host if seen.root else os.path.realpath
+    return [match.group("site") for match in _sites(seen) if host(match.group("site")) not in known]
+
+
+def _replaced(seen: Running) -> list[str]:
+    """The files of packages that are mapped although they were removed."""
+    if isinstance(seen.mapped, Unknown):
+        return []
+    return sorted({one.path for one in seen.mapped if one.deleted and _SITE.match(one.path)})

@@ -101,8 +101,7 @@ class Beside:
 
     def answers(self, questions: Questions) -> Answers:
         """The values of facts."""
-        others = {kind: questions[kind] for kind in questions if kind not in {*_KINDS, FILES, PROJECT}}
-        told = dict(self._probes.answers(others) if self._probes else unrecorded(others)) if others else {}
+        told = self._passed_on(questions)
         if PROJECT in questions:
             told[PROJECT] = {"there": bool(self._artifacts) or self.project() is not None}
         if FILES in questions:
@@ -112,6 +111,13 @@ class Beside:
         for kind in [kind for kind in questions if kind in _KINDS]:
             told[kind] = {key: self._of_files(kind, key) for key in questions[kind]}
         return told
+
+    def _passed_on(self, questions: Questions) -> dict[Kind[Any, Any], Any]:
+        """The values of the facts that no file of the project tells."""
+        others = {kind: questions[kind] for kind in questions if kind not in {*_KINDS, FILES, PROJECT}}
+        if not others:
+            return {}
+        return dict(self._probes.answers(others) if self._probes else unrecorded(others))
 
     def _of_files(self, kind: Kind[Any, Any], key: Any) -> Any:
         if kind is ARTIFACT and self._artifacts:

@@ -54,7 +54,7 @@ def read(
     stated = Stated(python_version=python_version, platform=platform, machine=machine)
     stated.markers()
     source = load(path)
-    name = _format(source, resolve=resolve)
+    name = _resolvable(source) if resolve else _format(source)
     known = FORMATS["requirements.txt" if resolve else name]
     if resolve:
         from envdoctor.targets.unpinned import resolve as ask_uv
@@ -84,14 +84,18 @@ def _readable(entry: Entry) -> Entry:
     return entry.replace(version=None, reason=f"{entry.where}: {NO_VERSION}")  # type: ignore[no-any-return]
 
 
-def _format(source: Source, *, resolve: bool) -> str:
-    """The name of a file's format; of one that is to be resolved also that of a project's file."""
+def _resolvable(source: Source) -> str:
+    """The name of the format of a file that is to be resolved, which may be a project's file too."""
     name = source.name.lower()
-    if resolve:
-        known = name if name in _RESOLVABLE else _format(source, resolve=False)
-        if known not in {"requirements.txt", *_RESOLVABLE}:
-            raise UsageError(f"{source.path} is no file that uv resolves, but of the format {known}: omit --resolve")
-        return known
+    known = name if name in _RESOLVABLE else _format(source)
+    if known not in {"requirements.txt", *_RESOLVABLE}:
+        raise UsageError(f"{source.path} is no file that uv resolves, but of the format {known}: omit --resolve")
+    return known
+
+
+def _format(source: Source) -> str:
+    """The name of a file's format."""
+    name = source.name.lower()
     for other, instead in _OTHERS:
         if name == other:
             raise ProbeError(f"{source.path} does not say which versions would be installed: {instead}")

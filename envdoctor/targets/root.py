@@ -183,11 +183,7 @@ def _version(root: Root, interpreter: Interpreter) -> str | None:
     for name in root.names(base + "/include"):
         if name.startswith(interpreter.name):
             stated |= root.search(f"{base}/include/{name}/patchlevel.h", rf'PY_VERSION\s+"({full})\+?"'.encode())
-    places = [base + "/lib", *(f"/usr/lib/{name}" for name in root.names("/usr/lib") if "-linux-" in name)]
-    libraries = [
-        f"{place}/{name}" for place in places for name in root.names(place) if name.startswith("lib" + interpreter.name)
-    ]
-    for program in (interpreter.executable, *libraries):
+    for program in (interpreter.executable, *_libraries(root, base, interpreter.name)):
         if not stated:
             stated = root.search(program, rf"(?<![\d.])({full})\+?\0".encode())
     if len(stated) == 1:
@@ -195,6 +191,12 @@ def _version(root: Root, interpreter: Interpreter) -> str | None:
     setting = interpreter.settings.get("version_info") or interpreter.settings.get("version") or ""
     match = re.fullmatch(rf"({full})(?:\.final\.0)?\+?", setting)
     return match.group(1) if match else None
+
+
+def _libraries(root: Root, base: str, name: str) -> Iterator[str]:
+    """The files that may be the library of an interpreter."""
+    for place in [base + "/lib", *(f"/usr/lib/{name}" for name in root.names("/usr/lib") if "-linux-" in name)]:
+        yield from (f"{place}/{file}" for file in root.names(place) if file.startswith("lib" + name))
 
 
 def _binary(root: Root, interpreter: Interpreter) -> tuple[str | None, str]:

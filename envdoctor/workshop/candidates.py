@@ -56,21 +56,26 @@ def confirmed(lead: Lead, wheels: Wheels, requires: Requires) -> Candidate | str
     found = [wheels(name) for name in names]
     if None in found:
         return None
-    published = [one or [] for one in found]
-    if not all(published):
+    published = [one for one in found if one]
+    if len(published) < len(names):
         return NOT_PUBLISHED
     subject = _concerned(lead, published[0])
-    others = published[1] if len(published) > 1 else []
-    wrong = others if lead.bad == ABSENT else [one for one in others if one.version in SpecifierSet(lead.bad)]
+    wrong, right = _parted(lead, published[-1])
     if not subject or (lead.other != PYTHON and not wrong):
         return NO_RELEASE
     if all(_says_so(lead, one, wrong, requires) for one in (subject[0], subject[-1])):
         return SAYS_SO
-    right = [one for one in others if one not in wrong]
-    candidate = _with_cells(lead, subject[-1], wrong, right)
-    last = f"<={subject[-1].version}" if _is_open(lead) else ""
-    whole: Candidate = candidate.replace(releases=",".join(filter(None, [lead.releases, last])))
-    return whole
+    return _with_cells(lead, subject[-1], wrong, right)
+
+
+def _parted(lead: Lead, others: list[Release]) -> tuple[list[Release], list[Release]]:
+    """The releases of the other distribution that are bad with the first, and those that are not."""
+    if lead.other == PYTHON:
+        return [], []
+    if lead.bad == ABSENT:
+        return others, []
+    bad = SpecifierSet(lead.bad)
+    return [one for one in others if one.version in bad], [one for one in others if one.version not in bad]
 
 
 def _concerned(lead: Lead, releases: Sequence[Release]) -> list[Release]:
@@ -88,14 +93,19 @@ def _concerned(lead: Lead, releases: Sequence[Release]) -> list[Release]:
 def _says_so(lead: Lead, release: Release, wrong: Sequence[Release], requires: Requires) -> bool:
     """Whether a release's own metadata keeps an installer from the pair."""
     if lead.other == PYTHON:
-        allowed = _specifier(release.requires_python)
-        inside = [f"3.{minor}" for minor in range(6, 16) if f"3.{minor}" in SpecifierSet(lead.bad)]
-        return bool(inside) and not any(one in allowed for one in inside)
-    stated = [one for text in requires(release) or () for one in [_requirement(text)] if one is not None]
+        return _excludes(release, lead.bad)
+    stated = [one for one in map(_requirement, requires(release) or ()) if one is not None]
     wanted = [one for one in stated if canonicalize_name(one.name) == lead.other and "extra" not in str(one.marker)]
-    if lead.bad == ABSENT:
+    if not wanted or lead.bad == ABSENT:
         return bool(wanted)
-    return bool(wanted) and not any(all(one.version in want.specifier for want in wanted) for one in wrong)
+    return not any(all(one.version in want.specifier for want in wanted) for one in wrong)
+
+
+def _excludes(release: Release, pythons: str) -> bool:
+    """Whether a release is for none of the versions of Python in a range."""
+    inside = [f"3.{minor}" for minor in range(6, 16) if f"3.{minor}" in SpecifierSet(pythons)]
+    allowed = _specifier(release.requires_python)
+    return bool(inside) and not any(one in allowed for one in inside)
 
 
 def _requirement(text: str) -> Requirement | None:
@@ -114,21 +124,38 @@ def _specifier(text: str) -> SpecifierSet:
 
 def _with_cells(lead: Lead, subject: Release, wrong: Sequence[Release], right: Sequence[Release]) -> Candidate:
     """The pair nearest to the edge on either side, on a Python that both are for."""
-    ordered = sorted(wrong, key=lambda one: Version(one.version), reverse=lead.bad.startswith("<"))
-    bad = ordered[0] if ordered and lead.bad != ABSENT else None
     below = not lead.bad.startswith("<")
-    beside = [] if bad is None else [one for one in right if (Version(one.version) < Version(bad.version)) is below]
-    good = (beside[-1] if below else beside[0]) if beside else None
-    allowed = [_specifier(one.requires_python) for one in (subject, bad, good) if one is not None]
-    wanted = SpecifierSet(lead.bad) if lead.other == PYTHON else SpecifierSet()
-    python = next((one for one in _PYTHONS if one in wanted and all(one in any_ for any_ in allowed)), "")
+    ordered = sorted(wrong, key=_version, reverse=not below)
+    bad = ordered[0] if ordered and lead.bad != ABSENT else None
+    good = _across(bad, right, below=below) if bad else None
+    last = f"<={subject.version}" if _is_open(lead) else ""
     return Candidate(
         lead=lead,
-        releases=lead.releases,
-        python=python,
+        releases=",".join(filter(None, [lead.releases, last])),
+        python=_python(lead, [one for one in (subject, bad, good) if one]),
         bad=(subject.version, bad.version if bad else ""),
         good=(subject.version, good.version) if good else None,
     )
+
+
+def _version(release: Release) -> Version:
+    return Version(release.version)
+
+
+def _across(bad: Release, right: Sequence[Release], *, below: bool) -> Release | None:
+    """The release nearest to a bad one on the side that works."""
+    beside = [one for one in right if (_version(one) < _version(bad)) is below]
+    if not beside:
+        return None
+    return beside[-1] if below else beside[0]
+
+
+def _python(lead: Lead, releases: Sequence[Release]) -> str:
+    """A Python that a lead is about and that all of some releases are for; empty where there is none."""
+    allowed = [_specifier(one.requires_python) for one in releases]
+    if lead.other == PYTHON:
+        allowed.append(SpecifierSet(lead.bad))
+    return next((one for one in _PYTHONS if all(one in each for each in allowed)), "")
 
 
 # --- what is written -------------------------------------------------------------------------------------------------

@@ -22,7 +22,7 @@ from envdoctor.rulebase.sources import proof_of
 from envdoctor.rulebase.syntax import read_rules
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from envdoctor.rulebase.syntax import Rule
 
@@ -128,21 +128,27 @@ def _index(rules: Sequence[Rule], status: Mapping[str, str]) -> Iterator[str]:
     yield "# Rules"
     yield ""
     live = statuses.of_base({rule.id: rule for rule in rules}).values()
-    leads = [rule for rule in rules if rule.status == statuses.CANDIDATE]
     yield f"{len(live)} rules, {proven} proven by running them. By distribution; those about Python itself come last."
-    by_name: dict[str, list[Rule]] = {}
-    for rule in live:
+    for title, some in (*_by_name(live), *_aside(rules)):
+        yield from ("", f"## {title}", "", *(_line(rule, status[rule.id]) for rule in some))
+
+
+def _by_name(rules: Iterable[Rule]) -> Iterator[tuple[str, list[Rule]]]:
+    """The distributions that rules are about, each with its rules; what is about none comes last."""
+    found: dict[str, list[Rule]] = {}
+    for rule in rules:
         for name in _about(rule) or [""]:
-            by_name.setdefault(name, []).append(rule)
-    for name in sorted(by_name, key=lambda name: (not name, name)):
-        yield ""
-        yield f"## {name or 'Python and the machine'}"
-        yield ""
-        for rule in by_name[name]:
-            yield _line(rule, status[rule.id])
-    for title, some in (("Candidates", leads), ("Retired", [one for one in rules if one.status == statuses.RETIRED])):
+            found.setdefault(name, []).append(rule)
+    for name in sorted(found, key=lambda name: (not name, name)):
+        yield name or "Python and the machine", found[name]
+
+
+def _aside(rules: Sequence[Rule]) -> Iterator[tuple[str, list[Rule]]]:
+    """The rules that are not in force, by why."""
+    for title, status in (("Candidates", statuses.CANDIDATE), ("Retired", statuses.RETIRED)):
+        some = [rule for rule in rules if rule.status == status]
         if some:
-            yield from ("", f"## {title}", "", *(_line(rule, status[rule.id]) for rule in some))
+            yield title, some
 
 
 def _line(rule: Rule, status: str) -> str:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from envdoctor.errors import RuleError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from envdoctor.engine.asks import Ask, Asking, Edges
     from envdoctor.engine.families import Clue
@@ -58,17 +58,21 @@ def draft(clue: Clue, ask: Ask, edges: Edges, needs: Sequence[str] = ()) -> tupl
         "when": sides.when(),
         "consumer": asking.distribution,
         "bad": _quoted(sides.bad()),
-        "works": _quoted(asking.works or asking.before or "") if asking.works or asking.before else "null",
+        "works": sides.works(),
         "module": sides.module(),
         "why": sides.why(),
         "symptom": _symptom(clue, asking),
-        "remedies": "\n".join(f"  - {one}" for one in sides.remedies()),
+        "remedies": _rows("  - ", sides.remedies()),
         "needs": f"  needs: [{', '.join(needs)}]\n" if needs else "",
         "script": sides.script(clue),
-        "fails": "\n".join(f"    - {one}" for one in sides.fails(_raised(clue))),
-        "passes": "\n".join(f"    - {one}" for one in sides.passes()),
+        "fails": _rows("    - ", sides.fails(_raised(clue))),
+        "passes": _rows("    - ", sides.passes()),
     }
     return fields["id"], _RULE.format(**fields)
+
+
+def _rows(sign: str, texts: Iterable[str]) -> str:
+    return "\n".join(sign + one for one in texts)
 
 
 class _Sides:
@@ -120,6 +124,11 @@ class _Sides:
             f"<{self.asking.since}" if self.asking.since else "",
         ]
         return ",".join(filter(None, parts)) or ">=0"
+
+    def works(self) -> str:
+        """The release of the consumer that works with what changed, or ``null``."""
+        release = self.asking.works or self.asking.before
+        return _quoted(release) if release else "null"
 
     def module(self) -> str:
         """The import name of the consumer, where it is not that of the distribution."""

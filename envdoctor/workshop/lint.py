@@ -9,6 +9,7 @@ from __future__ import annotations
 import builtins
 import os
 import re
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
@@ -61,23 +62,35 @@ def lint(paths: Sequence[str], releases: Releases | None = None) -> list[Complai
     home = _home(files or list(paths))
     vocabulary = vocabulary_of(home)
     rules, found = read_files(files, vocabulary)
-    complaints += found
     unfinished = {rule.id: list(_unfinished(rule)) for rule in rules}
-    complaints += [complaint for found in unfinished.values() for complaint in found]
+    complaints += chain(found, *unfinished.values())
     finished = [rule for rule in rules if not unfinished[rule.id]]
-    known = releases(sorted(set().union(*map(_named, finished)))) if releases and finished else {}
+    known = _known(finished, releases)
     base = {rule.id: rule for rule in [*read_rules(home, vocabulary)[0], *rules]}
-    complaints += [one for rule in rules for one in _replaced(rule, base)]
-    subjects: dict[str, Subject] = {}
-    for name, rule in statuses.of_base(base).items():
-        subjects[name] = Subject(rule, vocabulary, known, subjects.values())
+    complaints += chain.from_iterable(_replaced(rule, base) for rule in rules)
+    subjects = _subjects(base, vocabulary, known)
     for rule in finished:
         subject = subjects.get(rule.id) or Subject(rule, vocabulary, known)
-        complaints += [one for demand in DEMANDS[rule.status] for one in demand(subject)]
+        complaints += chain.from_iterable(demand(subject) for demand in DEMANDS[rule.status])
     complaints.sort(key=lambda one: (one.path, one.line))
     if None in known.values():
         complaints.append(Complaint(path=paths[0], line=1, message=_NO_INDEX, note=True))
     return complaints
+
+
+def _known(rules: Sequence[Rule], releases: Releases | None) -> Mapping[str, list[str] | None]:
+    """The releases of all distributions that rules name."""
+    return releases(sorted(set().union(*map(_named, rules)))) if releases and rules else {}
+
+
+def _subjects(
+    base: Mapping[str, Rule], vocabulary: Mapping[str, Any], known: Mapping[str, list[str] | None]
+) -> dict[str, Subject]:
+    """The rules that are in force, each with all of them beside it."""
+    subjects: dict[str, Subject] = {}
+    for name, rule in statuses.of_base(base).items():
+        subjects[name] = Subject(rule, vocabulary, known, subjects.values())
+    return subjects
 
 
 def _replaced(rule: Rule, base: Mapping[str, Rule]) -> Iterator[Complaint]:

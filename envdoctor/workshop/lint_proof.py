@@ -15,7 +15,7 @@ from envdoctor.rulebase.when_tree import leaves
 from envdoctor.workshop.cells import matched
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Mapping
+    from collections.abc import Collection, Iterable, Iterator, Mapping
 
     from envdoctor.engine.evaluate import Match
     from envdoctor.rulebase.document import Where
@@ -121,6 +121,12 @@ class Edge(Record):
         """Whether a version lies on the other side."""
         return SpecifierSet(self.clause).contains(version, prereleases=True) is self.negated
 
+    def unproven(self) -> str:
+        """The complaint that no cell stands on the other side."""
+        side = "inside" if self.negated else "outside"
+        name = "Python" if self.axis == "python" else self.axis
+        return f"no good cell stands just past `{name} {self.clause}`; add a bad cell's copy with {name} {side} of it"
+
 
 def edges(rule: Rule) -> Iterator[Edge]:
     """Every edge that the condition and the consumers of a rule name.
@@ -150,19 +156,21 @@ def edges_unproven(subject: Subject) -> Iterator[Complaint]:
         return
     bad = [cell for _, cell in subject.cells("bad")]
     lonely = [name for name in subject.rule.consumers if not any(name in cell.get("packages", {}) for cell in bad)]
-    for name, line in subject.rule.consumers.items():
-        if line["works"] and SpecifierSet(line["bad"]).contains(line["works"], prereleases=True):
-            hint = "write the first release that works, outside of `bad`"
-            yield subject.complaint(("consumers", name), f"{name} {line['works']} lies in its bad range; {hint}")
+    yield from _consumers_contradicted(subject)
     for name in lonely:
         hint = f'add one such as {{python: "3.11", packages: {{{name}: "...", ...}}}}'
         yield subject.complaint(("consumers", name), f"the consumer `{name}` has no bad cell; {hint}")
     for edge in edges(subject.rule):
         if edge.axis not in lonely and _has_other_side(subject, edge) and not _is_proven(subject, edge, bad):
-            side = "inside" if edge.negated else "outside"
-            name = "Python" if edge.axis == "python" else edge.axis
-            hint = f"add a bad cell's copy with {name} {side} of it"
-            yield subject.complaint(edge.where, f"no good cell stands just past `{name} {edge.clause}`; {hint}")
+            yield subject.complaint(edge.where, edge.unproven())
+
+
+def _consumers_contradicted(subject: Subject) -> Iterator[Complaint]:
+    """Consumers whose first release that works is stated to be bad."""
+    for name, line in subject.rule.consumers.items():
+        if line["works"] and SpecifierSet(line["bad"]).contains(line["works"], prereleases=True):
+            hint = "write the first release that works, outside of `bad`"
+            yield subject.complaint(("consumers", name), f"{name} {line['works']} lies in its bad range; {hint}")
 
 
 def _has_other_side(subject: Subject, edge: Edge) -> bool:
@@ -174,10 +182,8 @@ def _has_other_side(subject: Subject, edge: Edge) -> bool:
 
 
 def _is_proven(subject: Subject, edge: Edge, bad: list[Cell]) -> bool:
-    for _, good in subject.cells("good"):
-        if any(edge.is_passed(version) for version in _values(subject, edge.axis, good)) and any(
-            subject.matches(_with_axis(subject, edge.axis, good, cell)) for cell in bad
-        ):
+    for good in _beyond(subject, edge, subject.cells("good")):
+        if any(subject.matches(_with_axis(subject, edge.axis, good, cell)) for cell in bad):
             return True
     return _is_border(subject, edge, bad)
 
@@ -185,12 +191,18 @@ def _is_proven(subject: Subject, edge: Edge, bad: list[Cell]) -> bool:
 def _is_border(subject: Subject, edge: Edge, bad: list[Cell]) -> bool:
     """Whether another rule begins on the other side, so that nothing good can stand there."""
     others = [other for other in subject.others() if edge.axis in other.axes]
-    for there in (cell for other in others for _, cell in other.cells("bad")):
-        if any(edge.is_passed(version) for version in _values(subject, edge.axis, there)):
-            moved = [_with_axis(subject, edge.axis, cell, there) for cell in bad]
-            if any(not subject.matches(cell) and any(other.matches(cell) for other in others) for cell in moved):
-                return True
+    for there in (cell for other in others for cell in _beyond(subject, edge, other.cells("bad"))):
+        moved = [_with_axis(subject, edge.axis, cell, there) for cell in bad]
+        if any(not subject.matches(cell) and any(other.matches(cell) for other in others) for cell in moved):
+            return True
     return False
+
+
+def _beyond(subject: Subject, edge: Edge, cells: Iterable[tuple[Where, Cell]]) -> Iterator[Cell]:
+    """The cells that lie on the other side of an edge."""
+    for _, cell in cells:
+        if any(map(edge.is_passed, _values(subject, edge.axis, cell))):
+            yield cell
 
 
 def _values(subject: Subject, axis: str, cell: Cell) -> list[str]:

@@ -36,27 +36,33 @@ def remedies_without_effect(subject: Subject) -> Iterator[Complaint]:
         if not KINDS[remedy["kind"]].moves or remedy["at"] == "build":
             continue
         for where, cell in subject.cells("bad"):
-            cured = _cured(subject, remedy, cell)
-            if cured is None:
-                continue
-            verb = f"`{remedy['kind']}: {remedy.get('requirement') or remedy.get('package') or '...'}`"
-            if remedy["safety"] == "safe" and subject.matches(cured):
-                hint = "change what it installs, or say `safety: manual`"
-                message = f"after {verb} the rule still matches {describe(where, cell)}; {hint}"
+            for message in _faults(subject, remedy, cell, describe(where, cell)):
                 yield subject.complaint(("remedies", number), message)
-            for other in [] if _is_guess(subject, remedy) else _raised(subject, cell, cured):
-                hint = "bound the version that it installs, or say `when:` to offer it elsewhere"
-                message = f"{verb} raises the rule {other} in {describe(where, cell)}; {hint}"
-                yield subject.complaint(("remedies", number), message)
+
+
+def _faults(subject: Subject, remedy: Mapping[str, Any], cell: Cell, place: str) -> Iterator[str]:
+    """What is wrong with a remedy in one bad cell, in words."""
+    cured = _cured(subject, remedy, cell) if _is_offered(subject, remedy, cell) else None
+    if cured is None:
+        return
+    verb = f"`{remedy['kind']}: {remedy.get('requirement') or remedy.get('package') or '...'}`"
+    if remedy["safety"] == "safe" and subject.matches(cured):
+        hint = "change what it installs, or say `safety: manual`"
+        yield f"after {verb} the rule still matches {place}; {hint}"
+    for other in [] if _is_guess(subject, remedy) else _raised(subject, cell, cured):
+        hint = "bound the version that it installs, or say `when:` to offer it elsewhere"
+        yield f"{verb} raises the rule {other} in {place}; {hint}"
+
+
+def _is_offered(subject: Subject, remedy: Mapping[str, Any], cell: Cell) -> bool:
+    if "when" not in remedy:
+        return True
+    only = subject.rule.replace(when=remedy["when"], consumers={}, remedies=[])
+    return bool(matched(compile_rule(only, subject.vocabulary)["match"], cell, subject.vocabulary))
 
 
 def _cured(subject: Subject, remedy: Mapping[str, Any], cell: Cell) -> Cell | None:
-    """The cell after a remedy, or ``None`` where the remedy is not offered in it."""
-    if "when" in remedy:
-        only = subject.rule.replace(when=remedy["when"], consumers={}, remedies=[])
-        match = compile_rule(only, subject.vocabulary)["match"]
-        if not matched(match, cell, subject.vocabulary):
-            return None
+    """The cell after a remedy, or ``None`` where no consumer in it has a release that the remedy could name."""
     cured: dict[str, Any] | None = None
     for match_ in subject.matches(cell):
         texts = remedy.get("requirements") or [remedy.get("requirement", "")]

@@ -21,7 +21,7 @@ from envdoctor.probes import releases as index
 from envdoctor.probes.wheel_files import members
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 
     from envdoctor.linker.index_files import File
 
@@ -124,20 +124,23 @@ def intervals(releases: Sequence[tuple[str, set[str]]]) -> dict[str, list[str]]:
 
 def _life(name: str, releases: Sequence[set[str]]) -> str:
     """The releases that have a name, or nothing where none that has its scope lacks it."""
-    scope = name.rpartition(":")[0] if ":" in name else name.rpartition(".")[0]
-    anything = f"{scope}:*" if ":" in name else f"{scope}.*"
-    top = "." not in name
-    states = [name in names or anything in names for names in releases]
-    told = [top or scope in names or name in names for names in releases]
+    sign = ":" if ":" in name else "."
+    scope = name.rpartition(sign)[0]
+    states = [name in names or f"{scope}{sign}*" in names for names in releases]
+    told = ["." not in name or scope in names or name in names for names in releases]
     if all(state or not known for state, known in zip(states, told)):
         return ""
-    text, at = [], 0
+    return ",".join(_spans(states))
+
+
+def _spans(states: Sequence[bool]) -> Iterator[str]:
+    """The positions of those that hold, as ``4-17``; the last span has no end where it goes on to the last."""
+    at = 0
     for state, group in itertools.groupby(states):
-        length = len(list(group))
+        after = at + len(list(group))
         if state:
-            text.append(f"{at}-{at + length - 1 if at + length < len(states) else ''}")
-        at += length
-    return ",".join(text)
+            yield f"{at}-{after - 1 if after < len(states) else ''}"
+        at = after
 
 
 def history(name: str, say: Callable[[str], None], most: int = MOST_RELEASES) -> dict[str, Any]:

@@ -172,12 +172,16 @@ def _unfit(patch: Patch, narrowed: list[Any]) -> str | None:
         return NARROWS_NOTHING
     if not names or any(re.search(r"[*?\[]", name) for name in names):
         return NOT_ONE_PACKAGE
-    platforms = [one for key in ("subdir", "subdir_in", "subdir_eq") for one in _listed(condition.get(key))]
-    if [one for one in platforms if one != "noarch"] or any(key.startswith("not_subdir") for key in condition):
+    if _is_of_some_platforms(condition):
         return SOME_PLATFORMS
     if any(key.startswith("not_version") for key in condition) or _releases(condition) == "?":
         return ANOTHER_CONDITION
     return None
+
+
+def _is_of_some_platforms(condition: Mapping[str, Any]) -> bool:
+    stated = [one for key in ("subdir", "subdir_in", "subdir_eq") for one in _listed(condition.get(key))]
+    return any(one != "noarch" for one in stated) or any(key.startswith("not_subdir") for key in condition)
 
 
 def named(patch: Patch) -> list[str]:
@@ -216,16 +220,23 @@ def _narrowed(action: Mapping[str, Any]) -> Iterator[tuple[str, list[str | None]
     """The dependencies that an action narrows or adds, each with what is bad of them; ``None`` for what is no range."""
     for verb in _NARROWING:
         value = action.get(verb)
-        if verb == "tighten_depends" and isinstance(value, dict) and "name" in value:
+        if verb.startswith("add"):
+            yield from _added(_listed(value), is_needed=verb == "add_depends")
+        elif not isinstance(value, dict):
+            continue
+        elif verb == "tighten_depends" and "name" in value:
             upper = value.get("upper_bound")
             yield str(value["name"]), [_beyond(f"<{upper}") if upper else None]
-        elif verb.startswith("replace") and isinstance(value, dict) and {"old", "new"} <= value.keys():
+        elif verb.startswith("replace") and {"old", "new"} <= value.keys():
             yield from _replaced(str(value["old"]), str(value["new"]))
-        elif verb.startswith("add"):
-            for text in _listed(value):
-                name, clauses = _parsed(text)
-                wanted: list[str | None] = [_beyond(one) for one in clauses]
-                yield name, wanted or [ABSENT if verb == "add_depends" and " " not in text.strip() else None]
+
+
+def _added(texts: list[str], *, is_needed: bool) -> Iterator[tuple[str, list[str | None]]]:
+    """Dependencies that are new; without one that ``is_needed`` and names no versions, its absence is bad."""
+    for text in texts:
+        name, clauses = _parsed(text)
+        wanted = [_beyond(one) for one in clauses]
+        yield name, wanted or [ABSENT if is_needed and " " not in text.strip() else None]
 
 
 def _replaced(old: str, new: str) -> Iterator[tuple[str, list[str | None]]]:

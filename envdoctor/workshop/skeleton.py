@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from envdoctor.errors import RuleError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
 _TEMPLATE = """\
 # One rule, one file. Replace every TODO, then: envdoctor rules lint {file}
@@ -81,20 +81,27 @@ def from_traceback(error_text: Any, installed: Mapping[str, str | None]) -> dict
     last = failures[-1]
     versions = {**{name: version for name, version in installed.items() if version}, **error_text.versions}
     found = {"python": error_text.python or _UNKNOWN["python"], "todo": "    # TODO: measure"}
-    name = last.exception.rpartition(".")[2]
-    message = " ".join(last.message.split())[:_MESSAGE]
     place = _innermost(last)
-    inside = f", in: {place}" if place else ""
-    pattern = _quoted(re.escape(message).replace("\\ ", " ").replace("\\-", "-").replace("\\'", "'"))
-    found["symptom"] = f"{{raises: {name}, message: {pattern}{inside}}}  # TODO: keep what is the same everywhere"
-    found["raises"] = _quoted(f"{name}: {message}".rstrip(": "))
+    found.update(_failure(last, place))
     named = [one for one in _on_the_way(last, versions) if one in versions][:_MOST]
     if named:
-        found["when"] = ", ".join(f'{one}: "<={versions[one]}"' for one in named)
-        found["bad"] = found["good"] = ", ".join(f'{one}: "{versions[one]}"' for one in named)
-        found["first"] = named[0]
-        found["module"] = place or named[0].replace("-", "_")
+        found.update(when=_versions(named, "<=", versions), first=named[0], module=place or named[0].replace("-", "_"))
+        found["bad"] = found["good"] = _versions(named, "", versions)
     return found
+
+
+def _versions(names: Sequence[str], sign: str, versions: Mapping[str, str]) -> str:
+    return ", ".join(f'{one}: "{sign}{versions[one]}"' for one in names)
+
+
+def _failure(failure: Any, place: str | None) -> dict[str, str]:
+    """The symptom, and what a bad cell raises, by the last line of a failure."""
+    name = failure.exception.rpartition(".")[2]
+    message = " ".join(failure.message.split())[:_MESSAGE]
+    inside = f", in: {place}" if place else ""
+    pattern = _quoted(re.escape(message).replace("\\ ", " ").replace("\\-", "-").replace("\\'", "'"))
+    symptom = f"{{raises: {name}, message: {pattern}{inside}}}  # TODO: keep what is the same everywhere"
+    return {"symptom": symptom, "raises": _quoted(f"{name}: {message}".rstrip(": "))}
 
 
 def _innermost(failure: Any) -> str | None:

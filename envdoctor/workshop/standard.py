@@ -109,16 +109,21 @@ def declared(body: Iterable[ast.stmt], version: tuple[int, ...], system: str, pr
         if isinstance(node, ast.If):
             chosen = node.body if _holds(node.test, version, system) else node.orelse
             yield from declared(chosen, version, system, prefix)
-        elif isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
-            yield prefix + node.name
-            if isinstance(node, ast.ClassDef) and not prefix:
-                yield from declared(node.body, version, system, node.name + ".")
-        elif isinstance(node, (ast.Import, ast.ImportFrom)):
-            yield from (prefix + alias.asname for alias in node.names if alias.asname)
-        elif isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name):
-            yield prefix + node.target.id
-        elif isinstance(node, ast.Assign):
-            yield from (prefix + one.id for one in node.targets if isinstance(one, ast.Name))
+            continue
+        yield from (prefix + name for name in _bound(node))
+        if isinstance(node, ast.ClassDef) and not prefix:
+            yield from declared(node.body, version, system, node.name + ".")
+
+
+def _bound(node: ast.stmt) -> Iterator[str]:
+    """The names that one statement of a stub binds; an import declares what it gives a name alone."""
+    if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+        yield node.name
+    elif isinstance(node, (ast.Import, ast.ImportFrom)):
+        yield from (alias.asname for alias in node.names if alias.asname)
+    elif isinstance(node, (ast.AnnAssign, ast.Assign)):
+        targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+        yield from (one.id for one in targets if isinstance(one, ast.Name))
 
 
 def _holds(test: ast.expr, version: tuple[int, ...], system: str) -> bool:

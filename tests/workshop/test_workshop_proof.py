@@ -14,9 +14,10 @@ import pytest
 from conftest import environment, run, run_envdoctor
 from workshop.laboratory import PYTHON, laboratory, wheel
 
+from envdoctor.errors import EnvdoctorError
 from envdoctor.rulebase import record
 from envdoctor.rulebase.syntax import load_vocabulary, read_rules
-from envdoctor.workshop.proof import sandbox
+from envdoctor.workshop.proof import build, processes, runner, sandbox
 from envdoctor.workshop.proof.judge import judge
 from envdoctor.workshop.proof.trials import Place, Trial
 
@@ -220,6 +221,39 @@ def test_trials_leave_nothing_behind_and_clear_up_after_a_killed_runner(lab):
     left.mkdir(parents=True)
     assert lab("verify").returncode == 0
     assert os.listdir(lab.cache / "lab") == []
+
+
+def test_a_cache_that_cannot_be_written_to_is_told_and_what_was_proven_stays(lab):
+    state(lab)
+    assert lab("verify").returncode == 0
+    proof = lab.proof.read_text()
+    (lab.cache / "lab").rmdir()
+    (lab.cache / "lab").write_text("no directory")
+    refused = lab("verify", "--again")
+    assert refused.returncode == 4
+    assert refused.stderr.splitlines()[-1] == (
+        f"envdoctor: a trial could not be written to {lab.cache / 'lab'}: File exists; free space there, or name "
+        "another cache directory with XDG_CACHE_HOME. What is done is kept: the same command goes on with the rest"
+    )
+    assert lab.proof.read_text() == proof
+    assert lab("verify", "--again", XDG_CACHE_HOME=str(lab.cache.parent / "other")).returncode == 0
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="no device here is always full")
+def test_what_an_installer_cannot_write_to_a_full_disk_is_no_result(tmp_path):
+    program = [sys.executable, "-c", "open('/dev/full', 'wb', 0).write(b'x')"]
+    with pytest.raises(EnvdoctorError, match="free space there"), build.writing("a trial", "somewhere"):
+        build._started(program, str(tmp_path / "place"), {})
+
+
+def test_what_was_run_before_a_disk_refused_is_given(monkeypatch):
+    monkeypatch.setenv("ENVDOCTOR_PYTHONS", sys.executable)
+    fits = Trial(rule="any", name="good 1", kind="good", place=Place(python=PYTHON), script="pass")
+    refused, later = fits.replace(files={"n" * 300: ""}), fits.replace(script="pass # later")
+    given = []
+    with processes.stoppable(), pytest.raises(EnvdoctorError, match="File name too long"):
+        given.extend(runner.local_pool(1, offline=True)([fits, refused, later]))
+    assert [(trial, told["outcome"]) for trial, told in given] == [(fits, "passed")]
 
 
 def test_two_runners_on_one_cache_agree(lab, links):

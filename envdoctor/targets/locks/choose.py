@@ -49,13 +49,18 @@ def _one(name: str, candidates: Sequence[Entry]) -> tuple[Distribution, str | No
     first = pool[0]
     if not pinned:
         return _found(first, None), first.reason or f"{first.where}: no version of {name} is stated"
+    missing = "extras or groups" if certain else _missing(pool)
+    undecided, versions = _open(pool, pinned)
+    return undecided, f"{first.where}: {name} may be {versions}; that depends on {missing}"
+
+
+def _open(pool: Sequence[Entry], pinned: dict[str, Entry]) -> tuple[Distribution, str]:
+    """A distribution of several versions that it may have, and their names with where they stand."""
     ordered = list(reversed(list(pinned.values())))
     versions = ", ".join(f"{entry.version} ({entry.where})" for entry in ordered[:_SHOWN])
     versions += f" and {len(ordered) - _SHOWN} more" if len(ordered) > _SHOWN else ""
-    missing = "extras or groups" if certain else _missing(pool)
     named = [*ordered, *[entry for entry in pool if entry.version is None][:1]]
-    undecided: Distribution = _found(first, None).replace(candidates=[_found(one, one.version) for one in named])
-    return undecided, f"{first.where}: {name} may be {versions}; that depends on {missing}"
+    return _found(pool[0], None).replace(candidates=[_found(one, one.version) for one in named]), versions
 
 
 def _found(entry: Entry, version: str | None) -> Distribution:

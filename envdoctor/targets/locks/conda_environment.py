@@ -21,14 +21,10 @@ def read(source: Source, stated: Stated) -> Contents:
     if not isinstance(data, dict) or not isinstance(data.get("dependencies"), list):
         raise malformed(source, "as a conda environment: it has no list of 'dependencies'")
     written = [item for item in data["dependencies"] if isinstance(item, str)]
-    python = next((found for found in map(python_of, written) if found), None)
+    python = next(filter(None, map(python_of, written)), None)
     builds, entries, notes = _conda(source, written)
     lines = Lines(stated.replace(python_version=stated.python_version or python).markers())
-    for item in data["dependencies"]:
-        if isinstance(item, dict):
-            _pip(source, item, lines)
-        elif not isinstance(item, str):
-            notes.append(note(f"{source.path}: a dependency that is neither a text nor 'pip:' was left out"))
+    notes += _sections(source, data["dependencies"], lines)
     of_pip = lines.entries()
     entries += of_pip
     exported = builds and all(entry.version for entry in entries)
@@ -62,6 +58,17 @@ def _conda(source: Source, written: list[Any]) -> tuple[bool, list[Entry], list[
         reason = None if version else f"{where}: {item.strip()[:80]} is not pinned"
         entries.append(Entry(name=name, version=version, where=where, reason=reason))
     return builds, entries, notes
+
+
+def _sections(source: Source, listed: list[Any], lines: Lines) -> list[UnknownFact]:
+    """Feed the sections of pip's requirements; gives a note for each dependency that is of no known form."""
+    notes = []
+    for item in listed:
+        if isinstance(item, dict):
+            _pip(source, item, lines)
+        elif not isinstance(item, str):
+            notes.append(note(f"{source.path}: a dependency that is neither a text nor 'pip:' was left out"))
+    return notes
 
 
 def _pip(source: Source, section: dict[str, Any], lines: Lines) -> None:

@@ -30,17 +30,23 @@ def read(source: Source, stated: Stated) -> Contents:
     version = text(data.get("version"))
     if version != _KNOWN_VERSION:
         notes.append(note(f"{source.path}: version {str(version)[:40]!a} of the format is not known; it was read as 1"))
-    pythons = {entry.version for entry in entries if entry.name == "python" and entry.verdict.holds is not False}
+    of_pip = [package for package in found if package.get("manager") == "pip"]
     return Contents(
         entries=[entry for entry in entries if entry.name != "python"],
-        python=conda.python_of(f"python=={pythons.pop()}") if len(pythons) == 1 else None,
+        python=_python(entries),
         platform=system,
         machine=machine,
         target={"lock_version": version, "platforms": platforms},
-        of_pip=frozenset(name_of(one["name"]) or "" for one in found if one.get("manager") == "pip"),
-        complete=all(package.get("manager") == "pip" for package in found),
+        of_pip=frozenset(filter(None, (name_of(package["name"]) for package in of_pip))),
+        complete=len(of_pip) == len(found),
         notes=notes,
     )
+
+
+def _python(entries: list[Entry]) -> str | None:
+    """The version of the one Python that the markers allow."""
+    pythons = {entry.version for entry in entries if entry.name == "python" and entry.verdict.holds is not False}
+    return conda.python_of(f"python=={pythons.pop()}") if len(pythons) == 1 else None
 
 
 def _packages(source: Source, listed: list[Any]) -> tuple[list[yamltree.Mapping], list[UnknownFact]]:

@@ -80,20 +80,23 @@ class Lines:
                 f"{source.path} has more than {LINES:,} lines, which no environment needs: give another file"
             )
         editable, where = _EDITABLE.fullmatch(line), source.at(number)
-        if line.startswith("-") and editable is None:
-            return
-        options = _OPTIONS.search(line) if editable is None else None
-        hashed = options is not None and "--hash" in line[options.start() :]
         if editable:
             entry = self._located(editable[1].strip("\"'"), where, complete=locked)
-        else:
-            entry = self._entry(line[: options.start()] if options else line, where)
-        if entry is None or entry.verdict.holds is False:
-            self.nameless += entry is None and not constraint
-            return
-        (self._constraints if constraint else self._required).append(entry)
-        if not constraint and not (editable and locked):
-            self.complete = self.complete and entry.version is not None and (locked or hashed)
+            self._take(entry, constraint=constraint, complete=locked)
+        elif not line.startswith("-"):
+            options = _OPTIONS.search(line)
+            written, rest = (line[: options.start()], line[options.start() :]) if options else (line, "")
+            entry = self._entry(written, where)
+            exact = entry is not None and entry.version is not None
+            self._take(entry, constraint=constraint, complete=exact and (locked or "--hash" in rest))
+
+    def _take(self, entry: Entry | None, *, constraint: bool, complete: bool) -> None:
+        """Keep an entry that the markers allow; ``complete`` says that with it all of its requirements are stated."""
+        if entry is None:
+            self.nameless += not constraint
+        elif entry.verdict.holds is not False:
+            (self._constraints if constraint else self._required).append(entry)
+            self.complete = self.complete and (complete or constraint)
 
     def _entry(self, line: str, where: str) -> Entry | None:
         written = line.strip().strip("\"'") if line[:1] in "\"'" else line.strip()
@@ -106,13 +109,15 @@ class Lines:
             return self._unread(written, where)
         self.read += 1
         name = name_of(requirement.name) or ""
-        verdict = self._markers.holds(marker)
-        named = version_in_name(requirement.url) if requirement.url else None
-        version = _pin(requirement) if requirement.url is None else named[1] if named and named[0] == name else None
-        what = "comes from an address that states no version" if requirement.url else "is not pinned"
-        shown = name if requirement.url else f"{requirement.name}{specifier}"
-        reason = None if version else f"{where}: {shown[:_SHOWN]} {what}"
-        return Entry(name=name, version=version, where=where, verdict=verdict, reason=reason)
+        if requirement.url:
+            named = version_in_name(requirement.url)
+            version = named[1] if named and named[0] == name else None
+            said = f"{name[:_SHOWN]} comes from an address that states no version"
+        else:
+            version = _pin(requirement)
+            said = f"{requirement.name}{specifier}"[:_SHOWN] + " is not pinned"
+        reason = None if version else f"{where}: {said}"
+        return Entry(name=name, version=version, where=where, verdict=self._markers.holds(marker), reason=reason)
 
     def _located(self, written: str, where: str, *, complete: bool) -> Entry | None:
         """A line that is an address or a path: the file's name or ``#egg=`` says what it is.

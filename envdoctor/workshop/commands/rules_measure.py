@@ -11,12 +11,12 @@ from envdoctor.workshop.commands.chosen import parser_for_trials, rules_of
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from envdoctor.commands.options import Parser
     from envdoctor.rulebase.syntax import Rule
     from envdoctor.workshop.proof.bisect import Edge
-    from envdoctor.workshop.proof.matrix import Axis
+    from envdoctor.workshop.proof.matrix import Axis, Grid
     from envdoctor.workshop.proof.trials import Trial
 
 
@@ -88,11 +88,13 @@ def _results(planned: Sequence[Trial], options: argparse.Namespace) -> dict[str,
     progress = Progress(len(todo))
     with processes.stoppable() as interruption:
         pool = runner.local_pool(options.jobs, offline=options.offline, begin=progress.begin)
-        for trial, told in pool(todo):
-            runner.remember(trial, told)
-            found[trial.key()] = told
-            progress.end(trial, seconds=told["seconds"])
-    progress.clear()
+        try:
+            for trial, told in pool(todo):
+                runner.remember(trial, told)
+                found[trial.key()] = told
+                progress.end(trial, seconds=told["seconds"])
+        finally:
+            progress.clear()
     if interruption.number:
         raise KeyboardInterrupt
     return found
@@ -128,16 +130,10 @@ def _edge_lines(edge: Edge) -> Iterator[str]:
 def matrix(options: argparse.Namespace) -> int:
     """Run ``envdoctor rules matrix``."""
     from envdoctor.workshop.proof import matrix as grids
-    from envdoctor.workshop.proof import picture
-    from envdoctor.workshop.proof.trials import plan
 
-    ending = os.path.splitext(options.output or "")[1]
-    if options.output and ending not in picture.FORMS:
-        raise UsageError(f"{options.output} is no kind of picture: give it the ending {', '.join(picture.FORMS)}")
+    draw = _form(options.output)
     rule, vocabulary = _rule(options)
-    base = next((one for one in plan(rule, vocabulary, ()) if not (one.recorded or one.unbuildable)), None)
-    if base is None:
-        raise UsageError(f"{rule.id} has no cell that can be built here")
+    base = _built(rule, vocabulary)
     if options.script:
         base = base.replace(script=_script(options.script))
     rows = _axis(options.down or _first(rule, base), options)
@@ -147,8 +143,30 @@ def matrix(options: argparse.Namespace) -> int:
     squares = [[grids.square(told[one.key()]) for one in row] for row in planned]
     title = f"{rule.id}: {rows.name} and {'Python' if columns.name == 'python' else columns.name}"
     grid = grids.Grid(title=title, rows=rows, columns=columns, squares=squares)
-    write(picture.FORMS[ending](grid) if options.output else picture.text(grid), options.output)
+    write(draw(grid), options.output)
     return 0
+
+
+def _form(output: str | None) -> Callable[[Grid], str]:
+    """What draws a grid: by the ending of a file's name, as text where there is none."""
+    from envdoctor.workshop.proof import picture
+
+    if not output:
+        return picture.text
+    ending = os.path.splitext(output)[1]
+    if ending not in picture.FORMS:
+        raise UsageError(f"{output} is no kind of picture: give it the ending {', '.join(picture.FORMS)}")
+    return picture.FORMS[ending]
+
+
+def _built(rule: Rule, vocabulary: Mapping[str, Any]) -> Trial:
+    """The first trial of a rule that can be built here."""
+    from envdoctor.workshop.proof.trials import plan
+
+    for trial in plan(rule, vocabulary, ()):
+        if not (trial.recorded or trial.unbuildable):
+            return trial
+    raise UsageError(f"{rule.id} has no cell that can be built here")
 
 
 def _script(path: str) -> str:

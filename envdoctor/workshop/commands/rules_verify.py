@@ -66,11 +66,13 @@ def run(options: argparse.Namespace) -> int:
     where = ("ray", options.ray) if options.ray else ("local", options.jobs)
     with processes.stoppable() as interruption:
         pool = pools.pool(*where, offline=options.offline, begin=progress.begin)
-        for verified in work.verify(pool, progress.end):
+        try:
+            for verified in work.verify(pool, progress.end):
+                progress.clear()
+                _tell(verified)
+                done.append(verified)
+        finally:
             progress.clear()
-            _tell(verified)
-            done.append(verified)
-    progress.clear()
     if options.ray:
         say(f"on {len(getattr(pool, 'nodes', ()))} nodes of the cluster")
     _up_to_date(options, [one.rule for one in done], vocabulary)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from typing import TYPE_CHECKING, Any
 
 from packaging.specifiers import SpecifierSet
@@ -32,6 +33,10 @@ class Pair(Record):
     good: Trial
     between: Sequence[str]
 
+    def is_upwards(self) -> bool:
+        """Whether the good version is the later one."""
+        return Version(_value(self.bad, self.axis)) < Version(_value(self.good, self.axis))
+
 
 class Step(Record):
     """What one version on the way showed."""
@@ -56,19 +61,23 @@ def pairs(
 ) -> list[Pair]:
     """The pairs of trials to walk between: for each axis and direction the two that stand nearest to each other."""
     best: dict[tuple[str, bool, str], Pair] = {}
-    bad = [trial for trial in planned if trial.kind == "bad" and not _idle(trial)]
-    good = [trial for trial in planned if trial.kind == "good" and not _idle(trial)]
-    for one in bad:
-        for other in good:
-            axis = _axis(one, other)
-            if axis is None or one.consumer != other.consumer:
-                continue
-            known = list(pythons) if axis == PYTHON else releases(axis)
-            pair = _between(axis, one, other, known or ())
-            key = (axis, Version(_value(one, axis)) < Version(_value(other, axis)), one.consumer or "")
-            if key not in best or len(pair.between) < len(best[key].between):
-                best[key] = pair
+    for axis, bad, good in _comparable(planned):
+        known = pythons if axis == PYTHON else releases(axis) or ()
+        pair = _between(axis, bad, good, known)
+        key = (axis, pair.is_upwards(), bad.consumer or "")
+        if key not in best or len(pair.between) < len(best[key].between):
+            best[key] = pair
     return [best[key] for key in sorted(best)]
+
+
+def _comparable(planned: Sequence[Trial]) -> Iterator[tuple[str, Trial, Trial]]:
+    """Each bad and good trial of one consumer that differ on one axis alone, after that axis."""
+    tried = [trial for trial in planned if not _idle(trial)]
+    for bad, good in itertools.product(tried, tried):
+        if (bad.kind, good.kind) == ("bad", "good") and bad.consumer == good.consumer:
+            axis = _axis(bad, good)
+            if axis is not None:
+                yield axis, bad, good
 
 
 def _idle(trial: Trial) -> bool:
@@ -158,10 +167,6 @@ def _outwards(low: int, high: int) -> Iterator[int]:
 def edge(pair: Pair, steps: Sequence[Step], rule: Rule) -> Edge:
     """What the steps measured, and where the rule states something else."""
     worked = [one for one in steps if one.outcome != UNBUILT]
-    last = next((one for one, after in zip(worked, worked[1:]) if one.outcome == BAD and after.outcome == GOOD), None)
-    upwards = Version(_value(pair.bad, pair.axis)) < Version(_value(pair.good, pair.axis))
-    first = worked[worked.index(last) + 1] if last else None
-    proposed = "no edge" if last is None or first is None else f"<{first.version}" if upwards else f">={last.version}"
     stated = list(_stated(rule, pair))
     wrong = [
         f"{one.version} {one.outcome}, but the rule says {'bad' if _inside(one.version, stated) else 'good'}"
@@ -170,7 +175,15 @@ def edge(pair: Pair, steps: Sequence[Step], rule: Rule) -> Edge:
     ]
     others = [text for text in pair.bad.place.install if text.partition("==")[0] != pair.axis]
     place = [*([] if pair.axis == PYTHON else [f"Python {pair.bad.place.python}"]), *others]
-    return Edge(axis=pair.axis, place=", ".join(place), steps=steps, proposed=proposed, wrong=wrong)
+    return Edge(axis=pair.axis, place=", ".join(place), steps=steps, proposed=_proposed(pair, worked), wrong=wrong)
+
+
+def _proposed(pair: Pair, worked: Sequence[Step]) -> str:
+    """The range that fails, by the first good version that follows a bad one."""
+    for last, first in zip(worked, worked[1:]):
+        if (last.outcome, first.outcome) == (BAD, GOOD):
+            return f"<{first.version}" if pair.is_upwards() else f">={last.version}"
+    return "no edge"
 
 
 def _stated(rule: Rule, pair: Pair) -> Iterator[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import functools
 import os
 import re
@@ -12,7 +13,7 @@ import tempfile
 import time
 from typing import TYPE_CHECKING, Any
 
-from envdoctor.errors import RuleError
+from envdoctor.errors import EnvdoctorError, RuleError
 from envdoctor.model import Remedy
 from envdoctor.probes import cache
 from envdoctor.remedies.commands import with_command
@@ -65,10 +66,10 @@ def run_trial(trial: Trial, *, offline: bool = False) -> dict[str, Any]:
     The answer has ``outcome`` (``passed``, ``failed``, ``timeout`` or ``unbuilt``), ``output`` (its end), ``signal``,
     ``python`` (the whole version), ``installed`` (``name==version``), ``reason`` (of ``unbuilt``), ``seconds``,
     ``isolated`` and, where the environment was examined, the ``findings``. Nothing of the trial is left on disk.
-    Raises :class:`~processes.StoppedError`.
+    Raises :class:`~processes.StoppedError`, and :class:`EnvdoctorError` where this machine has no room for it.
     """
     start = time.monotonic()
-    with _directory() as top:
+    with writing("a trial", os.path.join(cache.directory(), "lab")), _directory() as top:
         try:
             told = _run(trial, top, offline=offline)
         except UnbuiltError as error:
@@ -77,6 +78,18 @@ def run_trial(trial: Trial, *, offline: bool = False) -> dict[str, Any]:
     for finding in told.get("findings", ()):
         finding.update({name: _tidy(text, top) for name, text in finding.items()})
     return {**told, "seconds": round(time.monotonic() - start, 2)}
+
+
+@contextlib.contextmanager
+def writing(what: str, place: str) -> Iterator[None]:
+    """Turn what the machine refuses meanwhile into an :class:`EnvdoctorError` that says what to do about it."""
+    try:
+        yield
+    except OSError as error:
+        raise EnvdoctorError(
+            f"{what} could not be written to {place}: {error.strerror or error}; free space there, or name another "
+            "cache directory with XDG_CACHE_HOME. What is done is kept: the same command goes on with the rest"
+        ) from error
 
 
 def _tidy(said: str, top: str) -> str:
@@ -230,7 +243,9 @@ def _started(command: Sequence[str], directory: str, own: Mapping[str, str]) -> 
         raise UnbuiltError(f"installing took longer than {SECONDS} seconds")
     if status:
         with open(log, encoding="utf-8", errors="replace") as file:
-            raise UnbuiltError(_because(file.read()))
+            said = file.read()
+        full = os.strerror(errno.ENOSPC)
+        raise OSError(errno.ENOSPC, full, directory) if full in said else UnbuiltError(_because(said))
 
 
 def _because(said: str) -> str:

@@ -67,15 +67,21 @@ def local_pool(jobs: int, *, offline: bool, begin: Callable[[Trial], None] | Non
         build.uv()  # looking for it is not for several threads at once
         executor = concurrent.futures.ThreadPoolExecutor(jobs)
         waiting = {executor.submit(one, trial): trial for trial in planned}
+        refused = None
         try:
             for done in concurrent.futures.as_completed(waiting):
-                if not isinstance(done.exception(), processes.StoppedError):
+                if done.exception() is None:
                     yield waiting[done], done.result()
+                elif not isinstance(done.exception(), processes.StoppedError):
+                    refused = refused or done.exception()
+                    processes.stop()  # and what is done by now is given all the same
         except BaseException:
             processes.stop()
             raise
         finally:
             executor.shutdown(wait=True, cancel_futures=True)
+        if refused is not None:
+            raise refused
 
     return run
 
@@ -159,9 +165,9 @@ class Run:
         found = record.document(rule, self.vocabulary, rows, tools())
         path = proof_of(rule.path)
         if planned and not self.partial:
-            with open(path + ".new", "w", encoding="utf-8") as file:
-                file.write(record.dump(found))
-            os.replace(path + ".new", path)
+            with build.writing("a proof", path):
+                build.write(path + ".new", record.dump(found))
+                os.replace(path + ".new", path)
         status = record.status(rule, self.vocabulary, {**found, "edited": False})
         return Verified(rule=rule, status=status, trials=rows, ran=self.ran[name])
 

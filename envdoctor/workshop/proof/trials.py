@@ -115,16 +115,10 @@ def plan(rule: Rule, vocabulary: Mapping[str, Any], pythons: Sequence[str]) -> l
 
 
 def _of_cell(rule: Rule, kind: str, name: str, cell: Cell) -> Iterator[Trial]:
-    packages = cell.get("packages", {})
-    consumers: list[str | None] = [None]
-    if rule.proof["each"]:
-        consumers = [one for one in rule.consumers if one in packages]
-    if kind == "bad":  # another one may stand beside it that works
-        consumers = [one for one in consumers if one is None or _within(packages[one], rule.consumers[one]["bad"])]
-    consumers = consumers or list(rule.consumers)
+    consumers = _consumers(rule, kind, cell)
+    writer = cell.get("writer")
     for consumer in consumers:
         names = {"consumer": consumer, "module": rule.consumers[consumer]["module"]} if consumer else {}
-        writer = cell.get("writer")
         yield Trial(
             rule=rule.id,
             name=f"{name}: {consumer}" if consumer and len(consumers) > 1 else name,
@@ -144,6 +138,17 @@ def _of_cell(rule: Rule, kind: str, name: str, cell: Cell) -> Iterator[Trial]:
             recorded=cell.get("recorded"),
             unbuildable=_unbuildable(rule, cell),
         )
+
+
+def _consumers(rule: Rule, kind: str, cell: Cell) -> Sequence[str | None]:
+    """The consumers that a cell is tried with, each by itself; ``None`` is one try with whatever it has."""
+    if not rule.proof["each"]:
+        return [None]
+    packages = cell.get("packages", {})
+    present = [one for one in rule.consumers if one in packages]
+    if kind == "bad":  # another one may stand beside it that works
+        present = [one for one in present if _within(packages[one], rule.consumers[one]["bad"])]
+    return present or list(rule.consumers)
 
 
 def _within(version: str, specifier: str) -> bool:
@@ -208,23 +213,29 @@ def _remedied(
     matches = matched(compiled["match"], cell, vocabulary)
     names = [one.names for one in matches if trial.consumer in {None, one.consumer}]
     names += [trial.finding] if trial.finding else []
-    for remedy in rule.remedies:
-        if remedy["safety"] != "safe" or not KINDS[remedy["kind"]].typed or not names:
-            continue
-        if remedy["at"] == "build" and not trial.installs:
-            continue
-        if "when" in remedy:
-            only = compile_rule(rule.replace(when=remedy["when"], consumers={}, remedies=[]), vocabulary)
-            if not matched(only["match"], cell, vocabulary):
-                continue
-        applied = _apply(remedy, names[0], trial, compiled.get("kin"), pythons)
-        if applied is not None:
-            yield applied
+    for remedy in rule.remedies if names else ():
+        if _is_tried(rule, remedy, vocabulary, cell, trial):
+            applied = _apply(remedy, names[0], trial, compiled.get("kin"), pythons)
+            if applied is not None:
+                yield applied
+
+
+def _is_tried(rule: Rule, remedy: Mapping[str, Any], vocabulary: Mapping[str, Any], cell: Cell, trial: Trial) -> bool:
+    """Whether a remedy is a safe one, can be typed, and is offered in a cell."""
+    if remedy["safety"] != "safe" or not KINDS[remedy["kind"]].typed:
+        return False
+    if remedy["at"] == "build" and not trial.installs:
+        return False
+    if "when" not in remedy:
+        return True
+    only = compile_rule(rule.replace(when=remedy["when"], consumers={}, remedies=[]), vocabulary)
+    return bool(matched(only["match"], cell, vocabulary))
 
 
 def _apply(
     remedy: Mapping[str, Any], names: Mapping[str, str], trial: Trial, kin: Any, pythons: Sequence[str]
 ) -> Trial | None:
+    """The trial with a remedy applied; ``None`` where it asks for a release that works and none is known."""
     texts = remedy.get("requirements") or list(filter(None, [remedy.get("requirement")]))
     if any("{works}" in text for text in texts) and not names.get("works"):
         return None
@@ -233,24 +244,28 @@ def _apply(
     if kin is not None:
         stated = {"requirements": wanted, "packages": removed}
         wanted, removed = fitted(stated, kin, map(name_of, trial.place.install)).values()
-    where = " where it is built" if remedy["at"] == "build" else ""
-    label = f"{trial.name}, then {remedy['kind']} {' '.join([*removed, *wanted]) or remedy.get('name', '')}{where}"
-    changed: Trial = trial.replace(name=label, kind="remedy", raises=None)
+    changed: Trial = trial.replace(name=_named(trial, remedy, [*removed, *wanted]), kind="remedy", raises=None)
     if "env" in KINDS[remedy["kind"]].changes:
         changed = changed.replace(env={**trial.env, remedy["name"]: fill(str(remedy["to"]), names)})
-    place = _other_python(trial.place, wanted, pythons)
-    if place is None:
-        changed = changed.replace(unbuildable=f"no interpreter here satisfies {' '.join(wanted)}")
-    else:
-        changed = changed.replace(place=place)
-    wanted = [text for text in wanted if not _is_python(text)]
+    others = [text for text in wanted if not _is_python(text)]
+    return _installed(_on_python(changed, wanted, pythons), remedy, others, removed)
+
+
+def _named(trial: Trial, remedy: Mapping[str, Any], words: Sequence[str]) -> str:
+    where = " where it is built" if remedy["at"] == "build" else ""
+    return f"{trial.name}, then {remedy['kind']} {' '.join(words) or remedy.get('name', '')}{where}"
+
+
+def _installed(trial: Trial, remedy: Mapping[str, Any], wanted: Sequence[str], removed: Sequence[str]) -> Trial:
+    """The trial with what a remedy wants and removes: where it is built, in what it installs, or by a command."""
     if remedy["at"] == "build":
-        return changed.replace(constraints=wanted)  # type: ignore[no-any-return]
+        return trial.replace(constraints=wanted)  # type: ignore[no-any-return]
     if trial.installs:
-        return _installed_instead(changed, wanted, removed)
-    verb = verb_of(remedy["kind"])
-    action = Action(verb=verb, requirements=tuple(wanted), packages=tuple(removed)) if wanted or removed else None
-    return changed.replace(applies=action)  # type: ignore[no-any-return]
+        return _installed_instead(trial, wanted, removed)
+    if not (wanted or removed):
+        return trial
+    action = Action(verb=verb_of(remedy["kind"]), requirements=tuple(wanted), packages=tuple(removed))
+    return trial.replace(applies=action)  # type: ignore[no-any-return]
 
 
 def _installed_instead(trial: Trial, wanted: Sequence[str], removed: Sequence[str]) -> Trial:
@@ -270,14 +285,15 @@ def _is_python(text: str) -> bool:
         return False
 
 
-def _other_python(place: Place, wanted: Sequence[str], pythons: Sequence[str]) -> Place | None:
-    """The place with the nearest interpreter that a remedy asks for; ``None`` where there is none."""
-    for text in wanted:
-        if _is_python(text):
-            specifier = Requirement(text).specifier
-            nearest = nearest_python(specifier, place.python, pythons)
-            return None if nearest is None else place.replace(python=nearest)
-    return place
+def _on_python(trial: Trial, wanted: Sequence[str], pythons: Sequence[str]) -> Trial:
+    """The trial on the nearest interpreter that a remedy asks for; unbuildable where there is none."""
+    asked = next(filter(_is_python, wanted), None)
+    if asked is None:
+        return trial
+    nearest = nearest_python(Requirement(asked).specifier, trial.place.python, pythons)
+    if nearest is None:
+        return trial.replace(unbuildable=f"no interpreter here satisfies {' '.join(wanted)}")  # type: ignore[no-any-return]
+    return trial.replace(place=trial.place.replace(python=nearest))  # type: ignore[no-any-return]
 
 
 def nearest_python(specifier: SpecifierSet, present: str, pythons: Sequence[str]) -> str | None:
