@@ -213,7 +213,7 @@ def within(version: str, specifier: str | None, admitted: list[Interval] | None 
         admitted = intervals(specifier)
     if admitted is None:
         return _packaging_within(version, specifier or "")
-    if len(admitted) == 1 and admitted[0][0] is None and admitted[0][1] is None:
+    if admitted == _ANYTHING:
         return True
     at = key(version)
     if at is None:
