@@ -89,11 +89,8 @@ def read(path: str, data: bytes) -> tuple[dict[str, Any], list[Ignore]]:
     """
     text, document = _loaded(path, data)
     own = os.path.basename(path) == _OWN
-    table = document if own else document.get("tool", {})
-    table = table if own or not isinstance(table, dict) else table.get("envdoctor", {})
+    table = document if own else _of_tool(path, document)
     prefix = "" if own else "tool.envdoctor."
-    if not isinstance(table, dict):
-        raise UsageError(f"{path}: tool.envdoctor must be a table, as in [tool.envdoctor]")
     for key in table:
         _known(key, [*OPTIONS, "ignore"], f"{path}: {prefix}{key}")
     home = os.path.dirname(path)
@@ -122,6 +119,15 @@ def _loaded(path: str, data: bytes) -> tuple[str, dict[str, Any]]:
         return text, reader.loads(text)
     except (ValueError, RecursionError) as error:  # one line: the message may quote the file
         raise UsageError(f"{path} is not TOML: {' '.join(str(error).split())}") from error
+
+
+def _of_tool(path: str, document: dict[str, Any]) -> dict[str, Any]:
+    """The table of a ``pyproject.toml``."""
+    tools = document.get("tool", {})
+    table = tools.get("envdoctor", {}) if isinstance(tools, dict) else tools
+    if not isinstance(table, dict):
+        raise UsageError(f"{path}: tool.envdoctor must be a table, as in [tool.envdoctor]")
+    return table
 
 
 def _known(key: str, names: Sequence[str], where: str) -> None:

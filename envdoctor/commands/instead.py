@@ -34,8 +34,7 @@ def word(given: str) -> str | None:
 
 def _word(given: str, shown: str) -> str | None:
     name = os.path.basename(given)
-    locks = (glob for row in FORMATS.values() for glob in row.names)
-    if _PINS.fullmatch(name) or any(fnmatchcase(name.lower(), glob) for glob in locks):
+    if _PINS.fullmatch(name) or _is_lock(name):
         return f"envdoctor -r {shown}"
     if os.path.isdir(given):
         is_environment = any(os.path.exists(os.path.join(given, mark)) for mark in ("pyvenv.cfg", "conda-meta"))
@@ -47,6 +46,10 @@ def _word(given: str, shown: str) -> str | None:
     if given.isdecimal():
         return f"envdoctor --pid {shown}"
     return f"envdoctor rules show {given}" if is_rule(given) else None
+
+
+def _is_lock(name: str) -> bool:
+    return any(fnmatchcase(name.lower(), glob) for row in FORMATS.values() for glob in row.names)
 
 
 def is_rule(given: str) -> bool:

@@ -172,30 +172,42 @@ def examine(options: argparse.Namespace, frames: Sequence[str] = ()) -> Snapshot
 
     Raises :class:`UsageError` for options that contradict each other, and what the target raises.
     """
-    given = target_of(options)
-    if given == ["python", "root"]:  # the one within the other
-        given = ["root"]
-    if len(given) > 1:
-        raise UsageError(f"--{given[0]} and --{given[1]} are both targets: give one")
-    kind = given[0] if given else None
-    if kind == "python" and re.fullmatch(r"\d+(\.\d+)*t?", options.python) and not os.path.exists(options.python):
-        meant = f"--python python{options.python}, or -r FILE --python-version {options.python}"
-        raise UsageError(f"--python {options.python} is a version, not an interpreter; did you mean {meant}?")
-    described = {name: getattr(options, name) for name in ("python_version", "platform", "machine", "resolve")}
-    if kind != "requirements" and any(described.values()):
-        name = next(name for name, value in described.items() if value)
-        raise UsageError(f"--{name.replace('_', '-')} describes a requirements file: give it with -r FILE")
-    more: dict[str, Any] = dict(described) if kind == "requirements" else {}
+    kind = _kind_of(options)
+    more = _described(options, kind)
     if kind == "root":
         more["python"] = options.python
     if hasattr(options, "project"):
         more.update(_beside(options, kind))
-    value = getattr(options, kind) if kind else None
     if kind is None and frames:
         more["frames"] = frames
     if hasattr(options, "candidates"):
         more["candidates"] = options.candidates
+    value = getattr(options, kind) if kind else None
     return doctor.examine(kind, value, start_method=options.start_method, rules=options.rules, **more)
+
+
+def _kind_of(options: argparse.Namespace) -> str | None:
+    """The kind of target that the options name, if any."""
+    given = target_of(options)
+    if given == ["python", "root"]:  # the one within the other
+        return "root"
+    if len(given) > 1:
+        raise UsageError(f"--{given[0]} and --{given[1]} are both targets: give one")
+    if given == ["python"] and re.fullmatch(r"\d+(\.\d+)*t?", options.python) and not os.path.exists(options.python):
+        meant = f"--python python{options.python}, or -r FILE --python-version {options.python}"
+        raise UsageError(f"--python {options.python} is a version, not an interpreter; did you mean {meant}?")
+    return given[0] if given else None
+
+
+def _described(options: argparse.Namespace, kind: str | None) -> dict[str, Any]:
+    """What the options say of the target of a requirements file; empty for any other kind, which has none of these."""
+    described = {name: getattr(options, name) for name in ("python_version", "platform", "machine", "resolve")}
+    if kind == "requirements":
+        return described
+    name = next((name for name, value in described.items() if value), None)
+    if name is not None:
+        raise UsageError(f"--{name.replace('_', '-')} describes a requirements file: give it with -r FILE")
+    return {}
 
 
 def _beside(options: argparse.Namespace, kind: str | None) -> dict[str, Any]:

@@ -14,7 +14,7 @@ from envdoctor.rulebase.status import RETIRED, STATUSES
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
 
 def list_parser() -> Parser:
@@ -55,8 +55,8 @@ def _every(directories: Sequence[str]) -> list[Mapping[str, Any]]:
     return [found[name] for name in sorted(found)]
 
 
-def _about(rule: Mapping[str, Any]) -> list[str]:
-    return [*rule["packages"], *rule["consumers"]]
+def _about(package: str, rules: Iterable[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+    return [rule for rule in rules if package in rule["packages"] or package in rule["consumers"]]
 
 
 def list_rules(options: argparse.Namespace) -> int:
@@ -67,14 +67,13 @@ def list_rules(options: argparse.Namespace) -> int:
         return _list_packs(options)
     rules = _every(options.rules)
     if options.package:
-        rules = [rule for rule in rules if normalise(options.package) in _about(rule)]
+        rules = _about(normalise(options.package), rules)
         if not rules:
             say(f"envdoctor: no rule is about {options.package}")
             return 1
     rules = [rule for rule in rules if options.status in {None, rule["status"]}]
     if options.format == "json":
-        keys = ("id", "severity", "impact", "title", "packages", "status", "proof", "date", "replaced_by")
-        write(_json([{key: rule[key] for key in keys if key in rule} for rule in rules]), None)
+        write(_json([{key: rule[key] for key in _KEYS if key in rule} for rule in rules]), None)
         return 0
     write(table(_HEADS, [(rule["id"], *_standing(rule), _title(rule)) for rule in rules]), None)
     _say_left_out(load.further(options.rules))
@@ -105,6 +104,7 @@ def _say_left_out(bases: Sequence[load.Base]) -> None:
             say(f"{base.source.place}: {reason}")
 
 
+_KEYS = ("id", "severity", "impact", "title", "packages", "status", "proof", "date", "replaced_by")
 _HEADS = ("rule", "severity", "status", "proof", "of", "")
 
 

@@ -22,6 +22,8 @@ _FEW = 8
 NAMED = frozenset({"module", "name", "part"})
 #: Kinds of what a release of the provider has that fails, and earlier ones have not.
 NEW = frozenset({"words", "super", "made"})
+#: Families whose message names a module and what it lacks.
+_OF_MODULE = frozenset({"missing-name", "shadowed", "circular", "announced"})
 #: What a call was told: more arguments than the function takes, or an argument short.
 _GIVEN = re.compile(r"but (\d+) (?:positional arguments? )?(?:was|were) given")
 
@@ -127,11 +129,9 @@ def ask(case: Case) -> Ask | None:
     """The question that a case puts to releases; ``None`` where they cannot answer it."""
     who = case.who
     asked = _hook(case) if who.inside else _asked(case)
-    known = bool(who.provider or who.python)
-    called = asked is not None and asked.kind not in NAMED and bool(who.consumer or who.left)
-    if asked is None or not (known or called):
+    if asked is None or not _is_answerable(case, asked.kind):
         return None
-    others = [] if who.own or (known and who.consumer and asked.kind != "attribute") else _others(case)
+    others = _others(case, asked.kind)
     made: Ask = asked.replace(
         consumer=who.consumer,
         provider="" if who.inside or (who.python and not who.provider) else who.provider,
@@ -144,6 +144,12 @@ def ask(case: Case) -> Ask | None:
         **_place(case),
     )
     return made
+
+
+def _is_answerable(case: Case, kind: str) -> bool:
+    """Whether it is known who was asked, or who may have asked in a way that tells whom."""
+    who = case.who
+    return bool(who.provider or who.python) or (kind not in NAMED and bool(who.consumer or who.left))
 
 
 def _versions(case: Case, others: Sequence[str]) -> dict[str, str]:
@@ -166,13 +172,17 @@ def _place(case: Case) -> dict[str, str]:
     return {"inside": place.module, "code": place.frame.code or ""} if place else {}
 
 
-def _others(case: Case) -> list[str]:
+def _others(case: Case, kind: str) -> list[str]:
     """Who else may be meant: what the message names, what is installed where that is little, and what is required."""
-    packages, consumer = case.snapshot.packages, case.snapshot.packages.get(case.who.consumer or "")
+    who = case.who
+    both = who.consumer and (who.provider or who.python)
+    if who.own or (both and kind != "attribute"):
+        return []
+    packages, consumer = case.snapshot.packages, case.snapshot.packages.get(who.consumer or "")
     lines = required_by(consumer, case.snapshot) if consumer else ()
     required = [one[0] for one in map(parse, lines) if one and one[0] in packages]
     few = packages if len(packages) <= _FEW else ()
-    return list(dict.fromkeys([*case.who.left, *case.who.others, *few, *required]))
+    return list(dict.fromkeys([*who.left, *who.others, *few, *required]))
 
 
 def _module(case: Case) -> str:
@@ -188,18 +198,29 @@ def _asked(case: Case) -> Ask | None:
     family = case.clue.family
     if family == "missing-module":
         return Ask(kind="module")
-    if family == "missing-attribute" and name:
-        module, _, owner = said["owner"].rpartition(".")
-        return Ask(kind="attribute", module=module, owner=owner, name=name)
     if family == "super":
         return Ask(kind="super", name=name)
-    if family == "announced" and name and not _module(case):
-        words = _constant(case.clue.said)
-        return Ask(kind="words", name=name, words=words) if words else None
-    if family in {"missing-name", "shadowed", "circular", "announced"} and name and _module(case):
-        part = "part" if "has no attribute" in case.clue.said else "name"
-        return Ask(kind=part if case.who.provider or case.who.python else "word", name=name)
-    return _called(case, said["function"]) if family == "signature" and said.get("function") else None
+    if family == "signature":
+        return _called(case, said["function"]) if said.get("function") else None
+    return _by_name(case, name) if name else None
+
+
+def _by_name(case: Case, name: str) -> Ask | None:
+    """An attribute, a name of a module, or a name of which a sentence tells what became of it."""
+    family = case.clue.family
+    if family == "missing-attribute":
+        module, _, owner = case.said["owner"].rpartition(".")
+        return Ask(kind="attribute", module=module, owner=owner, name=name)
+    if _module(case):
+        return _of_module(case, name) if family in _OF_MODULE else None
+    words = _constant(case.clue.said) if family == "announced" else ""
+    return Ask(kind="words", name=name, words=words) if words else None
+
+
+def _of_module(case: Case, name: str) -> Ask:
+    """A name that is imported, or taken of a module that is there."""
+    part = "part" if "has no attribute" in case.clue.said else "name"
+    return Ask(kind=part if case.who.provider or case.who.python else "word", name=name)
 
 
 def _constant(message: str) -> str:

@@ -31,19 +31,16 @@ def _stated(case: Case, cure: str, fields: Mapping[str, str]) -> Iterator[Remedy
     """A cure as its row of the table says it."""
     kind, party, bound, effect = CURES[cure]
     if kind == "change":
-        if case.who.provider or "{asked}" not in effect:
-            yield _remedy(kind, text=filled(effect, fields))
+        yield from _by_hand(case, effect, fields)
         return
-    who = case.who
-    name = {"asker": who.consumer, "asked": who.provider, "python": "python"}[party]
-    if name is None or (party == "asked" and name == who.consumer and not who.inside):
+    name = _party(case, party)
+    if name is None:
         return
     effect = effect.replace("{name}", name)
-    left, came = (case.left(name), case.came(name)) if party == "asked" else ("", "")
-    if (left and bound == "above") or (came and bound == "below-major"):
-        return  # no such release has it
-    if (left and bound == "below-major") or (came and bound == "above"):
-        yield _remedy(kind, requirement=f"{name}{left}" if left else f"{name}>={came}", effect=effect)
+    had = _releases_with_it(case, name, bound) if party == "asked" else None
+    if had is not None:
+        if had:
+            yield _remedy(kind, requirement=f"{name}{had}", effect=effect)
     elif kind == "reinstall":
         if name in case.snapshot.packages:
             yield _remedy(kind, package=name, effect=effect)
@@ -53,6 +50,31 @@ def _stated(case: Case, cure: str, fields: Mapping[str, str]) -> Iterator[Remedy
         yield from _other_python(case, kind, bound, effect)
     else:
         yield from _moved(kind, name, _limit(bound, case.version(name)), effect, bound)
+
+
+def _by_hand(case: Case, effect: str, fields: Mapping[str, str]) -> Iterator[Remedy]:
+    """What to change, unless the words need a distribution that is not known."""
+    if case.who.provider or "{asked}" not in effect:
+        yield _remedy("change", text=filled(effect, fields))
+
+
+def _party(case: Case, party: str) -> str | None:
+    """The distribution that a cure is about; ``None`` where it is not known, or asked itself by mistake."""
+    who = case.who
+    if party == "asked" and who.provider == who.consumer and not who.inside:
+        return None
+    return {"asker": who.consumer, "asked": who.provider, "python": "python"}[party]
+
+
+def _releases_with_it(case: Case, name: str, bound: str) -> str | None:
+    """A specifier for the releases on one side that have what is asked for, empty where there are none.
+
+    ``None`` where no release is known to have lost or gained it, or the cure is not about a side.
+    """
+    left, came = case.left(name), case.came(name)
+    if not left and not came:
+        return None
+    return {"above": f">={came}" if came else "", "below-major": left}.get(bound)
 
 
 def _told(asking: Any, bound: str) -> Iterator[Remedy]:

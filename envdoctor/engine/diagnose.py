@@ -126,37 +126,52 @@ def _is_package(evidence: Evidence) -> bool:
 
 def remedies(texts: Mapping[str, Any], names: Mapping[str, str], snapshot: Snapshot) -> Sequence[Remedy]:
     """The remedies of a rule that are on offer in this snapshot, best first."""
-    from envdoctor.engine.wording import fill, said
-
     offered = []
     for stated in texts["remedies"]:
         trace = Trace()
-        condition = stated.get("when")
-        verdict = condition is None or holds(condition, snapshot, trace)
-        if not verdict and (verdict is False or not trace.unknown):  # false, or about a project that is not there
-            continue
-        if "{works}" in str(stated.get("requirement")) and not names.get("works"):
-            continue
-        known = {**_open(texts), **names, **trace.names}
-        values: dict[str, Any] = dict(stated)
-        for key, value in stated.items():
-            if isinstance(value, str):
-                values[key] = said(value, known) if key in _IN_WORDS else fill(value, known)
-        values.pop("when", None)
-        entry = trace.entries.get((values.get("file", ""), values.get("key", "")))
-        if stated["kind"] == "set" and entry is not None:
-            values.update(file=entry["file"], key=entry["key"], line=entry.get("line"))
-        several = {
-            key: [fill(text, known) for text in values.pop(key, ()) or [values.get(key[:-1])] if text]
-            for key in ("requirements", "packages")
-        }
-        if "kin" in texts:
-            from envdoctor.engine.kin import fitted
-
-            several = fitted(several, texts["kin"], snapshot.packages)
-            values.update((key[:-1], " ".join(named)) for key, named in several.items() if named)
-        offered.append(Remedy(action=_action(values, **several), **values))
+        if _is_offered(stated, names, snapshot, trace):
+            offered.append(_remedy(stated, texts, {**_open(texts), **names, **trace.names}, snapshot, trace))
     return offered
+
+
+def _is_offered(stated: Mapping[str, Any], names: Mapping[str, str], snapshot: Snapshot, trace: Trace) -> bool:
+    """Whether a remedy's condition holds or is open, and the release that its requirement needs is known."""
+    condition = stated.get("when")
+    verdict = condition is None or holds(condition, snapshot, trace)
+    if not verdict and (verdict is False or not trace.unknown):  # false, or about a project that is not there
+        return False
+    return "{works}" not in str(stated.get("requirement")) or bool(names.get("works"))
+
+
+def _remedy(
+    stated: Mapping[str, Any], texts: Mapping[str, Any], known: Mapping[str, str], snapshot: Snapshot, trace: Trace
+) -> Remedy:
+    values, several = _filled(stated, known)
+    entry = trace.entries.get((values.get("file", ""), values.get("key", "")))
+    if stated["kind"] == "set" and entry is not None:
+        values.update(file=entry["file"], key=entry["key"], line=entry.get("line"))
+    if "kin" in texts:
+        from envdoctor.engine.kin import fitted
+
+        several = fitted(several, texts["kin"], snapshot.packages)
+        values.update((key[:-1], " ".join(named)) for key, named in several.items() if named)
+    return Remedy(action=_action(values, **several), **values)
+
+
+def _filled(stated: Mapping[str, Any], known: Mapping[str, str]) -> tuple[dict[str, Any], dict[str, list[str]]]:
+    """What a remedy states, with its texts filled in; and the requirements and packages of its action."""
+    from envdoctor.engine.wording import fill, said
+
+    values: dict[str, Any] = dict(stated)
+    for key, value in stated.items():
+        if isinstance(value, str):
+            values[key] = said(value, known) if key in _IN_WORDS else fill(value, known)
+    values.pop("when", None)
+    several = {
+        key: [fill(text, known) for text in values.pop(key, ()) or [values.get(key[:-1])] if text]
+        for key in ("requirements", "packages")
+    }
+    return values, several
 
 
 def _action(values: Mapping[str, Any], requirements: Sequence[str], packages: Sequence[str]) -> Action:

@@ -36,20 +36,28 @@ def after(snapshot: Snapshot, action: Action, releases: Releases | None = None) 
     python = next((_pinned(found[2]) for found in wanted if found[0] == "python"), "")
     packages = _packages(snapshot, action)
     effect = Effect(action=action, before=snapshot.packages, packages=packages, other_python=python != "")
-    unread = [(one.name, one.version) for one in packages.values() if effect.is_new(one.name)]
-    unread = [one for one in unread if isinstance(snapshot.facts.ask(kinds.METADATA, one), Unknown)]
-    stated = {one: (releases or {}).get(one) or _unknown(f"what {one[0]} says of itself", action) for one in unread}
-    changed = snapshot.replace(
+    stated = _stated(snapshot, effect, releases or {})
+    changed: Snapshot = snapshot.replace(
         packages=packages,
         duplicates=[one for one in snapshot.duplicates if one not in packages.values()],
         facts=snapshot.facts.changed(effect.of).having({kinds.METADATA: stated}),
         effects=(*snapshot.effects, effect),
     )
-    if effect.other_python:
-        version = {"version": python} if python else {}
-        methods = {key: value for key, value in snapshot.start_method.items() if key == "stated"}
-        changed = changed.replace(python=version, start_method=methods)
-    return changed  # type: ignore[no-any-return]
+    return _with_python(changed, python) if effect.other_python else changed
+
+
+def _with_python(snapshot: Snapshot, version: str | None) -> Snapshot:
+    """The snapshot with another Python, of which at most the version is known."""
+    methods = {key: value for key, value in snapshot.start_method.items() if key == "stated"}
+    changed: Snapshot = snapshot.replace(python={"version": version} if version else {}, start_method=methods)
+    return changed
+
+
+def _stated(snapshot: Snapshot, effect: Effect, releases: Releases) -> dict[Any, Any]:
+    """What the new releases say of themselves, of those that the snapshot does not know."""
+    new = [(one.name, one.version) for one in effect.packages.values() if effect.is_new(one.name)]
+    unread = [one for one in new if isinstance(snapshot.facts.ask(kinds.METADATA, one), Unknown)]
+    return {one: releases.get(one) or _unknown(f"what {one[0]} says of itself", effect.action) for one in unread}
 
 
 def _pinned(specifier: str) -> str | None:
@@ -58,11 +66,8 @@ def _pinned(specifier: str) -> str | None:
 
 
 def _packages(snapshot: Snapshot, action: Action) -> dict[str, Distribution]:
-    """The distributions after an action; what one that is removed has hidden comes to light."""
-    packages = dict(snapshot.packages)
-    for name in map(normalise, action.packages if KINDS[action.verb].removes else ()):
-        packages.pop(name, None)
-        packages.update((one.name, one) for one in reversed(snapshot.duplicates) if one.name == name)
+    """The distributions after an action."""
+    packages = _kept(snapshot, action)
     for found in map(parts, action.requirements):
         name = normalise(found[0]) if found else ""
         if found is None or name == "python":
@@ -72,6 +77,15 @@ def _packages(snapshot: Snapshot, action: Action) -> dict[str, Distribution]:
         if address or not version or not within(version, specifier):
             place = have.location if have else None
             packages[name] = Distribution(name=name, version=_pinned(specifier), location=place)
+    return packages
+
+
+def _kept(snapshot: Snapshot, action: Action) -> dict[str, Distribution]:
+    """The distributions that an action does not remove; what one that is removed has hidden comes to light."""
+    packages = dict(snapshot.packages)
+    for name in map(normalise, action.packages if KINDS[action.verb].removes else ()):
+        packages.pop(name, None)
+        packages.update((one.name, one) for one in reversed(snapshot.duplicates) if one.name == name)
     return packages
 
 
@@ -135,14 +149,18 @@ def installer(effect: Effect, name: str, value: Any) -> Any:
 def installed(effect: Effect, defect: str, value: Any) -> Any:
     """Defects of what is gone are gone; whether something new is what a lock file says is not known."""
     new = {name for name in {*effect.before, *effect.packages} if effect.is_new(name)}
-    if defect != "drift":
-        gone = {effect.before[name].path for name in new if name in effect.before}
-        return [row for row in value if row[0] not in gone]
-    locked = {name: version for name, version, _ in value}
-    cured = {
-        name for name in new & locked.keys() & effect.packages.keys() if effect.packages[name].version == locked[name]
-    }
-    left = [row for row in value if row[0] not in cured]
+    if defect == "drift":
+        return _drift(effect, new, value)
+    gone = {effect.before[name].path for name in new if name in effect.before}
+    return [row for row in value if row[0] not in gone]
+
+
+def _drift(effect: Effect, new: set[str], rows: Any) -> Any:
+    """What still differs from a lock file, where all that is new is as it says."""
+    locked = {name: version for name, version, _ in rows}
+    there = new & locked.keys() & effect.packages.keys()
+    cured = {name for name in there if effect.packages[name].version == locked[name]}
+    left = [row for row in rows if row[0] not in cured]
     return left if new <= cured else _unknown("what differs from the lock file", effect.action)
 
 

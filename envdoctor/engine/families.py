@@ -267,9 +267,7 @@ def _weight(family: str, failure: Any) -> float:
 
 def _of_lines(text: str, built: str | None) -> Iterator[Clue]:
     """What single lines say that are no failure of their own, the last of each family first."""
-    rows = [(row[0], row[2]) for row in _IN_ORDER if _in_line(*row)]
-    quoted = (row for row in _IN_ORDER if row[0] in _QUOTED)
-    rows += [(family, _LEAD + re.sub(r"\$$", r"(?=\\)?$)", expression)) for family, _, expression in quoted]
+    rows = _rows_of_lines()
     lines = [line for line in (line[:MOST_LINE] for line in text.split("\n")) if _TELLING.search(line)]
     seen: Counter[str] = Counter()
     for line in reversed(lines[-MOST_LINES:]):
@@ -283,6 +281,14 @@ def _of_lines(text: str, built: str | None) -> Iterator[Clue]:
             if match.groupdict().get("owner") in BUILT_IN:
                 continue
             yield Clue(family=family, said=match.group().strip(), groups=_groups(match), built=built, weight=weight)
+
+
+def _rows_of_lines() -> list[tuple[str, str]]:
+    """The families that a line may be of, with their expressions; those that are quoted may follow a prompt."""
+    rows = [(row[0], row[2]) for row in _IN_ORDER if _in_line(*row)]
+    quoted = (row for row in _IN_ORDER if row[0] in _QUOTED)
+    rows += [(family, _LEAD + re.sub(r"\$$", r"(?=\\)?$)", expression)) for family, _, expression in quoted]
+    return rows
 
 
 def _spoken(error_text: Any, built: str | None, voices: Mapping[str, str]) -> Iterator[Clue]:

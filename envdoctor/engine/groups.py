@@ -18,21 +18,27 @@ def united(findings: Sequence[Finding]) -> list[Finding]:
 
     The more severe one stays, of equals the rule's own, and gains the other's evidence. An ``info`` stays as it is.
     """
-    about: dict[str, list[int]] = {}
-    for at, finding in enumerate(findings):
-        if finding.severity != SEVERITIES[-1] and _broken(finding) is None:
-            for name in _named(finding):
-                about.setdefault(name, []).append(at)
+    about = _of_rules(findings)
     kept: dict[int, Finding] = dict(enumerate(findings))
     for at, finding in enumerate(findings):
-        pair = _broken(finding)
-        for other in about.get(pair[0], ()) if pair else ():
-            if other in kept and pair and pair[1] in _named(findings[other]):
+        owner, required = _broken(finding) or ("", "")
+        for other in about.get(owner, ()):
+            if other in kept and required in _named(findings[other]):
                 rank = [SEVERITIES.index(findings[one].severity) for one in (other, at)]
                 stays, goes = (other, at) if rank[0] <= rank[1] else (at, other)
                 kept[stays] = _with_evidence(kept[stays], kept.pop(goes))
                 break
     return list(kept.values())
+
+
+def _of_rules(findings: Sequence[Finding]) -> dict[str, list[int]]:
+    """The places of those that are about no broken requirement and no ``info``, by each name of their evidence."""
+    about: dict[str, list[int]] = {}
+    for at, finding in enumerate(findings):
+        if finding.severity != SEVERITIES[-1] and _broken(finding) is None:
+            for name in _named(finding):
+                about.setdefault(name, []).append(at)
+    return about
 
 
 def _broken(finding: Finding) -> tuple[str, str] | None:

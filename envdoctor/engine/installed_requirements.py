@@ -64,7 +64,7 @@ def _read_parts(line: str) -> Parts | None:
     head = line.partition(";")[0].strip()
     name, rest = _split(head)
     extras = head[len(name) :].strip() if "[" in head else ""
-    wanted = sorted({one.strip() for one in extras[1:].partition("]")[0].split(",") if one.strip()}) if extras else []
+    wanted = sorted({one.strip() for one in extras[1:].partition("]")[0].split(",") if one.strip()})
     clauses = ["".join(clause.split()) for clause in rest.split(",") if clause.strip()]
     plain = is_name(name) and "@" not in head and all(map(is_name, wanted)) and ("[" in head) is ("]" in extras)
     plain = plain and (bool(clauses) or "," not in rest)

@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
     K = TypeVar("K")
     V = TypeVar("V")
+    #: Whether an artefact passes a test, what is said of that, and the names that it gives to texts.
+    Seen = tuple[Verdict, str, Mapping[str, str]]
 
 #: The most places that a finding names.
 MOST_PLACES = 5
@@ -96,6 +98,17 @@ _USED = {"import": "imports", "call": "calls", "name": "uses"}
 
 def source(condition: Condition, snapshot: Snapshot, trace: Trace) -> Verdict:
     """Whether the project's source uses one of some names, in a way that passes the tests."""
+    uses, undecided, whole = _uses(condition, snapshot, trace)
+    if uses:
+        _tell_uses(uses, condition[3], trace)
+        return True
+    if undecided is not None:
+        trace.missed("source", f"{_place(undecided)} does not tell what is given to {undecided['name']}")
+    return False if whole and undecided is None else None
+
+
+def _uses(condition: Condition, snapshot: Snapshot, trace: Trace) -> tuple[Sequence[Use], Use | None, bool]:
+    """The uses that pass, one for each place; the first of which that is not known; and whether all were found."""
     _, kind, names, tests = condition
     uses: dict[tuple[str, Any, str], Use] = {}
     undecided: Use | None = None
@@ -109,17 +122,17 @@ def source(condition: Condition, snapshot: Snapshot, trace: Trace) -> Verdict:
                 uses.setdefault((use["file"], use["line"], use["name"] if kind == "call" else ""), use)
             elif verdict is None:
                 undecided = undecided or use
-    for number, use in enumerate(uses.values()):
-        if number == 0:
-            trace.say(file=use["file"], line=str(use["line"] or ""), call=_text(use, tests), name=use["name"])
-        if number < MOST_PLACES:
-            _say_carried(use, tests, trace)
-            trace.saw(f"source.{use['name']}", _text(use, tests) or f"{_USED[use['kind']]} {use['name']}", _place(use))
+    return list(uses.values()), undecided, whole
+
+
+def _tell_uses(uses: Sequence[Use], tests: Mapping[str, Any], trace: Trace) -> None:
+    first = uses[0]
+    trace.say(file=first["file"], line=str(first["line"] or ""), call=_text(first, tests), name=first["name"])
+    for use in uses[:MOST_PLACES]:
+        _say_carried(use, tests, trace)
+        trace.saw(f"source.{use['name']}", _text(use, tests) or f"{_USED[use['kind']]} {use['name']}", _place(use))
     if len(uses) > MOST_PLACES:
         trace.saw("source.more", f"and {len(uses) - MOST_PLACES} more places", "the project")
-    if not uses and undecided is not None:
-        trace.missed("source", f"{_place(undecided)} does not tell what is given to {undecided['name']}")
-    return True if uses else False if whole and undecided is None else None
 
 
 def _text(use: Use, tests: Mapping[str, Any]) -> str:
@@ -232,10 +245,14 @@ def artifact(condition: Condition, snapshot: Snapshot, trace: Trace) -> Verdict:
             whole = False
             continue
         hit = True
-        said = "; ".join(said for _, said, _ in seen if said) or one["kind"]
-        more = next((names for _, _, names in seen if names), {})
-        trace.split([("artifact." + one["kind"], said, _place(one))], _artifact_names(one, more))
+        _tell_artifact(one, seen, trace)
     return True if hit else False if whole else None
+
+
+def _tell_artifact(one: Artifact, seen: Sequence[Seen], trace: Trace) -> None:
+    said = "; ".join(said for _, said, _ in seen if said) or one["kind"]
+    more = next((names for _, _, names in seen if names), {})
+    trace.split([("artifact." + one["kind"], said, _place(one))], _artifact_names(one, more))
 
 
 def _artifact_names(one: Artifact, more: Mapping[str, str]) -> dict[str, str]:
@@ -261,15 +278,12 @@ def replacement(functions: Mapping[str, Any]) -> str:
     return "{" + ", ".join(entries) + "}"
 
 
-def _artifact_seen(
-    one: Artifact, test: Mapping[str, Any], snapshot: Snapshot
-) -> Iterator[tuple[Verdict, str, Mapping[str, str]]]:
+def _artifact_seen(one: Artifact, test: Mapping[str, Any], snapshot: Snapshot) -> Iterator[Seen]:
     """For each test, whether the artefact passes it, and what is said of that."""
     if "kind" in test:
         yield one["kind"] in test["kind"], "", {}
     if "names" in test:
-        names = [name for name in one["names"] if fits(name, test["names"])]
-        yield bool(names), f"refers to {names[0]}" if names else "", {"name": names[0]} if names else {}
+        yield _referred(one, test["names"])
     if "protocol" in test:
         protocol = one.get("protocol")
         verdict = None if protocol is None else within(str(protocol), *test["protocol"])
@@ -283,28 +297,38 @@ def _artifact_seen(
         yield _code(one, test, snapshot)
 
 
-def _written(version: str | None, bounds: Sequence[Any], name: str) -> tuple[Verdict, str, Mapping[str, str]]:
+def _referred(one: Artifact, globs: Sequence[str]) -> Seen:
+    name = next((name for name in one["names"] if fits(name, globs)), None)
+    return (False, "", {}) if name is None else (True, f"refers to {name}", {"name": name})
+
+
+def _written(version: str | None, bounds: Sequence[Any], name: str) -> Seen:
     if version is None:
         return None, f"which {name} wrote it", {}
     return within(version, *bounds), f"written by {name} {version}", {}
 
 
-def _code(one: Artifact, test: Mapping[str, Any], snapshot: Snapshot) -> tuple[Verdict, str, Mapping[str, str]]:
+def _code(one: Artifact, test: Mapping[str, Any], snapshot: Snapshot) -> Seen:
     """Whether it holds functions as bytecode, and where ``foreign`` is wanted, that of another Python."""
     version = snapshot.python.get("version")
     verdict: Verdict = False
-    for held in one.get("code") or ():
-        if "where" in test and held.get("where") not in test["where"]:
-            continue
-        where = f"{held['where']} is" if held.get("where") else "it holds"
-        said = f"{where} a function in the bytecode of Python {held['python'] or 'unknown'}"
+    for where, python in _held(one, test.get("where")):
+        said = f"{where} a function in the bytecode of Python {python or 'unknown'}"
         if test["code"] == "any":
-            return True, said, {"python": held["python"] or ""}
-        own = within(version, held["python"]) if version and held["python"] else None
+            return True, said, {"python": python}
+        own = within(version, python) if version and python else None
         if own is False:
-            return True, f"{said}, this is {version}", {"python": held["python"] or ""}
+            return True, f"{said}, this is {version}", {"python": python}
         verdict = None if own is None else verdict
     return verdict, "which Python its functions are for" if verdict is None else "", {}
+
+
+def _held(one: Artifact, places: Sequence[str] | None) -> Iterator[tuple[str, str]]:
+    """Where bytecode is held, at some places or any, and the Python that it is for, empty where that is not known."""
+    for held in one.get("code") or ():
+        where = held.get("where")
+        if places is None or where in places:
+            yield f"{where} is" if where else "it holds", held["python"] or ""
 
 
 def shadowed(condition: Condition, snapshot: Snapshot, trace: Trace) -> Verdict:

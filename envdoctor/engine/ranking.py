@@ -41,10 +41,18 @@ def together(
     known = {(one.rule, one.consumer) for one in recognised}
     beside = [] if _confirmed(close) else _beside(holding, shown, known)
     pairs, rest = _parted(beside, lambda one: any(_pair(each, one) for each in derived))
-    vague, telling = _parted([one for one in derived if not _said(one, close)], lambda one: one.rule in VAGUE)
-    is_of_text = any(one.confirmed or said & {*one.packages} for one in close)
-    first, telling = _parted(telling, lambda one: one.rule == _NOT_PICKLABLE and not is_of_text)
+    first, telling, vague = _by_what_they_tell(derived, close, said)
     return [*first, *close, *pairs, *telling, *rest, *vague, *remote]
+
+
+def _by_what_they_tell(
+    derived: Iterable[Finding], close: Sequence[Finding], said: Collection[str]
+) -> tuple[list[Finding], list[Finding], list[Finding]]:
+    """What was derived and no rule says: what tells more than the rules do, what tells something, and what is vague."""
+    vague, telling = _parted([one for one in derived if not _said(one, close)], lambda one: one.rule in VAGUE)
+    is_of_text = any(one.confirmed or not {*one.packages}.isdisjoint(said) for one in close)
+    first, telling = _parted(telling, lambda one: one.rule == _NOT_PICKLABLE and not is_of_text)
+    return first, telling, vague
 
 
 def _parted(findings: Iterable[Finding], fits: Callable[[Finding], bool]) -> tuple[list[Finding], list[Finding]]:

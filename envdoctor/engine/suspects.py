@@ -72,7 +72,7 @@ def parties(clue: Clue, names: Names, seen: Mapping[str, Any], *, complete: bool
     ``seen`` has what was found in files: ``imports`` by module, ``classes``, ``askers``. ``complete`` says that
     nothing is installed but what ``names`` has as installed.
     """
-    around = [one for one in places(clue.failure, names) if not (clue.built and _HOOKS.search(one.frame.file))]
+    around = _frames(clue, names)
     asked, python = _asked(clue, names, around, seen)
     consumer, own, inside = _asking(clue, names, around, asked)
     askers = seen.get("askers", {}).get((clue.groups.get("module", ""), clue.groups.get("name")), [])
@@ -81,12 +81,8 @@ def parties(clue: Clue, names: Names, seen: Mapping[str, Any], *, complete: bool
         asked, python = _beside(around, consumer)
     named = _without([*_raiser(clue, names), *askers, *named_in(_message(clue), names)], consumer)
     asked = asked or next(iter(named), None)
-    called = _called_after(clue, names)
-    named += [called] if called and not names.installed and not names.known(clue.groups["plugin"]) else []
-    named += names.called(consumer, asked)
+    named += [*_supposed_plugin(clue, names), *names.called(consumer, asked)]
     others = _without(named + names.rivals(clue.groups.get("module", "")), consumer, asked)[:MOST_OTHERS]
-    elsewhere = consumer is not None and consumer not in names.installed and own is None
-    settled = not complete or elsewhere or None not in (own, asked) or (own is not None and clue.family == "pickle")
     return Parties(
         consumer=consumer,
         provider=asked,
@@ -96,13 +92,33 @@ def parties(clue: Clue, names: Names, seen: Mapping[str, Any], *, complete: bool
         loading=_LOADS.search("\n".join(place.frame.code or "" for place in around)) is not None,
         seen=around,
         others=others,
-        left=() if settled else _left(names, {consumer, asked, *others}),
+        left=_left(names, {consumer, asked, *others})
+        if complete and _is_open(clue, names, consumer, asked, own)
+        else (),
     )
+
+
+def _frames(clue: Clue, names: Names) -> list[Place]:
+    """Whose code each frame is in, without the frames of what builds a distribution."""
+    return [one for one in places(clue.failure, names) if not (clue.built and _HOOKS.search(one.frame.file))]
 
 
 def _supposed(clue: Clue, askers: Sequence[str]) -> str | None:
     """Who asked, where no frame shows it: what was being built, or the first whose files ask for the name."""
     return clue.built or next(iter(askers), None)
+
+
+def _supposed_plugin(clue: Clue, names: Names) -> list[str]:
+    """The distribution that a plugin's name stands for, where nothing tells it better."""
+    called = _called_after(clue, names)
+    return [called] if called and not names.installed and not names.known(clue.groups["plugin"]) else []
+
+
+def _is_open(clue: Clue, names: Names, consumer: str | None, asked: str | None, own: Any) -> bool:
+    """Whether a side is not known that can be among what is installed."""
+    if own is not None:
+        return asked is None and clue.family != "pickle"
+    return consumer is None or consumer in names.installed
 
 
 def _without(names: Iterable[str], *known: str | None) -> list[str]:
@@ -146,7 +162,8 @@ def _asked(clue: Clue, names: Names, around: Sequence[Place], seen: Mapping[str,
     """The distribution that should have what is missing, and whether it is the interpreter instead."""
     said = clue.groups
     if clue.family == "super":
-        return next((one.distribution for one in around if not one.standard), None), False
+        place = _innermost(around)
+        return place.distribution if place else None, False
     if clue.family in _OF_PYTHON or names.method(said.get("owner", ""), said.get("name", "")):
         return None, True
     given = said.get("requirement") or ("" if clue.family in _OF_ASKER else said.get("distribution", ""))
@@ -155,18 +172,33 @@ def _asked(clue: Clue, names: Names, around: Sequence[Place], seen: Mapping[str,
         return _meant(word[0], clue, names), False
     module = said.get("module") or _module_of(said, around, seen, names)
     if module:
-        inner = module.partition(".packages.")[2]
-        module = inner if names.distribution(inner) in names.installed else module  # an alias, or a copy of it
-        return names.distribution(module), names.standard(module)
-    speaking = _speaking(clue, names)
+        return _of_module(module, names)
+    owner = _speaking(clue, names) or _owner(clue, names, seen)
+    return (None, True) if owner == "python" else (owner, False)
+
+
+def _of_module(module: str, names: Names) -> tuple[str | None, bool]:
+    """The distribution of a module, or of the one that it is an alias or a copy of; and whether it is Python's own."""
+    inner = module.partition(".packages.")[2]
+    module = inner if names.distribution(inner) in names.installed else module
+    return names.distribution(module), names.standard(module)
+
+
+def _innermost(around: Iterable[Place]) -> Place | None:
+    """The innermost frame that is not Python's own."""
+    return next((one for one in around if not one.standard), None)
+
+
+def _owner(clue: Clue, names: Names, seen: Mapping[str, Any]) -> str | None:
+    """The distribution, or ``python``, whose symbol, function or class a message names without a module."""
+    said = clue.groups
     symbol = said.get("symbol") or said.get("undeclared")
-    if symbol and not speaking:
+    if symbol:
         owner = names.symbol(symbol)
-        return (None if owner in {"python", "system"} else owner), owner == "python"
+        return None if owner == "system" else owner
     ever = _of_history(clue, names, seen)
     of_call = ever if "function" in said else None  # it knows the method, and a class of that name may be of many
-    owner = speaking or of_call or _of_type(said, names, seen) or ever
-    return (None, True) if owner == "python" else (owner, False)
+    return of_call or _of_type(said, names, seen) or ever
 
 
 def _speaking(clue: Clue, names: Names) -> str | None:
@@ -213,7 +245,7 @@ def _module_of(said: Mapping[str, str], around: Sequence[Place], seen: Mapping[s
     owner, function = said.get("owner", ""), said.get("function", "")
     if "." in owner:
         return owner.rpartition(".")[0]
-    place = next((one for one in around if not one.standard), None)
+    place = _innermost(around)
     if place is None:
         return None
     imported: Mapping[str, str] = seen.get("imports", {}).get(place.module, {})
@@ -243,13 +275,18 @@ def _asking(clue: Clue, names: Names, around: Sequence[Place], asked: str | None
         return said, None, False
     if clue.family in _IMPORTS and _imported_itself(around, asked):
         return asked, None, True
-    outside = next((one for one in around if not one.standard and (one.own or one.distribution != asked)), None)
     if clue.family == "super":  # the class may be of anybody, but it is not the caller's
         return next((one.distribution for one in around if one.distribution not in {asked, None}), None), None, False
+    outside = _outside(around, asked)
     if outside is not None:
         return outside.distribution, outside.frame if outside.own else None, False
     inside = any(place.distribution for place in around)
     return (asked if inside else _described(clue, names)), None, inside
+
+
+def _outside(around: Iterable[Place], asked: str | None) -> Place | None:
+    """The innermost frame in own code, or in a distribution other than the one that was asked."""
+    return next((one for one in around if not one.standard and (one.own or one.distribution != asked)), None)
 
 
 def _stated(clue: Clue, names: Names) -> str | None:
@@ -283,7 +320,7 @@ def _imported_itself(around: Sequence[Place], asked: str | None) -> bool:
 
     A function that answers for missing names, or an exception that is raised by hand, speaks for whoever called it.
     """
-    place = next((one for one in around if not one.standard), None)
+    place = _innermost(around)
     if place is None or asked is None or place.distribution != asked:
         return False
     frame = place.frame

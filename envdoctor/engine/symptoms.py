@@ -314,7 +314,7 @@ _TOKEN = re.compile(
 def _literals(message: str) -> list[str]:
     """The runs of characters, outside any group, that every match of an expression must hold.
 
-    None where the expression offers a choice at its top.
+    Empty where the expression offers a choice at its top.
     """
     runs, depth = [""], 0
     for token in _TOKEN.finditer(message):

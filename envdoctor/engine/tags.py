@@ -22,6 +22,8 @@ _MACHINES = {
     "i686": ("i686", "i386", "win32"),
     "x86": ("win32", "i686"),
 }
+#: All spellings of processors, longer ones before their endings.
+_SPELLINGS = sorted({name for names in _MACHINES.values() for name in names}, key=len, reverse=True)
 
 
 def mismatch(tags: Iterable[str], snapshot: Snapshot) -> str | None:
@@ -61,6 +63,5 @@ def _platform_fits(platform: str, snapshot: Snapshot) -> bool:
     if system and not platform.startswith(system) and platform.startswith(sum(_SYSTEMS.values(), ())):
         return False
     machines = _MACHINES.get((snapshot.platform.get("machine") or "").lower())
-    known = {name for names in _MACHINES.values() for name in names}
-    stated = next((name for name in sorted(known, key=len, reverse=True) if platform.endswith(name)), None)
+    stated = next((name for name in _SPELLINGS if platform.endswith(name)), None)
     return machines is None or stated is None or stated in machines

@@ -63,18 +63,19 @@ def _read_key(version: str) -> Key | None:
     parts = rest[:end].split(".")
     if not end or not epoch.isdigit() or not all(part.isdigit() for part in parts):
         return None
-    pre, post, dev = None, -1, _INFINITY
-    rest = rest[end:]
-    if rest:
-        pre, rest = _phase(rest, _PRE)
-        after, rest = _post(rest)
-        post = -1 if after is None else after
-        last, rest = _phase(rest, _DEV)
-        dev = _INFINITY if last is None else last[1]
-        if rest:
-            return None
-    rank, number = pre or (-1 if dev != _INFINITY and post < 0 else 3, 0)
-    return [int(epoch), _release(parts), rank, number, post, dev]
+    phases = _phases(rest[end:]) if end < len(rest) else _PLAIN
+    return None if phases is None else [int(epoch), _release(parts), *phases]
+
+
+def _phases(text: str) -> list[int] | None:
+    """``[pre rank, pre number, post, dev]`` of what follows a release; ``None`` where it is something else."""
+    pre, text = _phase(text, _PRE)
+    post, text = _post(text)
+    dev, text = _phase(text, _DEV)
+    if text:
+        return None
+    rank, number = pre or (-1 if dev and post is None else _FINAL, 0)
+    return [rank, number, -1 if post is None else post, dev[1] if dev else _INFINITY]
 
 
 def _is_local(local: str) -> bool:
@@ -212,7 +213,7 @@ def within(version: str, specifier: str | None, admitted: list[Interval] | None 
         admitted = intervals(specifier)
     if admitted is None:
         return _packaging_within(version, specifier or "")
-    if len(admitted) == 1 and admitted[0][0] is None and admitted[0][1] is None:
+    if admitted == _ANYTHING:
         return True
     at = key(version)
     if at is None:

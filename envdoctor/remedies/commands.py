@@ -79,23 +79,37 @@ def joined(remedies: Sequence[Remedy], snapshot: Snapshot) -> Remedy | None:
     united = _united(text for one in actions for text in one.requirements) if actions else None
     if united is None:
         return None
-    requirements = tuple(canonical(one) for one in united.values() if one)
+    action = _union(actions, united.values())
     apart = [name for name, one in united.items() if one is None]
-    if apart and not requirements:
+    if apart and not action.requirements:
         return None
-    packages = tuple(dict.fromkeys(name for one in actions for name in one.packages))
-    kinds = {one.kind for one in remedies}
-    whole = remedies[0].replace(
-        kind=kinds.pop() if len(kinds) == 1 else actions[0].verb,
-        action=actions[0].replace(requirements=requirements, packages=packages),
-        requirement=" ".join(requirements) or None,
-        package=" ".join(packages) or None,
-        effect="; ".join(dict.fromkeys(one.effect for one in remedies if one.effect)) or None,
-        text=f"without {few(apart)}: no release meets all that is required of it" if apart else remedies[0].text,
-        command=None,
-    )
+    whole = _whole(remedies, action)
+    if apart:
+        whole = whole.replace(text=f"without {few(apart)}: no release meets all that is required of it")
     made = with_command(whole, snapshot)
     return made if made and made.command else None
+
+
+def _union(actions: Sequence[Action], united: Iterable[Parts | None]) -> Action:
+    """One action for all that can be met of what is required, and for all packages."""
+    requirements = tuple(canonical(one) for one in united if one)
+    packages = tuple(dict.fromkeys(name for one in actions for name in one.packages))
+    made: Action = actions[0].replace(requirements=requirements, packages=packages)
+    return made
+
+
+def _whole(remedies: Sequence[Remedy], action: Action) -> Remedy:
+    """One remedy, without a command, for the action that does what several do."""
+    kinds = {one.kind for one in remedies}
+    made: Remedy = remedies[0].replace(
+        kind=kinds.pop() if len(kinds) == 1 else action.verb,
+        action=action,
+        requirement=" ".join(action.requirements) or None,
+        package=" ".join(action.packages) or None,
+        effect="; ".join(dict.fromkeys(one.effect for one in remedies if one.effect)) or None,
+        command=None,
+    )
+    return made
 
 
 def _alike(remedies: Sequence[Remedy], snapshot: Snapshot) -> list[Action]:
@@ -133,15 +147,21 @@ def _one_of(asked: Sequence[Parts]) -> Parts | None:
 def installer(snapshot: Snapshot, action: Action | None = None) -> str | None:
     """What to install with: the tool of the project or lock file, or what installed the distribution in question."""
     about = names(action) if action else []
-    if (lock := _lock_of(snapshot)) is not None:
-        tool = FORMATS[lock].tool if lock in FORMATS else None
-        first = [*about, *islice(snapshot.packages, 1)][:1]
-        return "pip" if tool == "conda" and _callable(snapshot, _of_each(snapshot, first)) == "pip" else tool
+    lock = _lock_of(snapshot)
+    if lock is not None:
+        return _of_lock(lock, snapshot, about)
     if snapshot.target.get("kind") in {"root", "snapshot", "text"} and not snapshot.python.get("executable"):
         return "pip"
     tool = _callable(snapshot, _of_each(snapshot, about)) or _callable(snapshot, _of_environment(snapshot))
     tool = tool or ("pip" if "pip" in snapshot.packages else "uv")
     return _manager(snapshot).get("tool") or tool if tool != "conda" else tool
+
+
+def _of_lock(lock: str, snapshot: Snapshot, about: Iterable[str]) -> str | None:
+    """The tool of a lock file's format; of a conda environment, pip for what pip installs there."""
+    tool = FORMATS[lock].tool if lock in FORMATS else None
+    first = [*about, *islice(snapshot.packages, 1)][:1]
+    return "pip" if tool == "conda" and _callable(snapshot, _of_each(snapshot, first)) == "pip" else tool
 
 
 def _lock_of(snapshot: Snapshot) -> str | None:
@@ -178,8 +198,7 @@ def _manager(snapshot: Snapshot) -> Manager:
 def place_of(snapshot: Snapshot, tool: str, action: Action) -> Place:
     """Where a command is for. An environment that is active, and a project that is here, need not be named."""
     prefix, executable = (_path(snapshot.python.get(key)) for key in ("prefix", "executable"))
-    active = os.environ.get("VIRTUAL_ENV") or os.environ.get("CONDA_PREFIX")
-    here = not executable or (prefix and active and _same(active, prefix))
+    here = not executable or _is_active(prefix)
     manager = _manager(snapshot) if TOOLS[tool].of_project or tool == "system" else {}
     directory, packages = manager.get("directory"), snapshot.packages
     return Place(
@@ -192,6 +211,11 @@ def place_of(snapshot: Snapshot, tool: str, action: Action) -> Place:
         direct=manager.get("direct"),
         apt=manager.get("apt", False),
     )
+
+
+def _is_active(prefix: str | None) -> bool:
+    active = os.environ.get("VIRTUAL_ENV") or os.environ.get("CONDA_PREFIX")
+    return bool(prefix and active and _same(active, prefix))
 
 
 def _same(one: str, other: str) -> bool:

@@ -110,20 +110,20 @@ def _told(words: Sequence[str], place: Place) -> list[str]:
 def install(action: Action, place: Place) -> Calls:
     """The calls that end in installed requirements."""
     wanted = [found for found in map(parts, action.requirements) if found]
-    python = next((found for found in wanted if is_python(found)), None)
+    python = next(filter(is_python, wanted), None)
     if python is not None:
         return _other_python(python, place)
-    tool = place.tool
-    if TOOLS[tool].of_project:
+    tool = TOOLS[place.tool]
+    if tool.of_project:
         return _added(wanted, place)
-    if tool == "system":
-        return [[place.python or "python3", "-m", "venv", ".venv"], [*TOOLS[tool].install, *map(canonical, wanted)]]
-    if tool == "conda":
+    if place.tool == "system":
+        return [[place.python or "python3", "-m", "venv", ".venv"], [*tool.install, *map(canonical, wanted)]]
+    if place.tool == "conda":
         if any(url for *_, url in wanted):
-            tool = "pip"
+            tool = TOOLS["pip"]
         else:
             wanted = [(name, (), specifier, url) for name, _, specifier, url in wanted]  # it has no extras
-    return [[*_told(TOOLS[tool].install, place), *map(canonical, wanted)]] if wanted else []
+    return [[*_told(tool.install, place), *map(canonical, wanted)]] if wanted else []
 
 
 def _added(wanted: Sequence[Parts], place: Place) -> Calls:
@@ -184,9 +184,12 @@ def reinstall(action: Action, place: Place) -> Calls:
         chosen = [word for name in action.packages for word in ("--reinstall-package", name)]
         return [[*_told(("uv", "sync", "--directory", DIRECTORY), place), *chosen]]
     again = TOOLS[place.tool].reinstall or TOOLS["pip" if "pip" in place.versions else "uv"].reinstall
-    versions = {name: place.versions.get(name) or "" for name in action.packages}
-    named = [f"{name}=={version}" if is_version(version) else name for name, version in versions.items()]
-    return [[*_told(again, place), *named]]
+    return [[*_told(again, place), *(_at_its_version(name, place) for name in dict.fromkeys(action.packages))]]
+
+
+def _at_its_version(name: str, place: Place) -> str:
+    version = place.versions.get(name) or ""
+    return f"{name}=={version}" if is_version(version) else name
 
 
 def replace(action: Action, place: Place) -> Calls:

@@ -43,15 +43,17 @@ def plain(value: Any) -> Any:
     """Records, tuples and the like as JSON knows them; what JSON cannot say becomes a text."""
     if isinstance(value, str):
         return value.encode("utf-8", "backslashreplace").decode("utf-8")  # a path that is not text
-    if value is None or isinstance(value, (bool, int)) or (isinstance(value, float) and math.isfinite(value)):
+    if isinstance(value, (int, type(None))) or (isinstance(value, float) and math.isfinite(value)):
         return value
+    if isinstance(value, Unknown):
+        return None
     if isinstance(value, Record):
-        value = None if isinstance(value, Unknown) else value.as_dict()
+        value = value.as_dict()
     if hasattr(value, "items"):
         return {plain(str(key)): plain(item) for key, item in value.items()}
-    if isinstance(value, (list, tuple, set, frozenset)):
-        return [plain(item) for item in (sorted(value) if isinstance(value, (set, frozenset)) else value)]
-    return None if value is None else plain(str(value))
+    if isinstance(value, (set, frozenset)):
+        value = sorted(value)
+    return [plain(item) for item in value] if isinstance(value, (list, tuple)) else plain(str(value))
 
 
 def _target(report: Report) -> dict[str, Any]:

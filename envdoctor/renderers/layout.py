@@ -195,17 +195,23 @@ def _causes(findings: Sequence[Finding]) -> tuple[list[Evidence], list[tuple[Evi
 
     Several findings may share such a piece. What is matched in a text is said elsewhere.
     """
+    shared = _shared(findings)
+    causes: dict[tuple[str, ...], tuple[Evidence, list[Evidence]]] = {}
+    for finding in findings if len(findings) > 1 else ():
+        own = [item for item in finding.evidence if _key(item) not in shared]
+        if own:
+            causes.setdefault(_key(own[-1]), (own[-1], []))[1].extend(own[:-1])
+    return list(shared.values()), sorted(causes.values(), key=lambda cause: -len(cause[1]))
+
+
+def _shared(findings: Sequence[Finding]) -> dict[tuple[str, ...], Evidence]:
+    """The evidence that all findings rest on, by its key."""
     first, *others = findings
     shared = {_key(item): item for item in first.evidence if not (item.fact == "text" and first.matched)}
     for other in others:
         keys = {_key(item) for item in other.evidence} if shared else set()
         shared = {key: item for key, item in shared.items() if key in keys}
-    causes: dict[tuple[str, ...], tuple[Evidence, list[Evidence]]] = {}
-    for finding in findings if others else ():
-        own = [item for item in finding.evidence if _key(item) not in shared]
-        if own:
-            causes.setdefault(_key(own[-1]), (own[-1], []))[1].extend(own[:-1])
-    return list(shared.values()), sorted(causes.values(), key=lambda cause: -len(cause[1]))
+    return shared
 
 
 def _key(evidence: Evidence) -> tuple[str, ...]:

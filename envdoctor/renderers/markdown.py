@@ -164,15 +164,19 @@ def _findings(page: _Page, report: Report) -> Iterator[str]:
     for block in page.fitting((list(_ruled_out(page, finding)) for finding in report.ruled_out), _OF_A_LIST):
         yield from block
         outside -= 1
-    left = [finding for _, group in groups[shown:] for finding in group.findings]
-    if left or outside:
-        said = [layout.tally(left)] * bool(left) + [f"{outside:,} ruled out"] * bool(outside)
-        yield from page.taking([f"Left out here: {' and '.join(said)}.", ""])
+    yield from page.taking(_left_out([group for _, group in groups[shown:]], outside))
     if report.ignored:
         yield from page.taking([f"{line.ignored(report).capitalize()}.", ""])
     if not layout.known(report):
         rows = [f"- {label}: {page.code(text)}" for label, text in layout.understood(report)]
         yield from page.taking([*rows, *([""] if report.understood else [])])
+
+
+def _left_out(groups: Sequence[Group], outside: int) -> list[str]:
+    """How many findings, and how many that were ruled out, there is no room for."""
+    left = [finding for group in groups for finding in group.findings]
+    said = [layout.tally(left)] * bool(left) + [f"{outside:,} ruled out"] * bool(outside)
+    return [f"Left out here: {' and '.join(said)}.", ""] if said else []
 
 
 def _group(page: _Page, heading: str, group: Group, report: Report) -> Iterator[str]:

@@ -27,11 +27,7 @@ def render(report: Report, form: str, one: Callable[[Report], str]) -> str:
     """
     mark, limit = FORMATS[form].heading, FORMATS[form].limit
     gap = "\n" if mark else ""
-    text = ""
-    if report.parts:
-        place = line.where(report.snapshot)
-        tally = layout.tally(report.findings) if report.findings else "nothing known to be wrong"
-        text = f"{mark}{line.count(len(report.parts), 'environment')} in {place}: {tally}\n\n"
+    text = f"{mark}{_headline(report)}\n\n" if report.parts else ""
     rows = [
         f"{safe(str(item['path']))}: {line.one_line(str(item['reason']))}"
         for item in report.snapshot.target.get("left_out", ())
@@ -45,6 +41,12 @@ def render(report: Report, form: str, one: Callable[[Report], str]) -> str:
         else:
             rows.append(f"{heading}: {layout.tally(part.findings)}, for which there is no room; --python names it")
     return text.rstrip("\n") + "\n" + _left_out(rows, None if room is None else room + _END - len(text))
+
+
+def _headline(report: Report) -> str:
+    place = line.where(report.snapshot)
+    tally = layout.tally(report.findings) if report.findings else "nothing known to be wrong"
+    return f"{line.count(len(report.parts), 'environment')} in {place}: {tally}"
 
 
 def _left_out(rows: Sequence[str], room: int | None) -> str:

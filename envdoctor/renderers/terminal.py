@@ -58,7 +58,13 @@ def render(
     unicode = line.carries_unicode(sys.stdout) if unicode is None else unicode
     if not report.findings and not layout.explains(report):
         return line.verdict(report, color, unicode) + "\n"
-    page = Page(None if width is None else max(width, _NARROWEST))
+    return _whole(Page(None if width is None else max(width, _NARROWEST)), report, lines).text(
+        color=color, unicode=unicode
+    )
+
+
+def _whole(page: Page, report: Report, lines: int | None) -> Page:
+    """All of a report: the headline, what was found, and what is left out or not known."""
     end = _unknown(page.width, report, None if lines is None else lines // 4)
     if report.findings:
         page.put((layout.headline(report), "bold"), (layout.subject(report), ""))
@@ -70,7 +76,7 @@ def render(
     if left or page.cut or end.cut:
         page.prose(("left out", "dim"), (_left_out(report, left), "dim"))
     page.add(end)
-    return page.text(color=color, unicode=unicode)
+    return page
 
 
 def _blocks(width: int | None, report: Report, lines: int | None) -> list[Block]:

@@ -14,7 +14,7 @@ from envdoctor.rulebase import status as statuses
 from envdoctor.rulebase.compile_condition import asks, compile_condition, kinds, leaves_of, named
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from envdoctor.rulebase.syntax import Rule
 
@@ -88,20 +88,23 @@ def _anchors(condition: Sequence[Any], weight: Mapping[str, int]) -> list[str] |
     kind = condition[0]
     if kind in {"packages", "present"}:
         return list(condition[1])
+    parts = [_anchors(part, weight) for part in condition[1:]] if kind in {"all", "any"} else []
     if kind == "all":
-        choices = [found for part in condition[1:] for found in [_anchors(part, weight)] if found is not None]
-        return min(choices, key=lambda names: sum(weight.get(name, 0) for name in names), default=None)
+        return _rarest(parts, weight)
     if kind == "any":
-        parts = [_anchors(part, weight) for part in condition[1:]]
         return None if None in parts else [name for names in parts for name in names or ()]
     return None
 
 
+def _rarest(choices: Iterable[list[str] | None], weight: Mapping[str, int]) -> list[str] | None:
+    """The names that the fewest rules are about, ``None`` where there is no choice."""
+    known = [names for names in choices if names is not None]
+    return min(known, key=lambda names: sum(weight.get(name, 0) for name in names), default=None)
+
+
 def _file_under(match: Mapping[str, Any], weight: Mapping[str, int]) -> list[str] | None:
-    choices = [names for names in [_anchors(match["when"], weight)] if names is not None]
-    if "consumers" in match:
-        choices.append(list(match["consumers"]))
-    return min(choices, key=lambda names: sum(weight.get(name, 0) for name in names), default=None)
+    consumers = list(match["consumers"]) if "consumers" in match else None
+    return _rarest([_anchors(match["when"], weight), consumers], weight)
 
 
 def _besides(match: Mapping[str, Any]) -> list[str] | None:
@@ -130,14 +133,15 @@ def pack(rules: Sequence[Mapping[str, Any]], digest: str) -> bytes:
         match = rule["match"]
         entry = [offset, len(body), match]
         names = [OF_NOTHING] if match["when"] == NEVER else _file_under(match, weight) or _besides(match)
-        by_consumer = names is not None and names == list(match.get("consumers", ()))
-        for name in names or ():
-            own = (
-                [offset, len(body), {**match, "consumers": {name: match["consumers"][name]}}] if by_consumer else entry
-            )
-            under.setdefault(name, []).append(own)
         if names is None:
             always.append(entry)
+        elif names == list(match.get("consumers", ())):
+            for name in names:
+                own = {**match, "consumers": {name: match["consumers"][name]}}
+                under.setdefault(name, []).append([offset, len(body), own])
+        else:
+            for name in names:
+                under.setdefault(name, []).append(entry)
         bodies.append(body)
         offset += len(body)
     asked = sum(rule["match"]["when"] != NEVER for rule in rules)
@@ -193,11 +197,17 @@ def _wanted(rules: Iterable[Mapping[str, Any]]) -> dict[str, list[str]]:
     """The keys that rules ask of a target, by kind of fact: what a snapshot has to record."""
     wanted: dict[str, set[str]] = {name: set() for name in sorted(kind.name for kind in KINDS if kind.wanted)}
     for rule in rules:
-        conditions = [rule["match"]["when"], *(remedy["when"] for remedy in rule["remedies"] if "when" in remedy)]
-        for leaf in (leaf for condition in conditions for leaf in leaves_of(condition)):
+        for leaf in _all_leaves(rule):
             if leaf and leaf[0] in wanted:
                 wanted[leaf[0]].add(leaf[1])
     return {kind: sorted(keys) for kind, keys in wanted.items()}
+
+
+def _all_leaves(rule: Mapping[str, Any]) -> Iterator[Any]:
+    """The conditions in a rule's own and in those of its remedies that have no parts."""
+    for one in (rule["match"], *rule["remedies"]):
+        if "when" in one:
+            yield from leaves_of(one["when"])
 
 
 def compile_rules(

@@ -59,10 +59,17 @@ def read_source(node: Node) -> dict[str, Any]:
         if isinstance(node.value, dict):
             node.complain(f"`source` needs exactly one of: {', '.join(USES)}")
         return {}
-    found: dict[str, Any] = {verbs[0]: read_globs(fields[verbs[0]])}
-    for word in fields if verbs[0] != "calls" else ():
-        if word != verbs[0]:
-            fields[word].complain(f"`{word}` is about a call; write `calls:` instead of `{verbs[0]}:`")
+    verb = verbs[0]
+    names = read_globs(fields[verb])
+    for word in fields:
+        if verb not in {"calls", word}:
+            fields[word].complain(f"`{word}` is about a call; write `calls:` instead of `{verb}:`")
+    return {verb: names, **_read_call(fields)}
+
+
+def _read_call(fields: Mapping[str, Node]) -> dict[str, Any]:
+    """What a call is given, and is not given."""
+    found: dict[str, Any] = {}
     stated = [fields["argument"]] if "argument" in fields else []
     stated += fields["arguments"].items() if "arguments" in fields else []
     if stated:

@@ -47,11 +47,7 @@ def read_source(source: Source, known: Known) -> Compiled:
     ``known`` gives what the rules that came with envdoctor state, of some ids, as in ``ids``. Raises
     :class:`RuleError` where the source contradicts these or their vocabulary, and where its own cannot be read.
     """
-    common = load_vocabulary(shipped.vocabulary())
-    own = load_vocabulary(source.vocabulary) if source.vocabulary else {}
-    words = merge.vocabularies(common, own, (shipped.vocabulary(), source.vocabulary or ""))
-    if source.own:
-        _refuse_unbounded(own, common, source.vocabulary or "")
+    own, words = _vocabulary(source)
     name = _name(source, own)
     rules, complaints = checked(source.rules, words)
     if source.wrong:
@@ -63,6 +59,16 @@ def read_source(source: Source, known: Known) -> Compiled:
     merge.rules((twice, ids))  # raises where they differ: what is the same is asked once
     asked, silent = (pack([one for one in found if one["id"] not in twice], source.place) for found in made)
     return Compiled(name=name, asked=asked, silent=silent, ids=ids, words=own, complaints=complaints)
+
+
+def _vocabulary(source: Source) -> tuple[dict[str, Any], dict[str, Any]]:
+    """The own words of a source, and all that its rules may use."""
+    common = load_vocabulary(shipped.vocabulary())
+    own = load_vocabulary(source.vocabulary) if source.vocabulary else {}
+    words = merge.vocabularies(common, own, (shipped.vocabulary(), source.vocabulary or ""))
+    if source.own:
+        _refuse_unbounded(own, common, source.vocabulary or "")
+    return own, words
 
 
 def _name(source: Source, own: Mapping[str, Any]) -> str:

@@ -175,22 +175,24 @@ def _proof(node: Node) -> dict[str, Any]:
     for kind in ("bad", "good"):
         if kind in fields:
             proof[kind] = [_cell(item) for item in fields[kind].items()]
-    cells = [cell for cell in [*proof["bad"], *proof["good"]] if "recorded" not in cell]
     proof.update({word: read(fields[word]) for word, read in _BESIDES.items() if word in fields})
-    if "script" in fields:
-        proof["script"] = fields["script"].text()
-    elif cells and not {"installs", "tests"} & fields.keys():
+    proof.update({word: fields[word].text() for word in ("script", "write") if word in fields})
+    _complain_of_cells(node, fields, proof)
+    if "each" in fields:
+        proof["each"] = fields["each"].choice(("consumer",))
+    return proof
+
+
+def _complain_of_cells(node: Node, fields: Mapping[str, Node], proof: Mapping[str, Any]) -> None:
+    """What the cells of a proof need has to be there."""
+    cells = [cell for cell in [*proof["bad"], *proof["good"]] if "recorded" not in cell]
+    if cells and not {"script", "installs", "tests"} & fields.keys():
         node.complain("`proof` lacks `script`; write the few lines of Python that fail in a bad cell")
     if {"script", "tests"} <= fields.keys():
         fields["tests"].complain("a proof has a `script` or `tests`; leave one of them out")
     _complain_of_installed(fields.get("installs"), proof, cells)
-    if "write" in fields:
-        proof["write"] = fields["write"].text()
-    elif any("writer" in cell for cell in [*proof["bad"], *proof["good"]]):
+    if "write" not in fields and any("writer" in cell for cell in [*proof["bad"], *proof["good"]]):
         node.complain("a cell names a `writer`, so `proof` needs `write`: the lines that write the artefact there")
-    if "each" in fields:
-        proof["each"] = fields["each"].choice(("consumer",))
-    return proof
 
 
 def _complain_of_installed(node: Node | None, proof: Mapping[str, Any], cells: Sequence[Mapping[str, Any]]) -> None:
