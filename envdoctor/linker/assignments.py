@@ -215,6 +215,8 @@ def _method(reader: Reader, call: ast.Call, function: ast.Attribute) -> None:
     finding = _FINDING.get(chain(function.value))
     if finding is not None:
         setattr(reader, finding, True)
+    elif function.attr == "declare_namespace":
+        reader.elsewhere = True
     elif function.attr in _EFFECTS:
         _EFFECTS[function.attr](reader, call, function.value)
 
@@ -244,10 +246,6 @@ def _listed(reader: Reader, call: ast.Call, owner: ast.expr) -> None:
         _export(reader, tables.strings(whole, reader.tables))
 
 
-def _declared(reader: Reader, call: ast.Call, owner: ast.expr) -> None:
-    reader.elsewhere = True
-
-
 def _attribute_set(reader: Reader, call: ast.Call, owner: ast.expr) -> None:
     if call.args:
         key = getattr(call.args[0], "value", None)
@@ -260,6 +258,5 @@ _EFFECTS: dict[str, Callable[[Reader, ast.Call, ast.expr], None]] = {
     "append": _listed,
     "insert": _listed,
     "extend": _listed,
-    "declare_namespace": _declared,
     "__setattr__": _attribute_set,
 }
