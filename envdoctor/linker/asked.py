@@ -40,10 +40,12 @@ def takes(node: Any, ask: Ask, *, bound: bool) -> bool:
         return given.kwarg is not None or ask.argument in [*names, *(one.arg for one in given.kwonlyargs)]
     if ask.kind == "count":
         return given.vararg is not None or len(names) + int(bound) >= ask.given
-    optional = names[len(names) - len(given.defaults) :] if given.defaults else []
-    required = [one for one in names if one not in optional]
-    required += [one.arg for one, default in zip(given.kwonlyargs, given.kw_defaults) if default is None]
+    required = [*names[: max(len(names) - len(given.defaults), 0)], *_required_keywords(given)]
     return ask.argument not in required
+
+
+def _required_keywords(given: ast.arguments) -> list[str]:
+    return [one.arg for one, default in zip(given.kwonlyargs, given.kw_defaults) if default is None]
 
 
 class Branches(ast.NodeTransformer):

@@ -11,10 +11,11 @@ from envdoctor.linker.expressions import chain, is_itself, last
 from envdoctor.linker.summary import IMPORTS, WRITES_GLOBALS
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from envdoctor.linker.module_reader import Reader
 
-_CHANGING = {"update", "setdefault"}
-_LISTING = {"append", "extend", "insert"}
+_NAMESPACES = {"globals", "vars", "locals"}
 #: What may be given ``__name__`` without changing the module.
 _HARMLESS = {"getLogger", "get_logger", "print", "warn", "import_module", "__import__", "main"}
 
@@ -78,21 +79,27 @@ def _assign_name(reader: Reader, name: str, value: ast.expr | None) -> None:
         reader.reference(imported, "", value.lineno, IMPORTS)  # type: ignore[union-attr]
         reader.bind_import(name, imported, "")
         return
-    if reader.scope is reader.top and isinstance(value, ast.Constant) and value.value is None:
+    is_top = reader.scope is reader.top
+    if is_top and isinstance(value, ast.Constant) and value.value is None:
         reader.names.setdefault(name, 0)  # a stand-in for what is imported later
         return
     if isinstance(value, ast.Subscript) and is_itself(value):
         reader.itself.add(name)
-    bound: Any = 0
-    found = chain(value) if isinstance(value, (ast.Name, ast.Attribute)) else None
-    if reader.scope is reader.top and value is not None:
+    if is_top and value is not None:
         _top_level(reader, name, value)
-        origins = reader.top.imports.get(found[0], []) if found else []
-        if found and len(origins) == 1 and found[0] not in reader.top.bound:
-            bound = ["i", origins[0][0], ".".join(filter(None, (origins[0][1], *found[1])))]
-        elif found and not found[1] and found[0] in reader.class_numbers:
-            bound = ["c", reader.class_numbers[found[0]]]
-    reader.bind_name(name, bound)
+        reader.bind_name(name, _renamed(reader, value))
+    else:
+        reader.bind_name(name)
+
+
+def _renamed(reader: Reader, value: ast.expr) -> Any:
+    """What is kept of a name that stands for an import or class of the module, as the value says; else zero."""
+    root, path = chain(value) or ("", ())
+    origins = reader.top.imports.get(root, ())
+    if len(origins) == 1 and root not in reader.top.bound:
+        module, inner = origins[0]
+        return ["i", module, ".".join(filter(None, (inner, *path)))]
+    return ["c", reader.class_numbers[root]] if not path and root in reader.class_numbers else 0
 
 
 def _keys(value: ast.expr | None) -> list[str]:
@@ -158,11 +165,7 @@ def _assign_entry(reader: Reader, target: ast.Subscript) -> None:
     """``globals()[...] = ``, ``sys.modules[...] = `` and ``vars()[...] = ``."""
     whole = target.value
     key = target.slice.value if isinstance(target.slice, ast.Constant) else None
-    if (
-        isinstance(whole, ast.Call)
-        and isinstance(whole.func, ast.Name)
-        and whole.func.id in {"globals", "vars", "locals"}
-    ):
+    if isinstance(whole, ast.Call) and getattr(whole.func, "id", "") in _NAMESPACES:
         _dynamic_names(reader, key)
     elif chain(whole) == ("sys", ("modules",)):
         if isinstance(target.slice, ast.Name) and target.slice.id == "__name__":
@@ -209,27 +212,51 @@ _FINDING: dict[Any, str] = {("sys", ("meta_path",)): "loader", ("sys", ("path",)
 
 def _method(reader: Reader, call: ast.Call, function: ast.Attribute) -> None:
     """A call for its effect: on ``globals()``, ``__all__``, ``__path__`` or the lists and tables of ``sys``."""
-    name, owner = function.attr, function.value
-    if isinstance(owner, ast.Call) and last(owner.func) in {"globals", "vars", "locals"} and name in _CHANGING:
+    finding = _FINDING.get(chain(function.value))
+    if finding is not None:
+        setattr(reader, finding, True)
+    elif function.attr == "declare_namespace":
+        reader.elsewhere = True
+    elif function.attr in _EFFECTS:
+        _EFFECTS[function.attr](reader, call, function.value)
+
+
+def _updated(reader: Reader, call: ast.Call, owner: ast.expr) -> None:
+    if isinstance(owner, ast.Call) and last(owner.func) in _NAMESPACES:
         _dynamic_names(reader, None)
-    elif isinstance(owner, ast.Attribute) and owner.attr == "__dict__" and name in _CHANGING:
+    elif isinstance(owner, ast.Attribute) and owner.attr == "__dict__":
         reader.stored(owner.value, None)
-    elif name in _LISTING and isinstance(owner, ast.Name) and owner.id == "__all__" and call.args:
-        given = call.args[-1]
-        names = (
-            tables.strings(given, reader.tables) if name == "extend" else tables.strings(ast.List([given], ast.Load()))
-        )
-        _export(reader, names)
-    elif name in _LISTING and isinstance(owner, ast.Name) and owner.id == "__path__":
-        reader.elsewhere = True
-    elif chain(owner) in _FINDING:
-        setattr(reader, _FINDING[chain(owner)], True)
-    elif chain(owner) == ("sys", ("modules",)) and name in _CHANGING:
+    elif chain(owner) == ("sys", ("modules",)):
         reader.provided.add("*")
-    elif name == "declare_namespace":
+
+
+def _set_default(reader: Reader, call: ast.Call, owner: ast.expr) -> None:
+    _updated(reader, call, owner)
+    if call.args and isinstance(call.args[0], ast.Constant):
+        reader.gains(owner, call.args[0].value)
+
+
+def _listed(reader: Reader, call: ast.Call, owner: ast.expr) -> None:
+    name = getattr(owner, "id", "")
+    if name == "__path__":
         reader.elsewhere = True
-    elif name == "__setattr__" and call.args:
+    elif name == "__all__" and call.args:
+        given = call.args[-1]
+        whole = given if last(call.func) == "extend" else ast.List([given], ast.Load())
+        _export(reader, tables.strings(whole, reader.tables))
+
+
+def _attribute_set(reader: Reader, call: ast.Call, owner: ast.expr) -> None:
+    if call.args:
         key = getattr(call.args[0], "value", None)
         reader.stored(owner, key if isinstance(key, str) else None)
-    elif name == "setdefault" and call.args and isinstance(call.args[0], ast.Constant):
-        reader.gains(owner, call.args[0].value)
+
+
+_EFFECTS: dict[str, Callable[[Reader, ast.Call, ast.expr], None]] = {
+    "update": _updated,
+    "setdefault": _set_default,
+    "append": _listed,
+    "insert": _listed,
+    "extend": _listed,
+    "__setattr__": _attribute_set,
+}

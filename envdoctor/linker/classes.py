@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 
 _DEEPEST = 12
 _MOST = 6
+#: Steps in the key of a type: a call, and what it is awaited for or entered.
+_LONGEST_KEY = 2
 _SPECIAL = {INSTANCE, AWAITED, ENTERED}
 _MANAGING = (("__enter__", INSTANCE), ("__aenter__", INSTANCE, AWAITED))
 
@@ -108,21 +110,25 @@ class Classes:
         return found if len(found) <= _MOST else None
 
     def _step(self, kind: Kind, steps: Sequence[str], depth: int) -> list[Any] | None:
-        step = steps[0]
+        step, rest = steps[0], steps[1:]
         if depth > _DEEPEST:
             return None
         if step == INSTANCE:
-            return None if kind.made else self.walk([kind._replace(made=True)], steps[1:], depth)
+            return None if kind.made else self.walk([kind._replace(made=True)], rest, depth)
         if step == ENTERED and kind.made:
-            entered = [self._step(kind, [*some, *steps[1:]], depth + 1) for some in _MANAGING]
-            told = [one for one in entered if one]
-            return told[0] if len(told) == 1 else None
+            return self._entered(kind, rest, depth + 1)
         there = "unknown" if step in _SPECIAL else self._member(kind, step)
-        if not isinstance(there, tuple):
-            if there == "unknown" or not kind.made:
-                return None
-            return [Lack(kind, step, there != "none", there in {"open", "answers"}, there == "answers")]
-        return self._made(f"c{there[1]}.{step}", there[0], steps[1:], [kind], depth)
+        if isinstance(there, tuple):
+            return self._made(f"c{there[1]}.{step}", there[0], rest, [kind], depth)
+        if there == "unknown" or not kind.made:
+            return None
+        return [Lack(kind, step, there != "none", there in {"open", "answers"}, there == "answers")]
+
+    def _entered(self, kind: Kind, rest: Sequence[str], depth: int) -> list[Any] | None:
+        """What steps from what a context manager gives lead to."""
+        entered = [self._step(kind, [*some, *rest], depth) for some in _MANAGING]
+        told = [one for one in entered if one]
+        return told[0] if len(told) == 1 else None
 
     def _member(self, kind: Kind, name: str) -> Any:
         """What the resolver says of an attribute; of a special method, the first class that has it."""
@@ -139,16 +145,12 @@ class Classes:
     def _made(self, key: str, module: str, steps: Sequence[str], own: list[Any], depth: int) -> list[Any] | None:
         """What a function, method or field of a module leads to."""
         types: Mapping[str, list[str]] = self._world.store.definitions(module).get("types", {})
-        for count in (2, 1, 0):
-            told = types.get(key + "".join(steps[:count])) if len(steps) >= count else None
+        for count in range(min(len(steps), _LONGEST_KEY), -1, -1):
+            told = types.get(key + "".join(steps[:count]))
             if told is not None and all(step in _SPECIAL for step in steps[:count]):
                 found: list[Any] = []
                 for one in told:
-                    if one.partition(".")[0] == "self":
-                        some = self.walk([kind._replace(made=True) for kind in own], one.split(".")[1:], depth + 1)
-                    else:
-                        some = None if one == ANY else self.of(one, module, depth + 1)
-                    found += [None] if some is None else some
+                    found += self._promised(one, module, own, depth + 1)
                 if not any(found):
                     return None
                 plain = not any(
@@ -156,6 +158,17 @@ class Classes:
                 )
                 return self.walk(found, steps[count:], depth + 1) if plain else None
         return None
+
+    def _promised(self, making: str, module: str, own: list[Any], depth: int) -> list[Any]:
+        """What a type of a module leads to, which may start at the object that is asked; ``None`` for anything."""
+        first, *steps = making.split(".")
+        if making == ANY:
+            told = None
+        elif first == "self":
+            told = self.walk([kind._replace(made=True) for kind in own], steps, depth)
+        else:
+            told = self.of(making, module, depth)
+        return [None] if told is None else told
 
     def is_descriptor(self, kind: Kind) -> bool:
         """Whether an attribute that holds an instance of a class may be something else for who asks."""

@@ -97,7 +97,7 @@ def _names(source: bytes) -> Iterator[tuple[str, int]]:
     """The constants that a file assigns under no condition."""
     tree = parsed(source)
     for node in tree.body if tree else ():
-        for target in node.targets if isinstance(node, ast.Assign) else [getattr(node, "target", None)]:
+        for target in _targets(node):
             if isinstance(target, ast.Name) and target.id.isupper():
                 yield target.id, target.lineno
 
@@ -106,12 +106,16 @@ def _assigned(source: bytes, names: set[str]) -> Iterator[tuple[str, int]]:
     """The dotted texts in what a file assigns to some names under no condition; keys of dictionaries are none."""
     tree = parsed(source)
     for node in tree.body if tree else ():
-        targets = node.targets if isinstance(node, ast.Assign) else [getattr(node, "target", None)]
         value = getattr(node, "value", None)
-        if value is not None and any(isinstance(one, ast.Name) and one.id in names for one in targets):
+        if any(getattr(one, "id", None) in names for one in _targets(node)):
             for one in value.elts if isinstance(value, (ast.List, ast.Tuple)) else [value]:
                 if isinstance(one, ast.Constant) and isinstance(one.value, str) and _DOTTED.fullmatch(one.value):
                     yield one.value, one.lineno
+
+
+def _targets(node: ast.stmt) -> list[Any]:
+    """What a statement gives a value, if it does."""
+    return node.targets if isinstance(node, ast.Assign) else [getattr(node, "target", None)]
 
 
 def configured(found: Iterable[Setting], layout: Layout, resolver: Resolver) -> Iterator[Missing]:

@@ -72,14 +72,18 @@ class _Search:
             seen = self.ask.provider == "" or (self.ask.kind == "attribute" and self.ask.code)
             if side is None or side is provider or (provider is None and not seen):
                 return side, None
-            found = self.consumer(side, provider, life)
-            return side, self._later(side, provider, life) or found if found and not found.since else found
+            return side, self._longest(side, provider, life)
         except (Enough, TargetError) as error:
             self._give_up(error, side)
             return side, None
 
+    def _longest(self, side: Side, provider: Side | None, life: Life | None) -> Asking | None:
+        """How long releases ask, with those that are for other Pythons alone where only one of these has stopped."""
+        found = self.consumer(side, provider, life)
+        return found if found is None or found.since else self._later(side, provider, life) or found
+
     def _later(self, side: Side, provider: Side | None, life: Life | None) -> Asking | None:
-        """How long releases ask, with those that are for other Pythons alone, where one of these has stopped."""
+        """The same with all releases; nothing where none has stopped."""
         every = self.listed(side.name)
         found = self.consumer(every, provider, life) if every and every.last != side.last else None
         return found if found and found.since else None
@@ -94,15 +98,19 @@ class _Search:
         ``fitting`` leaves out those that are not for this Python. ``None`` where the index does not tell.
         """
         have = _version(self.ask.versions.get(name or "", ""))
-        try:
-            files = published(name, early=have is not None and have.is_prerelease) if name else []
-        except TargetError as error:
-            self.tell(str(error))
-            return None
+        files = self._files(name, have) if name else []
         if fitting:
             files = [one for one in files if one.version == str(have) or fits(one, self.ask.python)]
         known = [number for number, one in enumerate(files) if have is None or Version(one.version) <= have]
         return Side(name or "", files, known[-1], self) if known else None
+
+    def _files(self, name: str, have: Version | None) -> list[File]:
+        """What the index has of a distribution, with early releases where the installed one is such; or nothing."""
+        try:
+            return published(name, early=have is not None and have.is_prerelease)
+        except TargetError as error:
+            self.tell(str(error))
+            return []
 
     def defining(self, consumer: Side | None) -> Side | None:
         """Of what may be meant, the one that defines what was called, and differently; of what is new, the only one."""
@@ -237,9 +245,12 @@ class _Consumer:
             before=None if forward and not self._came() else self._before(),
             free=free,
             module=str(self._asks(side.at) or ""),
-            verb=f"does without {self._ask.name}" if self._ask.kind == "super" else "asks",
+            verb=self._verb(),
             **told,
         )
+
+    def _verb(self) -> str:
+        return f"does without {self._ask.name}" if self._ask.kind == "super" else "asks"
 
     def _turned(self, *numbers: int) -> dict[str, str]:
         """The patch release of Python at which one of these releases tells Pythons apart where it asks."""

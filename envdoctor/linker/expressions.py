@@ -18,6 +18,9 @@ if TYPE_CHECKING:
 
 _ASKING = {"hasattr", "getattr"}
 _NARROWING = {"isinstance", "issubclass", "hasattr", "type", "callable"}
+_TELLING = _ASKING | _NARROWING | {"setattr"}
+#: What takes keys from a dictionary, or adds others.
+_CHANGING = {("pop",), ("update",), ("clear",)}
 #: What may be given ``globals()`` without changing it.
 _READING = {"eval", "exec", "len", "dict", "sorted", "list"}
 _BEHIND_NAME = 2
@@ -100,17 +103,22 @@ class Expressions:
             self._made(node.func, signatures.of_call(node))
             return
         root, path = found
-        if path in {("pop",), ("update",), ("clear",)}:
+        if path in _CHANGING:
             self._reader.scope.keys.pop(root, None)
-        if not path and root in _ASKING | {"setattr"}:
-            self._asked(root, node)
-        if not path and root in _NARROWING and node.args:
-            self._reader.objects.narrow(node.args[0])
+        elif not path and root in _TELLING:
+            self._told(root, node)
         if root not in _READING:
             for one in node.args:
                 self._reader.given_away(one)
         if root in self._reader.roots:
             self.use(root, path, node.lineno, signatures.of_call(node, self._reader.scope.keys))
+
+    def _told(self, function: str, node: ast.Call) -> None:
+        """What a function that is asked about an object, or changes one, says of it."""
+        if function in _ASKING or function == "setattr":
+            self._asked(function, node)
+        if function in _NARROWING and node.args:
+            self._reader.objects.narrow(node.args[0])
 
     def _made(self, node: ast.expr, call: object = None) -> None:
         """Take note of an attribute of what a call makes."""

@@ -245,13 +245,17 @@ def _is_same(rule: Finding, linked: Finding) -> bool:
     if rule.rule.startswith("linked-"):
         return False
     sides = set(linked.packages)
-    if len(sides) > 1 and sides <= set(rule.packages):
+    common, several = sides & set(rule.packages), len(sides) > 1
+    if several and common == sides:
         return True
-    if len(sides) > 1 and binary_words.asked(linked):
+    asked = binary_words.asked(linked)
+    if not common or (several and asked):
         return False
-    name = binary_words.asked(linked) or linked.evidence[0].value.rpartition(" ")[2].rpartition(".")[2].rstrip("()")
-    text = f"{rule.title} {rule.why}"
-    common = sides & set(rule.packages)
-    if common and {one.source for one in rule.evidence} & {one.source for one in linked.evidence}:
+    if _sources(rule) & _sources(linked):
         return True
-    return bool(common) and (name in text or (linked.facts[1] == "python" and "python" in rule.facts))
+    name = asked or linked.evidence[0].value.rpartition(" ")[2].rpartition(".")[2].rstrip("()")
+    return name in f"{rule.title} {rule.why}" or (linked.facts[1] == "python" and "python" in rule.facts)
+
+
+def _sources(finding: Finding) -> set[str]:
+    return {one.source for one in finding.evidence}

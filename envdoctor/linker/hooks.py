@@ -61,6 +61,11 @@ class Hooks:
         self._plain: Mapping[str, Mapping[str, Any]] = knowledge.get("plain", {})
         self._markers: dict[tuple[str, str], tuple[str, str]] = {}
         self._specified: dict[tuple[str, str], list[Hook]] = {}
+        self._specify()
+
+    def _specify(self) -> None:
+        """Take note of the markers that are made, and of the specifications that have them."""
+        layout = self._layout
         homes = {layout.owner(maker.partition(".")[0]) for maker in self._makers} - {""}
         makers = [owner for owner in layout.names if homes & required(layout, owner)] if homes else []
         trees = {file: tree for owner in makers for file in self._files(owner) if (tree := parsed(file.text))}
@@ -73,21 +78,22 @@ class Hooks:
 
     def _files(self, owner: str) -> Iterator[File]:
         """The source of a distribution that mentions markers, or hooks that need none."""
-        words = {word.rpartition(".")[2] for word in self._makers} | {name for _, name in self._markers}
+        words = self._words()
         found = groups(self._layout.metadata[owner])
         for name in self._layout.names[owner]:
             module = self._layout.modules[name]
             plain = [one for one, told in self._plain.items() if name in found.get(told["entry_points"], ())]
             if module.owner != owner or module.kind == "native" or (is_aside(name) and not plain):
                 continue
-            try:
-                with open(module.path, "rb") as file:
-                    text = file.read()
-            except OSError:
-                continue
-            if plain or any(word.encode() in text for word in words):
+            text = _content(module.path)
+            if plain or any(word in text for word in words):
                 sure = any(name in modules for modules in found.values())
                 yield File(owner, name, module.path, text, tuple(plain), sure)
+
+    def _words(self) -> set[bytes]:
+        """What source says that has to do with markers."""
+        words = {word.rpartition(".")[2] for word in self._makers} | {name for _, name in self._markers}
+        return {word.encode() for word in words}
 
     def _define(self, file: File, names: _Names) -> None:
         """Take note of the markers that a file makes."""
@@ -106,12 +112,18 @@ class Hooks:
         specifying = {mark[1] for _, _, mark in found if mark and mark[0] == _SPECIFICATION}
         unmarked = [(_SPECIFICATION, one) for one in specifying] + [(_IMPLEMENTATION, one) for one in file.plain]
         for node, within, mark in found:
-            plain = (one for one in unmarked if within is None and node.name.startswith(self._prefix(one[1])))
-            kind, framework = mark or next(plain, ("", ""))
+            kind, framework = mark or self._plainly(node, within, unmarked)
             if kind:
                 arguments = _arguments(node, within, every=kind == _SPECIFICATION)
-                name = _renamed(node) or node.name
+                name = _name_of_hook(node)
                 yield kind, Hook(framework, name, file.owner, file.module, file.path, node.lineno, arguments)
+
+    def _plainly(
+        self, node: Function, within: ast.ClassDef | None, unmarked: Sequence[tuple[str, str]]
+    ) -> tuple[str, str]:
+        """What a function is by its name alone: one of what needs no marker in its file, or nothing."""
+        found = (one for one in unmarked if within is None and node.name.startswith(self._prefix(one[1])))
+        return next(found, ("", ""))
 
     def _prefix(self, framework: str) -> tuple[str, ...]:
         return (self._plain[framework]["prefix"],) if framework in self._plain else ()
@@ -186,10 +198,23 @@ class _Names:
         classes = [one for one in self.tree.body if isinstance(one, ast.ClassDef)]
         for within in (None, *classes):
             body = self.tree.body if within is None else within.body
-            defined = [one for one in body if isinstance(one, (ast.FunctionDef, ast.AsyncFunctionDef))]
+            defined = _functions(body)
             inner = [one for node in body if isinstance(node, (ast.If, ast.Try)) for one in _statements(node)]
-            names = [one.name for one in (*defined, *inner) if isinstance(one, (ast.FunctionDef, ast.AsyncFunctionDef))]
+            names = [one.name for one in (*defined, *_functions(inner))]
             yield from ((one, within) for one in defined if names.count(one.name) == 1)
+
+
+def _functions(nodes: Iterable[ast.AST]) -> list[Function]:
+    return [one for one in nodes if isinstance(one, (ast.FunctionDef, ast.AsyncFunctionDef))]
+
+
+def _content(path: str) -> bytes:
+    """The content of a file; nothing where it cannot be read."""
+    try:
+        with open(path, "rb") as file:
+            return file.read()
+    except OSError:
+        return b""
 
 
 def _statements(node: ast.AST) -> Iterator[Any]:
@@ -239,10 +264,10 @@ def _arguments(node: Function, within: ast.ClassDef | None, *, every: bool) -> t
     return (*named, *(one.arg for one in node.args.kwonlyargs)) if every else tuple(named)
 
 
-def _renamed(node: Function) -> str:
-    """The hook that a marker names in place of the function's own name."""
+def _name_of_hook(node: Function) -> str:
+    """The hook that a marker names, in place of the function's own name."""
     for decorator in node.decorator_list:
         for keyword in decorator.keywords if isinstance(decorator, ast.Call) else ():
             if keyword.arg == "specname" and isinstance(keyword.value, ast.Constant):
-                return str(keyword.value.value or "")
-    return ""
+                return str(keyword.value.value or node.name)
+    return node.name

@@ -73,27 +73,29 @@ def wheels(name: str) -> list[File]:
 def _ranked(file: Mapping[str, Any], *, sources: bool) -> tuple[Version, tuple[bool, ...], File] | None:
     """The version of a file, how easy it is to read, and the file; ``None`` for one that is not looked at."""
     name = file["filename"]
-    size = int(file.get("size") or 0) or None
-    rank: tuple[bool, ...] = (False,)
+    is_wheel = name.endswith(".whl")
+    is_read = is_wheel or (sources and name.endswith((".tar.gz", ".zip")))
+    if not is_read or not str(file.get("url", "")).startswith("http"):
+        return None
     try:
-        if name.endswith(".whl"):
-            _, version, _, tags = parse_wheel_filename(name)
-            rank = (
-                True,
-                any(tag.platform == "any" for tag in tags),
-                any(tag.interpreter == "cp311" and "x86_64" in tag.platform for tag in tags),
-                any("manylinux" in tag.platform and "x86_64" in tag.platform for tag in tags),
-            )
-        elif sources and name.endswith((".tar.gz", ".zip")):
-            _, version = parse_sdist_filename(name)
-        else:
-            return None
+        version, rank = _rank_of_wheel(name) if is_wheel else (parse_sdist_filename(name)[1], (False,))
     except (InvalidWheelFilename, InvalidSdistFilename, InvalidVersion):
         return None
-    if not str(file.get("url", "")).startswith("http"):
-        return None
+    size = int(file.get("size") or 0) or None
     python = str(file.get("requires-python") or "")
     return version, rank, File(version=str(version), address=file["url"], size=size, python=python)
+
+
+def _rank_of_wheel(name: str) -> tuple[Version, tuple[bool, ...]]:
+    """The version of a wheel, and how easy it is to read here."""
+    _, version, _, tags = parse_wheel_filename(name)
+    rank = (
+        True,
+        any(tag.platform == "any" for tag in tags),
+        any(tag.interpreter == "cp311" and "x86_64" in tag.platform for tag in tags),
+        any("manylinux" in tag.platform and "x86_64" in tag.platform for tag in tags),
+    )
+    return version, rank
 
 
 def fits(file: File, python: str) -> bool:

@@ -63,24 +63,27 @@ class Instances:
         """
         found: list[Any] = []
         for making in ref[0]:
-            if making == ANY:
-                found.append(None)
-                continue
-            kinds = self._classes.of(making, name)
-            if kinds and all(one is None or isinstance(one, Lack) for one in kinds):
-                found += kinds
-                continue
-            receiver, _, method = making.rpartition(".")
-            kinds = self._classes.of(receiver, name) if ref[7] is not None else None
-            misfits = [self._misfit(one, method, ref[7]) for one in kinds or ()]
-            if not misfits or None in misfits:
-                if kinds or ANY not in ref[0]:
-                    return []
-                misfits = [None]
-            found += misfits
+            lacks = self._lacks(name, making, ref)
+            if not lacks:
+                return []
+            found += lacks
         known = [one for one in found if one is not None]
         lost = all(isinstance(one, Lack) and self._life(one.kind, one.name) for one in known)
         return found if len(known) == len(found) or (lost and known) else []
+
+    def _lacks(self, name: str, making: str, ref: Sequence[Any]) -> list[Any]:
+        """The same for one making of the object."""
+        if making == ANY:
+            return [None]
+        kinds = self._classes.of(making, name)
+        if kinds and all(one is None or isinstance(one, Lack) for one in kinds):
+            return kinds
+        receiver, _, method = making.rpartition(".")
+        kinds = self._classes.of(receiver, name) if ref[7] is not None else None
+        if not kinds:
+            return [None] if ANY in ref[0] else []
+        misfits = [self._misfit(one, method, ref[7]) for one in kinds]
+        return [] if None in misfits else misfits
 
     def _misfit(self, kind: Any, method: str, call: Sequence[Any]) -> Any:
         """What a method does not take of a call: the kind, the method, the mistake and the argument."""
@@ -97,24 +100,31 @@ class Instances:
 
     def _told(self, use: _Use, found: Sequence[Any]) -> Iterator[Missing]:
         known = [one for one in found if one is not None]
-        lacks, (kind, word) = isinstance(known[0], Lack), known[0][:2]
-        severity, way = severity_of(use.ways, use.flags, CATCHES_ATTRIBUTE if lacks else CATCHES_TYPE)
-        place = self._world.layout.modules[use.name]
-        hints = self._world.resolver.take_note(use.name).get("hints", ())
-        if severity == "silent" or word in hints or word[:2] == "__" or self._is_said(use):
+        lacks, word = isinstance(known[0], Lack), known[0][1]
+        severity, way = self._severity(use, lacks=lacks, sure=len(known) == len(found))
+        mixed = any(isinstance(one, Lack) is not lacks for one in known)
+        if severity == "silent" or mixed or self._is_asked_for(use, word):
             return
-        first = next(one for one in use.ref[0] if one != ANY)
-        cause = self._standard_cause(kind, first) if isinstance(kind.number, str) else self._cause(use, known)
-        if any(isinstance(one, Lack) is not lacks for one in known) or cause is None or cause[0] == place.owner:
+        first, place = next(one for one in use.ref[0] if one != ANY), self._world.layout.modules[use.name]
+        cause = self._cause(use, known, first)
+        if cause is None or cause[0] == place.owner:
             return
-        if not lacks or len(known) < len(found):
-            severity = "info" if severity == "info" else "warning"
         module, _, steps = first.partition(":")
         asked = _SPECIAL.sub("", f"{module or use.name}.{steps}").replace(".()", "()")
         provider, why, home, path, detail = cause
         yield Missing(
             place.owner, place.path, use.ref[2], asked, provider, why, severity, way, home, f"{path}.{word}", detail
         )  # fmt: skip
+
+    def _severity(self, use: _Use, *, lacks: bool, sure: bool) -> tuple[str, int]:
+        """How bad it is that a use fails, and the way to it."""
+        severity, way = severity_of(use.ways, use.flags, CATCHES_ATTRIBUTE if lacks else CATCHES_TYPE)
+        return ("warning" if severity == "error" and not (lacks and sure) else severity), way
+
+    def _is_asked_for(self, use: _Use, word: str) -> bool:
+        """Whether a module asks for a word before it takes it, or cannot but take it, or says that it is there."""
+        hints = self._world.resolver.take_note(use.name).get("hints", ())
+        return word in hints or word[:2] == "__" or self._is_said(use)
 
     def _standard_cause(self, kind: Kind, making: str) -> tuple[str, str, str, str, str] | None:
         """Who gives an object of the standard library that lacks something, why it does, and the class."""
@@ -125,9 +135,11 @@ class Instances:
         provider = self._world.layout.owner(making.partition(":")[0])
         return (provider, "result", kind.module, kind.number, "") if provider not in {"", PROJECT} else None
 
-    def _cause(self, use: _Use, found: Sequence[Any]) -> tuple[str, str, str, str, str] | None:
+    def _cause(self, use: _Use, found: Sequence[Any], making: str) -> tuple[str, str, str, str, str] | None:
         """The same for the first class of a chain that is another distribution's, with what is known of its past."""
         kind, word = found[0][:2]
+        if isinstance(kind.number, str):
+            return self._standard_cause(kind, making)
         consumer, layout = self._world.layout.modules[use.name].owner, self._world.layout
         classes = ((layout.owner(module), module, number) for module, number in self._classes.chain(kind))
         home = next((one for one in classes if one[0] not in {consumer, "", PROJECT}), None)
@@ -147,20 +159,24 @@ class Instances:
 
     def _is_sure(self, use: _Use, one: Any) -> bool:
         """Whether nothing gives a class what it lacks from elsewhere."""
-        world, (kind, word), lacks = self._world, one[:2], isinstance(one, Lack)
-        if lacks and self._lost_only and not self._life(kind, word):
+        kind, word = one[:2]
+        if not isinstance(one, Lack):
+            return not self._is_derived(kind, word)
+        lost = self._life(kind, word) is not None
+        if (self._lost_only and not lost) or self._is_derived(kind, word):
             return False
-        if self._is_derived(kind, word):
-            return False
-        if not lacks:
-            return True
-        if self._life(kind, word):
+        if lost:
             return (not one.columns or use.ref[7] is not None) and not (one.answers and self._is_quoted(kind, word))
-        if one.open or self._classes.is_descriptor(kind) or not self._has_attributes(kind):
-            return False
-        owners = {world.layout.owner(module) for module, _ in self._classes.chain(kind)}
-        quoted = any(world.resolver.words.anywhere(one, f"{mark}{word}{mark}") for one in owners for mark in "'\"")
-        return not (one.columns or word in world.resolver.set_somewhere or quoted or self._is_open(kind))
+        return not (one.open or one.columns or self._may_be_given(kind, word))
+
+    def _may_be_given(self, kind: Kind, word: str) -> bool:
+        """Whether somebody may give the objects of a class an attribute that no class says."""
+        resolver, classes = self._world.resolver, self._classes
+        if word in resolver.set_somewhere or classes.is_descriptor(kind) or not self._has_attributes(kind):
+            return True
+        owners = {self._world.layout.owner(module) for module, _ in classes.chain(kind)}
+        quoted = any(resolver.words.anywhere(one, f"{mark}{word}{mark}") for one in owners for mark in "'\"")
+        return quoted or self._is_open(kind)
 
     def _is_quoted(self, kind: Kind, word: str) -> bool:
         """Whether a module with a class of a chain has a word as a text, by which it may be given."""

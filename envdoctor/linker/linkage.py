@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
     from collections import Counter
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
 
     from envdoctor.linker.binary_facts import Facts
     from envdoctor.linker.loader import Loader, Scope
@@ -102,20 +102,23 @@ class Linkage:
     def _symbols(self, scope: Scope) -> Iterator[Fault]:
         """Symbols that nothing has which is loaded together, nor anything else in the environment."""
         others = [path for paths in scope.brought.values() for path in paths]
-        loaded = set(scope.files)
-        for path in others:
-            header = self._facts.elf(path)
-            loaded.update(self._loader.scope(path, header).files if header else ())
+        loaded = {*scope.files, *self._loaded_with(others)}
         for path, held in scope.files.items():
             left = set(held["undefined"]) - self._always if path in self._facts.owners else set()
             left = left.difference(*map(self._defines, loaded)) if left else left
-            if left & self._everything() if left else False:
+            if left and left & self._everything():
                 self._unknown[_ELSEWHERE] += 1
                 left -= self._everything()
             if left:
                 providers = [self._facts.owners.get(one, "") for one in [*scope.files, *others]]
                 own = self._facts.owners[path]
                 yield Fault("symbol", min(left), next((one for one in providers if one not in ("", own)), ""), path)
+
+    def _loaded_with(self, paths: Iterable[str]) -> Iterator[str]:
+        """The files that are loaded with others."""
+        for path in paths:
+            header = self._facts.elf(path)
+            yield from self._loader.scope(path, header).files if header else ()
 
     def _defines(self, path: str) -> frozenset[str]:
         if path not in self._defined:

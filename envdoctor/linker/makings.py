@@ -8,12 +8,14 @@ field may be bound several times: all of these *makings* count.
 from __future__ import annotations
 
 import ast
+import contextlib
+import itertools
 from typing import TYPE_CHECKING, Any
 
 from envdoctor.linker.summary import INSTANCE
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from envdoctor.linker.scopes import Scope
 
@@ -23,7 +25,7 @@ AWAITED, ENTERED = "(await)", "(with)"
 #: The making of what may be anything, beside others that are known.
 ANY = "?"
 _MOST_MAKINGS = 8
-_OPTIONAL, _UNION = {"Optional"}, {"Union"}
+_CHOOSING = {"Optional", "Union"}
 _YIELDING = {"Iterator", "Generator", "AsyncIterator", "AsyncGenerator", "Iterable"}
 _LITERALS = (
     *(ast.Constant, ast.List, ast.Dict, ast.Set, ast.Tuple, ast.JoinedStr),
@@ -58,19 +60,19 @@ def makings(node: ast.expr | None) -> list[Making] | None:
     if isinstance(node, ast.Constant) and node.value is None:
         return []
     if isinstance(node, ast.IfExp):
-        return _all([node.body, node.orelse])
+        return _all([node.body, node.orelse], makings)
     if isinstance(node, ast.BoolOp) and isinstance(node.op, ast.Or):
-        return _all(node.values)
+        return _all(node.values, makings)
     found = making(node)
     if found is not None:
         return [found]
     return None if isinstance(node, _LITERALS) else [(ANY, ())]
 
 
-def _all(nodes: Sequence[ast.expr]) -> list[Making] | None:
+def _all(nodes: Sequence[ast.expr], tell: Callable[[ast.expr], list[Making] | None]) -> list[Making] | None:
     found: list[Making] = []
     for node in nodes:
-        one = makings(node)
+        one = tell(node)
         if one is None:
             return None
         found += one
@@ -79,26 +81,33 @@ def _all(nodes: Sequence[ast.expr]) -> list[Making] | None:
 
 def annotated(node: ast.expr | None) -> list[Making] | None:
     """The same for what an annotation promises."""
+    node = _unquoted(node)
+    if isinstance(node, ast.Constant):
+        return [] if node.value is None else None
+    choices = _choices(node)
+    if choices is not None:
+        return _all(choices, annotated)
+    found = making(node.value if isinstance(node, ast.Subscript) else node)
+    if found is None or (INSTANCE in found[1] and not isinstance(node, ast.Subscript)):
+        return None
+    return [(found[0], (*found[1], INSTANCE))]
+
+
+def _unquoted(node: ast.expr | None) -> ast.expr | None:
+    """An annotation without the quotes that it may stand in."""
     if isinstance(node, ast.Constant) and isinstance(node.value, str):
-        try:
-            node = ast.parse(node.value, mode="eval").body
-        except (SyntaxError, ValueError, RecursionError, MemoryError):
-            return None
-    if isinstance(node, ast.Constant) and node.value is None:
-        return []
+        with contextlib.suppress(SyntaxError, ValueError, RecursionError, MemoryError):
+            return ast.parse(node.value, mode="eval").body
+    return node
+
+
+def _choices(node: ast.expr | None) -> list[ast.expr] | None:
+    """The annotations of which any may hold; ``None`` for a single one."""
     if isinstance(node, ast.BinOp) and isinstance(node.op, ast.BitOr):
-        parts = [node.left, node.right]
-    elif isinstance(node, ast.Subscript):
-        word = last(node.value)
-        if word not in _OPTIONAL | _UNION:
-            found = making(node.value)
-            return None if found is None else [(found[0], (*found[1], INSTANCE))]
-        parts = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
-    else:
-        found = making(node)
-        return None if found is None or INSTANCE in found[1] else [(found[0], (*found[1], INSTANCE))]
-    told = [annotated(one) for one in parts]
-    return None if any(one is None for one in told) else [making for one in told for making in one or ()]
+        return [node.left, node.right]
+    if isinstance(node, ast.Subscript) and last(node.value) in _CHOOSING:
+        return node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
+    return None
 
 
 def last(node: ast.expr) -> str | None:
@@ -145,17 +154,30 @@ def settled(scope: Scope, found: Sequence[Any], *, anything: bool) -> list[Any] 
 def _origin(scope: Scope, one: Making) -> tuple[list[Any], list[Making]] | None:
     """What a making is of in a scope: what is settled, and what is to be looked at again."""
     root, path = one
-    entries, origins = scope.types.get(root), scope.imports.get(root, ())
-    if entries is None:
-        if root not in scope.bound and root not in scope.shadowed:
-            return None if len(set(origins)) > 1 else ([text(*origins[0], path) if origins else one], [])
+    origins = scope.imports.get(root, ())
+    if root in scope.types:
+        told = _typed(scope, root, path)
+        return None if told is None else ([], told)
+    if root in scope.bound or root in scope.shadowed:
         return ([one], []) if scope.parent is None and root in scope.bound and not origins else None
-    whole = len(entries) == scope.bound.get(root) and not origins
-    if not whole or root in scope.shadowed or root in scope.narrowed:
+    if not origins:
+        return [one], []
+    return ([text(*origins[0], path)], []) if len(set(origins)) == 1 else None
+
+
+def _typed(scope: Scope, root: str, path: Sequence[str]) -> list[Making] | None:
+    """The makings behind a name, where all that it is bound to is known; what it makes of itself may come between."""
+    whole = len(scope.types[root]) == scope.bound.get(root)
+    if not whole or root in scope.imports or root in scope.shadowed or root in scope.narrowed:
         return None
-    again = [path for entry in entries for inner, path in entry if inner == root]
-    first = [inner for entry in entries for inner in entry if inner[0] != root]
-    return [], [(base, (*more, *tail, *path)) for base, more in first for tail in ((), *again)]
+    first: list[Making] = []
+    again: list[Sequence[str]] = [()]
+    for inner, steps in itertools.chain.from_iterable(scope.types[root]):
+        if inner == root:
+            again.append(steps)
+        else:
+            first.append((inner, steps))
+    return [(base, (*steps, *more, *path)) for base, steps in first for more in again]
 
 
 def text(module: str, inner: str, path: Sequence[str]) -> str:

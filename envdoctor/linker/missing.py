@@ -101,7 +101,7 @@ class Search:
             yield Missing(place.owner, place.path, error[1], name, "", "syntax", severity, way, name, "", error[2])
 
     def _one(self, name: str, ref: list[Any], flags: int, ways: list[int], hints: set[str]) -> Iterator[Missing]:
-        module, path, line, *_, own, call = ref
+        module, path, *_, own, call = ref
         self.asked += 1
         if not flags & IMPORTS:
             taken = self._resolver.offers(module, ".".join(path.split(".")[:own]))
@@ -116,19 +116,25 @@ class Search:
             yield from self._refused(name, ref, flags, ways)
             yield from self._broken(name, ref, flags, ways)
         elif call is not None:
-            misfit = self._misfit(answer, module, path, call)
-            if misfit and answer.value[0] == "standard" and "version_info" in hints:
-                return
-            severity, way = severity_of(ways, flags, CATCHES_TYPE)
-            if misfit is not None and severity != "silent":
-                severity = "info" if severity == "info" else "warning"
-                place, kind, owner = self._layout.modules[name], misfit[0], self._owner(module, answer.value)
-                if owner == place.owner:
-                    return
-                asked = f"{module}.{path}".replace(".()", "()")
-                yield Missing(
-                    place.owner, place.path, line, asked, owner, kind, severity, way, module, path, misfit[1]
-                )  # fmt: skip
+            yield from self._not_taken(name, ref, flags, ways, hints, answer)
+
+    def _not_taken(
+        self, name: str, ref: list[Any], flags: int, ways: list[int], hints: set[str], answer: Answer
+    ) -> Iterator[Missing]:
+        """A call with arguments that what is called does not take."""
+        module, path, line, *_, call = ref
+        misfit = self._misfit(answer, module, path, call)
+        severity, way = severity_of(ways, flags, CATCHES_TYPE)
+        if misfit is None or severity == "silent" or (answer.value[0] == "standard" and "version_info" in hints):
+            return
+        place, owner = self._layout.modules[name], self._owner(module, answer.value)
+        if owner != place.owner:
+            kind, argument = misfit
+            severity = "warning" if severity == "error" else severity
+            asked = f"{module}.{path}".replace(".()", "()")
+            yield Missing(
+                place.owner, place.path, line, asked, owner, kind, severity, way, module, path, argument
+            )  # fmt: skip
 
     def _refused(self, name: str, ref: list[Any], flags: int, ways: list[int]) -> Iterator[Missing]:
         """A module of another distribution that raises when it is imported: it has moved, or is not for this Python."""

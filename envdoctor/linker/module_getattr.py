@@ -211,15 +211,9 @@ class Evaluator:
         if isinstance(target, ast.Name):
             scope.names[target.id] = UNKNOWN if target.id in scope.later else value
         elif isinstance(target, (ast.Tuple, ast.List)):
-            parts = self.value(value) if scope.parent is not None or not isinstance(value, Deferred) else value
-            for at, one in enumerate(target.elts):
-                if isinstance(parts, Deferred):  # worked out part by part
-                    self.bind(
-                        one, Deferred(ast.Subscript(parts.node, ast.Constant(at), ast.Load()), parts.scope), scope
-                    )
-                else:
-                    fits = isinstance(parts, (tuple, list)) and len(parts) == len(target.elts)
-                    self.bind(one, parts[at] if fits else UNKNOWN, scope)
+            whole = self.value(value) if scope.parent is not None or not isinstance(value, Deferred) else value
+            for one, part in zip(target.elts, _parts(whole, len(target.elts))):
+                self.bind(one, part, scope)
         elif isinstance(target, ast.Subscript) and isinstance(target.value, ast.Name):
             whole, key = self._lookup(target.value.id, scope), self.tried(target.slice, scope)
             if isinstance(whole, dict) and key is not UNKNOWN:
@@ -348,6 +342,15 @@ class Evaluator:
         if taken.kwarg:
             scope.names[taken.kwarg.arg] = UNKNOWN
         return all(name in scope.names for name in names)
+
+
+def _parts(whole: Any, count: int) -> list[Any]:
+    """What so many targets get of a value; of one that is worked out later each part is, too."""
+    if isinstance(whole, Deferred):
+        places = [ast.Subscript(whole.node, ast.Constant(at), ast.Load()) for at in range(count)]
+        return [Deferred(place, whole.scope) for place in places]
+    fits = isinstance(whole, (tuple, list)) and len(whole) == count
+    return list(whole) if fits else [UNKNOWN] * count
 
 
 def _called(node: ast.expr | None) -> Any:

@@ -137,14 +137,10 @@ class Reader:
 
     def refuses(self, node: ast.stmt) -> None:
         """Take note of an exception that importing the module raises for sure, and of what it says."""
-        sure = self.scope is self.top and not (self.flags or self.attempt or self.handler or self.raised)
-        if sure and isinstance(node, ast.Raise) and node.exc is not None:
-            kind = node.exc.func if isinstance(node.exc, ast.Call) else node.exc
-            said = [
-                part.value for part in ast.walk(node) if isinstance(part, ast.Constant) and isinstance(part.value, str)
-            ]
-            words = " ".join(f"{last(kind) or ''}: {''.join(said)}".split())
-            self.raised = [node.lineno, last(kind) or "", words[:MOST_SAID]]
+        if not isinstance(node, ast.Raise) or node.exc is None or self.scope is not self.top:
+            return
+        if not (self.flags or self.attempt or self.handler or self.raised):
+            self.raised = _raised(node, node.exc)
 
     def given_away(self, node: ast.expr) -> None:
         """Take note of ``globals()``, ``vars()`` or ``locals()`` where somebody gets them who may add names."""
@@ -260,6 +256,14 @@ class Reader:
             "raises": self.raised,
         }
         return {key: value for key, value in found.items() if value}
+
+
+def _raised(node: ast.Raise, error: ast.expr) -> list[Any]:
+    """The line of an exception, its name and what it says."""
+    name = last(error.func if isinstance(error, ast.Call) else error) or ""
+    texts = (part.value for part in ast.walk(node) if isinstance(part, ast.Constant))
+    said = "".join(text for text in texts if isinstance(text, str))
+    return [node.lineno, name, " ".join(f"{name}: {said}".split())[:MOST_SAID]]
 
 
 def _is_main(test: ast.expr) -> bool:

@@ -84,20 +84,20 @@ class Objects:
             self._spoilt.add(f"v.{name}")
             return
         found = annotated(kind) if kind is not None else makings(value)
-        if (
-            found is not None
-            and (ANY, ()) not in found
-            and (kind is not None or scope.kind == "class" or is_made(found, scope))
-        ):
+        said = kind is not None or scope.kind == "class"
+        if found is not None and (ANY, ()) not in found and (said or is_made(found, scope)):
             scope.types.setdefault(name, []).append(found)
             self._reader.roots.add(name)
         if scope.kind == "class":  # where another value may stand for what instances have
-            self.field(name, found if makings(value or ast.Constant(None)) == [] else None)
+            self.field(name, found if _is_nothing(value) else None)
         elif scope is self._reader.top:
-            if kind is not None and value is not None:  # which may stand for another
-                found = makings(value)
-            whole = found and (ANY, ()) not in found and is_made(found, scope)
-            self._sink(f"v.{name}", found if whole else None, scope)
+            self._variable(name, found if kind is None else makings(value))  # which may stand for another
+
+    def _variable(self, name: str, found: list[Making] | None) -> None:
+        """A name of the module, and what it may be."""
+        top = self._reader.top
+        whole = found and (ANY, ()) not in found and is_made(found, top)
+        self._sink(f"v.{name}", found if whole else None, top)
 
     def entered(self, target: ast.expr | None, context: ast.expr) -> None:
         """``with context as target``."""
@@ -145,29 +145,30 @@ class Objects:
     def function(self, node: Function, inner: Scope, outside: Scope) -> None:
         """The parameters of a function, and what its annotation says that it returns."""
         words = [last(one.func if isinstance(one, ast.Call) else one) or "" for one in node.decorator_list]
-        given = [*node.args.posonlyargs, *node.args.args]
         number = self._number(outside) if outside.kind == "class" else None
-        if number is not None and given and "staticmethod" not in words:
-            kind = KIND if "classmethod" in words or node.name == "__new__" else OWN
-            inner.own = given.pop(0).arg
-            self._reader.roots.add(inner.own)
-            inner.types[inner.own] = [[(f"{kind}{number}", ())]]
-        for one in (*given, *node.args.kwonlyargs):
-            found = annotated(one.annotation) if one.annotation is not None else None
-            if found:
-                inner.types[one.arg] = [found]
-                self._reader.roots.add(one.arg)
+        self._parameters(node, words, inner, number)
         key = self._key(node, words, outside, number)
-        named, first = getattr(node.returns, "id", None), [*node.args.args, *node.args.posonlyargs][:1]
-        if key and named and number is not None and getattr(first and first[0].annotation, "id", None) == named:
+        if key and number is not None and _returns_own(node):
             self._sink(key, [(f"{OWN}{number}", ())], outside)
-            return
-        if key in self._wanted:  # after overloads
-            return
-        if not key or node.returns is None:
+        elif key in self._wanted:
+            pass  # what its overloads say counts
+        elif not key or node.returns is None:
             inner.returns = key
         else:
             self._sink(key, promised(node.returns, key), outside)
+
+    def _parameters(self, node: Function, words: Sequence[str], inner: Scope, number: int | None) -> None:
+        """What the parameters of a function are of; the first one of a method by the number of its class."""
+        given = [*node.args.posonlyargs, *node.args.args]
+        types = inner.types
+        if number is not None and given and "staticmethod" not in words:
+            kind = KIND if "classmethod" in words or node.name == "__new__" else OWN
+            inner.own = given.pop(0).arg
+            types[inner.own] = [[(f"{kind}{number}", ())]]
+        for one in (*given, *node.args.kwonlyargs):
+            if one.annotation is not None and (found := annotated(one.annotation)):
+                types[one.arg] = [found]
+        self._reader.roots.update(types)
 
     def overloaded(self, node: Function) -> None:
         """One of several signatures of what is defined below them."""
@@ -216,60 +217,69 @@ class Objects:
 
     def settle(self, scope: Scope) -> None:
         """Give the makings of a scope that ends to what its names are of; the rest goes to the scope around."""
-        outside = scope.parent
-        while outside is not None and outside.kind == "class":
-            outside = outside.parent
-        if outside is not None and scope.narrowed:
-            outside.narrowed |= {name for name in scope.narrowed if name not in scope.bound}
+        outside, hidden = scope.outside, set[str]()
+        if outside is not None:
+            outside.narrowed |= scope.narrowed.difference(scope.bound)
+            hidden = scope.shadowed.union(scope.bound.keys() - scope.types.keys()) if scope.objects else hidden
         for found, sink in scope.objects:
-            root = found[0][0] if outside is not None and len(found) == 1 and not isinstance(sink, str) else ""
-            if root in scope.shadowed or (root in scope.bound and root not in scope.types):
+            if len(found) == 1 and found[0][0] in hidden and not isinstance(sink, str):
                 continue  # most names hold something else
             left = settled(scope, found, anything=isinstance(sink, str))
-            if left is None:
-                continue
-            if outside is not None and any(isinstance(one, tuple) for one in left):
-                outside.objects.append((left, sink))
-            else:
-                self._late.append((left, sink))
+            if left is not None:
+                waits = outside is not None and any(isinstance(one, tuple) for one in left)
+                (outside.objects if outside is not None and waits else self._late).append((left, sink))
         scope.objects = []
 
     def finish(self) -> dict[str, list[str]]:
         """The types by key, when all is read: ``f1()`` of a function, ``c1.name`` of a field, ``v.name`` of a name."""
-        for found, sink in self._late:
-            if isinstance(sink, str):
-                self._told.setdefault(sink, []).append([self._promises(one, sink) or ANY for one in found])
-        whole = {key: sorted({one for some in told for one in some}) for key, told in self._told.items()
-                 if key not in self._spoilt and len(told) == self._wanted[key]
-                 and (key[0] != "v" or self._reader.top.bound.get(key[2:]) == len(told))}  # fmt: skip
-        types = {key: told for key, told in whole.items() if set(told) - {ANY}}
+        types = self._types()
         for found, sink in self._late:
             if not isinstance(sink, str):
                 self._use([self._known(one, types, 0) for one in found], sink)
-        promising = {key.partition(".")[0] for key in types}
-        foreign = [self._has_foreign_base(one) for one in range(len(self._reader.classes) if self._own else 0)]
-        for number, use in self._own:
-            if foreign[number] or f"c{number}" in promising:
-                self._use([self._known((f"{OWN}{number}", use.path), types, 0)], use)
+        self._use_own(types)
         return {key: told for key, told in types.items() if all(map(_is_foreign, told))}
+
+    def _use_own(self, types: Mapping[str, Sequence[str]]) -> None:
+        """Keep what classes ask of their own objects, where others may know more of these."""
+        promising = {key.partition(".")[0] for key in types}
+        numbers = {number for number, _ in self._own}
+        telling = {one for one in numbers if f"c{one}" in promising or self._has_foreign_base(one)}
+        for number, use in self._own:
+            if number in telling:
+                self._use([self._known((f"{OWN}{number}", use.path), types, 0)], use)
+
+    def _types(self) -> dict[str, list[str]]:
+        """What is known of each key of which all is known that it may be."""
+        for found, sink in self._late:
+            if isinstance(sink, str):
+                self._told.setdefault(sink, []).append([self._promises(one, sink) or ANY for one in found])
+        types = {}
+        for key, told in self._told.items():
+            kinds = {one for some in told for one in some}
+            if kinds - {ANY} and self._is_whole(key, len(told)):
+                types[key] = sorted(kinds)
+        return types
+
+    def _is_whole(self, key: str, count: int) -> bool:
+        """Whether a key is given nothing else than what so many times was told."""
+        if key in self._spoilt or count != self._wanted[key]:
+            return False
+        return key[0] != "v" or self._reader.top.bound.get(key[2:]) == count
 
     def _promises(self, one: Any, key: str) -> str | None:
         """The text of a making in a type, which starts at the object where the class makes it itself."""
-        if one == ANY:
-            return None
         if isinstance(one, str):
             return one if _is_foreign(one) or "(" not in key else None  # a field may be asked for what changes
         root, path = one
         if root.startswith("<"):
-            number = root.rpartition(" ")[2]
-            steps = path if root.startswith(OWN) else path[1:] if path[:1] == (INSTANCE,) else None
-            return ".".join(("self", *steps)) if key.startswith(f"c{number}.") and steps is not None else None
-        if root in self._hinted and root not in self._reader.names:
+            return _from_itself(root, path) if key.startswith(f"c{root.rpartition(' ')[2]}.") else None
+        if root in self._reader.names:
+            return text("", root, path)
+        if root in self._hinted:
             found = text(*self._hinted[root], path)
             return found if _is_foreign(found) else None
-        if root in _PLAIN and root not in self._reader.names and path == (INSTANCE,) and "(" in key:
-            return f"builtins:{root}.{INSTANCE}"
-        return text("", root, path) if root in self._reader.names else None
+        plain = root in _PLAIN and path == (INSTANCE,) and "(" in key
+        return f"builtins:{root}.{INSTANCE}" if plain else None
 
     def _known(self, one: Any, types: Mapping[str, Sequence[str]], depth: int) -> list[str]:
         """The texts of a making that others know: what the module makes itself is replaced by what that is made of."""
@@ -279,21 +289,23 @@ class Objects:
         root, path = one
         if root in self._hinted and root not in reader.names:
             return [text(*self._hinted[root], path)]
-        if root.startswith(OWN):
-            number = int(root[len(OWN) :])
-            key = f"c{number}."
-        else:
-            bound = reader.names.get(root)
-            if reader.script and bound:
-                return [text("", root, path)]
-            key, number = f"f{bound[1]}" if bound and bound[0] == "f" else "", -1
+        if reader.script and reader.names.get(root):
+            return [text("", root, path)]
+        key = self._prefix(root)
         if not key or depth > _ROUNDS:
             return []
         for count in (3, 2, 1):
             made = types.get(key + "".join(path[:count]))
             if made:
                 return self._replaced(made, root, path[count:], types, depth)
-        return self._inherited(number, path) if number >= 0 else []
+        return self._inherited(int(root[len(OWN) :]), path) if root.startswith(OWN) else []
+
+    def _prefix(self, root: str) -> str:
+        """What the keys begin with of what a function or an object of the module makes; empty for anything else."""
+        if root.startswith(OWN):
+            return f"c{root[len(OWN) :]}."
+        bound = self._reader.names.get(root)
+        return f"f{bound[1]}" if bound and bound[0] == "f" else ""
 
     def _replaced(self, made: Sequence[str], root: str, rest: Sequence[str], types: Any, depth: int) -> list[str]:
         found = []
@@ -351,6 +363,24 @@ class Objects:
         makings = sorted(set(told))
         key = (*makings, use.flags, use.attempt, use.handler, str(use.call))
         self.uses.setdefault(key, [makings, "", use.line, use.flags, use.attempt, use.handler, 0, use.call])
+
+
+def _is_nothing(value: ast.expr | None) -> bool:
+    return value is None or makings(value) == []
+
+
+def _returns_own(node: Function) -> bool:
+    """Whether a function promises what its first parameter is annotated with: a variable for any type."""
+    given = [*node.args.args, *node.args.posonlyargs]
+    named = getattr(node.returns, "id", None)
+    return bool(named and given) and getattr(given[0].annotation, "id", None) == named
+
+
+def _from_itself(root: str, path: Sequence[str]) -> str | None:
+    """The text of a making that starts at the object of a class, or at the class and makes one."""
+    if root.startswith(OWN):
+        return ".".join(("self", *path))
+    return ".".join(("self", *path[1:])) if path[:1] == (INSTANCE,) else None
 
 
 def _is_foreign(text: str) -> bool:

@@ -216,15 +216,20 @@ def _compare(evaluator: Evaluator, node: ast.Compare, scope: Scope) -> Any:
 
 
 def _compared(evaluator: Evaluator, left: Any, kind: ast.cmpop, right: Any) -> Any:
-    told: Any = UNKNOWN
-    if isinstance(kind, (ast.In, ast.NotIn)):
-        told = False if right is GLOBALS else _contains(right, left)
-    elif isinstance(kind, (ast.Is, ast.IsNot)) and (left is None or right is None):
-        told = UNKNOWN if is_unknown(left) or is_unknown(right) else left is right
-    elif isinstance(kind, (ast.Eq, ast.NotEq)) and _is_whole(left) and _is_whole(right):
-        told = left == right
+    told = _agreed(left, kind, right)
     evaluator.named |= told is True and evaluator.is_about(left) and not isinstance(kind, (ast.Is, ast.IsNot))
     return not told if isinstance(kind, (ast.NotIn, ast.IsNot, ast.NotEq)) and told is not UNKNOWN else told
+
+
+def _agreed(left: Any, kind: ast.cmpop, right: Any) -> Any:
+    """Whether values are in, are, or equal each other, whether the comparison affirms or denies that."""
+    if isinstance(kind, (ast.In, ast.NotIn)):
+        return False if right is GLOBALS else _contains(right, left)
+    if isinstance(kind, (ast.Is, ast.IsNot)) and (left is None or right is None):
+        return UNKNOWN if is_unknown(left) or is_unknown(right) else left is right
+    if isinstance(kind, (ast.Eq, ast.NotEq)) and _is_whole(left) and _is_whole(right):
+        return left == right
+    return UNKNOWN
 
 
 def _contains(whole: Any, part: Any) -> Any:

@@ -98,13 +98,7 @@ class Sources:
     def put_into(self, layout: Layout) -> None:
         """Add the modules to a layout; a package of the project takes the place of one that is installed."""
         tops = {top for some in layout.tops.values() for top in some}
-        for key in [key for key in self.all if "/" not in key and "." not in key]:
-            module = layout.modules.get(key)
-            if module is not None and os.path.basename(self.all[key].name) == f"{key}.py":
-                paths = [layout.modules[name].path for name in layout.names[module.owner] if name in layout.modules]
-                self.hidden[key] = (module.owner, paths)
-            if key in tops:
-                layout.forget(key)
+        self._hide(layout, tops)
         for source in self.all.values():
             kind = "package" if source.name.endswith("__init__.py") else "py"
             module, text = Module(source.name, PROJECT, kind), source.text.source.encode("utf-8", "surrogatepass")
@@ -114,6 +108,16 @@ class Sources:
                     self.texts[name] = text
         layout.add_namespaces()
         layout.names[PROJECT] = list(self.all)
+
+    def _hide(self, layout: Layout, tops: set[str]) -> None:
+        """Take away the installed packages that modules of the project have the names of."""
+        for key in [key for key in self.all if "/" not in key and "." not in key]:
+            module = layout.modules.get(key)
+            if module is not None and os.path.basename(self.all[key].name) == f"{key}.py":
+                paths = [layout.modules[name].path for name in layout.names[module.owner] if name in layout.modules]
+                self.hidden[key] = (module.owner, paths)
+            if key in tops:
+                layout.forget(key)
 
 
 def _way(name: str, data: bytes) -> int:

@@ -87,9 +87,7 @@ class Reach:
         further: dict[str, int] = {}
         sizes, known = {}, seen | self._resolver.left
         for owner, names in self._layout.names.items():
-            left = [name for name in names if name not in known and not is_aside(name)]
-            left = [name for name in left if self._is_python(name)]
-            left = [name for name in left if not any(part.startswith("_") for part in name.split("."))]
+            left = [name for name in names if name not in known and self._is_for_others(name)]
             sizes[owner] = (sum(_size(self._layout.modules[name].path) for name in left), left)
         total = 0
         for owner, (size, left) in sorted(sizes.items(), key=lambda told: told[1][0]):
@@ -99,6 +97,10 @@ class Reach:
             else:
                 self.skipped[owner] = self.skipped.get(owner, 0) + len(left)
         return further
+
+    def _is_for_others(self, name: str) -> bool:
+        """Whether a module has source that is meant to be imported by others."""
+        return not is_aside(name) and self._is_python(name) and not any(part[:1] == "_" for part in name.split("."))
 
     def _is_followed_into(self, name: str, way: int) -> bool:
         """Whether a module has imports of its own; a compiled one keeps the way to it."""

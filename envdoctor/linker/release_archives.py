@@ -224,7 +224,7 @@ class Room:
         """
         inside = self._layout.modules.get(ask.inside)
         if ask.kind == "lacking":
-            return ask.module if self._layout.has(ask.module) and not self._has(ask.module, ask.name) else False
+            return self._lacking(ask)
         if ask.kind == "super":
             return self._is_without(consumer, ask.name)
         if inside is not None and inside.owner == consumer and self._asks_in(ask.inside, ask):
@@ -234,6 +234,10 @@ class Room:
         word = (ask.name or ask.module).rpartition(".")[2]
         found = (name for name in self._mentioning(consumer, "") if self._has(name, word) and self._asks_in(name, ask))
         return next(found, False)
+
+    def _lacking(self, ask: Ask) -> str | bool:
+        """The module of a release that has to have a name, where it does not."""
+        return ask.module if self._layout.has(ask.module) and not self._has(ask.module, ask.name) else False
 
     def _is_without(self, consumer: str, word: str) -> str | bool | None:
         """The first module of a release in which a word stands nowhere; ``None`` where it is too long to look."""
@@ -247,8 +251,8 @@ class Room:
         word = ask.name.rpartition(".")[2]
         if len(failing) < _PATCH or not self._is_searched(consumer):
             return ""
-        names = (name for name in self._mentioning(consumer, "version_info") if self._has(name, word))
-        found = (one for name in names for one in turns(self._tree(name), word))
+        names = [name for name in self._mentioning(consumer, "version_info") if self._has(name, word)]
+        found = set().union(*(turns(self._tree(name), word) for name in names))
         near = {one for one in found if len(one) == _PATCH and one[:2] == failing[:2] and one <= failing}
         return ".".join(map(str, near.pop())) if len(near) == 1 else ""
 

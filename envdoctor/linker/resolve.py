@@ -240,7 +240,7 @@ class Resolver:
             return unknown("namespace package")
         return no("name", module, name)
 
-    def _not_bound(self, summary: Summary, module: str, name: str, depth: int) -> Answer:  # noqa: PLR0911 - one for each reason
+    def _not_bound(self, summary: Summary, module: str, name: str, depth: int) -> Answer:
         answers = "__getattr__" in self._store.definitions(module).get("names", {})
         told = self._evaluator.answer(module, name) if answers else None
         if told is not None and told.why == "gone":
@@ -250,18 +250,24 @@ class Resolver:
             return told
         if found.verdict is not False:
             return found
-        if answers and told is None:
-            return self._unless_written_nowhere(module, name, "a module-level __getattr__")
+        reason = "a module-level __getattr__" if answers and told is None else self._filled_by(summary, module)
+        if reason:
+            return self._unless_written_nowhere(module, name, reason)
+        return self._not_filled(summary, module, name, weak=found.weak)
+
+    def _filled_by(self, summary: Summary, module: str) -> str:
+        """What may give a module names that it does not bind; empty for nothing."""
         if summary.get("dynamic"):
-            return self._unless_written_nowhere(module, name, summary["dynamic"][0])
-        if self.run_time.may_fill(module):
-            return self._unless_written_nowhere(module, name, "put into sys.modules or loaded by a loader")
+            return str(summary["dynamic"][0])
+        return "put into sys.modules or loaded by a loader" if self.run_time.may_fill(module) else ""
+
+    def _not_filled(self, summary: Summary, module: str, name: str, *, weak: bool) -> Answer:
         elsewhere = bool(summary.get("path"))
         if elsewhere and (not name[:1].isupper() or self._layout.on_disk(f"{module}.{name}")):
             return unknown("a package whose modules may stand elsewhere")
         if self._is_set_by_native(module, name):
             return unknown("set from outside")
-        return no("name", module, name, weak=found.weak or elsewhere)
+        return no("name", module, name, weak=weak or elsewhere)
 
     def _is_set_by_native(self, module: str, name: str) -> bool:
         """Whether a native module of the distribution contains both the module's name and that of the attribute."""

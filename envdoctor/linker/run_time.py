@@ -7,7 +7,7 @@ import re
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from envdoctor.linker.module_files import Layout
     from envdoctor.linker.summary import Summary
@@ -90,10 +90,12 @@ class RunTime:
             return False
         owner, imported = self._layout.modules[module].owner, [ref[0] for ref in self._summary(module).get("refs", ())]
         own = [self._layout.modules[one].path for one in {module, *imported} if self._is_of(one, owner)]
-        for at in (at for at, letter in enumerate(name) if letter == "_"):
-            if all(any(self._has(path, part) for path in own) for part in (name[:at], name[at + 1 :])):
-                return False
-        return not self._words.quoted(owner, name)
+        return not self._has_parts(own, name) and not self._words.quoted(owner, name)
+
+    def _has_parts(self, paths: Sequence[str], name: str) -> bool:
+        """Whether files have texts for both sides of an underscore of a name."""
+        sides = ((name[:at], name[at + 1 :]) for at, letter in enumerate(name) if letter == "_")
+        return any(all(any(self._has(path, part) for path in paths) for part in parts) for parts in sides)
 
     def _is_of(self, name: str, owner: str) -> bool:
         return name in self._layout.modules and self._layout.modules[name].owner == owner

@@ -28,12 +28,14 @@ class Scope:
     imported from; ``keys`` what a dictionary of this name surely has; ``types`` says for each time that a name is
     bound what may make its value, and ``narrowed`` has names whose kind is asked for. ``record`` is what is kept of the
     class that is being read, here or around. ``objects`` are uses, and keys of types, that wait with what makes them;
-    ``own`` is what a method calls its object, and ``returns`` the key of what a function returns.
+    ``own`` is what a method calls its object, and ``returns`` the key of what a function returns. ``outside`` is the
+    next scope around whose names are seen from here, which is none of a class.
     """
 
     def __init__(self, kind: str, parent: Scope | None = None) -> None:
         self.kind = kind
         self.parent = parent
+        self.outside: Scope | None = parent.outside if parent is not None and parent.kind == "class" else parent
         self.bound: dict[str, int] = {}
         self.shadowed: set[str] = set()
         self.imports: dict[str, list[tuple[str, str]]] = {}
@@ -63,11 +65,8 @@ class Scope:
                 continue
             origins = self.imports.get(root)
             if origins is None:
-                outside = self.parent
-                while outside is not None and outside.kind == "class":
-                    outside = outside.parent
-                if outside is not None:
-                    outside.pending.append(use._replace(root=root, path=path))
+                if self.outside is not None:
+                    self.outside.pending.append(use)
             elif len(set(origins)) == 1:
                 module, inner = origins[0]
                 steps = inner.split(".") if inner else []

@@ -77,17 +77,13 @@ def misfit(signature: Sequence[Any], call: Sequence[Any], *, bound: bool) -> tup
     """
     positional_only, names, defaults, variable, only, required, keywords = signature
     given, named, exact = call
-    taken = names[1:] if bound and names else names
-    first = max(positional_only - bound, 0)
-    if not keywords:
-        for name in named:
-            if name not in taken[first:] and name not in only:
-                return "unknown", name
+    taken = names[int(bound) :]
+    accepted = [*taken[max(positional_only - bound, 0) :], *only]
+    unknown = [] if keywords else [name for name in named if name not in accepted]
+    if unknown:
+        return "unknown", unknown[0]
     if not variable and given > len(taken):
         return "many", str(len(taken))
-    if exact:
-        needed = taken[: max(len(taken) - defaults, 0)]
-        missing = [name for name in needed[given:] if name not in named] + [one for one in required if one not in named]
-        if missing:
-            return "missing", missing[0]
-    return None
+    needed = [*taken[given : max(len(taken) - defaults, 0)], *required]
+    missing = [name for name in needed if name not in named] if exact else []
+    return ("missing", missing[0]) if missing else None

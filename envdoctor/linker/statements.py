@@ -103,11 +103,7 @@ def _opened(node: ast.FunctionDef | ast.AsyncFunctionDef, before: Any) -> Any:
 def _class(reader: Reader, node: ast.ClassDef) -> None:
     for part in (*node.decorator_list, *node.bases, *(keyword.value for keyword in node.keywords)):
         reader.walk(part)
-    decorated = [last(one.func if isinstance(one, ast.Call) else one) for one in node.decorator_list]
-    metas = [last(one.value) if one.arg == "metaclass" else None for one in node.keywords]
-    decorates = any(one not in _PLAIN_DECORATORS for one in decorated)
-    changed: Any = True if any(one not in _PLAIN_META for one in metas) else decorates and "open"
-    record = [[_base(base) for base in node.bases], set(), changed, {}, int(bool(decorated))]
+    record = [[_base(base) for base in node.bases], set(), _changed(node), {}, int(bool(node.decorator_list))]
     value: Any = 0
     if reader.scope is reader.top:
         value = ["c", len(reader.classes)]
@@ -121,6 +117,14 @@ def _class(reader: Reader, node: ast.ClassDef) -> None:
     reader.body(node.body)
     reader.scope = outside
     reader.close(inner)
+
+
+def _changed(node: ast.ClassDef) -> Any:
+    """Whether a metaclass may give a class anything, or a decorator something: ``open``."""
+    if any(one.arg != "metaclass" or last(one.value) not in _PLAIN_META for one in node.keywords):
+        return True
+    decorated = {last(one.func if isinstance(one, ast.Call) else one) for one in node.decorator_list}
+    return "open" if decorated - _PLAIN_DECORATORS else False
 
 
 def _base(base: ast.expr) -> tuple[str, tuple[str, ...]] | None:

@@ -6,39 +6,48 @@ import ast
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
+
+_COPYING = {"sorted", "list", "set", "tuple", "frozenset"}
 
 
-def strings(node: ast.expr | None, tables: Mapping[str, Any] = {}) -> list[str] | None:  # noqa: PLR0911 - one for each form
+def strings(node: ast.expr | None, tables: Mapping[str, Any] = {}) -> list[str] | None:
     """The strings in a literal list, tuple, set or the keys of a dictionary, or of a table with this name."""
-    if isinstance(node, ast.Name):
-        table = tables.get(node.id)
-        return None if table is None else list(table)
-    if (
-        isinstance(node, ast.Call)
-        and len(node.args) == 1
-        and _called(node) in {"sorted", "list", "set", "tuple", "frozenset"}
-    ):
+    form = _FORMS.get(type(node))
+    return form(node, tables) if form else None
+
+
+def _of_name(node: ast.Name, tables: Mapping[str, Any]) -> list[str] | None:
+    return list(tables[node.id]) if node.id in tables else None
+
+
+def _of_call(node: ast.Call, tables: Mapping[str, Any]) -> list[str] | None:
+    if len(node.args) == 1 and getattr(node.func, "id", "") in _COPYING:
         return strings(node.args[0], tables)
-    if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "keys":
+    if isinstance(node.func, ast.Attribute) and node.func.attr == "keys":
         return strings(node.func.value, tables)
-    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add):
-        left, right = strings(node.left, tables), strings(node.right, tables)
-        return None if left is None or right is None else left + right
-    if isinstance(node, ast.Dict):
-        return _constants([key for key in node.keys if key is not None]) if None not in node.keys else None
-    if isinstance(node, (ast.List, ast.Tuple, ast.Set)):
-        return _constants(node.elts)
     return None
 
 
-def _constants(nodes: Sequence[ast.expr]) -> list[str] | None:
+def _of_sum(node: ast.BinOp, tables: Mapping[str, Any]) -> list[str] | None:
+    if not isinstance(node.op, ast.Add):
+        return None
+    left, right = strings(node.left, tables), strings(node.right, tables)
+    return None if left is None or right is None else left + right
+
+
+_FORMS: dict[Any, Callable[[Any, Mapping[str, Any]], list[str] | None]] = {
+    ast.Name: _of_name,
+    ast.Call: _of_call,
+    ast.BinOp: _of_sum,
+    ast.Dict: lambda node, _: _constants(node.keys),
+    **dict.fromkeys((ast.List, ast.Tuple, ast.Set), lambda node, _: _constants(node.elts)),
+}
+
+
+def _constants(nodes: Sequence[ast.expr | None]) -> list[str] | None:
     found = [node.value for node in nodes if isinstance(node, ast.Constant) and isinstance(node.value, str)]
     return found if len(found) == len(nodes) else None
-
-
-def _called(node: ast.Call) -> str:
-    return node.func.id if isinstance(node.func, ast.Name) else ""
 
 
 def is_of_data(node: ast.AST) -> bool:
