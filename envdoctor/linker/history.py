@@ -130,6 +130,9 @@ class _Names:
         ]
 
     def _is_gone(self, name: str, at: int) -> bool:
+        """Whether a release that came after one with a name lacks it; one that came back was only written otherwise."""
+        if self._spans[name].endswith("-"):
+            return False
         ends = [span.partition("-")[::2] for span in self._spans[name].split(",")]
         return int(ends[0][0]) <= at and not any(int(one) <= at and (not end or int(end) >= at) for one, end in ends)
 

@@ -215,6 +215,12 @@ class Instances:
         for module, number in self._classes.chain(kind):
             name = self._world.resolver.class_name(module, number)
             owner = self._world.layout.owner(module)
-            for life in self._history.gone(owner, versions.get(owner, ""), name, word):
-                return life
+            lives = self._history.gone(owner, versions.get(owner, ""), name, word)
+            if lives and not self._is_given_to(owner, name, word):
+                return lives[0]
         return None
+
+    def _is_given_to(self, owner: str, name: str, word: str) -> bool:
+        """Whether the distribution of a class sets the attribute from outside: ``setattr(Class, "word", ...)``."""
+        words = self._world.resolver.words
+        return any(words.anywhere(owner, f"{name}, {mark}{word}{mark}") for mark in "'\"")

@@ -64,3 +64,16 @@ def test_a_file_of_another_kind_is_refused(tmp_path):
     (tmp_path / "x.zip").write_bytes(b"no archive")
     with pytest.raises(TargetError, match="holds no history"):
         stored(str(tmp_path / "x.zip"))
+
+
+def test_an_attribute_that_came_back_is_not_gone_between(tmp_path):
+    releases = [
+        ("1.0", {"a", "a.Job", "a.Job.stop", "a.Job.back"}),
+        ("2.0", {"a", "a.Job"}),
+        ("3.0", {"a", "a.Job", "a.Job.back"}),
+    ]
+    path = tmp_path / "history.zip"
+    store(str(path), {"dist": {"releases": ["1.0", "2.0", "3.0"], "roots": ["a"], "names": intervals(releases)}})
+    told = History(zipfile.ZipFile(path))
+    assert [life.name for life in told.gone("dist", "2.0", "Job", "stop")] == ["a.Job.stop"]
+    assert told.gone("dist", "2.0", "Job", "back") == []

@@ -222,13 +222,16 @@ GRAPHS = {"networkx/__init__.py": "from networkx.graph import Graph\ndef read(pa
           "networkx/graph.py": "class Graph:\n    def nodes(self): pass\n"}  # fmt: skip
 
 
-@pytest.mark.parametrize(("version", "many"), [("2.4", 1), ("2.3", 0)])
-def test_what_may_be_anything_counts_where_a_class_has_lost_it(tmp_path, version, many):
+GIVEN = {"networkx/old.py": "from networkx.graph import Graph\ndef give(patch): patch.setattr(Graph, 'node', 1)\n"}
+
+
+@pytest.mark.parametrize(("version", "more", "many"), [("2.4", {}, 1), ("2.4", GIVEN, 0), ("2.3", {}, 0)])
+def test_what_may_be_anything_counts_where_a_class_has_lost_it(tmp_path, version, more, many):
     source = (
         "import networkx\nclass A:\n    def __init__(self, x=None):\n        self.x = x\n        self.y = networkx.read('1')\n"
         "        self.x = networkx.Graph()\n    def m(self):\n        self.x.node\n        self.x.other\n        self.y.node\n"
     )
-    env.write(tmp_path, version, networkx=GRAPHS)
+    env.write(tmp_path, version, networkx={**GRAPHS, **more})
     env.write(tmp_path, a={"a.py": source})
     told = [one for one in env.linked(tmp_path).missing if one.kind == "attribute"]
     assert [(one.line, one.detail[-11:]) for one in told] == [(8, "gone in 2.4")] * many
