@@ -57,4 +57,5 @@ class Beside:
             missing += project_uses.link(self._sources, world, known["hooks"].get("dispatch", ()), unknown, tell)
             missing += hooks.of_project(self._sources.files())
             missing += dotted.configured(self._settings, world.layout, world.resolver)
+            missing += dotted.removed(self._settings, world.layout, world.resolver)
         return Linked(missing, len(self._sources.all) if self._sources else 0, len(missing), unknown)

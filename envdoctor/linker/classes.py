@@ -206,7 +206,7 @@ class Classes:
         world, own = self._world, (kind.module, kind.number)
         here = world.resolver.method(*own, word)
         more = DOUBTS[max(DOUBTS.index(here) + 1, 2) :] if here in DOUBTS else ()
-        words = (word.encode(), world.resolver.class_name(*own).encode())
+        words = (word.encode(), world.store.class_name(*own).encode())
         for name in names:
             if world.layout.modules[name].kind == "native":
                 continue

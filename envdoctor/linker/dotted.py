@@ -16,7 +16,6 @@ from envdoctor.linker.reach import ENTRY
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from envdoctor.linker.history import History
     from envdoctor.linker.module_files import Layout
     from envdoctor.linker.resolve import Resolver
     from envdoctor.linker.verdicts import Answer
@@ -68,7 +67,7 @@ def _is_known(name: str, found: Answer, owner: str, resolver: Resolver) -> bool:
 class Setting(NamedTuple):
     """A dotted name that configuration holds: ``sure`` where it is used whenever the program starts.
 
-    With a ``module``, the name of a setting for whoever keeps the defaults of all settings there.
+    With a ``module``, ``name`` is that of a setting, and ``module`` has the defaults of all settings.
     """
 
     name: str
@@ -119,13 +118,8 @@ def _targets(node: ast.stmt) -> list[Any]:
 
 
 def configured(found: Iterable[Setting], layout: Layout, resolver: Resolver) -> Iterator[Missing]:
-    """Settings that name what nothing installed has, and those that nobody reads any more."""
-    history = None
-    for one in found:
-        if one.module:
-            history = history or shipped()
-            yield from _removed(one, layout, resolver, history) if history else ()
-            continue
+    """Settings that name what nothing installed has."""
+    for one in (one for one in found if not one.module):
         told = answer(layout, resolver, one.name)
         owner = layout.owner(told.module) if told.verdict is False else ""
         if told.verdict is False and told.why in _GONE and owner != PROJECT:
@@ -135,11 +129,17 @@ def configured(found: Iterable[Setting], layout: Layout, resolver: Resolver) -> 
             )  # fmt: skip
 
 
-def _removed(one: Setting, layout: Layout, resolver: Resolver, history: History) -> Iterator[Missing]:
-    """A setting that older releases of its owner have a default for, and that nothing installed mentions."""
-    owner, short = layout.owner(one.module), one.module.rpartition(".")[2]
-    lives = history.gone(owner, layout.versions.get(owner) or "", short, one.name) if owner else []
-    life = next((life for life in lives if life.name == f"{one.module}.{one.name}"), None)
-    if life and not any(resolver.words.anywhere(other, one.name) for other in layout.names if other != PROJECT):
-        where = (PROJECT, one.file, one.line, one.name, owner)
-        yield Missing(*where, "setting", "warning", ENTRY, one.module, one.name, life.said())
+def removed(found: Iterable[Setting], layout: Layout, resolver: Resolver) -> Iterator[Missing]:
+    """Settings that older releases of their owner have a default for, and that nothing installed mentions."""
+    named = [one for one in found if one.module]
+    history = shipped() if named else None
+    others = [name for name in layout.names if name != PROJECT]
+    if history is None:
+        return
+    for one in named:
+        owner, short = layout.owner(one.module), one.module.rpartition(".")[2]
+        lives = history.gone(owner, layout.versions.get(owner) or "", short, one.name) if owner else []
+        life = next((life for life in lives if life.name == f"{one.module}.{one.name}"), None)
+        if life and not any(resolver.words.anywhere(other, one.name) for other in others):
+            where = (PROJECT, one.file, one.line, one.name, owner)
+            yield Missing(*where, "setting", "warning", ENTRY, one.module, one.name, life.said())

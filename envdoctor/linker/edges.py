@@ -5,11 +5,9 @@ By galloping away from what is installed and by halving, so that of hundreds of 
 
 from __future__ import annotations
 
-import functools
 import json
 import os
 import zlib
-from importlib import resources
 from typing import TYPE_CHECKING, Any
 
 from packaging.version import InvalidVersion, Version
@@ -35,6 +33,8 @@ if TYPE_CHECKING:
 
 #: Distributions of which it is asked whether they define what was called.
 MOST_OTHERS = 6
+#: The files that decide, besides those of summaries, what is read of a release.
+_READERS = ("asked.py", "release_archives.py")
 
 
 class _Search:
@@ -47,7 +47,7 @@ class _Search:
 
     def place(self, question: str, file: File) -> str:
         """Where the answer to a question about a release is kept."""
-        asked = [question, self.ask.as_dict(), self.target, version(), _reader()]
+        asked = [question, self.ask.as_dict(), self.target, version(*_READERS)]
         plain = json.dumps(asked, sort_keys=True, default=str)
         name = f"{os.path.basename(file.address)}-{zlib.crc32(plain.encode()):08x}.json"
         return os.path.join(cache.directory(), "online", name)
@@ -380,12 +380,6 @@ def edges(ask: Ask, tell: Callable[[str], None]) -> Edges:
         asking=asking,
         read={side.name: side.read for side in (provider, consumer) if side},
     )
-
-
-@functools.cache
-def _reader() -> int:
-    """What changes when releases are read in another way."""
-    return zlib.crc32(resources.files("envdoctor.linker").joinpath("release_archives.py").read_bytes())
 
 
 def _context(certificates: str | None) -> ssl.SSLContext:

@@ -130,7 +130,10 @@ class _Names:
         ]
 
     def _is_gone(self, name: str, at: int) -> bool:
-        """Whether a release that came after one with a name lacks it; one that came back was only written otherwise."""
+        """Whether a release lacks a name that an older one has, and that the newest one has not either.
+
+        A name that the newest release has was there all the time, as a rule: some releases define it by running code.
+        """
         if self._spans[name].endswith("-"):
             return False
         ends = [span.partition("-")[::2] for span in self._spans[name].split(",")]

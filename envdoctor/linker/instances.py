@@ -145,7 +145,7 @@ class Instances:
         home = next((one for one in classes if one[0] not in {consumer, "", PROJECT}), None)
         if home is None or not all(self._is_sure(use, one) for one in found):
             return None
-        name = self._world.resolver.class_name(*home[1:])
+        name = self._world.store.class_name(*home[1:])
         if not isinstance(found[0], Lack):
             return home[0], found[0][2], home[1], name, found[0][3]
         life = self._life(kind, word)
@@ -213,14 +213,14 @@ class Instances:
             return None
         versions = self._world.layout.versions
         for module, number in self._classes.chain(kind):
-            name = self._world.resolver.class_name(module, number)
+            name = self._world.store.class_name(module, number)
             owner = self._world.layout.owner(module)
             lives = self._history.gone(owner, versions.get(owner, ""), name, word)
-            if lives and not self._is_given_to(owner, name, word):
+            if lives and not self._is_set_on(owner, name, word):
                 return lives[0]
         return None
 
-    def _is_given_to(self, owner: str, name: str, word: str) -> bool:
-        """Whether the distribution of a class sets the attribute from outside: ``setattr(Class, "word", ...)``."""
+    def _is_set_on(self, owner: str, name: str, word: str) -> bool:
+        """Whether a distribution has a call such as ``setattr(Class, "word", ...)`` for a class of its own."""
         words = self._world.resolver.words
         return any(words.anywhere(owner, f"{name}, {mark}{word}{mark}") for mark in "'\"")

@@ -59,13 +59,13 @@ class Overrides:
                             yield from self._of_class(name, number, record[3], found.value)
 
     def _of_class(self, name: str, number: int, methods: dict[str, Any], base: Sequence[Any]) -> Iterator[Missing]:
-        resolver, place = self._world.resolver, self._world.layout.modules[name]
+        place = self._world.layout.modules[name]
         for method, own in methods.items():
             asked = bool(own) and method[:2] != "__"
             owner, module, kind, calls = self._called(base, method, own, place.owner) if asked else _NEVER
             wrong = [signatures.misfit(own, call, bound=True) for call in calls]
             if wrong and all(wrong) and owner not in {place.owner, ""}:
-                line = _line(self._world.store.text(name), resolver.class_name(name, number), method)
+                line = _line(self._world.store.text(name), self._world.store.class_name(name, number), method)
                 times = "once" if len(calls) == 1 else f"{len(calls)} times"
                 yield Missing(
                     place.owner, place.path, line, f"{module}.{kind}.{method}()", owner, "override", "warning", LATER,
@@ -81,7 +81,7 @@ class Overrides:
         """
         resolver, layout = self._world.resolver, self._world.layout
         for told in self._dispatch if method.startswith(self._prefixes) else ():
-            kind = resolver.class_name(base[1], base[2])
+            kind = self._world.store.class_name(base[1], base[2])
             if f"{base[1]}.{kind}" == told["base"]:
                 owner = layout.owner(base[1])
                 return owner, base[1], kind, self._calls_of(owner, told["call"], method[len(told["prefix"]) :])
@@ -89,7 +89,7 @@ class Overrides:
         if not isinstance(there, tuple) or there[2] is None or not _narrower(own, there[2]):
             return _NEVER
         owner = layout.owner(there[0])
-        kind = resolver.class_name(there[0], there[1])
+        kind = self._world.store.class_name(there[0], there[1])
         calls = self._calls_of(owner, method, around=kind)
         if all(signatures.misfit(own, call, bound=True) for call in calls) and self._is_another(
             own, there[2], self._calls_of(consumer, method) if calls else []

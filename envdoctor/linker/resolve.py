@@ -42,7 +42,6 @@ class Resolver:
         self._known: dict[tuple[str, str], Answer] = {}
         self._seen: set[str] = set()
         self._broken: dict[str, Answer | None] = {}
-        self._class_names: dict[tuple[str, int], str] = {}
         #: Modules of distributions with very much source that no import is followed into.
         self.left: set[str] = set()
         self.words = Words(layout)
@@ -334,7 +333,7 @@ class Resolver:
         if method == "none" and (name in self.set_somewhere if kind == "instance" else hasattr(ABCMeta, name)):
             return unknown("set from outside, or of the class of classes")
         if method == "none":
-            return no("attribute", module, f"{self.class_name(module, number)}.{name}")
+            return no("attribute", module, f"{self._store.class_name(module, number)}.{name}")
         return yes(("method", *method) if method and kind == "instance" else None)
 
     def method(self, module: str, number: int, name: str, depth: int = 0) -> Any:
@@ -345,7 +344,7 @@ class Resolver:
         if depth > _DEEPEST or (name[:2] == "__" and name != "__init__"):
             return "unknown"
         bases, names, is_open, methods, _ = self._store.definitions(module)["classes"][number]
-        own = self.class_name(module, number)
+        own = self._store.class_name(module, number)
         if {(module, f"{own}.{name}"), (module, f"{own}.*")} & self.set_from_outside:
             return "unknown"
         if name in names:
@@ -374,13 +373,6 @@ class Resolver:
         if found.verdict is True and found.value and found.value[0] == "class":
             return self.method(found.value[1], found.value[2], name, depth)
         return "unknown"
-
-    def class_name(self, module: str, number: int) -> str:
-        """The name of a class by its number."""
-        if (module, number) not in self._class_names:
-            names = self._store.definitions(module).get("names", {})
-            self._class_names[module, number] = next((one for one in names if names[one] == ["c", number]), "a class")
-        return self._class_names[module, number]
 
     # --- calls ------------------------------------------------------------------------------------------------------
 

@@ -58,6 +58,7 @@ class Store:
         self._open: dict[str, Summary] = {}
         self._unpacked: dict[str, Summary] = {}
         self._changed: set[str] = set()
+        self._class_names: dict[tuple[str, int], str] = {}
         self.read = 0
         #: Scripts, by the name of their module, that are read from here and not from a file.
         self.sources: dict[str, bytes] = {}
@@ -97,6 +98,13 @@ class Store:
             packed = self.get(name).get("definitions")
             found = self._unpacked[name] = marshal.loads(packed) if packed else {}  # noqa: S302 - packed by this user
         return found
+
+    def class_name(self, module: str, number: int) -> str:
+        """The name of a class by its number in a module."""
+        if (module, number) not in self._class_names:
+            names = self.definitions(module).get("names", {})
+            self._class_names[module, number] = next((one for one in names if names[one] == ["c", number]), "a class")
+        return self._class_names[module, number]
 
     def prepare(self, names: Iterable[str]) -> None:
         """Read several modules on every core."""
@@ -184,9 +192,12 @@ def directory() -> str:
 
 
 @functools.cache
-def version() -> str:
-    """A digest of what a summary depends on besides the source: this code, its data, and the Python that parses."""
+def version(*more: str) -> str:
+    """A digest of what a summary depends on besides the source: this code, its data, and the Python that parses.
+
+    ``more`` are further files of this package, where an answer depends on them too.
+    """
     digest = hashlib.blake2b(repr(sys.version_info[:2]).encode(), digest_size=8)
-    for name in _MAKERS:
+    for name in (*_MAKERS, *more):
         digest.update(resources.files("envdoctor.linker").joinpath(name).read_bytes())
     return digest.hexdigest()

@@ -376,17 +376,12 @@ def _threads(pid: int) -> list[str]:
 
 
 def _starts(places: Iterable[str]) -> list[int]:
-    """When those of some processes and threads that still run were started."""
-    return [time for time in map(_start_of, places) if time is not None]
-
-
-def _start_of(place: str) -> int | None:
-    """When a process or thread was started, in ticks since the machine was: the 22nd field of ``stat``."""
-    try:
-        with open(place + "/stat", "rb") as stream:
-            return int(stream.read().rpartition(b")")[2].split()[19])
-    except OSError:
-        return None
+    """When processes and threads that still run were started, in ticks since the machine was: field 22 of ``stat``."""
+    found = []
+    for place in places:
+        with contextlib.suppress(OSError), open(place + "/stat", "rb") as stream:
+            found.append(int(stream.read().rpartition(b")")[2].split()[19]))
+    return found
 
 
 def _is_full(path: str) -> bool | None:
