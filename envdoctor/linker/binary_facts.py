@@ -25,7 +25,7 @@ _BYTES_OF_A_CHARACTER = 16
 
 
 class Facts:
-    """The facts of shared libraries by path: ``elf`` as :func:`shared_objects.read` has them, and ``works``.
+    """The facts of shared libraries by path: ``elf`` as :func:`shared_objects.read_facts` has them, and ``works``.
 
     ``works`` says with which releases of others a file works by its own words: ``[distribution, specifier, when]``.
     """
@@ -55,7 +55,7 @@ class Facts:
     def of(self, path: str) -> dict[str, Any]:
         """The facts of a file, which may be the system's."""
         if path not in self._held:
-            self._held[path] = {"elf": shared_objects.read(path), "works": []}
+            self._held[path] = {"elf": shared_objects.read_facts(path), "works": []}
         return self._held[path]
 
     def elf(self, path: str) -> dict[str, Any] | None:
@@ -76,7 +76,7 @@ class Facts:
         return found
 
     def _made(self, path: str) -> dict[str, Any]:
-        return {"elf": shared_objects.read(path) if self._reads else None, "works": list(self._works(path))}
+        return {"elf": shared_objects.read_facts(path) if self._reads else None, "works": list(self._works(path))}
 
     def _works(self, path: str) -> list[list[str]]:
         """The first row of each distribution that the bytes of a file fit."""

@@ -47,7 +47,7 @@ def examine(pid: str, wanted: Mapping[str, Sequence[str]] | None = None) -> Snap
     Variables are those that the process was started with: what a program sets for itself is not to be seen. Raises
     :class:`~envdoctor.errors.TargetError` or :class:`~envdoctor.errors.ProbeError` where it cannot be examined.
     """
-    seen = process_state.read(_number(pid))
+    seen = process_state.read_process(_number(pid))
     executable, is_sure = _interpreter(seen)
     facts: dict[str, Any]
     if seen.root:
