@@ -27,7 +27,7 @@ class RemedyKind(Row):
 
     reads: str
     takes: str
-    said: str = "told"
+    said: str = "by_hand"
     verb: str = ""
     safety: str = "safe"
     words: str = ""
