@@ -1,4 +1,4 @@
-"""What the shared libraries of each release say: read side by side, and kept in the user's cache."""
+"""The facts of the shared libraries of each release: read side by side, and kept in the user's cache."""
 
 from __future__ import annotations
 
@@ -48,8 +48,8 @@ class Facts:
             else:
                 new += [(owner, path) for path in paths]
         weights = [_size(path) // _BYTES_OF_A_CHARACTER for _, path in new]
-        for at, told in parallel.each(weights, lambda at: json.dumps(self._made(new[at][1])).encode()).items():
-            self._held[new[at][1]] = json.loads(told)
+        for at, answer in parallel.each(weights, lambda at: json.dumps(self._made(new[at][1])).encode()).items():
+            self._held[new[at][1]] = json.loads(answer)
         self._keep({owner for owner, _ in new})
 
     def of(self, path: str) -> dict[str, Any]:
@@ -59,7 +59,7 @@ class Facts:
         return self._held[path]
 
     def elf(self, path: str) -> dict[str, Any] | None:
-        """Those that its header tells."""
+        """Those of its header."""
         found: dict[str, Any] | None = self.of(path)["elf"]
         return found
 
@@ -100,8 +100,8 @@ class Facts:
             cache.keep(self._place(owner), zlib.compress(data.encode(), 1))
 
     def _place(self, owner: str) -> str:
-        told = [self._layout.versions[owner], self._layout.keys[owner], json.dumps(self._rows), str(self._reads)]
-        digest = hashlib.blake2b("\n".join([*told, _version()]).encode(), digest_size=12).hexdigest()
+        parts = [self._layout.versions[owner], self._layout.keys[owner], json.dumps(self._rows), str(self._reads)]
+        digest = hashlib.blake2b("\n".join([*parts, _version()]).encode(), digest_size=12).hexdigest()
         return os.path.join(store.directory(), f"{owner}-{digest}.so.json.z")
 
 

@@ -15,7 +15,7 @@ from packaging.version import Version
 from envdoctor.errors import TargetError
 from envdoctor.linker.history import CLASSES, ROOTS
 from envdoctor.linker.index_files import wheels
-from envdoctor.linker.surface import Module, surface
+from envdoctor.linker.surface import ModuleSurface, surface
 from envdoctor.probes import cache
 from envdoctor.probes import releases as index
 from envdoctor.probes.wheel_files import members
@@ -69,7 +69,7 @@ def names_in(wheel: File) -> set[str]:
 def _read(wheel: File) -> set[str]:
     where = index.configuration()
     context = ssl.create_default_context(cafile=where.certificates)
-    modules: dict[str, Module] = {}
+    modules: dict[str, ModuleSurface] = {}
     native: set[str] = set()
     for path, content in members(wheel.address, wheel.size, _wanted, context):
         name, package = _module(path)
@@ -79,7 +79,7 @@ def _read(wheel: File) -> set[str]:
             native |= {name} if path.endswith(_NATIVE) else set()
             continue
         try:
-            modules.setdefault(name, Module(name, content, package=package))
+            modules.setdefault(name, ModuleSurface(name, content, package=package))
         except (SyntaxError, ValueError, RecursionError):
             native.add(name)  # what it offers is not known
     found = surface(modules)
