@@ -387,7 +387,7 @@ def test_a_container_is_read_as_files(tmp_path, change):
     can = subprocess.run(["unshare", "-m", "mount", "-t", "tmpfs", "none", root], capture_output=True, check=False)
     if can.returncode or base.startswith("/usr"):
         pytest.skip("mounting is not allowed here, or the installation is that of the system")
-    if shared_objects.read(os.path.realpath(sys.executable))["rpath"]:
+    if shared_objects.read_facts(os.path.realpath(sys.executable))["rpath"]:
         pytest.skip("the libraries of this interpreter are not where a container has them")
     code = held("/dev/shm/full") + READY
     fill = "with open('/dev/shm/full', 'wb', 0) as s:\n  try:\n    while s.write(b'x' * 65536): pass\n  except OSError: pass"
