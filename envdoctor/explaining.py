@@ -61,7 +61,7 @@ def derive(
     online: Callable[[], Callable[[str], None] | None] = lambda: None,
     bases: Sequence[Base] = (),
 ) -> tuple[list[Finding], Names]:
-    """What follows from an error text without any rule, and what its import names are of; ``online`` as above."""
+    """The findings that follow from an error text without any rule, and its import names; ``online`` as above."""
     from envdoctor.engine import derived
 
     clues, names, seen = _seen(said, snapshot, load.words(bases))

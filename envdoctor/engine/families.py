@@ -170,7 +170,7 @@ BUILT_IN = frozenset(dir(builtins)) | {"NoneType", "function", "method", "module
 
 
 class Clue(Record):
-    """What one message of a text says: its family, the groups of the expression, and the failure that it is of.
+    """The content of one message of a text: its family, the groups of the expression, and the failure that it is of.
 
     ``failure`` is ``None`` for a line of a log. ``built`` names the distribution that was being built, where the
     text shows a build. ``weight`` says how near the message is to what failed in the end.

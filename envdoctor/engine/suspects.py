@@ -134,7 +134,7 @@ def _message(clue: Clue) -> str:
 
 
 def _left(names: Names, sure: Iterable[str | None]) -> list[str]:
-    """What else is installed, where at most one is sure and so few are left that the other side is among them.
+    """The other installed distributions, where at most one side is sure and so few are left that they have the other.
 
     Of many, the only one that is called after the one that is sure.
     """

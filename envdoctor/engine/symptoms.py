@@ -224,7 +224,7 @@ def _contradicted(expression: _Expression, name: str, sight: _Sight) -> bool:
 
 
 def _placed(name: str, sight: _Sight, view: _View) -> float | None:
-    """What it is worth that a frame is in ``name``; 0 where the text is too short to tell, ``None`` if none is."""
+    """The score of a frame in ``name``; 0 where the text is too short to tell, ``None`` if none is."""
     own = max((_inside(name, frame) for frame in view.frames), default=0)
     if own:
         return own

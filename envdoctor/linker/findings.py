@@ -56,7 +56,7 @@ _WHY = {
 
 
 class Environment:
-    """What findings name of the environment: versions of distributions, its Python, what the system calls libraries."""
+    """The names in findings: versions of distributions, the Python, and what the system calls libraries."""
 
     def __init__(
         self,

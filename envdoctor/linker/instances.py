@@ -208,7 +208,7 @@ class Instances:
         return False
 
     def _life(self, kind: Kind, word: str) -> Life | None:
-        """What the history knows of an attribute that a class of a chain has lost."""
+        """The history's record of an attribute that a class of a chain has lost."""
         if self._history is None or isinstance(kind.number, str):
             return None
         versions = self._world.layout.versions

@@ -194,7 +194,7 @@ def _files(one: Distribution) -> tuple[list[str], str] | None:
 
 
 def _digest(one: Distribution, data: bytes, files: list[str]) -> str:
-    """What identifies the contents of files: the hashes in a RECORD, else when each was written and how long it is."""
+    """A digest of the contents of files: of the hashes in a RECORD, else of the time and the size of each."""
     digest = hashlib.blake2b(data, digest_size=16)
     if b",sha" not in data:
         for file in files:

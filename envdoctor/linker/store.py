@@ -90,7 +90,7 @@ class Store:
             return b""
 
     def definitions(self, name: str) -> Summary:
-        """What a module binds and defines, which is only unpacked for those that somebody asks."""
+        """The names and definitions of a module, which are unpacked when they are first asked for."""
         found = self._unpacked.get(name)
         if found is None:
             if len(self._unpacked) >= MOST_OPEN:
@@ -137,7 +137,7 @@ class Store:
         return os.path.join(directory(), f"{owner}-{self.key(owner)}.z")
 
     def key(self, owner: str) -> str:
-        """What identifies a distribution's summaries: its release, its files, the target, and this code."""
+        """A digest that identifies a distribution's summaries: its release, its files, the target, and this code."""
         parts = (self._layout.versions[owner], self._layout.keys[owner], *map(str, self.target), version())
         return hashlib.blake2b("\n".join(parts).encode(), digest_size=12).hexdigest()
 
@@ -177,7 +177,7 @@ def _size(path: str) -> int:
 
 
 def load(path: str, read: Callable[[bytes], Any] = json.loads) -> dict[str, Any] | None:
-    """What an earlier run kept; nothing where it is not there or damaged."""
+    """The document that an earlier run kept; ``None`` where it is not there or damaged."""
     kept = cache.read(path, _MOST_OF_ONE)
     try:
         content = read(zlib.decompressobj().decompress(kept, _MOST_OF_ONE)) if kept else None

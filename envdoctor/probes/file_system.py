@@ -76,7 +76,7 @@ class Root:
         return real is not None and os.path.isfile(self.host(real))
 
     def names(self, path: str) -> list[str]:
-        """What a directory holds, sorted; nothing where it is none."""
+        """The names in a directory, sorted; none where it is no directory."""
         try:
             return sorted(os.listdir(self.host(path))) if self.is_dir(path) else []
         except OSError:

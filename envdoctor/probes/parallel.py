@@ -113,7 +113,7 @@ def _fork(queue: int, work: Callable[[int], bytes]) -> tuple[int, IO[bytes]] | N
 
 
 def _frames(file: IO[bytes]) -> dict[int, bytes]:
-    """What another process wrote, whole pieces only."""
+    """The pieces that another process wrote, whole ones only."""
     found = {}
     file.seek(0)
     data = file.read()

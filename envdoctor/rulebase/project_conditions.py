@@ -68,7 +68,7 @@ def read_source(node: Node) -> dict[str, Any]:
 
 
 def _read_call(fields: Mapping[str, Node]) -> dict[str, Any]:
-    """What a call is given, and is not given."""
+    """The arguments that a call has, and does not have."""
     found: dict[str, Any] = {}
     stated = [fields["argument"]] if "argument" in fields else []
     stated += fields["arguments"].items() if "arguments" in fields else []

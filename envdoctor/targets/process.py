@@ -266,7 +266,7 @@ def _doubts(seen: Running, executable: str, is_sure: bool) -> Iterator[UnknownFa
 
 
 def _notes(seen: Running, facts: Mapping[str, Any]) -> Iterator[UnknownFact]:
-    """What the reader has to know about the whole examination."""
+    """Notes about the whole examination."""
 
     def note(fact: str, reason: str) -> UnknownFact:
         return UnknownFact(rule=None, fact=fact, reason=reason)

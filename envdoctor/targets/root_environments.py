@@ -82,7 +82,7 @@ def _reason(root: Root, interpreter: Interpreter, made: Snapshot) -> str | None:
 
 
 def _nameless(root: Root, seen: Walk, found: Sequence[Interpreter]) -> Iterator[tuple[str, str]]:
-    """What looks like an environment and has no interpreter, or is beside every one."""
+    """Directories that look like an environment without an interpreter, and site directories outside every one."""
     known = {root.real(interpreter.prefix) for interpreter in found}
     for prefix in seen.marked:
         if root.real(prefix) not in known:

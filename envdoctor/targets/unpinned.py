@@ -84,7 +84,7 @@ def _uv() -> list[str]:
 
 
 def _run(words: list[str], doing: str, path: str) -> str:
-    """What uv prints; that it takes long is said on stderr."""
+    """The output of uv; that it takes long is said on stderr."""
     pipe, variables = subprocess.PIPE, {"UV_PYTHON_DOWNLOADS": "never", **os.environ}
     try:
         process = subprocess.Popen(words, stdin=subprocess.DEVNULL, stdout=pipe, stderr=pipe, env=variables)  # noqa: S603

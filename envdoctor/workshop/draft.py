@@ -102,7 +102,7 @@ class _Sides:
         return re.sub(r"[^a-z0-9]+", "-", words.lower()).strip("-")
 
     def cause(self) -> str:
-        """What changed, in words."""
+        """The change, in words."""
         if self.range[0] == "<":
             return f"{self.ask.said()} came with {self.provider} {self.good_provider}"
         return f"{self.provider} {self.bad_provider} no longer has {self.ask.said()}"
@@ -141,7 +141,7 @@ class _Sides:
         return not frames or all(one.function == "<module>" for one in frames)
 
     def script(self, clue: Clue) -> str:
-        """What is run: the import that failed; what was called nobody but a person knows."""
+        """The script: the import that failed; what was called only a person knows."""
         made = f"import {self.asking.module or self.asking.distribution}"
         return (
             made if self.on_import(clue) else f"{made}\n    # TODO: call what fails: {' '.join(self.ask.code.split())}"

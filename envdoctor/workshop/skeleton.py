@@ -70,7 +70,7 @@ def skeleton(rule_id: str, seen: Mapping[str, Any] | None = None) -> str:
 
 
 def from_traceback(error_text: Any, installed: Mapping[str, str | None]) -> dict[str, str]:
-    """What a text says about its last failure: exception, message, frames, Python, and the distributions on its way.
+    """The last failure in a text: exception, message, frames, Python, and the distributions on its way.
 
     ``error_text`` is what ``probes.error_text.read`` gives; ``installed`` has the versions of the environment, for
     those that the text does not tell. Raises :class:`RuleError` where the text shows no failure.

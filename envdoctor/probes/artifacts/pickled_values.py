@@ -57,7 +57,7 @@ class Pairs(Items):
 
 
 class Made:
-    """What a call would make; ``state`` is what it would be given afterwards."""
+    """The object that a call would make; ``state`` is what it would be given afterwards."""
 
     __slots__ = ("arguments", "called", "state")
 

@@ -57,7 +57,7 @@ class EndedError(BrokenError):
 
 
 class Budget:
-    """What one artefact may cost, over everything that is inside it; the time is that of the processor."""
+    """The limits of one artefact, over everything that is inside it; the time is that of the processor."""
 
     def __init__(self, seconds: float = TIME_LIMIT) -> None:
         self.deadline = time.process_time() + seconds

@@ -148,7 +148,7 @@ def matrix(options: argparse.Namespace) -> int:
 
 
 def _form(output: str | None) -> Callable[[Grid], str]:
-    """What draws a grid: by the ending of a file's name, as text where there is none."""
+    """The function that draws a grid: by the ending of a file's name, as text where there is none."""
     from envdoctor.workshop.proof import picture
 
     if not output:
