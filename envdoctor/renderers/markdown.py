@@ -118,12 +118,12 @@ def _code(said: str) -> str:
     return f"<code>{entities}</code>"
 
 
-def fenced(lines: Iterable[str], language: str = "text") -> list[str]:
+def fenced(lines: Iterable[str]) -> list[str]:
     """Lines in a block that none of them can end."""
     lines = list(lines)
     longest = max((len(run) for text in lines for run in re.findall(r"`+", text)), default=0)
     fence = "`" * max(3, longest + 1)
-    return [fence + language, *lines, fence]
+    return [f"{fence}text", *lines, fence]
 
 
 def _environment(page: _Page, report: Report) -> Iterator[str]:

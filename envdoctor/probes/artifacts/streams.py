@@ -52,8 +52,8 @@ class BrokenError(ProbeError):
 class EndedError(BrokenError):
     """The bytes end too early."""
 
-    def __init__(self, message: str = "ends too early: it is cut short. Copy or save it again") -> None:
-        super().__init__(message)
+    def __init__(self) -> None:
+        super().__init__("ends too early: it is cut short. Copy or save it again")
 
 
 class Budget:
