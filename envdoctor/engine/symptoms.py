@@ -298,7 +298,7 @@ def _expression(message: str, rule: str) -> _Expression:
     except (re.error, OverflowError, RecursionError) as error:
         raise RuleError(
             f"rule {rule}: the message {message!r} of a symptom is not a regular expression ({error}); "
-            "write a backslash before each character that stands for itself"
+            "write a backslash before each character that is meant literally"
         ) from error
 
 

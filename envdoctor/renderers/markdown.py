@@ -244,7 +244,7 @@ def _folded(page: _Page, report: Report) -> Iterator[str]:
     whys = [(group.findings[0].rule, why) for group in layout.groups(report) for why in layout.whys(group)[:1]]
     yield from _details(page, "Why, rule by rule", len(whys), (f"{rule}: {page.plain(why)}" for rule, why in whys))
     again = (f"{_pinned(page, item, '==')}  {page.plain(item.path or '')}" for item in snapshot.duplicates)
-    title = "Distributions that stand behind another of the same name"
+    title = "Distributions hidden by another of the same name"
     yield from _details(page, title, len(snapshot.duplicates), again)
     reasons = line.reasons(report, most=100)
     yield from _details(page, "What could not be examined", len(reasons), map(page.plain, reasons))

@@ -135,7 +135,7 @@ class _Builder:
             key = event.value
             inner = (*where, key)
             if key in entries:
-                self.complain(line, f"`{shorten(key)}` stands here twice; keep one of them")
+                self.complain(line, f"`{shorten(key)}` is here twice; keep one of them")
                 inner = (*where, key, "again")
             self.lines.setdefault(inner, line)
             entries.setdefault(key, self.node(next(self.events), inner))

@@ -97,7 +97,7 @@ def _nameless(root: Root, seen: Walk, found: Sequence[Interpreter]) -> Iterator[
 def _notes(seen: Walk) -> Iterator[UnknownFact]:
     if seen.bound:
         reason = (
-            f"there are more than {DIRECTORIES:,} directories; those below were not looked into: name one with --python"
+            f"there are more than {DIRECTORIES:,} directories; those below were not searched: name one with --python"
         )
         yield UnknownFact(rule=None, fact="interpreters", reason=reason)
     if seen.denied:

@@ -176,7 +176,7 @@ class _Documents:
             return
         path, start, end = self._anchors.get(event.anchor or "", ("", 0, 0))
         if end is None:
-            raise _LimitError(f"line {_line(event)}: *{event.anchor} stands within itself")
+            raise _LimitError(f"line {_line(event)}: *{event.anchor} contains itself")
         if not self._silent():
             here = self._path()
             for dotted, value, line in self._entries[start:end]:
