@@ -28,7 +28,7 @@ def explain(
     ruled: bool = True,
     online: Callable[[], Callable[[str], None] | None] = lambda: None,
 ) -> Report:
-    """The rules whose symptoms a traceback or log shows, ranked, held against the environment where there is one.
+    """The rules whose symptoms a traceback or log shows, ranked, checked against the environment where there is one.
 
     Behind them comes what follows from the text itself, which nobody has proven. Without ``ruled``, no rule is asked.
     Where releases could show when what is missing was removed and no rule is confirmed, ``online`` is called: the index

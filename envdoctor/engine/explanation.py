@@ -1,4 +1,4 @@
-"""From the failures in a text to the rules that explain them, held against the environment. Pure."""
+"""From the failures in a text to the rules that explain them, checked against the environment. Pure."""
 
 from __future__ import annotations
 

@@ -279,7 +279,7 @@ def replacement(functions: Mapping[str, Any]) -> str:
 
 
 def _artifact_seen(one: Artifact, test: Mapping[str, Any], snapshot: Snapshot) -> Iterator[Seen]:
-    """For each test, whether the artefact passes it, and what is said of that."""
+    """For each test, whether the artefact passes it, and the evidence."""
     if "kind" in test:
         yield one["kind"] in test["kind"], "", {}
     if "names" in test:

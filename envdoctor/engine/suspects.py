@@ -290,7 +290,7 @@ def _outside(around: Iterable[Place], asked: str | None) -> Place | None:
 
 
 def _stated(clue: Clue, names: Names) -> str | None:
-    """Who asked, where the message itself says so: by name, or by one of its files."""
+    """Who asked, where the message states it: by name, or by one of its files."""
     said = clue.groups
     for key in ("importer", "plugin", "maker"):
         if said.get(key):

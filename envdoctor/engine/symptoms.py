@@ -109,7 +109,7 @@ class _Clock:
 
 
 class _Sight:
-    """Everything a symptom is held against."""
+    """The parts of a text that symptoms are matched against."""
 
     def __init__(self, error: Any) -> None:
         self.clock = _Clock()

@@ -106,7 +106,7 @@ class Facts:
 
 
 def _fit(row: Mapping[str, Any], data: mmap.mmap) -> tuple[str, str] | None:
-    """The specifier that a row of the vocabulary gives for the bytes of a file, and when it matters."""
+    """The specifier that a row of the vocabulary finds in the bytes of a file, and when it matters."""
     found = re.search(row["text"].encode(), data)
     if found is None or data.find(row.get("also", "").encode()) < 0:
         return None

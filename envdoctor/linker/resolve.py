@@ -149,7 +149,7 @@ class Resolver:
     # --- names ------------------------------------------------------------------------------------------------------
 
     def offers(self, module: str, path: str) -> Answer:
-        """Whether a module has what a dotted path leads to; an empty path asks for the module."""
+        """The answer whether a dotted path resolves in a module; an empty path asks for the module."""
         found = self.module(module)
         if found.verdict is not True or not path:
             return found

@@ -139,7 +139,7 @@ def musl_version(root: Root, loader: str) -> str | None:
 
 
 def glibc_version(root: Root, loader: str, machine: str | None) -> str | None:
-    """The version of the GNU C library for a machine, by the name of its file or by what it says of itself."""
+    """The version of the GNU C library for a machine, by the name of its file or the text in it."""
     places = [os.path.dirname(root.real(loader) or loader), "/lib64", "/lib", "/usr/lib64", "/usr/lib"]
     places += [f"/usr/lib/{name}" for name in root.names("/usr/lib") if "-linux-gnu" in name]
     for place in places:

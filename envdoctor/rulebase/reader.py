@@ -90,7 +90,7 @@ def _named(rule: Rule, pack_name: str) -> Rule:
 
 
 def stated(rule: Mapping[str, Any]) -> str:
-    """A digest of what a compiled rule states, whatever its proof says of it."""
+    """A digest of what a compiled rule states, without its proof."""
     said = {key: rule.get(key) for key in ("title", "when", "consumers", "why", "symptoms", "remedies", "references")}
     said["severity"] = rule.get("stated", rule["severity"])
     return hashlib.sha256(json.dumps(said, sort_keys=True, default=list).encode()).hexdigest()[:16]

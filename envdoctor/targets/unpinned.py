@@ -35,7 +35,7 @@ _ORNAMENT = re.compile(r"^[\s\u00d7\u2500-\u257f\u25b6]*(?:(?:error|cause|Caused
 
 
 def resolve(source: Source, stated: Stated) -> tuple[Source, Stated]:
-    """All pins that a file's requirements lead to, and for what: a platform that was not named is this machine's.
+    """All pins that a file's requirements resolve to, and the target: a platform that was not named is this machine's.
 
     Raises :class:`UsageError` where it is not said for which Python, and :class:`ProbeError` where uv is not there or
     finds no solution.

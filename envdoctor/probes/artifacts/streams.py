@@ -160,7 +160,7 @@ class Inflated:
         return b""
 
     def _step(self, size: int) -> bytes:
-        """What the next bytes give."""
+        """The next bytes, unpacked."""
         try:
             data: bytes = self.machine.decompress(self.rest, size)
         except (zlib.error, lzma.LZMAError, OSError, EOFError, ValueError, MemoryError) as error:

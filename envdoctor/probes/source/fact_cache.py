@@ -75,7 +75,7 @@ class FileFacts:
         self._held[key] = answer
 
     def _scan(self, source: str, asked: Asked | None) -> bytes:
-        """An answer as JSON; kept on disk as well where it is worth that."""
+        """An answer as JSON; kept on disk as well where the source is long enough."""
         answer: Answer
         try:
             answer = {"value": exports_of(source) if asked is None else uses_of(source, asked)}
