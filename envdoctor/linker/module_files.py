@@ -165,6 +165,14 @@ def _entries(folder: str) -> list[str]:
         return []
 
 
+def size_of(path: str) -> int:
+    """The size of a file in bytes; 0 where it is not there."""
+    try:
+        return os.stat(path).st_size
+    except OSError:
+        return 0
+
+
 def is_aside(name: str) -> bool:
     """Whether a module is for tests, documentation and the like."""
     return not _ASIDE.isdisjoint(name.split(".")) or any(

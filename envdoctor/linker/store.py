@@ -12,6 +12,7 @@ import zlib
 from importlib import resources
 from typing import TYPE_CHECKING, Any
 
+from envdoctor.linker.module_files import size_of
 from envdoctor.linker.module_reader import Reader, summary_of
 from envdoctor.probes import cache, parallel
 
@@ -110,7 +111,7 @@ class Store:
         """Read several modules on every core."""
         modules = self._layout.modules
         new = [name for name in names if modules[name].kind != "native" and name not in self._of(modules[name].owner)]
-        weights = [len(self.sources.get(name, "")) or _size(modules[name].path) for name in new]
+        weights = [len(self.sources.get(name, "")) or size_of(modules[name].path) for name in new]
         for at, packed in parallel.each(weights, lambda at: self._made(new[at])).items():
             owner = modules[new[at]].owner
             self._held[owner][new[at]] = packed
@@ -167,13 +168,6 @@ class Store:
             script=script is not None,
         )
         return marshal.dumps(summary_of(source, reader))
-
-
-def _size(path: str) -> int:
-    try:
-        return os.stat(path).st_size
-    except OSError:
-        return 0
 
 
 def load(path: str, read: Callable[[bytes], Any] = json.loads) -> dict[str, Any] | None:
