@@ -311,6 +311,8 @@ class Sandbox:
 def pips(shared):
     """An environment as ``venv`` makes it, with pip: to be copied, for to make one takes seconds."""
 
+    pytest.importorskip("ensurepip", reason="this Python makes no environment with pip")
+
     def build(folder):
         done = run(sys.executable, "-m", "venv", folder)
         assert done.returncode == 0, done.stderr
@@ -326,12 +328,12 @@ def uvs(folder, python=sys.executable):
 
 
 @pytest.fixture(params=["pip", "uv"])
-def sandbox(request, tmp_path, index, pips):
+def sandbox(request, tmp_path, index):
     if os.name == "nt" or not shutil.which("sh"):
         pytest.skip("the commands are run by a POSIX shell")
     if request.param == "uv" and not shutil.which("uv"):
         pytest.skip("uv is not on PATH")
-    make = uvs if request.param == "uv" else pips
+    make = uvs if request.param == "uv" else request.getfixturevalue("pips")
     return Sandbox(make(tmp_path / "an env"), index)
 
 

@@ -1,7 +1,6 @@
 """What a proof's cells can state besides releases: pairs that refuse each other, installations, broken environments."""
 
 import compileall
-import ensurepip
 import io
 import json
 import py_compile
@@ -215,6 +214,7 @@ def _compiled(path, folder):
 @pytest.fixture(scope="module")
 def sources(tmp_path_factory):
     folder = tmp_path_factory.mktemp("sources")
+    ensurepip = pytest.importorskip("ensurepip")
     bundled = sorted(Path(ensurepip.__file__).parent.glob("_bundled/pip-*.whl"))
     if not bundled:
         pytest.skip("this interpreter brings no wheel of pip")
