@@ -29,7 +29,7 @@ def _plain_variables(monkeypatch):
 
 @pytest.fixture
 def starting(tmp_path):
-    """The path of an interpreter that does something of its own when it starts: ``starting(code)``."""
+    """The path of an interpreter that does something when it starts: ``starting(code)``."""
 
     def make(code):
         run = "import sys; del sys.path[0]; program = sys.argv[-1]; sys.argv = ['-c']; exec(program)"
