@@ -36,6 +36,11 @@ def chain(node: ast.expr) -> tuple[str, tuple[str, ...]] | None:
     return (node.id, tuple(reversed(attributes))) if isinstance(node, ast.Name) else None
 
 
+def last(node: ast.expr) -> str | None:
+    """The last word of a dotted name."""
+    return getattr(node, "attr", None) or getattr(node, "id", None)
+
+
 def is_itself(node: ast.Subscript) -> bool:
     """Whether something is ``sys.modules[__name__]``, the module that is read."""
     return (
