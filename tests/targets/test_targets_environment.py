@@ -88,7 +88,7 @@ def test_an_active_environment_is_examined_from_elsewhere(folder, monkeypatch):
 
 def test_the_active_environment_is_not_asked_twice_when_it_runs_envdoctor(monkeypatch):
     monkeypatch.setenv("VIRTUAL_ENV", sys.prefix)
-    monkeypatch.setattr(environment, "read", None)  # neither its files nor its interpreter
+    monkeypatch.setattr(environment, "facts_of_files", None)  # neither its files nor its interpreter
 
     snapshot = environment.examine(None)
 
