@@ -8,6 +8,8 @@ from __future__ import annotations
 COMMANDS = {
     "check": "envdoctor.commands.check:run",
     "explain": "envdoctor.commands.explain:run",
+    "undo": "envdoctor.commands.undo:run",
+    "constraints": "envdoctor.commands.constraints:run",
     "report": "envdoctor.commands.report:run",
     "snapshot": "envdoctor.commands.snapshot:run",
     "rules": "envdoctor.commands.rules:run",
@@ -19,11 +21,13 @@ usage: envdoctor [COMMAND] [OPTIONS]
 Examines a Python environment, matches it against rules that declare known-bad combinations, and prints the fix.
 
 commands:
-  check      examine an environment and diagnose it (the default)
-  explain    find the rules that explain a traceback or a log
-  report     write the Markdown attachment for a bug report, redacted
-  snapshot   write the facts as JSON, redacted
-  rules      list, show, write, lint, prove and measure rules
+  check        examine an environment and diagnose it (the default)
+  explain      find the rules that explain a traceback or a log
+  undo         bring back what was before the last plan was applied
+  constraints  write the rules that matter here as constraints for pip, uv or conda
+  report       write the Markdown attachment for a bug report, redacted
+  snapshot     write the facts as JSON, redacted
+  rules        list, show, write, lint, prove and measure rules
 
 examples:
   envdoctor                                   the environment at hand, see below

@@ -21,8 +21,9 @@ _PRE = {"alpha": 0, "beta": 1, "preview": 2, "pre": 2, "rc": 2, "a": 0, "b": 1, 
 _POST = {"post": 0, "rev": 0, "r": 0}
 _DEV = {"dev": 0}
 _SEPARATORS = frozenset("-_.")
-_FINAL = 3
-_PLAIN = [_FINAL, 0, -1, _INFINITY]
+#: The rank of a release that is none before the final one.
+FINAL = 3
+_PLAIN = [FINAL, 0, -1, _INFINITY]
 _OPERATORS = ("~=", "==", "!=", "<=", ">=", "<", ">")
 _ANYTHING: list[list[None]] = [[None, None]]
 
@@ -74,7 +75,7 @@ def _phases(text: str) -> list[int] | None:
     dev, text = _phase(text, _DEV)
     if text:
         return None
-    rank, number = pre or (-1 if dev and post is None else _FINAL, 0)
+    rank, number = pre or (-1 if dev and post is None else FINAL, 0)
     return [rank, number, -1 if post is None else post, dev[1] if dev else _INFINITY]
 
 
@@ -161,7 +162,7 @@ def _compared(operator: str, version: str, at: Key) -> list[Interval] | None:
         "==": [[low, above]],
         "!=": [[None, low], [above, None]],
         "<": [[None, [*at[:2], -2] if final else at]],
-        ">": [[[*at[:2], _FINAL + 1], None]],
+        ">": [[[*at[:2], FINAL + 1], None]],
     }
     return simple[operator]
 

@@ -1,0 +1,74 @@
+"""A plan is tried in a copy of the environment, and nothing else changes by that."""
+
+import os
+
+import pytest
+import small_environments as small
+from conftest import run
+
+from envdoctor.remedies import guard
+from envdoctor.remedies.clone import clone, variables
+from envdoctor.remedies.trial import tried
+
+pytestmark = pytest.mark.skipif(os.name == "nt", reason="builds environments in the layout of POSIX")
+
+
+@pytest.fixture(scope="module")
+def patient(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("trial")
+    return small.Patient(folder, small.index(folder / "index"))
+
+
+def trial(patient, *requirements, command=()):
+    """What comes out where requirements are installed in a copy; the environment has to stay what it is."""
+    place, before = guard.place_of(patient.snapshot()), patient.files()
+    with clone(place) as copy:
+
+        def change():
+            line = patient.line(*requirements).replace(str(patient.folder), copy.prefix)
+            assert run("/bin/sh", "-c", line).returncode == 0
+
+        outcome = tried(copy, place, command, change, lambda _: None)
+    assert patient.files() == before
+    assert not [name for name in os.listdir(patient.folder / ".envdoctor") if name.startswith("try-")]
+    return outcome
+
+
+def test_a_copy_has_commands_and_editable_projects_of_its_own(patient):
+    program = "import json, left, mine, sys; print(json.dumps([sys.prefix, left.__file__, mine.__file__]))"
+    with clone(guard.place_of(patient.snapshot())) as copy:
+        assert run(os.path.join(copy.scripts, "left")).stdout == "1.0\n"
+        told = run("python", "-c", program, env=variables(copy)).stdout
+        assert os.stat(os.path.join(copy.packages[0], "left", "old.py")).st_nlink > 1
+        with open(os.path.join(copy.scripts, "left")) as file:
+            text = file.read()
+
+    assert str(patient.folder) + "/bin" not in text
+    assert told.count(copy.prefix) == 2
+    assert str(patient.folder.parent / "project" / "mine") in told
+
+
+def test_what_is_mended_is_the_proof(patient):
+    outcome = trial(patient, "left==2.0", command=["python", "-c", "import left.new"])
+
+    assert outcome.command == (1, 0)
+    assert outcome.refused is None
+    assert outcome.after.keys() >= {"left", "right", "mine", "added"}
+
+
+def test_what_breaks_refuses_the_plan(patient):
+    passed = [str(patient.python), "-c", "import left"]
+    outcome = trial(patient, "left==3.0", command=passed)
+
+    assert outcome.command == (0, 1)
+    assert set(outcome.broken) == {"left", "right", "mine"}
+    assert outcome.broken["mine"] == "ImportError: no left"
+    assert "passed before the plan" in outcome.refused
+
+
+def test_a_python_that_is_no_environment_can_be_copied(patient):
+    place = guard.place_of(patient.snapshot()).replace(own=False)
+    with clone(place) as copy:
+        done = run("python", "-c", "import left, sys; print(left.__file__, sys.prefix)", env=variables(copy))
+
+    assert done.stdout.count(copy.prefix) == 2, done.stderr
