@@ -1,55 +1,7 @@
-"""A plan as a value: what becomes of an environment and its project's files, before anybody carries it out."""
+"""The values of a plan, for who carries it out."""
 
 from __future__ import annotations
 
-from envdoctor.facts import Record
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from envdoctor.model import Finding, Remedy
-
-
-class Move(Record):
-    """One distribution, from one release to another.
-
-    ``before`` is ``None`` where it was not installed, ``after`` where it is removed. ``step`` is ``major``, ``minor``,
-    ``patch``, ``new`` or ``removed``, with the sign of a downgrade in ``down``; ``why`` are the ids of rules, or the
-    requirement that another move brings; ``asked`` says that the user's own requirements name it.
-    """
-
-    package: str
-    before: str | None
-    after: str | None
-    why: Sequence[str] = ()
-    step: str = ""
-    down: bool = False
-    asked: bool = False
-
-
-class Edit(Record):
-    """One file as it is and as it will be, as texts; ``before`` is ``None`` where there is none yet."""
-
-    path: str
-    before: str | None
-    after: str
-    why: Sequence[str] = ()
-
-
-class Plan(Record):
-    """What to do about all findings of one environment.
-
-    ``moves`` and ``edits`` are carried out by ``apply``; ``line`` is the one command that does the moves, in the words
-    of the tool that manages the environment (``None`` where there is none). ``advice`` are remedies that only a person
-    can carry out. ``left`` are findings that stay, ``conflicts`` are sets of rules' ids that no plan cures together.
-    ``python`` is the version that a new environment needs where nothing less helps.
-    """
-
-    moves: Sequence[Move] = ()
-    edits: Sequence[Edit] = ()
-    advice: Sequence[Remedy] = ()
-    left: Sequence[Finding] = ()
-    conflicts: Sequence[Sequence[str]] = ()
-    line: str | None = None
-    python: str | None = None
+from envdoctor.plans import Edit as Edit  # noqa: PLC0414
+from envdoctor.plans import Move as Move  # noqa: PLC0414
+from envdoctor.plans import Plan as Plan  # noqa: PLC0414
