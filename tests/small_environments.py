@@ -10,7 +10,7 @@ import zipfile
 from conftest import run
 
 from envdoctor import doctor
-from envdoctor.remedies.plan import Move, Plan
+from envdoctor.plans import Move, Plan
 
 
 def wheel(folder, name, version, files, *metadata):

@@ -132,7 +132,7 @@ def _read(specifier: str) -> list[Interval] | None:
         admits = _clause(text)
         if admits is None:
             return None
-        admitted = _intersect(admitted, admits)
+        admitted = intersect(admitted, admits)
     return admitted
 
 
@@ -187,10 +187,20 @@ def _compatible(version: str, at: Key) -> list[Interval] | None:
         end += 1
     head, dot, _ = version[:end].rpartition(".")
     series = _prefix("==", head) if dot else None
-    return _intersect([[at, None]], series) if series else None
+    return intersect([[at, None]], series) if series else None
 
 
-def _intersect(left: list[Interval], right: list[Interval]) -> list[Interval]:
+def complement(admitted: list[Interval]) -> list[Interval]:
+    """What some intervals do not admit."""
+    left: list[Interval] = [list(pair) for pair in _ANYTHING]
+    for low, high in admitted:
+        sides: list[Interval] = [[None, low]] if low is not None else []
+        left = intersect(left, [*sides, [high, None]] if high is not None else sides)
+    return left
+
+
+def intersect(left: list[Interval], right: list[Interval]) -> list[Interval]:
+    """What two lists of intervals both admit."""
     found = []
     for low_a, high_a in left:
         for low_b, high_b in right:
@@ -231,7 +241,7 @@ def covers(inner: str, outer: str, admitted: list[Interval] | None = None) -> bo
     admitted = intervals(outer) if admitted is None else admitted
     if not stated or admitted is None:
         return None
-    common = _intersect(stated, admitted)
+    common = intersect(stated, admitted)
     return common == stated or (None if common else False)
 
 

@@ -134,7 +134,7 @@ def _fetch(address: str, certificates: str | None) -> tuple[str, bytes]:
         address += "index.html"
     address, headers = _credentials(address)
     try:
-        context = ssl.create_default_context(cafile=certificates)
+        context = _context(certificates)
         request = urllib.request.Request(address, headers=headers)  # noqa: S310 - the address is the user's own
         with urllib.request.urlopen(request, timeout=TIMEOUT, context=context) as answer:  # noqa: S310
             content: bytes = answer.read(SIZE_LIMIT + 1)
@@ -150,6 +150,12 @@ def _fetch(address: str, certificates: str | None) -> tuple[str, bytes]:
         if address.startswith("file:"):
             return "", b""
         raise _Unreachable from error
+
+
+@cache
+def _context(certificates: str | None) -> ssl.SSLContext:
+    """What connections trust; to read all certificates takes longer than a small answer."""
+    return ssl.create_default_context(cafile=certificates)
 
 
 def _credentials(address: str) -> tuple[str, dict[str, str]]:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from envdoctor.model import Snapshot
-    from envdoctor.remedies.plan import Plan
+    from envdoctor.plans import Plan
 
     Say = Callable[[str], None]
 

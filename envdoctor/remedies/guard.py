@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from envdoctor.model import Snapshot
-    from envdoctor.remedies.plan import Plan
+    from envdoctor.plans import Plan
 
 #: What a virtual environment has at its top, or an installer adds: one that has more is a project's directory as well.
 _CONTENTS = frozenset(

@@ -10,9 +10,9 @@ import small_environments as small
 from conftest import run
 
 from envdoctor.errors import TargetError
+from envdoctor.plans import Edit, Plan
 from envdoctor.remedies import journal
 from envdoctor.remedies.apply import apply, undo
-from envdoctor.remedies.plan import Edit, Plan
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="builds environments in the layout of POSIX")
 
