@@ -26,7 +26,7 @@ from envdoctor.rulebase import load
 from envdoctor.targets.asked import asked
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
     from envdoctor.engine.alternatives import Held, Way
     from envdoctor.engine.index import Index
@@ -47,22 +47,24 @@ class Candidate(Record):
     cost: Cost
 
 
-def plan(
+def plan(  # noqa: PLR0913 - each is an option of its own
     snapshot: Snapshot,
     rules: Sequence[str] = (),
     *,
     candidates: bool = False,
     ignore: Sequence[Ignore] = (),
     everything: bool = False,
+    refused: Collection[tuple[str, str]] = (),
     tell: Callable[[str], None] = lambda _: None,
 ) -> tuple[Plan, Snapshot]:
     """One plan for all errors of an environment, with ``everything`` for its warnings too, and what was examined.
 
-    ``tell`` is told what is being done. Raises :class:`~envdoctor.errors.ProbeError` where no resolver can be called.
+    ``refused`` are releases, by name and version, that a plan must not have; ``tell`` is told what is being done.
+    Raises :class:`~envdoctor.errors.ProbeError` where no resolver can be called.
     """
     indexes = load.indexes(load.further(rules), candidates=candidates)
     search = Search(snapshot, indexes, ignore, everything=everything, tell=tell)
-    best = search.run()
+    best = search.run(refused)
     snapshot = doctor.commandable(doctor.diagnosed(search.snapshot, indexes)).snapshot
     return (search.planned(best, snapshot) if best else Plan()), snapshot
 
@@ -108,7 +110,7 @@ class Search:
         new = _name(one) not in self.known and one.finding.severity != "info"
         return one.declared or new or one.finding.severity in self._severities
 
-    def run(self) -> Candidate | None:
+    def run(self, refused: Collection[tuple[str, str]] = ()) -> Candidate | None:
         """The best candidate; ``None`` where nothing has to be done."""
         wanted = [one for one in self.found if self._counts(one)]
         if not wanted:
@@ -116,7 +118,7 @@ class Search:
         self._tell("asking the index for releases")
         self.offers.ask([*self.installed, *_named(wanted)])
         self.market = Market(self.installed, _Releases(self.offers), asked(self.snapshot, _project(self.snapshot)))
-        self.clauses = [self._clause(one) for one in wanted]
+        self.clauses = [*map(self._clause, wanted), *(self._without(*one) for one in refused)]
         self.apart = self._apart()
         self._together = steps.Together(self.snapshot, self._requires)
         best: Candidate | None = None
@@ -147,6 +149,11 @@ class Search:
         severe = planner.LEFT if one.finding.severity == "error" else planner.LEFT_BESIDE
         made.append(Alternative(wants={}, cost=planner.one(severe)))
         return Clause(name=_name(one), alternatives=made)
+
+    def _without(self, name: str, version: str) -> Clause:
+        """A distribution is to be of any release but one."""
+        others = frozenset(one for one in self.offers.releases(name) if key(one) != key(version))
+        return Clause(name=f"{name} {version} was tried", alternatives=[Alternative(wants={name: others})])
 
     def _alternative(self, way: Way) -> Alternative | None:
         if way.python:

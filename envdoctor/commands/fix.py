@@ -6,7 +6,8 @@ import os
 import sys
 from typing import TYPE_CHECKING
 
-from envdoctor import fixing
+from envdoctor import doctor, fixing
+from envdoctor.commands.carry_out import Wishes, applied, planned
 from envdoctor.commands.configuration import parse
 from envdoctor.commands.options import (
     TARGET_EXAMPLES,
@@ -19,7 +20,8 @@ from envdoctor.commands.options import (
     parser_for,
 )
 from envdoctor.commands.output import page_width, write
-from envdoctor.commands.progress import talk
+from envdoctor.errors import UsageError
+from envdoctor.talk import say
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -29,14 +31,44 @@ if TYPE_CHECKING:
     from envdoctor.plans import Plan
 
 
+EXAMPLES = """\
+  envdoctor fix --all                          warnings too
+  envdoctor fix --try -- python -c "import app"
+  envdoctor fix --try --apply -- pytest -x -q  apply it only if the tests pass with it, or did not before
+  envdoctor undo                               bring back what was
+"""
+
+
 def run(words: Sequence[str]) -> int:
-    """``envdoctor fix``: 0 where nothing is to be done, 1 where there is a plan, or something that stays."""
+    """``envdoctor fix``: 0 where nothing is left to do, 1 where there is a plan, or something that stays."""
+    words, command = _split(words)
     options = parse(_parser(), words)
+    if command and not options.attempt:
+        raise UsageError("a command after -- is run before and after a plan is tried: give --try, too")
     more = {"candidates": options.candidates, "ignore": options.ignoring, "everything": options.all}
-    with talk() as say:
-        plan, snapshot = fixing.plan(examine(options), options.rules, tell=say, **more)
-    write(_said(plan, snapshot, options.format, plain=options.output is not None), options.output)
-    return int(bool(plan.moves or plan.edits or plan.advice or plan.left))
+    wishes = Wishes(
+        command=command, attempt=options.attempt, apply=options.apply, consent=options.yes_really,
+        examine=lambda: examine(options),
+        plan=lambda snapshot, **excluded: fixing.plan(snapshot, options.rules, **more, **excluded),
+        check=lambda snapshot: doctor.check(
+            snapshot, options.rules, candidates=options.candidates, ignore=options.ignoring
+        ),
+    )  # fmt: skip
+    plan, snapshot, said = planned(wishes)
+    text = _said(plan, snapshot, options.format, plain=options.output is not None)
+    write(text, options.output)
+    for line in said:
+        say(line)
+    if not options.apply or not (plan.moves or plan.edits):
+        return int(bool(plan.moves or plan.edits or plan.advice or plan.left))
+    applied(wishes, plan, snapshot)
+    return int(bool(plan.advice or plan.left))
+
+
+def _split(words: Sequence[str]) -> tuple[list[str], list[str]]:
+    """The words of this command, and those of the user's own behind ``--``."""
+    at = list(words).index("--") if "--" in words else len(words)
+    return list(words[:at]), list(words[at + 1 :])
 
 
 def _said(plan: Plan, snapshot: Snapshot, form: str, *, plain: bool) -> str:
@@ -62,9 +94,10 @@ def _parser() -> Parser:
     parser = parser_for(
         "fix",
         "Plan one set of changes that ends every error, and show it: fewest changes of what you asked for, then the\n"
-        "smallest steps. uv says which releases go together; every plan is examined again before it is shown. Nothing\n"
-        "is changed, built or run. The index that pip is configured with is asked for releases and their metadata.",
-        TARGET_EXAMPLES.format(command="fix") + "  envdoctor fix --all                          warnings too\n",
+        "smallest steps. uv says which releases go together; every plan is examined again before it is shown. The index\n"
+        "that pip is configured with is asked for releases and their metadata. Without --try and --apply nothing is\n"
+        "changed, built or run.",
+        TARGET_EXAMPLES.format(command="fix") + EXAMPLES,
     )
     add_target(parser)
     add_project(parser)
@@ -72,5 +105,19 @@ def _parser() -> Parser:
     add_ignore(parser)
     add_format(parser, ("text", "json"))
     parser.add_argument("--all", action="store_true", help="end warnings too, not only errors")
+    group = parser.add_argument_group("carrying it out")
+    group.add_argument(
+        "--try", action="store_true", dest="attempt",
+        help="carry the plan out in a copy of the environment first, and import there all that could be imported; what "
+        "stands behind -- is run before and after. A plan that breaks something is refused, and another one looked for",
+    )  # fmt: skip
+    group.add_argument(
+        "--apply", action="store_true",
+        help="carry the plan out and examine the environment again; where that fails all is put back. envdoctor undo "
+        "brings back what was, also after a run that was killed",
+    )  # fmt: skip
+    group.add_argument(
+        "--yes-really", action="store_true", help="apply it even to a Python that is no environment, or that is running"
+    )
     parser.add_argument("-o", "--output", metavar="FILE", help="write to a file instead of stdout")
     return parser

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 _NAME = "try-"
 #: What would make another environment, or another library, of the one that is meant.
-_MISLEADING = ("CONDA_PREFIX", "PYTHONHOME", "UV_PROJECT_ENVIRONMENT", "UV_PYTHON")
+_MISLEADING = ("CONDA_PREFIX", "PIP_PYTHON", "PYTHONHOME", "UV_PROJECT_ENVIRONMENT", "UV_PYTHON", "UV_SYSTEM_PYTHON")
 
 
 @contextlib.contextmanager
@@ -100,6 +100,7 @@ def _copied(made: Place) -> Iterator[str]:
 
 def variables(place: Place) -> Mapping[str, str]:
     """The environment variables with which a program runs in an environment."""
-    kept = {name: value for name, value in os.environ.items() if name not in _MISLEADING}
+    kept = {name: value for name, value in os.environ.items() if name not in {*_MISLEADING, "VIRTUAL_ENV"}}
     path = os.pathsep.join(filter(None, (place.scripts, kept.get("PATH"))))
-    return {**kept, "VIRTUAL_ENV": place.prefix, "PATH": path}
+    named = "CONDA_PREFIX" if os.path.isdir(os.path.join(place.prefix, "conda-meta")) else "VIRTUAL_ENV"
+    return {**kept, named: place.prefix, "PATH": path}

@@ -132,13 +132,17 @@ def _why(name: str, before: str, versions: Versions, choice: Choice, together: T
     return [f"{owner} {version} requires {line.partition(';')[0].strip()}" for owner, version, line in asking[:1]]
 
 
-def line(steps: Sequence[Move], snapshot: Snapshot) -> str | None:
-    """The one command that takes all steps, in the words of the tool that manages the environment."""
+def action(steps: Sequence[Move]) -> Action | None:
+    """All steps at once; ``None`` where there are none."""
     pins = tuple(f"{one.package}=={one.after}" for one in steps if one.after)
     gone = tuple(normalise(one.package) for one in steps if not one.after)
     if not pins and not gone:
         return None
-    verb = "install" if not gone else "replace" if pins else "uninstall"
-    action = Action(verb=verb, requirements=pins, packages=gone)
-    made = with_command(Remedy(kind=verb, action=action), snapshot)
+    return Action(verb="install" if not gone else "replace" if pins else "uninstall", requirements=pins, packages=gone)
+
+
+def line(steps: Sequence[Move], snapshot: Snapshot) -> str | None:
+    """The one command that takes all steps, in the words of the tool that manages the environment."""
+    whole = action(steps)
+    made = with_command(Remedy(kind=whole.verb, action=whole), snapshot) if whole else None
     return made.command if made else None

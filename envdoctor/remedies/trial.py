@@ -4,27 +4,30 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import signal
 import subprocess
-import sys
 import tempfile
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING
 
 from envdoctor.errors import TargetError
 from envdoctor.model import Record
+from envdoctor.remedies import steps, words
 from envdoctor.remedies.clone import variables
+from envdoctor.tools import TOOLS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
+    from envdoctor.plans import Plan
     from envdoctor.remedies.guard import Place
 
     Say = Callable[[str], None]
 
 #: Seconds that one import may take.
 _SECONDS = 120
-_SHOWN = 300
+_SHOWN = 1_000
 #: Prints the top-level modules of an interpreter that are not Python's own: of directories that ``.pth`` files add,
 #: which are a project's, packages alone.
 _MODULES = """
@@ -45,12 +48,14 @@ print(json.dumps(sorted(name for name in found if name.isidentifier() and not na
 class Outcome(Record):
     """What a trial found: why each module cannot be imported, ``before`` and ``after``; ``None`` where it can.
 
-    ``command`` is the exit status of the user's command before, and after; ``None`` where there is none.
+    ``command`` is the exit status of the user's command before, and after, and ``output`` the end of what it printed
+    then; ``None`` where there is no command.
     """
 
     before: Mapping[str, str | None]
     after: Mapping[str, str | None]
     command: tuple[int, int] | None = None
+    output: str | None = None
 
     @property
     def broken(self) -> dict[str, str]:
@@ -66,48 +71,63 @@ class Outcome(Record):
     def refused(self) -> str | None:
         """Why the plan is not to be carried out, ``None`` where nothing speaks against it."""
         if self.command and not self.command[0] and self.command[1]:
-            return f"the command passed before the plan, and ends with status {self.command[1]} after it"
+            said = f"the command passed before the plan, and ends with status {self.command[1]} after it"
+            return f"{said}:\n{self.output}" if self.output else said
         lines = [
             f"{name} could be imported before the plan, and not after it: {why}" for name, why in self.broken.items()
         ]
         return "\n".join(lines) or None
 
 
-def tried(place: Place, original: Place, command: Sequence[str], change: Callable[[], None], say: Say) -> Outcome:
-    """What a ``change`` does to ``place``, a copy of ``original``. Raises :class:`TargetError` where it fails."""
-    words = [_in(place, original, word) for word in command]
-    before = imports(place, say, "before")
-    first = run(place, words, say, "before") if words else None
-    change()
-    after = imports(place, say, "after")
-    second = run(place, words, say, "after") if words else None
-    both = None if first is None or second is None else (first, second)
-    return Outcome(before=before, after=after, command=both)
+def tried(copy: Place, original: Place, command: Sequence[str], plan: Plan, tool: str, say: Say) -> Outcome:
+    """What a plan changes in a copy of an environment, where a ``tool`` installs what it says.
+
+    Raises :class:`TargetError` where it cannot be carried out there, or the command cannot be run.
+    """
+    called = [_in(copy, original, word) for word in command]
+    before = imports(copy, say, "before")
+    first = run(copy, called, say, "before") if called else None
+    for call in _calls(plan, copy, tool):
+        status, said = run(copy, call, say, "the plan")
+        if status:
+            raise TargetError(
+                f"the plan cannot be carried out in a copy: {' '.join(call)} ended with {status}:\n{said}"
+            )
+    after = imports(copy, say, "after")
+    second = run(copy, called, say, "after") if called else None
+    if first is None or second is None:
+        return Outcome(before=before, after=after)
+    return Outcome(before=before, after=after, command=(first[0], second[0]), output=second[1])
 
 
-def _in(place: Place, original: Place, word: str) -> str:
+def _calls(plan: Plan, copy: Place, tool: str) -> list[list[str]]:
+    """The calls that install what a plan says; a project's tool would change the project as well."""
+    whole = steps.action(plan.moves)
+    chosen = tool if tool in TOOLS and TOOLS[tool].signs and not TOOLS[tool].of_project else "uv"
+    where = words.Place(tool=chosen, python=copy.executable, prefix=copy.prefix)
+    return words.words(whole, where) if whole else []
+
+
+def _in(copy: Place, original: Place, word: str) -> str:
     """A word of a command, for the copy where it is a path of the environment."""
-    path = os.path.abspath(word)
-    relative = os.path.relpath(path, original.prefix)
+    relative = os.path.relpath(os.path.abspath(word), original.prefix)
     inside = os.sep in word and not relative.startswith(os.pardir)
-    return os.path.join(place.prefix, relative) if inside else word
+    return os.path.join(copy.prefix, relative) if inside else word
 
 
-def run(place: Place, words: Sequence[str], say: Say, when: str) -> int:
-    """The exit status of a program in an environment; what it prints goes to stderr."""
-    say(f"{when}: {' '.join(words)}")
+def run(place: Place, called: Sequence[str], say: Say, when: str) -> tuple[int, str]:
+    """The exit status of a program in an environment, and the end of what it prints."""
+    say(f"{when}: {' '.join(called)}")
+    around = variables(place)
+    program = shutil.which(called[0], path=around["PATH"]) or called[0]
     try:
-        done = subprocess.run(list(words), env=variables(place), stdout=_stderr(), check=False)  # noqa: S603
+        done = subprocess.run(  # noqa: S603 - the user's own words
+            [program, *called[1:]], env=around, check=False,
+            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+        )  # fmt: skip
     except OSError as error:
-        raise TargetError(f"{words[0]} could not be run: {error.strerror}; give a command after --") from error
-    return done.returncode
-
-
-def _stderr() -> int:
-    try:
-        return sys.stderr.fileno()
-    except (OSError, ValueError, AttributeError):
-        return subprocess.DEVNULL
+        raise TargetError(f"{called[0]} could not be run: {error.strerror}; give a command after --") from error
+    return done.returncode, done.stdout.decode("utf-8", "replace").strip()[-_SHOWN:]
 
 
 def imports(place: Place, say: Say, when: str) -> dict[str, str | None]:

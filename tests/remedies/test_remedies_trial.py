@@ -19,16 +19,13 @@ def patient(tmp_path_factory):
     return small.Patient(folder, small.index(folder / "index"))
 
 
-def trial(patient, *requirements, command=()):
-    """What comes out where requirements are installed in a copy; the environment has to stay what it is."""
+def trial(patient, version, monkeypatch, command=()):
+    """What comes out where a plan is carried out in a copy; the environment has to stay what it is."""
+    monkeypatch.setenv("UV_FIND_LINKS", str(patient.wheels))
+    monkeypatch.setenv("UV_OFFLINE", "1")
     place, before = guard.place_of(patient.snapshot()), patient.files()
     with clone(place) as copy:
-
-        def change():
-            line = patient.line(*requirements).replace(str(patient.folder), copy.prefix)
-            assert run("/bin/sh", "-c", line).returncode == 0
-
-        outcome = tried(copy, place, command, change, lambda _: None)
+        outcome = tried(copy, place, command, patient.plan(version), "uv", lambda _: None)
     assert patient.files() == before
     assert not [name for name in os.listdir(patient.folder / ".envdoctor") if name.startswith("try-")]
     return outcome
@@ -48,22 +45,23 @@ def test_a_copy_has_commands_and_editable_projects_of_its_own(patient):
     assert str(patient.folder.parent / "project" / "mine") in told
 
 
-def test_what_is_mended_is_the_proof(patient):
-    outcome = trial(patient, "left==2.0", command=["python", "-c", "import left.new"])
+def test_what_is_mended_is_the_proof(patient, monkeypatch):
+    outcome = trial(patient, "2.0", monkeypatch, command=["python", "-c", "import left.new"])
 
     assert outcome.command == (1, 0)
     assert outcome.refused is None
     assert outcome.after.keys() >= {"left", "right", "mine", "added"}
 
 
-def test_what_breaks_refuses_the_plan(patient):
+def test_what_breaks_refuses_the_plan(patient, monkeypatch):
     passed = [str(patient.python), "-c", "import left"]
-    outcome = trial(patient, "left==3.0", command=passed)
+    outcome = trial(patient, "3.0", monkeypatch, command=passed)
 
     assert outcome.command == (0, 1)
     assert set(outcome.broken) == {"left", "right", "mine"}
     assert outcome.broken["mine"] == "ImportError: no left"
-    assert "passed before the plan" in outcome.refused
+    assert "passed before the plan, and ends with status 1 after it:" in outcome.refused
+    assert outcome.refused.endswith("ImportError: no left")
 
 
 def test_a_python_that_is_no_environment_can_be_copied(patient):
