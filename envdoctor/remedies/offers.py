@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 
 from envdoctor.engine.tags import mismatch
 from envdoctor.engine.versions import key, within
-from envdoctor.probes import published
-from envdoctor.probes.releases import configuration
+from envdoctor.probes import published, releases
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -33,7 +32,7 @@ class Offers:
         """Ask for several distributions at once; an index that does not answer has nothing on offer."""
         wanted = [name for name in dict.fromkeys(names) if name not in self._listed]
         if wanted:
-            configuration()  # read before several ask for it at once
+            releases.configuration()  # read before several ask for it at once
         with ThreadPoolExecutor(_WORKERS) as pool:
             for name, found in zip(wanted, pool.map(published.wheels, wanted)):
                 self._listed[name] = {one.version: one for one in found or ()}
