@@ -94,9 +94,9 @@ def _parser() -> Parser:
     parser = parser_for(
         "fix",
         "Plan one set of changes that ends every error, and show it: fewest changes of what you asked for, then the\n"
-        "smallest steps. uv says which releases go together; every plan is examined again before it is shown. The index\n"
-        "that pip is configured with is asked for releases and their metadata. Without --try and --apply nothing is\n"
-        "changed, built or run.",
+        "smallest steps. uv says which releases go together; every plan is examined again before it is shown. The\n"
+        "index that pip is configured with is asked for releases and their metadata. Nothing is changed, built or run\n"
+        "without --try or --apply.",
         TARGET_EXAMPLES.format(command="fix") + EXAMPLES,
     )
     add_target(parser)
