@@ -20,6 +20,7 @@ from envdoctor.commands.options import (
 )
 from envdoctor.commands.output import page_width, write
 from envdoctor.commands.progress import talk
+from envdoctor.targets.project import default
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -33,6 +34,7 @@ def run(words: Sequence[str]) -> int:
     """``envdoctor fix``: 0 where nothing is to be done, 1 where there is a plan, or something that stays."""
     options = parse(_parser(), words)
     more = {"candidates": options.candidates, "ignore": options.ignoring, "everything": options.all}
+    more["project"] = options.project or default()
     with talk() as say:
         plan, snapshot = fixing.plan(examine(options), options.rules, tell=say, **more)
     write(_said(plan, snapshot, options.format, plain=options.output is not None), options.output)
