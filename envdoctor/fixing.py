@@ -15,15 +15,18 @@ from envdoctor.engine.alternatives import held
 from envdoctor.engine.effects import after
 from envdoctor.engine.groups import united
 from envdoctor.engine.versions import key, within
+from envdoctor.facts import METADATA
 from envdoctor.model import SEVERITIES, Action, Record, Unknown
 from envdoctor.plans import Plan
 from envdoctor.probes import answered
-from envdoctor.remedies import planner, steps
+from envdoctor.remedies import edits, planner, steps
+from envdoctor.remedies.commands import installer
 from envdoctor.remedies.offers import Offers
 from envdoctor.remedies.planner import ABSENT, Alternative, Clause, Market
 from envdoctor.remedies.resolver import Refusal, Task, resolve
 from envdoctor.rulebase import load
-from envdoctor.targets.asked import asked
+from envdoctor.targets.asked import asked, requirements_files
+from envdoctor.tools import TOOLS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
@@ -55,15 +58,17 @@ def plan(  # noqa: PLR0913 - each is an option of its own
     ignore: Sequence[Ignore] = (),
     everything: bool = False,
     refused: Collection[tuple[str, str]] = (),
+    project: str | None = None,
     tell: Callable[[str], None] = lambda _: None,
 ) -> tuple[Plan, Snapshot]:
     """One plan for all errors of an environment, with ``everything`` for its warnings too, and what was examined.
 
-    ``refused`` are releases, by name and version, that a plan must not have; ``tell`` is told what is being done.
-    Raises :class:`~envdoctor.errors.ProbeError` where no resolver can be called.
+    ``refused`` are releases, by name and version, that a plan must not have. ``project`` is the directory whose files
+    say what was asked for, and are edited. ``tell`` is told what is being done. Raises
+    :class:`~envdoctor.errors.ProbeError` where no resolver can be called.
     """
     indexes = load.indexes(load.further(rules), candidates=candidates)
-    search = Search(snapshot, indexes, ignore, everything=everything, tell=tell)
+    search = Search(snapshot, indexes, ignore, everything=everything, project=project, tell=tell)
     best = search.run(refused)
     snapshot = doctor.commandable(doctor.diagnosed(search.snapshot, indexes)).snapshot
     return (search.planned(best, snapshot) if best else Plan()), snapshot
@@ -79,9 +84,10 @@ class Search:
         ignore: Sequence[Ignore],
         *,
         everything: bool,
+        project: str | None,
         tell: Callable[[str], None],
     ) -> None:
-        self._indexes, self._ignore, self._tell = indexes, ignore, tell
+        self._indexes, self._ignore, self._project, self._tell = indexes, ignore, project, tell
         self._severities = {"error", "warning"} if everything else {"error"}
         self.snapshot, self.found = self._examined(snapshot)
         self.known = {_name(one) for one in self.found}
@@ -117,7 +123,8 @@ class Search:
             return None
         self._tell("asking the index for releases")
         self.offers.ask([*self.installed, *_named(wanted)])
-        self.market = Market(self.installed, _Releases(self.offers), asked(self.snapshot, _project(self.snapshot)))
+        self._read_metadata()
+        self.market = Market(self.installed, _Releases(self.offers), asked(self.snapshot, self._project))
         self.clauses = [*map(self._clause, wanted), *(self._without(*one) for one in refused)]
         self.apart = self._apart()
         self._together = steps.Together(self.snapshot, self._requires)
@@ -135,6 +142,16 @@ class Search:
                 last = min(last, self.calls + MORE) if not any(made.cost[: planner.REMOVED]) else last
         self._conclude(best)
         return best
+
+    def _read_metadata(self) -> None:
+        """What releases say of themselves that nobody has installed, such as those of a lock file."""
+        facts = self.snapshot.facts
+        unread = [(name, version) for name, version in self.installed.items() if version]
+        unread = [one for one in unread if isinstance(facts.metadata(*one).requires, Unknown)]
+        told = self.offers.metadata(unread) if unread else {}
+        known = {one: said for one in unread for said in [told[one]] if said}
+        if known:
+            self.snapshot = self.snapshot.replace(facts=facts.having({METADATA: known}))
 
     def _conclude(self, best: Candidate | None) -> None:
         """Say which clauses exclude each other, where not all could be cured."""
@@ -274,15 +291,28 @@ class Search:
     def planned(self, best: Candidate, snapshot: Snapshot) -> Plan:
         """The plan that a candidate is."""
         made = steps.moves(best.versions, best.choice, self.market, self._together)
+        besides = [way.remedy for _, way in best.choice.picks if way.remedy]
+        changed, besides = edits.of_remedies(besides, self._project or os.curdir)
+        changed += edits.of_requirements(made, self._files(snapshot))
         left = [one.finding for one in best.held if not self._beside(one, best.choice)]
         left.sort(key=lambda finding: (SEVERITIES.index(finding.severity), finding.rule))
         return Plan(
             moves=made,
-            advice=[way.remedy for _, way in best.choice.picks if way.remedy],
+            edits=changed,
+            advice=besides,
             left=[finding for finding in united(left) if finding.severity != "info"],
             conflicts=self.conflicts,
             line=steps.line(made, snapshot),
         )
+
+    def _files(self, snapshot: Snapshot) -> list[str]:
+        """The files that say what is required, where no tool of a project writes them itself."""
+        if snapshot.target.get("kind") == "requirements":
+            path = str(snapshot.target.get("path"))
+            return [path] if snapshot.target.get("format") == "requirements.txt" else []
+        if self._project is None or TOOLS.get(installer(snapshot) or "", TOOLS["pip"]).of_project:
+            return []
+        return [*requirements_files(self._project), os.path.join(self._project, "pyproject.toml")]
 
 
 class _Releases(dict[str, "Sequence[str]"]):
@@ -305,12 +335,6 @@ def _name(one: Held) -> str:
 
 def _named(found: Iterable[Held]) -> list[str]:
     return [name for one in found for way in one.ways for name in way.wants]
-
-
-def _project(snapshot: Snapshot) -> str | None:
-    from envdoctor.targets.project import default
-
-    return default()
 
 
 def _python(snapshot: Snapshot) -> list[str]:

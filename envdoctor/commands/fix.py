@@ -22,6 +22,7 @@ from envdoctor.commands.options import (
 from envdoctor.commands.output import page_width, write
 from envdoctor.errors import UsageError
 from envdoctor.talk import say
+from envdoctor.targets.project import default
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -46,6 +47,7 @@ def run(words: Sequence[str]) -> int:
     if command and not options.attempt:
         raise UsageError("a command after -- is run before and after a plan is tried: give --try, too")
     more = {"candidates": options.candidates, "ignore": options.ignoring, "everything": options.all}
+    more["project"] = options.project or default()
     wishes = Wishes(
         command=command, attempt=options.attempt, apply=options.apply, consent=options.yes_really,
         examine=lambda: examine(options),

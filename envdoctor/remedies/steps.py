@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     Requires = Callable[[str, str], Optional[Sequence[str]]]
     Versions = Mapping[str, str]
 
-#: So many releases are tried in the place of one.
-_TRIED = 6
+#: So many releases are tried in the place of one, and so many times over.
+_TRIED, _PASSES = 6, 5
 
 
 class Together:
@@ -69,13 +69,24 @@ def nearer(solved: Versions, wants: Wants, market: Market, together: Together) -
     back = {**found, **{name: market.installed[name] for name in free}}
     if free and not together.unmet(back, free):
         found = back
+    for _ in range(_PASSES):  # a step that is taken back may free another one
+        smaller = _smaller(found, wants, market, together)
+        if smaller == found:
+            break
+        found = smaller
+    return _needed(found, wants, market, together)
+
+
+def _smaller(versions: Versions, wants: Wants, market: Market, together: Together) -> dict[str, str]:
+    """The releases with each step, the dearest first, as small as the others let it be."""
+    found = dict(versions)
     for name in sorted(moved(market.installed, found), key=lambda name: market.cost(name, found[name]), reverse=True):
         for version in _cheaper(name, found[name], wants, market):
             other = {**found, name: version}
             if not together.unmet(other, [name]):
                 found = other
                 break
-    return _needed(found, wants, market, together)
+    return found
 
 
 def _cheaper(name: str, than: str, wants: Wants, market: Market) -> Iterator[str]:
