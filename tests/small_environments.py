@@ -1,5 +1,6 @@
 """Real virtual environments of tiny wheels, with all that an installer leaves in one, and what is in every file of it."""
 
+import contextlib
 import hashlib
 import json
 import os
@@ -97,17 +98,21 @@ class Patient:
 
 
 def contents(top):
+    """What is in each file, link and directory; an installer may still be at work."""
     found = {}
     for folder, folders, names in os.walk(top):
         folders[:] = [name for name in folders if name != ".envdoctor"]
         for path in (os.path.join(folder, name) for name in (*folders, *names) if name != ".lock"):
-            mode = os.lstat(path).st_mode
-            if stat.S_ISLNK(mode):
-                said = os.readlink(path)
-            elif stat.S_ISDIR(mode):
-                said = "a directory"
-            else:
-                with open(path, "rb") as file:
-                    said = hashlib.sha256(file.read()).hexdigest()
-            found[os.path.relpath(path, top)] = (stat.S_IMODE(mode), said)
+            with contextlib.suppress(FileNotFoundError):
+                found[os.path.relpath(path, top)] = _said(path)
     return found
+
+
+def _said(path):
+    mode = os.lstat(path).st_mode
+    if stat.S_ISLNK(mode):
+        return os.readlink(path)
+    if stat.S_ISDIR(mode):
+        return stat.S_IMODE(mode)
+    with open(path, "rb") as file:
+        return stat.S_IMODE(mode), hashlib.sha256(file.read()).hexdigest()

@@ -28,19 +28,18 @@ def copy(source: str, target: str) -> None:
 
     Where the file system cannot link, files are copied. Raises :class:`OSError`.
     """
-    status = os.stat(source)
     os.makedirs(target, exist_ok=True)
     with os.scandir(source) as entries:
         for entry in entries:
-            place(entry.path, os.path.join(target, entry.name))
-    os.chmod(target, stat.S_IMODE(status.st_mode))
+            place(entry.path, os.path.join(target, entry.name), entry)
+    os.chmod(target, stat.S_IMODE(os.stat(source).st_mode))
 
 
-def place(source: str, target: str) -> None:
+def place(source: str, target: str, known: os.DirEntry[str] | None = None) -> None:
     """Make ``target``, which is not there yet, what ``source`` is: a link, a tree, or a file."""
-    if os.path.islink(source):
+    if known.is_symlink() if known else os.path.islink(source):
         os.symlink(os.readlink(source), target)
-    elif os.path.isdir(source):
+    elif known.is_dir() if known else os.path.isdir(source):
         copy(source, target)
     else:
         _file(source, target)
