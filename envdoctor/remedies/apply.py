@@ -8,8 +8,6 @@ import sys
 from typing import TYPE_CHECKING
 
 from envdoctor.errors import TargetError
-from envdoctor.facts import MANAGER
-from envdoctor.model import Unknown
 from envdoctor.remedies import guard, journal
 from envdoctor.tools import LOCKS
 
@@ -40,15 +38,17 @@ def apply(
             raise TargetError(f"a run in {place.prefix} was interrupted: envdoctor undo brings back what was")
         guard.refuse(place, plan, snapshot, consent=consent)
         say(f"keeping {place.prefix} as it is")
-        kept = journal.begin(place.prefix, place.roots, _edited(plan, snapshot), plan.line)
+        try:
+            kept = journal.begin(place.prefix, place.roots, _edited(plan, snapshot), plan.line)
+        except OSError as error:
+            raise TargetError(f"nothing was changed: {place.prefix} could not be kept as it is: {error}") from error
         try:
             _carry_out(plan, lock, say)
             reasons = wrong()
             if reasons:
                 raise TargetError("afterwards " + "; ".join(reasons))  # noqa: TRY301 - as any other failure
         except BaseException as error:
-            lost = journal.restore(kept)
-            raise TargetError(f"the plan failed: {_said(error)}. {_restored(lost)}") from error
+            raise TargetError(f"the plan failed: {_said(error)}. {_restored(kept)}") from error
         journal.finish(kept)
 
 
@@ -68,15 +68,13 @@ def undo(prefix: str, say: Say, *, consent: bool = False) -> str:
                 f"since the plan was applied to {prefix}, other things changed there ({', '.join(since[:4])}), which "
                 "undo would take back as well; --yes-really does it nevertheless"
             )
-        return _restored(journal.restore(kept))
+        return _restored(kept)
 
 
 def _edited(plan: Plan, snapshot: Snapshot) -> list[str]:
     """The files beside the environment that are written: those that the plan edits, and what a project's tool keeps."""
     files = dict.fromkeys(os.path.realpath(edit.path) for edit in plan.edits)
-    found = snapshot.facts.ask(MANAGER, str(snapshot.python.get("prefix") or ""))
-    manager = {} if isinstance(found, Unknown) or not found else found
-    directory = manager.get("directory")
+    directory = guard.manager(snapshot).get("directory")
     for folder in {*map(os.path.dirname, files), *([os.path.realpath(directory)] if directory else [])}:
         files.update(dict.fromkeys(os.path.join(folder, name) for name in (*LOCKS, *_DECLARED)))
     return list(files)
@@ -110,7 +108,12 @@ def _said(error: BaseException) -> str:
     return "interrupted" if isinstance(error, KeyboardInterrupt) else str(error) or type(error).__name__
 
 
-def _restored(lost: Sequence[str]) -> str:
+def _restored(kept: journal.Journal) -> str:
+    """Put back what was kept, and say so. Raises :class:`TargetError` where that fails, and can be tried again."""
+    try:
+        lost = journal.restore(kept)
+    except OSError as error:
+        raise TargetError(f"{kept.prefix} could not be put back as a whole: {error}; envdoctor undo goes on") from error
     if not lost:
         return "All is as it was before"
     return f"All is as it was before, but {', '.join(lost)}, which was written into in place"

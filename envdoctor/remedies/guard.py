@@ -12,11 +12,13 @@ from typing import TYPE_CHECKING
 import psutil
 
 from envdoctor.errors import TargetError
-from envdoctor.model import Record
+from envdoctor.facts import MANAGER
+from envdoctor.model import Record, Unknown
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from envdoctor.found import Manager
     from envdoctor.model import Snapshot
     from envdoctor.plans import Plan
 
@@ -90,7 +92,17 @@ def refuse(place: Place, plan: Plan, snapshot: Snapshot, *, consent: bool) -> No
         raise TargetError(f"nothing was changed: {reason}; --yes-really does it nevertheless")
 
 
+def manager(snapshot: Snapshot) -> Manager:
+    """What besides an installer has a say in an environment."""
+    found = snapshot.facts.ask(MANAGER, str(snapshot.python.get("prefix") or ""))
+    return {} if isinstance(found, Unknown) or not found else found
+
+
 def _impossible(place: Place, plan: Plan, snapshot: Snapshot) -> Iterator[str]:
+    if manager(snapshot).get("tool") == "system":
+        yield f"the operating system manages {place.executable}: make an environment of your own"
+    if plan.moves and not plan.line:
+        yield "no installer of this environment is known that could carry the plan out"
     for root in (place.prefix, *place.roots):
         if os.path.exists(root) and not os.access(root, os.W_OK | os.X_OK):
             yield f"{root} cannot be written to"

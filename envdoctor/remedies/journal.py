@@ -63,7 +63,8 @@ def locked(prefix: str, say: Callable[[str], None]) -> Iterator[int]:
     try:
         if not _lock(descriptor, wait=False):
             say(f"waiting for another envdoctor, or an installer that it started, in {prefix}")
-            _lock(descriptor, wait=True)
+            while not _lock(descriptor, wait=True):  # which Windows gives up after some seconds
+                continue
         yield descriptor
     finally:
         os.close(descriptor)

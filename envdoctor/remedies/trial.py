@@ -144,16 +144,18 @@ def imports(place: Place, say: Say, when: str) -> dict[str, str | None]:
             found[name] = said if isinstance(said, str) else None
             say(f"{when}: importing {len(found)} of {len(names)} modules")
 
-        with ThreadPoolExecutor(os.cpu_count() or 1) as pool:
-            for name in names:
-                pool.submit(one, name)
+        pool = ThreadPoolExecutor(os.cpu_count() or 1)
+        try:
+            list(pool.map(one, names))
+        finally:
+            pool.shutdown(cancel_futures=True)
     return {name: found[name] for name in names}
 
 
 def _python(place: Place, program: str, elsewhere: str) -> bytes | str:
     """What a program prints, or the last line of why it fails."""
     process = subprocess.Popen(  # noqa: S603
-        [place.executable, "-c", program], env={**variables(place), "MPLBACKEND": "agg"}, cwd=elsewhere,
+        [place.executable, "-c", program], env=variables(place), cwd=elsewhere,
         stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True,
     )  # fmt: skip
     try:

@@ -8,7 +8,9 @@ import sys
 import pytest
 import small_environments as small
 from conftest import run
+from known_facts import facts_of
 
+from envdoctor import doctor
 from envdoctor.errors import TargetError
 from envdoctor.plans import Edit, Plan
 from envdoctor.remedies import journal
@@ -205,3 +207,24 @@ def test_what_could_not_be_undone_is_not_begun(patient, spoil, said):
 
     assert patient.files() == before
     assert journal.last(str(patient.folder)) is None
+
+
+def test_a_plan_without_a_command_is_not_begun(patient):
+    with pytest.raises(TargetError, match="no installer of this environment is known"):
+        carry_out(patient, patient.plan().replace(line=None))
+
+
+def test_only_an_environment_of_this_machine_can_be_changed(tmp_path):
+    (tmp_path / "requirements.txt").write_text("left==1.0\n")
+    snapshot = doctor.examine("requirements", str(tmp_path / "requirements.txt"), python_version="3.11")
+
+    with pytest.raises(TargetError, match="name one with --python PATH"):
+        apply(Plan(line="true"), snapshot, list, print)
+
+
+def test_the_python_of_the_operating_system_is_left_alone(patient):
+    snapshot = patient.snapshot()
+    managed = facts_of({("manager", str(patient.folder)): {"tool": "system", "apt": True}}, snapshot.packages)
+
+    with pytest.raises(TargetError, match="the operating system manages"):
+        apply(patient.plan(), snapshot.replace(facts=managed), list, print, consent=True)
