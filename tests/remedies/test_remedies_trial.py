@@ -1,14 +1,17 @@
 """A plan is tried in a copy of the environment, and nothing else changes by that."""
 
 import os
+import sys
+import time
 
 import pytest
 import small_environments as small
 from conftest import run
 
+from envdoctor import doctor
 from envdoctor.remedies import guard
 from envdoctor.remedies.clone import clone, variables
-from envdoctor.remedies.trial import tried
+from envdoctor.remedies.trial import imports, tried
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="builds environments in the layout of POSIX")
 
@@ -70,3 +73,25 @@ def test_a_python_that_is_no_environment_can_be_copied(patient):
         done = run("python", "-c", "import left, sys; print(left.__file__, sys.prefix)", env=variables(copy))
 
     assert done.stdout.count(copy.prefix) == 2, done.stderr
+
+
+#: Distributions that lead to more than 150 of them.
+MANY = "jupyter scikit-learn pandas matplotlib fastapi[standard] sphinx mkdocs-material pytest-cov black mypy boto3 celery dask[complete] django httpx"
+
+
+@pytest.mark.heavy
+def test_a_copy_of_150_distributions_is_the_same_environment(make_environment):
+    folder = make_environment(sys.executable, *MANY.split())
+    place = guard.place_of(doctor.examine("python", str(folder)))
+    before = imports(place, lambda _: None, "before")
+    start = time.monotonic()
+    with clone(place) as copy:
+        seconds = time.monotonic() - start
+        freeze = [run("uv", "pip", "freeze", "--python", one.executable).stdout for one in (place, copy)]
+        found = imports(copy, lambda _: None, "copy")
+
+    print(f"{len(freeze[0].splitlines())} distributions copied in {seconds:.1f} s, {len(found)} modules")
+    assert len(freeze[0].splitlines()) >= 150
+    assert freeze[0] == freeze[1]
+    assert found.keys() == before.keys()
+    assert [name for name in found if bool(found[name]) != bool(before[name])] == []
