@@ -20,6 +20,7 @@ from envdoctor.remedies import planner, steps
 from envdoctor.remedies.offers import Offers
 from envdoctor.remedies.planner import ABSENT, LEFT, LEFT_BESIDE, Alternative, Clause, Market
 from envdoctor.remedies.resolver import Refusal, Task, resolve
+from envdoctor.remedy_kinds import KINDS
 from envdoctor.targets.asked import asked
 
 if TYPE_CHECKING:
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
 
     from envdoctor.engine.alternatives import Held, Way
     from envdoctor.engine.index import Index
-    from envdoctor.model import Ignore, Snapshot
+    from envdoctor.model import Ignore, Remedy, Snapshot
     from envdoctor.remedies.planner import Choice, Cost, Wants
 
 #: The calls of the resolver that a plan may take, and those that are spent on a cheaper one once there is one.
@@ -132,12 +133,13 @@ class Search:
 
     def _clause(self, one: Held) -> Clause:
         """A finding as a clause over releases that are on offer; to leave it is the dearest alternative."""
-        made = [found for found in map(self._alternative, one.ways) if found is not None]
+        name = name_of(one)
+        made = [found for way in one.ways for found in [self._alternative(way, name)] if found is not None]
         severe = LEFT if one.finding.severity == "error" else LEFT_BESIDE
         made.append(Alternative(wants={}, cost=planner.one(severe)))
-        return Clause(name=name_of(one), alternatives=made)
+        return Clause(name=name, alternatives=made)
 
-    def _alternative(self, way: Way) -> Alternative | None:
+    def _alternative(self, way: Way, name: str) -> Alternative | None:
         if way.python:
             return None
         wants = {name: frozenset(self._within(name, admitted)) for name, admitted in way.wants.items()}
@@ -146,7 +148,17 @@ class Search:
         wants.update((name, frozenset([ABSENT])) for name in way.removes if name in self.installed)
         if wants:
             return Alternative(wants=wants)
-        return Alternative(wants={}, cost=planner.one(planner.BESIDE), remedy=way.remedy) if way.remedy else None
+        if way.remedy is None or not self._helps(way.remedy, name):
+            return None
+        return Alternative(wants={}, cost=planner.one(planner.BESIDE), remedy=way.remedy)
+
+    def _helps(self, remedy: Remedy, name: str) -> bool:
+        """Whether a finding would be gone once something is installed again; other remedies are their rule's to judge."""
+        action = remedy.action
+        if action is None or not KINDS[action.verb].renews:
+            return True
+        _, found = self._examined(after(self.snapshot, action))
+        return all(name_of(one) != name for one in found)
 
     def _within(self, name: str, admitted: list[list[list[int] | None]]) -> Iterable[str]:
         return (one for one in self.offers.releases(name) if within(one, None, admitted))
