@@ -153,7 +153,7 @@ class Search:
         return Alternative(wants={}, cost=planner.one(planner.BESIDE), remedy=way.remedy)
 
     def _helps(self, remedy: Remedy, name: str) -> bool:
-        """Whether a finding would be gone once something is installed again; other remedies are their rule's to judge."""
+        """Whether a finding would be gone once something is installed again; of other remedies the rule says so."""
         action = remedy.action
         if action is None or not KINDS[action.verb].renews:
             return True

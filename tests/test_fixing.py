@@ -1,13 +1,17 @@
 """Plans on an index of tiny wheels, by the real uv: what moves, what is edited, and what cannot be cured together."""
 
 import json
+import os
 import sys
 
+import jsonschema
 import pytest
-from conftest import run, run_envdoctor
+from conftest import CHECKOUT, run, run_envdoctor
 from wheel_index import serving, wheel
 
 from envdoctor import doctor, fixing
+from envdoctor.model import Report
+from envdoctor.renderers import plan as renderer
 
 #: Each release, and what it requires.
 RELEASES = {
@@ -156,3 +160,14 @@ def test_the_command_literally_ends_the_findings(index, tmp_path, monkeypatch):
     assert (again.returncode, json.loads(again.stdout)["plan"]["moves"]) == (0, [])
     text = run_envdoctor("fix", "--python", venv, "--rules", rules, cwd=tmp_path)
     assert "there is nothing to fix" in text.stdout
+
+
+def test_the_document_is_as_its_schema_says(planned, tmp_path):
+    plan = planned([SHOP, TIED], core="2.0", shop="1.0", tied="1.0")
+    snapshot = doctor.examine("requirements", str(tmp_path / "requirements.txt"), python_version="3.11")
+
+    document = json.loads(renderer.document(plan, Report(snapshot=snapshot, findings=plan.left)))
+
+    with open(os.path.join(CHECKOUT, "docs", "plan.schema.json"), encoding="utf-8") as schema:
+        jsonschema.validate(document, json.load(schema))
+    assert [one["step"] for one in document["plan"]["moves"]]
