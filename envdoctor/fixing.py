@@ -1,8 +1,4 @@
-"""The story of a plan: what would end each finding, the cheapest choice, what a resolver makes of it, and so on.
-
-Every candidate is examined in memory, with what its releases say of themselves. What it raises is a further clause,
-what the resolver refuses is not chosen again: so each round rules something out, and there are few of them.
-"""
+"""The story of a plan: search, on another Python where nothing less helps; then say the steps, edits and the line."""
 
 from __future__ import annotations
 
@@ -10,44 +6,29 @@ import os
 from typing import TYPE_CHECKING
 
 from envdoctor import doctor
-from envdoctor.engine import diagnose as engine
-from envdoctor.engine.alternatives import held
 from envdoctor.engine.effects import after
 from envdoctor.engine.groups import united
-from envdoctor.engine.versions import key, within
-from envdoctor.facts import METADATA
-from envdoctor.model import SEVERITIES, Action, Record, Unknown
+from envdoctor.engine.markers import VARIABLES
+from envdoctor.engine.versions import within
+from envdoctor.facts import MARKER
+from envdoctor.model import SEVERITIES, Action
 from envdoctor.plans import Plan
-from envdoctor.probes import answered
-from envdoctor.remedies import edits, planner, steps
-from envdoctor.remedies.commands import installer
-from envdoctor.remedies.offers import Offers
-from envdoctor.remedies.planner import ABSENT, Alternative, Clause, Market
-from envdoctor.remedies.resolver import Refusal, Task, resolve
+from envdoctor.remedies import edits, shell, steps
+from envdoctor.remedies.commands import installer, system_of
 from envdoctor.rulebase import load
-from envdoctor.targets.asked import asked, requirements_files
+from envdoctor.searching import Search, name_of
+from envdoctor.targets.asked import requirements_files
+from envdoctor.targets.locks.contents import Stated
 from envdoctor.tools import TOOLS
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Collection, Sequence
 
-    from envdoctor.engine.alternatives import Held, Way
-    from envdoctor.engine.index import Index
-    from envdoctor.model import Ignore, Snapshot
-    from envdoctor.remedies.planner import Choice, Cost, Wants
+    from envdoctor.model import Finding, Ignore, Snapshot
+    from envdoctor.searching import Candidate
 
-#: The calls of the resolver that a plan may take, and those that are spent on a cheaper one once there is one.
-CALLS, MORE = 12, 4
-
-
-class Candidate(Record):
-    """A set of releases that go together, what examining them finds, and what they cost."""
-
-    versions: Mapping[str, str]
-    snapshot: Snapshot
-    held: Sequence[Held]
-    choice: Choice
-    cost: Cost
+#: The minor releases of Python 3 that a new environment may have, the newest first.
+PYTHONS = range(14, 7, -1)
 
 
 def plan(  # noqa: PLR0913 - each is an option of its own
@@ -57,289 +38,90 @@ def plan(  # noqa: PLR0913 - each is an option of its own
     candidates: bool = False,
     ignore: Sequence[Ignore] = (),
     everything: bool = False,
-    refused: Collection[tuple[str, str]] = (),
     project: str | None = None,
+    refused: Collection[tuple[str, str]] = (),
     tell: Callable[[str], None] = lambda _: None,
 ) -> tuple[Plan, Snapshot]:
     """One plan for all errors of an environment, with ``everything`` for its warnings too, and what was examined.
 
-    ``refused`` are releases, by name and version, that a plan must not have. ``project`` is the directory whose files
-    say what was asked for, and are edited. ``tell`` is told what is being done. Raises
-    :class:`~envdoctor.errors.ProbeError` where no resolver can be called.
+    ``project`` is the directory whose files say what was asked for, and are edited. ``refused`` are releases, by name
+    and version, that a plan must not have. ``tell`` is told what is being done.
+    Raises :class:`~envdoctor.errors.ProbeError` where no resolver can be called.
     """
     indexes = load.indexes(load.further(rules), candidates=candidates)
-    search = Search(snapshot, indexes, ignore, everything=everything, project=project, tell=tell)
-    best = search.run(refused)
+
+    def searched(one: Snapshot) -> tuple[Search, Candidate | None]:
+        search = Search(one, indexes, ignore, everything=everything, project=project, tell=tell)
+        return search, search.run(refused)
+
+    search, best = searched(snapshot)
     snapshot = doctor.commandable(doctor.diagnosed(search.snapshot, indexes)).snapshot
-    return (search.planned(best, snapshot) if best else Plan()), snapshot
+    if best is None:
+        return Plan(), snapshot
+    version = _other_python(search, best)
+    if version is not None:
+        elsewhere, found = searched(_on(snapshot, version))
+        if found is not None and found.cost < best.cost:
+            return _recipe(planned(elsewhere, found, snapshot, project), found, version, snapshot), snapshot
+    return planned(search, best, snapshot, project), snapshot
 
 
-class Search:
-    """The rounds of a search, and what they have ruled out."""
-
-    def __init__(
-        self,
-        snapshot: Snapshot,
-        indexes: Sequence[Index],
-        ignore: Sequence[Ignore],
-        *,
-        everything: bool,
-        project: str | None,
-        tell: Callable[[str], None],
-    ) -> None:
-        self._indexes, self._ignore, self._project, self._tell = indexes, ignore, project, tell
-        self._severities = {"error", "warning"} if everything else {"error"}
-        self.snapshot, self.found = self._examined(snapshot)
-        self.known = {_name(one) for one in self.found}
-        self.offers = Offers(self.snapshot)
-        self.installed = {name: one.version or "" for name, one in self.snapshot.packages.items()}
-        self.clauses: list[Clause] = []
-        self.refused: list[Wants] = []
-        self.conflicts: list[list[str]] = []
-        self.calls = 0
-
-    def _examined(self, snapshot: Snapshot) -> tuple[Snapshot, list[Held]]:
-        rules = engine.candidates(snapshot, self._indexes)
-        snapshot = answered(snapshot, lambda now: engine.asked(rules, now))
-        found = held(snapshot, rules)
-        if self._ignore:
-            import time
-
-            from envdoctor.engine.ignored import set_apart
-
-            kept, _ = set_apart([one.finding for one in found], self._ignore, time.strftime("%Y-%m-%d"))
-            found = [one for one in found if one.finding in kept]
-        return snapshot, found
-
-    def _counts(self, one: Held) -> bool:
-        """Whether a plan has to end a finding: one that is severe enough, or that the environment did not have."""
-        new = _name(one) not in self.known and one.finding.severity != "info"
-        return one.declared or new or one.finding.severity in self._severities
-
-    def run(self, refused: Collection[tuple[str, str]] = ()) -> Candidate | None:
-        """The best candidate; ``None`` where nothing has to be done."""
-        wanted = [one for one in self.found if self._counts(one)]
-        if not wanted:
-            return None
-        self._tell("asking the index for releases")
-        self.offers.ask([*self.installed, *_named(wanted)])
-        self._read_metadata()
-        self.market = Market(self.installed, _Releases(self.offers), asked(self.snapshot, self._project))
-        self.clauses = [*map(self._clause, wanted), *(self._without(*one) for one in refused)]
-        self.apart = self._apart()
-        self._together = steps.Together(self.snapshot, self._requires)
-        best: Candidate | None = None
-        tried: list[Wants] = []
-        last = CALLS
-        while self.calls < last:
-            choice = planner.cheapest(self.clauses, self.market, self.refused, tried)
-            if choice is None or (best and choice.cost >= best.cost):
-                break
-            tried.append(choice.wants)
-            made = self._candidate(choice)
-            if made and (best is None or made.cost < best.cost):
-                best = made
-                last = min(last, self.calls + MORE) if not any(made.cost[: planner.REMOVED]) else last
-        self._conclude(best)
-        return best
-
-    def _read_metadata(self) -> None:
-        """What releases say of themselves that nobody has installed, such as those of a lock file."""
-        facts = self.snapshot.facts
-        unread = [(name, version) for name, version in self.installed.items() if version]
-        unread = [one for one in unread if isinstance(facts.metadata(*one).requires, Unknown)]
-        told = self.offers.metadata(unread) if unread else {}
-        known = {one: said for one in unread for said in [told[one]] if said}
-        if known:
-            self.snapshot = self.snapshot.replace(facts=facts.having({METADATA: known}))
-
-    def _conclude(self, best: Candidate | None) -> None:
-        """Say which clauses exclude each other, where not all could be cured."""
-        if best is None or best.cost[planner.LEFT] or best.cost[planner.LEFT_BESIDE]:
-            curable = [one for one in self.clauses if len(one.alternatives) > 1]
-            found = planner.conflict(curable, self.market, self.refused)
-            self.conflicts += [[one.name for one in found]] if found else []
-
-    def _clause(self, one: Held) -> Clause:
-        """A finding as a clause over releases that are on offer; to leave it is the dearest alternative."""
-        made = [found for found in map(self._alternative, one.ways) if found is not None]
-        severe = planner.LEFT if one.finding.severity == "error" else planner.LEFT_BESIDE
-        made.append(Alternative(wants={}, cost=planner.one(severe)))
-        return Clause(name=_name(one), alternatives=made)
-
-    def _without(self, name: str, version: str) -> Clause:
-        """A distribution is to be of any release but one."""
-        others = frozenset(one for one in self.offers.releases(name) if key(one) != key(version))
-        return Clause(name=f"{name} {version} was tried", alternatives=[Alternative(wants={name: others})])
-
-    def _alternative(self, way: Way) -> Alternative | None:
-        if way.python:
-            return None
-        wants = {name: frozenset(self._within(name, admitted)) for name, admitted in way.wants.items()}
-        if not all(wants.values()):
-            return None
-        wants.update((name, frozenset([ABSENT])) for name in way.removes if name in self.installed)
-        if wants:
-            return Alternative(wants=wants)
-        return Alternative(wants={}, cost=planner.one(planner.BESIDE), remedy=way.remedy) if way.remedy else None
-
-    def _within(self, name: str, admitted: list[list[list[int] | None]]) -> Iterable[str]:
-        return (one for one in self.offers.releases(name) if within(one, None, admitted))
-
-    def _apart(self) -> set[str]:
-        """What the resolver cannot know: what is not from the index, and of which only a source archive is there."""
-        return {name for name, version in self.installed.items() if not self.offers.has(name, version)}
-
-    def _candidate(self, choice: Choice) -> Candidate | None:
-        """What the resolver makes of a choice, examined; ``None`` where it refuses it."""
-        solved = self._resolved(choice)
-        if solved is None:
-            return None
-        self.offers.metadata(self._moved(solved).items())
-        solved = steps.nearer(solved, choice.wants, self.market, self._together)
-        moved = self._moved(solved)
-        metadata = self.offers.metadata(moved.items())
-        changed = self._changed(moved, [name for name in self.installed if name not in solved], metadata)
-        snapshot, found = self._examined(changed)
-        left = [one for one in found if self._counts(one) and not self._beside(one, choice)]
-        self._learn(left, choice)
-        costs = [self.market.cost(name, solved.get(name, ABSENT)) for name in {*self.installed, *solved}]
-        costs += [way.cost for _, way in choice.picks if way.cost[planner.BESIDE]]
-        costs += [planner.one(planner.LEFT if one.finding.severity == "error" else planner.LEFT_BESIDE) for one in left]
-        return Candidate(versions=solved, snapshot=snapshot, held=found, choice=choice, cost=planner.total(costs))
-
-    def _resolved(self, choice: Choice) -> dict[str, str] | None:
-        """The version of everything, with what the resolver does not see as it is."""
-        removed = {name for name, allowed in choice.wants.items() if allowed == {ABSENT}}
-        apart = {name for name in self.apart - removed if self._stays(name, choice.wants)}
-        bounds = {name: self._bound(name, allowed) for name, allowed in choice.wants.items()}
-        names = [name for name in {**self.installed, **choice.wants} if name not in apart and name not in removed]
-        best = {name: self.market.best(name, allowed)[1] for name, allowed in choice.wants.items()}
-        task = Task(
-            python=_python(self.snapshot),
-            names=names,
-            preferred={name: best.get(name) or self.installed[name] for name in names if name in self.installed},
-            bounds={name: bound for name, bound in bounds.items() if bound and name in names},
-            lines=[line for name in sorted(apart) for line in self._requires(name, self.installed[name]) or ()],
-            apart=[*sorted(apart), *sorted(removed)],
-        )
-        self.calls += 1
-        self._tell(f"resolving, call {self.calls}")
-        found = resolve(task)
-        if isinstance(found, Refusal):
-            self._refuse(found, choice)
-            return None
-        return {**found, **{name: self.installed[name] for name in apart}}
-
-    def _stays(self, name: str, wants: Wants) -> bool:
-        return name not in wants or self.installed[name] in wants[name]
-
-    def _refuse(self, found: Refusal, choice: Choice) -> None:
-        if found.unknown and found.unknown in self.installed and found.unknown not in self.apart:
-            self.apart.add(found.unknown)
-        names = found.names or choice.wants.keys()
-        self.refused.append({name: choice.wants[name] for name in names if name in choice.wants})
-
-    def _bound(self, name: str, allowed: frozenset[str]) -> str:
-        """A specifier for some of the releases of a distribution: their hull, without the holes in it."""
-        if allowed == {ABSENT}:
-            return ""
-        every = self.offers.releases(name)
-        inside = [number for number, one in enumerate(every) if one in allowed]
-        first, last = inside[0], inside[-1]
-        bounds = [f">={every[first]}"] if first else []
-        bounds += [f"<={every[last]}"] if last < len(every) - 1 else []
-        return ",".join([*bounds, *(f"!={one}" for one in every[first:last] if one not in allowed)])
-
-    def _moved(self, solved: Mapping[str, str]) -> dict[str, str]:
-        return {name: one for name, one in solved.items() if key(one) != key(self.installed.get(name) or "")}
-
-    def _requires(self, name: str, version: str) -> Sequence[str] | None:
-        """What a release requires; ``None`` where nobody says."""
-        if version == self.installed.get(name):
-            found = self.snapshot.facts.metadata(name, self.snapshot.packages[name].version)
-        else:
-            read = self.offers.metadata([(name, version)])[name, version]
-            if read is None:
-                return None
-            found = read
-        return None if isinstance(found.requires, Unknown) else found.requires
-
-    def _changed(
-        self, moved: Mapping[str, str], gone: Sequence[str], metadata: Mapping[tuple[str, str], object]
-    ) -> Snapshot:
-        """What was examined, after a plan."""
-        known = {one: said for one, said in metadata.items() if said is not None}
-        pins = tuple(f"{name}=={version}" for name, version in moved.items())
-        changed = after(self.snapshot, Action(verb="install", requirements=pins), known)  # type: ignore[arg-type]
-        return after(changed, Action(verb="uninstall", packages=tuple(gone))) if gone else changed
-
-    def _beside(self, one: Held, choice: Choice) -> bool:
-        """Whether a finding is to be ended by something besides releases."""
-        return any(way.remedy is not None and clause.name == _name(one) for clause, way in choice.picks)
-
-    def _learn(self, left: Sequence[Held], choice: Choice) -> None:
-        """What a candidate raises is a further clause; where that says nothing new, the choice is refused."""
-        known = {(one.name, tuple(one.alternatives)) for one in self.clauses}
-        self.offers.ask(_named(left))
-        made = [self._clause(one) for one in left]
-        further = [one for one in made if (one.name, tuple(one.alternatives)) not in known]
-        self.clauses += further
-        if left and not further:
-            self.refused.append(choice.wants)
-
-    def planned(self, best: Candidate, snapshot: Snapshot) -> Plan:
-        """The plan that a candidate is."""
-        made = steps.moves(best.versions, best.choice, self.market, self._together)
-        besides = [way.remedy for _, way in best.choice.picks if way.remedy]
-        changed, besides = edits.of_remedies(besides, self._project or os.curdir)
-        changed += edits.of_requirements(made, self._files(snapshot))
-        left = [one.finding for one in best.held if not self._beside(one, best.choice)]
-        left.sort(key=lambda finding: (SEVERITIES.index(finding.severity), finding.rule))
-        return Plan(
-            moves=made,
-            edits=changed,
-            advice=besides,
-            left=[finding for finding in united(left) if finding.severity != "info"],
-            conflicts=self.conflicts,
-            line=steps.line(made, snapshot),
-        )
-
-    def _files(self, snapshot: Snapshot) -> list[str]:
-        """The files that say what is required, where no tool of a project writes them itself."""
-        if snapshot.target.get("kind") == "requirements":
-            path = str(snapshot.target.get("path"))
-            return [path] if snapshot.target.get("format") == "requirements.txt" else []
-        if self._project is None or TOOLS.get(installer(snapshot) or "", TOOLS["pip"]).of_project:
-            return []
-        return [*requirements_files(self._project), os.path.join(self._project, "pyproject.toml")]
+def planned(search: Search, best: Candidate, snapshot: Snapshot, project: str | None) -> Plan:
+    """The plan that a candidate is."""
+    moves = steps.moves(best.versions, best.choice, search.market, search.together)
+    held = {name_of(one) for one in best.held}
+    besides = [way.remedy for clause, way in best.choice.picks if way.remedy and clause.name in held]
+    changed, besides = edits.of_remedies(besides, project or os.curdir)
+    return Plan(
+        moves=moves,
+        edits=[*changed, *edits.of_requirements(moves, _files(snapshot, project))],
+        advice=doctor.commanded(besides, snapshot),
+        left=_left(search, best),
+        conflicts=search.conflicts,
+        line=steps.line(moves, snapshot),
+    )
 
 
-class _Releases(dict[str, "Sequence[str]"]):
-    """The releases to choose from, of those distributions that somebody asks about."""
-
-    def __init__(self, offers: Offers) -> None:
-        super().__init__()
-        self._offers = offers
-
-    def get(self, name: str, default: object = ()) -> Sequence[str]:
-        """The releases of a distribution."""
-        return self._offers.releases(name)
+def _left(search: Search, best: Candidate) -> list[Finding]:
+    """What stays, without what is only worth knowing."""
+    found = [one.finding for one in best.held if not search.is_beside(one, best.choice)]
+    found.sort(key=lambda finding: (SEVERITIES.index(finding.severity), finding.rule))
+    return [one for one in united(found) if one.severity != SEVERITIES[-1]]
 
 
-def _name(one: Held) -> str:
-    """What tells a finding from others, whatever the versions are."""
-    about = [one.finding.consumer] if one.finding.consumer else [*one.finding.packages]
-    return " ".join([one.finding.rule, *about])
+def _files(snapshot: Snapshot, project: str | None) -> list[str]:
+    """The files that say what is required, where no tool of a project writes them itself."""
+    if snapshot.target.get("kind") == "requirements":
+        path = str(snapshot.target.get("path"))
+        return [path] if snapshot.target.get("format") == "requirements.txt" else []
+    if project is None or TOOLS.get(installer(snapshot) or "", TOOLS["pip"]).of_project:
+        return []
+    return [*requirements_files(project), os.path.join(project, "pyproject.toml")]
 
 
-def _named(found: Iterable[Held]) -> list[str]:
-    return [name for one in found for way in one.ways for name in way.wants]
+def _other_python(search: Search, best: Candidate) -> str | None:
+    """The Python nearest to the examined one that may cure what a candidate leaves; ``None`` where none is said to."""
+    left = [one for one in best.held if search.counts(one) and not search.is_beside(one, best.choice)]
+    wanted = [way.python for one in left for way in one.ways if way.python]
+    minor = str(search.snapshot.python.get("version") or "").split(".")[1:2]
+    fitting = [number for number in PYTHONS if wanted and all(within(f"3.{number}.99", one) for one in wanted)]
+    nearest = min(fitting, key=lambda number: abs(number - int(minor[0])), default=None) if minor else None
+    return None if nearest is None else f"3.{nearest}"
 
 
-def _python(snapshot: Snapshot) -> list[str]:
-    """How uv is told for which Python."""
-    executable = snapshot.python.get("executable")
-    if executable and os.path.exists(executable):
-        return ["--python", executable]
-    return ["--python-version", str(snapshot.python.get("version"))]
+def _on(snapshot: Snapshot, version: str) -> Snapshot:
+    """The snapshot as it would be on another Python, which nobody has started."""
+    system, machine = (snapshot.platform.get(key) for key in ("system", "machine"))
+    markers = Stated(python_version=version, platform=system, machine=machine).markers()
+    changed = after(snapshot, Action(verb="install", requirements=(f"python=={version}",)))
+    facts = changed.facts.having({MARKER: {name: markers.ask(name) for name in VARIABLES}})
+    python = {key: value for key, value in snapshot.python.items() if key in {"implementation", "free_threaded"}}
+    return changed.replace(facts=facts, python={**python, "version": version})  # type: ignore[no-any-return]
+
+
+def _recipe(plan: Plan, found: Candidate, version: str, snapshot: Snapshot) -> Plan:
+    """The plan of a new environment: all of its packages, beside the one there is."""
+    pins = [f"{name}=={one}" for name, one in sorted(found.versions.items())]
+    place = f".venv-{version}"
+    calls = [["uv", "venv", "--python", version, place], ["uv", "pip", "install", "--python", place, *pins]]
+    return plan.replace(line=shell.line(calls, system_of(snapshot)), python=version)  # type: ignore[no-any-return]

@@ -49,7 +49,8 @@ class Index(http.server.BaseHTTPRequestHandler):
         self.wfile.write(body)
 
     def do_HEAD(self):
-        content = self.server.wheels.get(self.path.rpartition("/")[2], b"")
+        """Say how long a file is, as uv asks before it takes it."""
+        content = self.server.wheels.get(self.path.rstrip("/").rpartition("/")[2], b"")
         self.send_response(200 if content else 404)
         self.send_header("Content-Length", str(len(content)))
         self.end_headers()
@@ -69,7 +70,7 @@ class Index(http.server.BaseHTTPRequestHandler):
             {"filename": one, "url": f"../../{one}", "size": len(content), "hashes": {}}
             for one, content in found.items()
         ]
-        return json.dumps({"name": project, "files": listed}).encode(), "application/vnd.pypi.simple.v1+json"
+        return json.dumps({"files": listed}).encode(), "application/vnd.pypi.simple.v1+json"
 
     def log_message(self, *_):
         """Say nothing."""

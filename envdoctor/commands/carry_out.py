@@ -47,7 +47,7 @@ def planned(wishes: Wishes) -> tuple[Plan, Snapshot, list[str]]:
     for _ in range(_TRIALS):
         with talk() as tell:
             plan, snapshot = wishes.plan(examined, refused=refused, tell=tell)
-            if not wishes.attempt or not plan.moves:
+            if not wishes.attempt or plan.python or not plan.moves:
                 break
             outcome = _tried(plan, snapshot, wishes.command, tell)
         if outcome.refused is None:

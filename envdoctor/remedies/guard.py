@@ -101,6 +101,8 @@ def manager(snapshot: Snapshot) -> Manager:
 def _impossible(place: Place, plan: Plan, snapshot: Snapshot) -> Iterator[str]:
     if manager(snapshot).get("tool") == "system":
         yield f"the operating system manages {place.executable}: make an environment of your own"
+    if plan.python:
+        yield f"only a new environment helps, with Python {plan.python}: make it by the line of the plan"
     if plan.moves and not plan.line:
         yield "no installer of this environment is known that could carry the plan out"
     for root in (place.prefix, *place.roots):

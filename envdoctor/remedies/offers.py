@@ -44,12 +44,13 @@ class Offers:
         return "+" not in version and any(key(one) == at for one in self._listed[name])
 
     def releases(self, name: str) -> list[str]:
-        """The releases to choose from, oldest first, and the installed one, wherever it is from."""
+        """The releases to choose from, oldest first, with the installed one unless Python changes."""
         if name not in self._fitting:
             self.ask([name])
             fitting = [version for version, one in self._listed[name].items() if self._fits(one)]
             have = self._snapshot.packages.get(name)
-            if have and have.version and not any(key(one) == key(have.version) for one in fitting):
+            stays = have and have.version and not any(effect.other_python for effect in self._snapshot.effects)
+            if have and have.version and stays and not any(key(one) == key(have.version) for one in fitting):
                 fitting.append(have.version)
             self._fitting[name] = sorted(fitting, key=lambda version: key(version) or [])
         return self._fitting[name]

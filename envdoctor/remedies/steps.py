@@ -65,7 +65,7 @@ def moved(before: Versions, after: Versions) -> list[str]:
 def nearer(solved: Versions, wants: Wants, market: Market, together: Together) -> dict[str, str]:
     """The releases with steps taken back, or made smaller, that neither a rule nor a requirement asks for."""
     found = dict(solved)
-    free = [name for name in moved(market.installed, found) if name in market.installed and name not in wants]
+    free = [name for name in moved(market.installed, found) if name not in wants and _stays(name, market)]
     back = {**found, **{name: market.installed[name] for name in free}}
     if free and not together.unmet(back, free):
         found = back
@@ -75,6 +75,11 @@ def nearer(solved: Versions, wants: Wants, market: Market, together: Together) -
             break
         found = smaller
     return _needed(found, wants, market, together)
+
+
+def _stays(name: str, market: Market) -> bool:
+    """Whether a distribution may stay as it is."""
+    return market.installed.get(name, ABSENT) in market.releases.get(name, ())
 
 
 def _smaller(versions: Versions, wants: Wants, market: Market, together: Together) -> dict[str, str]:
@@ -92,9 +97,8 @@ def _smaller(versions: Versions, wants: Wants, market: Market, together: Togethe
 def _cheaper(name: str, than: str, wants: Wants, market: Market) -> Iterator[str]:
     """Some releases that are cheaper than one, the cheapest first."""
     limit = market.cost(name, than)
-    have = market.installed.get(name)
-    offered = [have, *market.by_cost(name)] if have else []
-    cheaper = [one for one in dict.fromkeys(offered) if one and market.cost(name, one) < limit]
+    offered = market.by_cost(name) if name in market.installed else ()
+    cheaper = [one for one in offered if market.cost(name, one) < limit]
     yield from [one for one in cheaper if name not in wants or one in wants[name]][:_TRIED]
 
 

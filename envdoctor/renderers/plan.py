@@ -56,6 +56,8 @@ def text(plan: Plan, report: Report, *, width: int | None, color: bool, unicode:
 
 def _headline(plan: Plan) -> str:
     steps = line.count(len(plan.moves), "step")
+    if plan.python:
+        steps = f"a new environment with Python {plan.python}, {steps}"
     more = [line.count(len(plan.edits), "file") + " to edit"] if plan.edits else []
     more += [line.count(len(plan.advice), "thing") + " to do by hand"] if plan.advice else []
     return ", ".join([steps, *more]) + ":"
@@ -114,5 +116,3 @@ def _left(page: Page, plan: Plan, report: Report) -> None:
         page.row(("", ""), (f"and {len(report.findings) - _LEFT:,} more, listed by -f json", "dim"))
     for names in plan.conflicts:
         page.prose(("conflict", "bold red"), ("no releases cure together: " + "; ".join(map(safe, names)), ""))
-    if plan.python:
-        page.prose(("python", "yellow"), (f"a new environment with Python {plan.python} would help", ""))
