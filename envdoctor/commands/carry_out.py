@@ -81,10 +81,18 @@ def _shown(outcome: Outcome) -> list[str]:
     worked = sum(why is None for why in outcome.after.values())
     said.append(f"tried: {worked} of {len(outcome.after)} modules can be imported, none fewer than before")
     if outcome.mended:
-        more = len(outcome.mended) - _SHOWN
-        names = ", ".join(outcome.mended[:_SHOWN]) + (f" and {more} more" if more > 0 else "")
-        said.append(f"tried: could not be imported before, and can be now: {names}")
+        said.append(f"tried: could not be imported before, and can be now: {_few(outcome.mended)}")
+    still = [f"{name} ({why})" for name, why in outcome.after.items() if why]
+    if still:
+        said.append(f"tried: cannot be imported, as before: {_few(still)}")
+    if outcome.command and outcome.command[1] and outcome.output:
+        said.append(f"tried: what the command says at its end:\n{outcome.output}")
     return said
+
+
+def _few(names: Sequence[str]) -> str:
+    more = len(names) - _SHOWN
+    return ", ".join(names[:_SHOWN]) + (f" and {more} more" if more > 0 else "")
 
 
 def _blamed(plan: Plan, outcome: Outcome) -> set[tuple[str, str]]:
