@@ -48,6 +48,13 @@ class Index(http.server.BaseHTTPRequestHandler):
         self.end_headers()
         self.wfile.write(body)
 
+    def do_HEAD(self):
+        """Say how long a file is, as uv asks before it takes it."""
+        content = self.server.wheels.get(self.path.rstrip("/").rpartition("/")[2], b"")
+        self.send_response(200 if content else 404)
+        self.send_header("Content-Length", str(len(content)))
+        self.end_headers()
+
     def page(self, project):
         """The page of a project, as JSON with sizes or as HTML without."""
         found = {
@@ -59,7 +66,10 @@ class Index(http.server.BaseHTTPRequestHandler):
             return b"", "text/html"
         if self.server.html:
             return "".join(f'<a href="../../{one}">{one}</a>' for one in found).encode(), "text/html"
-        listed = [{"filename": one, "url": f"../../{one}", "size": len(content)} for one, content in found.items()]
+        listed = [
+            {"filename": one, "url": f"../../{one}", "size": len(content), "hashes": {}}
+            for one, content in found.items()
+        ]
         return json.dumps({"files": listed}).encode(), "application/vnd.pypi.simple.v1+json"
 
     def log_message(self, *_):

@@ -8,6 +8,9 @@ from __future__ import annotations
 COMMANDS = {
     "check": "envdoctor.commands.check:run",
     "explain": "envdoctor.commands.explain:run",
+    "fix": "envdoctor.commands.fix:run",
+    "undo": "envdoctor.commands.undo:run",
+    "constraints": "envdoctor.commands.constraints:run",
     "report": "envdoctor.commands.report:run",
     "snapshot": "envdoctor.commands.snapshot:run",
     "rules": "envdoctor.commands.rules:run",
@@ -19,11 +22,14 @@ usage: envdoctor [COMMAND] [OPTIONS]
 Examines a Python environment, matches it against rules that declare known-bad combinations, and prints the fix.
 
 commands:
-  check      examine an environment and diagnose it (the default)
-  explain    find the rules that explain a traceback or a log
-  report     write the Markdown attachment for a bug report, redacted
-  snapshot   write the facts as JSON, redacted
-  rules      list, show, write, lint, prove and measure rules
+  check        examine an environment and diagnose it (the default)
+  explain      find the rules that explain a traceback or a log
+  fix          plan one set of changes that ends every error; try it, apply it
+  undo         bring back what was before the last plan was applied
+  constraints  write the rules that matter here as constraints for pip, uv or conda
+  report       write the Markdown attachment for a bug report, redacted
+  snapshot     write the facts as JSON, redacted
+  rules        list, show, write, lint, prove and measure rules
 
 examples:
   envdoctor                                   the environment at hand, see below
@@ -33,6 +39,7 @@ examples:
   envdoctor --pid 4711                        a running or hung job
   envdoctor -f json --fail-on warning         one JSON document; exit status 1 from warnings on
   envdoctor explain error.log                 why did it break?
+  envdoctor fix                               one plan for everything that was found
 
 Where none is named, it is the active environment (VIRTUAL_ENV, CONDA_PREFIX); with python -m envdoctor, that python;
 else what the project around the current directory has (.venv, venv, or what uv, poetry, pdm, pipenv or hatch keep for

@@ -11,7 +11,7 @@ from envdoctor.tools import FORMATS
 
 #: Options that other tools have, and what there is here.
 OPTIONS = {
-    "--fix": "nothing is changed here: each finding prints the command that cures it, for you to run",
+    "--fix": "envdoctor fix plans what ends every error, and carries it out with --apply",
     "--quiet": "an environment in which nothing is wrong takes one line, and the exit status says the rest",
     "-q": "an environment in which nothing is wrong takes one line, and the exit status says the rest",
     "--json": "did you mean -f json?",

@@ -247,6 +247,6 @@ def add_output(parser: argparse.ArgumentParser, *, formats: bool = True) -> None
     parser.add_argument("-o", "--output", metavar="FILE", help="write to a file instead of stdout")
 
 
-def add_format(parser: argparse.ArgumentParser, formats: Iterable[str]) -> None:
+def add_format(parser: argparse.ArgumentParser, formats: Iterable[str], default: str = "text") -> None:
     """Add the option that says in which form the result is printed."""
-    parser.add_argument("-f", "--format", choices=[*formats], default="text", help="default: text")
+    parser.add_argument("-f", "--format", choices=[*formats], default=default, help=f"default: {default}")

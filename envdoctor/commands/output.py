@@ -86,6 +86,11 @@ def _size(*, plain: bool) -> tuple[int | None, int]:
     return columns, rows if live else HEIGHT
 
 
+def page_width(*, plain: bool) -> int | None:
+    """The columns of a page, ``None`` where it has none."""
+    return _size(plain=plain)[0]
+
+
 def table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     """Rows of text in columns, a line each; on a terminal laid out by rich, with the last column below the first."""
     width = _size(plain=False)[0] if sys.stdout is not None and sys.stdout.isatty() else None

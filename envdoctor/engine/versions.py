@@ -21,8 +21,9 @@ _PRE = {"alpha": 0, "beta": 1, "preview": 2, "pre": 2, "rc": 2, "a": 0, "b": 1, 
 _POST = {"post": 0, "rev": 0, "r": 0}
 _DEV = {"dev": 0}
 _SEPARATORS = frozenset("-_.")
-_FINAL = 3
-_PLAIN = [_FINAL, 0, -1, _INFINITY]
+#: The rank of a release that is none before the final one.
+FINAL = 3
+_PLAIN = [FINAL, 0, -1, _INFINITY]
 _OPERATORS = ("~=", "==", "!=", "<=", ">=", "<", ">")
 _ANYTHING: list[list[None]] = [[None, None]]
 
@@ -74,7 +75,7 @@ def _phases(text: str) -> list[int] | None:
     dev, text = _phase(text, _DEV)
     if text:
         return None
-    rank, number = pre or (-1 if dev and post is None else _FINAL, 0)
+    rank, number = pre or (-1 if dev and post is None else FINAL, 0)
     return [rank, number, -1 if post is None else post, dev[1] if dev else _INFINITY]
 
 
@@ -131,7 +132,7 @@ def _read(specifier: str) -> list[Interval] | None:
         admits = _clause(text)
         if admits is None:
             return None
-        admitted = _intersect(admitted, admits)
+        admitted = intersect(admitted, admits)
     return admitted
 
 
@@ -161,7 +162,7 @@ def _compared(operator: str, version: str, at: Key) -> list[Interval] | None:
         "==": [[low, above]],
         "!=": [[None, low], [above, None]],
         "<": [[None, [*at[:2], -2] if final else at]],
-        ">": [[[*at[:2], _FINAL + 1], None]],
+        ">": [[[*at[:2], FINAL + 1], None]],
     }
     return simple[operator]
 
@@ -186,10 +187,20 @@ def _compatible(version: str, at: Key) -> list[Interval] | None:
         end += 1
     head, dot, _ = version[:end].rpartition(".")
     series = _prefix("==", head) if dot else None
-    return _intersect([[at, None]], series) if series else None
+    return intersect([[at, None]], series) if series else None
 
 
-def _intersect(left: list[Interval], right: list[Interval]) -> list[Interval]:
+def complement(admitted: list[Interval]) -> list[Interval]:
+    """What some intervals do not admit."""
+    left: list[Interval] = [list(pair) for pair in _ANYTHING]
+    for low, high in admitted:
+        sides: list[Interval] = [[None, low]] if low is not None else []
+        left = intersect(left, [*sides, [high, None]] if high is not None else sides)
+    return left
+
+
+def intersect(left: list[Interval], right: list[Interval]) -> list[Interval]:
+    """What two lists of intervals both admit."""
     found = []
     for low_a, high_a in left:
         for low_b, high_b in right:
@@ -230,7 +241,7 @@ def covers(inner: str, outer: str, admitted: list[Interval] | None = None) -> bo
     admitted = intervals(outer) if admitted is None else admitted
     if not stated or admitted is None:
         return None
-    common = _intersect(stated, admitted)
+    common = intersect(stated, admitted)
     return common == stated or (None if common else False)
 
 

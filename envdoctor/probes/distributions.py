@@ -233,7 +233,7 @@ def _plain(header: str) -> tuple[list[str], str | None] | None:
         line, _, after = piece.partition("\n")
         if after[:1] == " " or after[:1] == "\t":
             return None
-        if not _of_extra(line):
+        if not of_extra(line):
             kept.append(line)
     return kept, requires_python
 
@@ -251,10 +251,10 @@ def _unusual(header: str) -> tuple[list[str], str | None]:
     """The same as the ``email`` package reads it: folded lines, names in another case."""
     requires = _email_fields(header, "Requires-Dist")
     requires_python = _email_fields(header, "Requires-Python")
-    return [line for line in requires if not _of_extra(line)], requires_python[0] if requires_python else None
+    return [line for line in requires if not of_extra(line)], requires_python[0] if requires_python else None
 
 
-def _of_extra(line: str) -> bool:
+def of_extra(line: str) -> bool:
     """Whether a requirement plainly belongs to an extra: ``... ; (...) and extra == "x"``."""
     return "extra" in line and ("extra ==" in line or "extra==" in line) and " or " not in line
 

@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
 FRESH = 7 * 24 * 3600
+_DAY = 24 * 3600
 TIMEOUT = 20
 SIZE_LIMIT = 64 * 1024 * 1024
 WORKERS = 8
@@ -134,7 +135,7 @@ def _fetch(address: str, certificates: str | None) -> tuple[str, bytes]:
         address += "index.html"
     address, headers = _credentials(address)
     try:
-        context = ssl.create_default_context(cafile=certificates)
+        context = _context(certificates)
         request = urllib.request.Request(address, headers=headers)  # noqa: S310 - the address is the user's own
         with urllib.request.urlopen(request, timeout=TIMEOUT, context=context) as answer:  # noqa: S310
             content: bytes = answer.read(SIZE_LIMIT + 1)
@@ -150,6 +151,12 @@ def _fetch(address: str, certificates: str | None) -> tuple[str, bytes]:
         if address.startswith("file:"):
             return "", b""
         raise _Unreachable from error
+
+
+@cache
+def _context(certificates: str | None) -> ssl.SSLContext:
+    """What connections trust; to read all certificates takes longer than a small answer."""
+    return ssl.create_default_context(cafile=certificates)
 
 
 def _credentials(address: str) -> tuple[str, dict[str, str]]:
@@ -220,11 +227,48 @@ def _version(file: str) -> Version | None:
 
 @cache
 def configuration() -> Configuration:
-    """Read where the user's pip looks; without pip there are only the variables that it would read."""
+    """Read where the user's pip looks; without pip there are only the variables that it would read.
+
+    The answer is kept for a day, as long as none of pip's files and variables changes, unless it has a password in it.
+    """
+    place = _place_of_configuration()
+    try:
+        kept: Any = json.loads(caches.read(place) or b"") if time.time() - os.stat(place).st_mtime < _DAY else None
+    except (OSError, ValueError):
+        kept = None
+    if isinstance(kept, list):
+        return Configuration(urls=kept[0], certificates=kept[1])
     settings = _settings()
     urls = [settings.get("index-url") or _default_index(), *settings.get("extra-index-url", "").split()]
     certificates = settings.get("cert") or os.environ.get("REQUESTS_CA_BUNDLE") or None
-    return Configuration(urls=[url for url in urls if url], certificates=certificates)
+    found = Configuration(urls=[url for url in urls if url], certificates=certificates)
+    if found.urls and not any("@" in url for url in found.urls):
+        caches.keep(place, json.dumps([list(found.urls), certificates]).encode())
+    return found
+
+
+def _place_of_configuration() -> str:
+    """The file that keeps what pip says, named after all that it depends on."""
+    home, name = os.path.expanduser("~"), "pip.ini" if os.name == "nt" else "pip.conf"
+    bases = [os.environ.get("XDG_CONFIG_HOME") or os.path.join(home, ".config"), os.environ.get("APPDATA") or home]
+    bases += [os.environ.get("ProgramData") or "/etc/xdg", "/Library/Application Support"]  # noqa: SIM112 - its spelling
+    files = [os.path.join(base, "pip", name) for base in (*bases, os.path.join(home, "Library", "Application Support"))]
+    files += [os.path.join(place, name) for place in (os.path.join(home, ".pip"), home, "/etc", sys.prefix)]
+    named = os.environ.get("PIP_CONFIG_FILE")
+    stated = [sys.executable, shutil.which("pip"), *([_stamp(one) for one in [*files, *([named] if named else [])]])]
+    variables = sorted(
+        (key, value) for key, value in os.environ.items() if key[:4] == "PIP_" or key[-9:] == "CA_BUNDLE"
+    )
+    digest = hashlib.sha256(json.dumps([stated, variables]).encode("utf-8", "backslashreplace")).hexdigest()[:24]
+    return os.path.join(caches.directory(), "pip", digest + ".json")
+
+
+def _stamp(path: str) -> list[object]:
+    try:
+        status = os.stat(path)
+    except OSError:
+        return [path]
+    return [path, status.st_mtime_ns, status.st_size]
 
 
 def _pip(*arguments: str) -> str:

@@ -21,15 +21,15 @@ def render(report: Report, *, width: int | None = None, color: bool | None = Non
     findings = layout.ordered(report)
     document: dict[str, Any] = {
         "envdoctor": __version__,
-        "target": _target(report),
+        "target": of_target(report),
         "rules": report.rules,
-        "findings": [_finding(finding) for finding in findings],
+        "findings": [of_finding(finding) for finding in findings],
         "groups": _groups(report, findings),
-        "ignored": [{**_finding(finding), "ignored": plain(wish.as_dict())} for finding, wish in report.ignored],
+        "ignored": [{**of_finding(finding), "ignored": plain(wish.as_dict())} for finding, wish in report.ignored],
         "unknown": [unknown for part in report.parts or [report] for unknown in _unknown(part)],
     }
     if layout.explains(report):
-        document["ruled_out"] = [_finding(finding) for finding in report.ruled_out]
+        document["ruled_out"] = [of_finding(finding) for finding in report.ruled_out]
         document["understood"] = report.understood
     return dump(document)
 
@@ -56,7 +56,7 @@ def plain(value: Any) -> Any:
     return [plain(item) for item in value] if isinstance(value, (list, tuple)) else plain(str(value))
 
 
-def _target(report: Report) -> dict[str, Any]:
+def of_target(report: Report) -> dict[str, Any]:
     """What was examined; of several environments the first, and each of them."""
     snapshots = [part.snapshot for part in report.parts or [report]]
     target = {**report.snapshot.target, **_described(report.snapshot)}
@@ -83,11 +83,12 @@ def _unknown(report: Report) -> Iterator[dict[str, Any]]:
         yield {**unknown.as_dict(), **({"environment": environment} if environment else {})}
 
 
-def _finding(finding: Finding) -> dict[str, Any]:
+def of_finding(finding: Finding) -> dict[str, Any]:
+    """A finding, without what it does not have."""
     document = finding.as_dict()
     document["proven"] = finding.proof == "proven"
     document["evidence"] = [item.as_dict() for item in finding.evidence]
-    document["remedies"] = [_remedy(remedy) for remedy in finding.remedies]
+    document["remedies"] = [of_remedy(remedy) for remedy in finding.remedies]
     del document["several"]
     for name in ("consumer", "environment"):
         if document[name] is None:
@@ -115,11 +116,12 @@ def _groups(report: Report, findings: Sequence[Finding]) -> list[dict[str, Any]]
             "severity": group.findings[0].severity,
             "title": group.title,
             "findings": places[key(group.findings[0])],
-            "remedies": [_remedy(remedy) for remedy in group.remedies],
+            "remedies": [of_remedy(remedy) for remedy in group.remedies],
         }
         for group in layout.groups(report)
     ]
 
 
-def _remedy(remedy: Remedy) -> dict[str, Any]:
+def of_remedy(remedy: Remedy) -> dict[str, Any]:
+    """A remedy, without what it does not have."""
     return {name: value for name, value in remedy.as_dict().items() if value is not None and name != "action"}

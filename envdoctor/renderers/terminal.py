@@ -65,7 +65,8 @@ def render(
 
 def _whole(page: Page, report: Report, lines: int | None) -> Page:
     """All of a report: the headline, what was found, and what is left out or not known."""
-    end = _unknown(page.width, report, None if lines is None else lines // 4)
+    end = _together(page.width, report)
+    end.add(_unknown(page.width, report, None if lines is None else lines // 4))
     if report.findings:
         page.put((layout.headline(report), "bold"), (layout.subject(report), ""))
         page.put()
@@ -76,6 +77,14 @@ def _whole(page: Page, report: Report, lines: int | None) -> Page:
     if left or page.cut or end.cut:
         page.prose(("left out", "dim"), (_left_out(report, left), "dim"))
     page.add(end)
+    return page
+
+
+def _together(width: int | None, report: Report) -> Page:
+    """Where several findings have ways out, which may fight: who plans one for all of them."""
+    page = Page(width)
+    if not layout.explains(report) and sum(any(one.action for one in group.remedies) for group in report.groups) > 1:
+        page.prose(("together", "dim"), ("envdoctor fix", "bold"), (" plans one set of changes that ends them all", ""))
     return page
 
 

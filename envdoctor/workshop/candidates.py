@@ -17,7 +17,7 @@ from envdoctor.workshop.repodata import ABSENT, PYTHON
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from envdoctor.workshop.published import Release
+    from envdoctor.probes.published import Release
     from envdoctor.workshop.repodata import Lead
 
     Wheels = Callable[[str], "list[Release] | None"]

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from envdoctor.facts import OF_METADATA, RECORDED, WORDS
 from envdoctor.model import IMPACTS, SAFETIES, SEVERITIES
+from envdoctor.plans import STEPS
 from envdoctor.remedy_kinds import KINDS
 from envdoctor.targets.snapshot_file import VALUES
 
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
 _WIDTH = 140
+_CHECK = "docs/check.schema.json"
 _TABLE = {"type": "object", "minProperties": 1}
 
 
@@ -29,6 +31,23 @@ def _of_check(schema: dict[str, Any]) -> None:
     finding, remedy = (schema["$defs"][name]["properties"] for name in ("finding", "remedy"))
     finding["severity"]["enum"], finding["impact"]["enum"] = [*SEVERITIES], [*IMPACTS]
     remedy["kind"]["enum"], remedy["safety"]["enum"] = [*KINDS], [*SAFETIES]
+
+
+def _of_plan(schema: dict[str, Any]) -> None:
+    """The kinds of step, and findings and remedies as a report has them."""
+    with open(os.path.join(os.path.dirname(__file__), "..", "..", _CHECK), encoding="utf-8") as file:
+        parts = json.load(file)["$defs"]
+    schema["$defs"]["move"]["properties"]["step"]["enum"] = [*STEPS]
+    schema["$defs"].update({name: parts[name] for name in _needed(["finding", "remedy"], parts)})
+
+
+def _needed(names: Sequence[str], parts: Mapping[str, Any]) -> list[str]:
+    """Some definitions, and those that they refer to."""
+    found = list(names)
+    for name in found:
+        text = json.dumps(parts[name])
+        found += [other for other in parts if f'"#/$defs/{other}"' in text and other not in found]
+    return found
 
 
 def _of_snapshot(schema: dict[str, Any]) -> None:
@@ -55,7 +74,8 @@ def _of_rules(schema: dict[str, Any]) -> None:
 
 
 SCHEMAS: Mapping[str, Callable[[dict[str, Any]], None]] = {
-    "docs/check.schema.json": _of_check,
+    _CHECK: _of_check,
+    "docs/plan.schema.json": _of_plan,
     "docs/snapshot.schema.json": _of_snapshot,
     "rules/schema.json": _of_rules,
 }

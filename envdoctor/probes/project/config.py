@@ -97,6 +97,11 @@ def _crowded_json(data: bytes, wanted: Sequence[str]) -> Contents:
         return (), "it is nested too deeply, and was not read"
 
 
+def contents(name: str, data: bytes) -> Contents:
+    """The entries of a file of some name, and what of it could not be read."""
+    return _READERS[format_of(name)](data)
+
+
 def format_of(name: str) -> str:
     """The format of a configuration file, by its name: ``yaml``, ``toml``, ``json``, ``ini`` or ``env``."""
     suffix = name.rpartition(".")[2].lower()

@@ -86,7 +86,8 @@ def _why_not(made: Candidate | str) -> str:
 
 
 def _candidate(lead: Lead, *, offline: bool) -> Candidate | str:
-    from envdoctor.workshop import candidates, published
+    from envdoctor.probes import published
+    from envdoctor.workshop import candidates
 
     if offline:
         return candidates.unconfirmed(lead)

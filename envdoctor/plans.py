@@ -11,12 +11,16 @@ if TYPE_CHECKING:
     from envdoctor.model import Finding, Remedy
 
 
+#: The kinds of step from one release to another.
+STEPS = ("major", "minor", "patch", "new", "removed")
+
+
 class Move(Record):
     """One distribution, from one release to another.
 
-    ``before`` is ``None`` where it was not installed, ``after`` where it is removed. ``step`` is ``major``, ``minor``,
-    ``patch``, ``new`` or ``removed``, with the sign of a downgrade in ``down``; ``why`` are the ids of rules, or the
-    requirement that another move brings; ``asked`` says that the user's own requirements name it.
+    ``before`` is ``None`` where it was not installed, ``after`` where it is removed. ``step`` is one of :data:`STEPS`,
+    with the sign of a downgrade in ``down``; ``why`` are the ids of rules, or the requirement that another move brings;
+    ``asked`` says that the user's own requirements name it.
     """
 
     package: str

@@ -1,0 +1,125 @@
+"""``envdoctor fix``."""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import TYPE_CHECKING
+
+from envdoctor import doctor, fixing
+from envdoctor.commands.carry_out import Wishes, applied, planned
+from envdoctor.commands.configuration import parse
+from envdoctor.commands.options import (
+    TARGET_EXAMPLES,
+    add_candidates,
+    add_format,
+    add_ignore,
+    add_project,
+    add_target,
+    examine,
+    parser_for,
+)
+from envdoctor.commands.output import page_width, write
+from envdoctor.errors import UsageError
+from envdoctor.talk import say
+from envdoctor.targets.project import default
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from envdoctor.commands.options import Parser
+    from envdoctor.model import Report, Snapshot
+    from envdoctor.plans import Plan
+
+
+EXAMPLES = """\
+  envdoctor fix --all                          warnings too
+  envdoctor fix --try -- python -c "import app"
+  envdoctor fix --try --apply -- pytest -x -q  apply it only if the tests pass with it, or did not before
+  envdoctor undo                               bring back what was
+"""
+
+
+def run(words: Sequence[str]) -> int:
+    """``envdoctor fix``: 0 where nothing is left to do, 1 where there is a plan, or something that stays."""
+    words, command = _split(words)
+    options = parse(_parser(), words)
+    if command and not options.attempt:
+        raise UsageError("a command after -- is run before and after a plan is tried: give --try, too")
+    more = {"candidates": options.candidates, "ignore": options.ignoring, "everything": options.all}
+    more["project"] = options.project or default()
+    wishes = Wishes(
+        command=command, attempt=options.attempt, apply=options.apply, consent=options.yes_really,
+        examine=lambda: examine(options),
+        plan=lambda snapshot, **excluded: fixing.plan(snapshot, options.rules, **more, **excluded),
+        check=lambda snapshot: doctor.check(
+            snapshot, options.rules, candidates=options.candidates, ignore=options.ignoring
+        ),
+    )  # fmt: skip
+    plan, snapshot, said = planned(wishes)
+    text = _said(plan, snapshot, options.format, plain=options.output is not None)
+    write(text, options.output)
+    for line in said:
+        say(line)
+    if not options.apply or not (plan.moves or plan.edits):
+        return int(bool(plan.moves or plan.edits or plan.advice or plan.left))
+    applied(wishes, plan, snapshot)
+    return int(bool(plan.advice or plan.left))
+
+
+def _split(words: Sequence[str]) -> tuple[list[str], list[str]]:
+    """The words of this command, and those of the user's own behind ``--``."""
+    at = list(words).index("--") if "--" in words else len(words)
+    return list(words[:at]), list(words[at + 1 :])
+
+
+def _said(plan: Plan, snapshot: Snapshot, form: str, *, plain: bool) -> str:
+    """The plan as text or JSON, without secrets."""
+    from envdoctor.model import Report
+    from envdoctor.renderers import line
+    from envdoctor.renderers import plan as renderer
+    from envdoctor.renderers.redaction import Redactor
+    from envdoctor.renderers.secrets import without_secrets
+
+    report: Report = without_secrets(Report(snapshot=snapshot, findings=plan.left))
+    if form == "json":
+        return renderer.document(plan, report)
+    color = not plain and line.colorful(sys.stdout, os.environ)
+    unicode = plain or line.carries_unicode(sys.stdout)
+    if not (plan.moves or plan.edits or plan.advice or plan.left):
+        return line.verdict(report, color, unicode).partition(":")[0] + ": there is nothing to fix\n"
+    text = renderer.text(plan, report, width=page_width(plain=plain), color=color, unicode=unicode)
+    return Redactor(personal=False).text(text)
+
+
+def _parser() -> Parser:
+    parser = parser_for(
+        "fix",
+        "Plan one set of changes that ends every error, and show it: fewest changes of what you asked for, then the\n"
+        "smallest steps. uv says which releases go together; every plan is examined again before it is shown. The\n"
+        "index that pip is configured with is asked for releases and their metadata. Nothing is changed, built or run\n"
+        "without --try or --apply.",
+        TARGET_EXAMPLES.format(command="fix") + EXAMPLES,
+    )
+    add_target(parser)
+    add_project(parser)
+    add_candidates(parser)
+    add_ignore(parser)
+    add_format(parser, ("text", "json"))
+    parser.add_argument("--all", action="store_true", help="end warnings too, not only errors")
+    group = parser.add_argument_group("carrying it out")
+    group.add_argument(
+        "--try", action="store_true", dest="attempt",
+        help="carry the plan out in a copy of the environment first, and import there all that could be imported; what "
+        "stands behind -- is run before and after. A plan that breaks something is refused, and another one looked for",
+    )  # fmt: skip
+    group.add_argument(
+        "--apply", action="store_true",
+        help="carry the plan out and examine the environment again; where that fails all is put back. envdoctor undo "
+        "brings back what was, also after a run that was killed",
+    )  # fmt: skip
+    group.add_argument(
+        "--yes-really", action="store_true", help="apply it even to a Python that is no environment, or that is running"
+    )
+    parser.add_argument("-o", "--output", metavar="FILE", help="write to a file instead of stdout")
+    return parser

@@ -1,0 +1,127 @@
+"""The story of a plan: search, on another Python where nothing less helps; then say the steps, edits and the line."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+from envdoctor import doctor
+from envdoctor.engine.effects import after
+from envdoctor.engine.groups import united
+from envdoctor.engine.markers import VARIABLES
+from envdoctor.engine.versions import within
+from envdoctor.facts import MARKER
+from envdoctor.model import SEVERITIES, Action
+from envdoctor.plans import Plan
+from envdoctor.remedies import edits, shell, steps
+from envdoctor.remedies.commands import installer, system_of
+from envdoctor.rulebase import load
+from envdoctor.searching import Search, name_of
+from envdoctor.targets.asked import requirements_files
+from envdoctor.targets.locks.contents import Stated
+from envdoctor.tools import TOOLS
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Sequence
+
+    from envdoctor.model import Finding, Ignore, Snapshot
+    from envdoctor.searching import Candidate
+
+#: The minor releases of Python 3 that a new environment may have, the newest first.
+PYTHONS = range(14, 7, -1)
+
+
+def plan(  # noqa: PLR0913 - each is an option of its own
+    snapshot: Snapshot,
+    rules: Sequence[str] = (),
+    *,
+    candidates: bool = False,
+    ignore: Sequence[Ignore] = (),
+    everything: bool = False,
+    project: str | None = None,
+    refused: Collection[tuple[str, str]] = (),
+    tell: Callable[[str], None] = lambda _: None,
+) -> tuple[Plan, Snapshot]:
+    """One plan for all errors of an environment, with ``everything`` for its warnings too, and what was examined.
+
+    ``project`` is the directory whose files say what was asked for, and are edited. ``refused`` are releases, by name
+    and version, that a plan must not have. ``tell`` is told what is being done.
+    Raises :class:`~envdoctor.errors.ProbeError` where no resolver can be called.
+    """
+    indexes = load.indexes(load.further(rules), candidates=candidates)
+
+    def searched(one: Snapshot) -> tuple[Search, Candidate | None]:
+        search = Search(one, indexes, ignore, everything=everything, project=project, tell=tell)
+        return search, search.run(refused)
+
+    search, best = searched(snapshot)
+    snapshot = doctor.commandable(doctor.diagnosed(search.snapshot, indexes)).snapshot
+    if best is None:
+        return Plan(), snapshot
+    version = _other_python(search, best)
+    if version is not None:
+        elsewhere, found = searched(_on(snapshot, version))
+        if found is not None and found.cost < best.cost:
+            return _recipe(planned(elsewhere, found, snapshot, project), found, version, snapshot), snapshot
+    return planned(search, best, snapshot, project), snapshot
+
+
+def planned(search: Search, best: Candidate, snapshot: Snapshot, project: str | None) -> Plan:
+    """The plan that a candidate is."""
+    moves = steps.moves(best.versions, best.choice, search.market, search.together)
+    held = {name_of(one) for one in best.held}
+    besides = [way.remedy for clause, way in best.choice.picks if way.remedy and clause.name in held]
+    changed, besides = edits.of_remedies(besides, project or os.curdir)
+    return Plan(
+        moves=moves,
+        edits=[*changed, *edits.of_requirements(moves, _files(snapshot, project))],
+        advice=doctor.commanded(besides, snapshot),
+        left=_left(search, best),
+        conflicts=search.conflicts,
+        line=steps.line(moves, snapshot),
+    )
+
+
+def _left(search: Search, best: Candidate) -> list[Finding]:
+    """What stays, without what is only worth knowing."""
+    found = [one.finding for one in best.held if not search.is_beside(one, best.choice)]
+    found.sort(key=lambda finding: (SEVERITIES.index(finding.severity), finding.rule))
+    return [one for one in united(found) if one.severity != SEVERITIES[-1]]
+
+
+def _files(snapshot: Snapshot, project: str | None) -> list[str]:
+    """The files that say what is required, where no tool of a project writes them itself."""
+    if snapshot.target.get("kind") == "requirements":
+        path = str(snapshot.target.get("path"))
+        return [path] if snapshot.target.get("format") == "requirements.txt" else []
+    if project is None or TOOLS.get(installer(snapshot) or "", TOOLS["pip"]).of_project:
+        return []
+    return [*requirements_files(project), os.path.join(project, "pyproject.toml")]
+
+
+def _other_python(search: Search, best: Candidate) -> str | None:
+    """The Python nearest to the examined one that may cure what a candidate leaves; ``None`` where none is said to."""
+    left = [one for one in best.held if search.counts(one) and not search.is_beside(one, best.choice)]
+    wanted = [way.python for one in left for way in one.ways if way.python]
+    minor = str(search.snapshot.python.get("version") or "").split(".")[1:2]
+    fitting = [number for number in PYTHONS if wanted and all(within(f"3.{number}.99", one) for one in wanted)]
+    nearest = min(fitting, key=lambda number: abs(number - int(minor[0])), default=None) if minor else None
+    return None if nearest is None else f"3.{nearest}"
+
+
+def _on(snapshot: Snapshot, version: str) -> Snapshot:
+    """The snapshot as it would be on another Python, which nobody has started."""
+    system, machine = (snapshot.platform.get(key) for key in ("system", "machine"))
+    markers = Stated(python_version=version, platform=system, machine=machine).markers()
+    changed = after(snapshot, Action(verb="install", requirements=(f"python=={version}",)))
+    facts = changed.facts.having({MARKER: {name: markers.ask(name) for name in VARIABLES}})
+    python = {key: value for key, value in snapshot.python.items() if key in {"implementation", "free_threaded"}}
+    return changed.replace(facts=facts, python={**python, "version": version})  # type: ignore[no-any-return]
+
+
+def _recipe(plan: Plan, found: Candidate, version: str, snapshot: Snapshot) -> Plan:
+    """The plan of a new environment: all of its packages, beside the one there is."""
+    pins = [f"{name}=={one}" for name, one in sorted(found.versions.items())]
+    place = f".venv-{version}"
+    calls = [["uv", "venv", "--python", version, place], ["uv", "pip", "install", "--python", place, *pins]]
+    return plan.replace(line=shell.line(calls, system_of(snapshot)), python=version)  # type: ignore[no-any-return]

@@ -1,0 +1,58 @@
+"""The files that a plan changes, read and made anew in memory."""
+
+from __future__ import annotations
+
+import os
+from functools import partial
+from typing import TYPE_CHECKING
+
+from envdoctor.plans import Edit
+from envdoctor.remedies import project_files
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+
+    from envdoctor.model import Remedy
+    from envdoctor.plans import Move
+
+
+def of_requirements(moves: Sequence[Move], files: Iterable[str]) -> list[Edit]:
+    """The edits of requirements files and of a ``pyproject.toml`` that would not admit what a plan moves to."""
+    made = []
+    for path in files:
+        change = project_files.pyproject if path.endswith(".toml") else project_files.requirements
+        found = _changed(path, partial(change, moves=moves))
+        if found:
+            made.append(found.replace(why=[one.package for one in moves]))
+    return made
+
+
+def of_remedies(remedies: Iterable[Remedy], directory: str) -> tuple[list[Edit], list[Remedy]]:
+    """The edits of configuration that remedies ask for, and those that a person has to make."""
+    made: dict[str, Edit] = {}
+    others: list[Remedy] = []
+    for remedy in remedies:
+        path = os.path.join(directory, remedy.file or "")
+        found = None
+        if remedy.kind == "set" and remedy.file:
+            text = made[path].after if path in made else None
+            found = _changed(path, partial(project_files.entry, remedy), text)
+        if found is None:
+            others.append(remedy)
+        else:
+            why = [f"{remedy.key}: {remedy.effect or 'as the rule says'}"]
+            before, said = (made[path].before, made[path].why) if path in made else (found.before, [])
+            made[path] = found.replace(before=before, why=[*said, *why])
+    return list(made.values()), others
+
+
+def _changed(path: str, change: Callable[[str], str | None], text: str | None = None) -> Edit | None:
+    """A file after a change; ``None`` where it cannot be read, or stays as it is."""
+    try:
+        if text is None:
+            with open(path, encoding="utf-8", newline="") as file:
+                text = file.read()
+    except (OSError, ValueError):
+        return None
+    after = change(text)
+    return Edit(path=os.path.abspath(path), before=text, after=after) if after not in {None, text} else None

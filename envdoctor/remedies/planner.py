@@ -1,0 +1,209 @@
+"""The cheapest choice among the alternatives of all findings, as far as releases alone tell. Pure.
+
+Each finding is a clause: one of its alternatives has to hold. An alternative wants distributions to be of certain
+releases. Which releases go together is the resolver's to say: what it refuses is kept as a set of wants that must not
+be chosen together again.
+"""
+
+from __future__ import annotations
+
+import heapq
+from itertools import count
+from typing import TYPE_CHECKING
+
+from envdoctor.engine.versions import key, within
+from envdoctor.model import Record
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+
+    from envdoctor.model import Remedy
+
+    #: The releases that a distribution may have, by name; ``""`` is that it is not there.
+    Wants = Mapping[str, frozenset[str]]
+    Cost = tuple[int, ...]
+
+#: What a plan costs, dearest first. Packages that go down only decide between equals.
+LEFT, LEFT_BESIDE, REMOVED, BESIDE, ASKED, MAJOR, MINOR, PATCH, PACKAGES, DOWN = range(10)
+FREE: Cost = (0,) * 10
+#: So many choices are looked at before the search gives up.
+MOST = 20_000
+ABSENT = ""
+
+
+class Alternative(Record):
+    """One way to end a finding. One that wants no releases is a ``remedy`` of another kind, or leaves the finding."""
+
+    wants: Wants
+    cost: Cost = FREE
+    remedy: Remedy | None = None
+
+
+class Clause(Record):
+    """A finding, by its ``name``, of which one alternative has to hold."""
+
+    name: str
+    alternatives: Sequence[Alternative]
+
+
+class Choice(Record):
+    """An alternative for each clause: all that they want, and what that costs at least."""
+
+    wants: Wants
+    cost: Cost
+    picks: Sequence[tuple[Clause, Alternative]]
+
+
+def one(place: int) -> Cost:
+    """The cost of one thing of a kind."""
+    return tuple(int(number == place) for number in range(len(FREE)))
+
+
+def total(costs: Iterable[Cost]) -> Cost:
+    """Costs together."""
+    return tuple(map(sum, zip(FREE, *costs)))
+
+
+def step(before: str, after: str) -> tuple[str, int]:
+    """What kind of step leads from one version to another, and how many of the kind: ``("major", 2)``."""
+    if before == after:
+        return "", 0
+    if not before or not after:
+        return "removed" if before else "new", 1
+    old, new = key(before), key(after)
+    if old is None or new is None:
+        return "major", 1
+    numbers = [((*known[1], 0, 0)[0], (*known[1], 0, 0)[1]) for known in (old, new)]
+    if old[0] != new[0] or numbers[0][0] != numbers[1][0]:
+        return "major", min(abs(numbers[1][0] - numbers[0][0]) or 1, 9)
+    return ("minor", 1) if numbers[0][1] != numbers[1][1] else ("patch", 1)
+
+
+def is_down(before: str, after: str) -> bool:
+    """Whether a step goes down."""
+    old, new = (key(before), key(after)) if before and after else (None, None)
+    return old is not None and new is not None and new < old
+
+
+class Market:
+    """What is installed, what else could be, oldest first, and what the user has asked for, with or without a range."""
+
+    def __init__(
+        self, installed: Mapping[str, str], releases: Mapping[str, Sequence[str]], asked: Mapping[str, str | None]
+    ) -> None:
+        self.installed, self.releases, self.asked = installed, releases, asked
+        self._best: dict[tuple[str, frozenset[str]], tuple[Cost, str]] = {}
+
+    def cost(self, name: str, after: str) -> Cost:
+        """What it costs that a distribution is of a release, or gone."""
+        before = self.installed.get(name, ABSENT)
+        kind, steps = step(before, after)
+        if not kind:
+            return FREE
+        if kind == "removed":
+            return one(REMOVED)
+        places = {"major": (MAJOR, steps), "minor": (MINOR, 1), "patch": (PATCH, 1)}
+        place, number = places.get(kind, (PACKAGES, 0))
+        values = [0] * len(FREE)
+        values[place] += number
+        values[PACKAGES] += 1
+        values[ASKED] += self._breaks(name, after)
+        values[DOWN] += is_down(before, after)
+        return tuple(values)
+
+    def _breaks(self, name: str, after: str) -> int:
+        """Whether that is a change of what the user has asked for: of its range, where one is stated."""
+        if name not in self.asked:
+            return 0
+        stated = self.asked[name]
+        return int(stated is None or within(after, stated) is not True)
+
+    def best(self, name: str, allowed: frozenset[str]) -> tuple[Cost, str]:
+        """The cheapest of some releases, of equals the newest."""
+        known = self._best.get((name, allowed))
+        if known is None:
+            newest = sorted(allowed, key=lambda version: key(version) or [], reverse=True)
+            known = self._best[name, allowed] = min(
+                ((self.cost(name, one), one) for one in newest), key=lambda it: it[0]
+            )
+        return known
+
+    def by_cost(self, name: str) -> Iterator[str]:
+        """All releases of a distribution, the cheapest first, of equals the newest."""
+        newest = sorted(self.releases.get(name, ()), key=lambda version: key(version) or [], reverse=True)
+        yield from sorted(newest, key=lambda version: self.cost(name, version))
+
+
+def merged(one: Wants, other: Wants) -> Wants | None:
+    """What two alternatives want together; ``None`` where no release will do."""
+    if all(other[name] >= one.get(name, frozenset()) and name in one for name in other):
+        return one
+    both = dict(one)
+    for name, allowed in other.items():
+        both[name] = both[name] & allowed if name in both else allowed
+        if not both[name]:
+            return None
+    return both
+
+
+def is_refused(wants: Wants, refused: Collection[Wants]) -> bool:
+    """Whether the resolver has already refused as much, or less."""
+    return any(all(name in wants and wants[name] <= allowed for name, allowed in bad.items()) for bad in refused)
+
+
+def cheapest(
+    clauses: Sequence[Clause], market: Market, refused: Collection[Wants], tried: Collection[Wants] = ()
+) -> Choice | None:
+    """The cheapest choice that nobody has refused or tried; ``None`` where there is none, or it is not found."""
+    ordered = sorted(clauses, key=lambda clause: len(clause.alternatives))
+    number = count()
+    heap: list[tuple[Cost, int, int, Wants, tuple[Alternative, ...]]] = [(FREE, 0, next(number), {}, ())]
+    seen: set[object] = set()
+    for _ in range(MOST):
+        if not heap:
+            return None
+        cost, _, _, wants, picks = heapq.heappop(heap)
+        if len(picks) == len(ordered):
+            if wants not in tried:
+                return Choice(wants=wants, cost=cost, picks=list(zip(ordered, picks)))
+            continue
+        for way in _further(ordered[len(picks)], wants):
+            both = merged(wants, way.wants)
+            if both is None or is_refused(both, refused):
+                continue
+            now = (*picks, way)
+            state = (len(now), frozenset(both.items()), tuple(one.cost for one in now if one.cost is not FREE))
+            if state not in seen:
+                seen.add(state)
+                heapq.heappush(heap, (_cost(both, now, market), -len(now), next(number), both, now))
+    return None
+
+
+def _further(clause: Clause, wants: Wants) -> Sequence[Alternative]:
+    """The alternatives of a clause: of those that hold already, one is enough."""
+    for way in clause.alternatives:
+        if way.wants and way.cost is FREE and merged(wants, way.wants) is wants:
+            return [way]
+    return clause.alternatives
+
+
+def _cost(wants: Wants, picks: Sequence[Alternative], market: Market) -> Cost:
+    return total([*(market.best(name, allowed)[0] for name, allowed in wants.items()), *(way.cost for way in picks)])
+
+
+def conflict(clauses: Sequence[Clause], market: Market, refused: Collection[Wants]) -> list[Clause]:
+    """A smallest set of clauses that no choice cures together: without any of them, the others have one."""
+    needed = [cure_only(one) for one in clauses]
+    if cheapest(needed, market, refused) is not None:
+        return []
+    for clause in list(needed):
+        others = [one for one in needed if one is not clause]
+        if cheapest(others, market, refused) is None:
+            needed = others
+    return needed
+
+
+def cure_only(clause: Clause) -> Clause:
+    """A clause that cannot be left as it is."""
+    ways = [way for way in clause.alternatives if not (way.cost[LEFT] or way.cost[LEFT_BESIDE])]
+    return clause.replace(alternatives=ways)  # type: ignore[no-any-return]

@@ -1,0 +1,113 @@
+"""What a plan changes in the files of a project, as texts: single lines, and the rest byte for byte as it was. Pure.
+
+An edit of configuration is read back: it stands only where exactly the one entry has changed.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import TYPE_CHECKING, Any
+
+from envdoctor.engine.installed_requirements import normalise, parts
+from envdoctor.engine.versions import within
+from envdoctor.probes.project.config import contents, format_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from envdoctor.model import Remedy
+    from envdoctor.plans import Move
+
+_VALUE = r"""("(?:[^"\\]|\\.)*"|'[^']*'|[^\s,}}\]#"']+)"""
+_PLAIN = re.compile(r"[A-Za-z_/][\w./-]*")
+_REQUIREMENT = re.compile(
+    r"^(\s*)([A-Za-z0-9][\w.-]*\s*(?:\[[^]]*\])?)(\s*)([^#;\\]*?)(\s*(?:[;\\].*|#.*| --.*)?)$", re.DOTALL
+)
+#: What a file of requirements says without an operator is not about releases.
+_OPERATORS = "<>=!~"
+
+
+#: Where a project says what it requires.
+_LISTS = ("project.dependencies.", "project.optional-dependencies.", "dependency-groups.")
+
+
+def entry(remedy: Remedy, text: str) -> str | None:
+    """The text of a remedy's file with its entry set; ``None`` where that cannot be done on its line alone."""
+    name = remedy.file or ""
+    lines = text.splitlines(keepends=True)
+    number = remedy.line or 0
+    if not 0 < number <= len(lines) or not remedy.key:
+        return None
+    key, form = remedy.key.rpartition(".")[2], format_of(name)
+    found = re.compile(rf"""(["']?){re.escape(key)}\1\s*[:=]\s*{_VALUE.replace("}}", "}")}""").search(lines[number - 1])
+    if found is None:
+        return None
+    line = lines[number - 1]
+    lines[number - 1] = line[: found.start(2)] + _literal(remedy.to, form, line) + line[found.end(2) :]
+    made = "".join(lines)
+    return made if _is_set(name, text, made, remedy) else None
+
+
+def _literal(value: Any, form: str, line: str) -> str:
+    """A scalar as a format writes it; one of YAML in the case that the line's writer prefers."""
+    if form in {"ini", "env"}:
+        return str(value)
+    if form == "yaml" and isinstance(value, bool):
+        return str(value) if re.search(r"\b(?:True|False)\b", line) else str(value).lower()
+    if form == "yaml" and isinstance(value, str) and _PLAIN.fullmatch(value):
+        return value
+    return json.dumps(value)
+
+
+def _is_set(name: str, before: str, after: str, remedy: Remedy) -> bool:
+    """Whether exactly one entry differs, and is what it is to be."""
+    old, gap = contents(name, before.encode())
+    new, other_gap = contents(name, after.encode())
+    if gap or other_gap or [path for path, *_ in old] != [path for path, *_ in new]:
+        return False
+    changed = [
+        (path, value) for (path, was, _), (_, value, _) in zip(old, new) if was != value or type(was) is not type(value)
+    ]
+    return len(changed) == 1 and changed[0][0] == remedy.key and str(changed[0][1]) == str(remedy.to)
+
+
+def requirements(text: str, moves: Iterable[Move]) -> str:
+    """A requirements or constraints file in which every range admits what a plan moves to."""
+    wanted = {one.package: one for one in moves}
+    return "".join(_admitting(line, wanted) for line in text.splitlines(keepends=True))
+
+
+def pyproject(text: str, moves: Iterable[Move]) -> str:
+    """A ``pyproject.toml`` in which every requirement of the project admits what a plan moves to."""
+    wanted = {one.package: one for one in moves}
+    lines = text.splitlines(keepends=True)
+    for path, value, number in contents("pyproject.toml", text.encode())[0]:
+        made = _admitting(value, wanted) if path.startswith(_LISTS) and isinstance(value, str) and number else value
+        for quote in "\"'" if made and made != value else "":
+            at = number - 1 if number else 0
+            lines[at] = lines[at].replace(quote + value + quote, quote + made + quote)
+    return "".join(lines)
+
+
+def _admitting(line: str, moves: dict[str, Move]) -> str:
+    body = line.rstrip("\r\n")
+    found = _REQUIREMENT.match(body)
+    move = moves.get(normalise(re.split(r"[\[\s]", found[2].strip())[0])) if found else None
+    if found is None or move is None or not found[4] or found[4][0] not in _OPERATORS or "--hash" in line:
+        return line
+    stated = parts(found[2] + found[4])
+    if stated is None or stated[3] or (move.after and within(move.after, stated[2]) is True):
+        return line
+    if move.after is None:
+        return ""
+    return found[1] + found[2] + found[3] + _range(stated[2], move) + found[5] + line[len(body) :]
+
+
+def _range(stated: str, move: Move) -> str:
+    """A range around the new release: a pin where there was one, else up to the next major release."""
+    after = str(move.after)
+    if "," not in stated and stated.startswith("=="):
+        return f"=={after}"
+    first = after.partition(".")[0]
+    return f">={after},<{int(first) + 1}" if first.isdigit() else f"=={after}"

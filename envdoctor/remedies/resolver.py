@@ -1,0 +1,133 @@
+"""Which releases go together: asked of uv, over everything that is installed, with as little change as it can.
+
+The only module of planning that starts a program. Nothing is installed, and nothing is built: releases without a wheel
+are not on offer. What is installed stands in uv's output file, whose versions it keeps where it can.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from typing import TYPE_CHECKING
+
+from envdoctor.engine.installed_requirements import normalise
+from envdoctor.errors import ProbeError
+from envdoctor.model import Record
+from envdoctor.probes import releases
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+_SECONDS = 300
+_NEVER = "python_version < '0'"
+_PIN = re.compile(r"^([A-Za-z0-9][A-Za-z0-9._-]*)(?:\[[^]]*\])?==([^\s;]+)", re.MULTILINE)
+_WORD = re.compile(r"[a-z0-9]+(?:[-_.][a-z0-9]+)*", re.IGNORECASE)
+_UNKNOWN = re.compile(r"Because ([a-z0-9._-]+) was not found in the (?:package registry|provided package locations)")
+
+
+class Task(Record):
+    """What is to be resolved.
+
+    ``python`` are the words that name it for uv. ``names`` are the distributions that have to be there, ``lines`` what
+    is required besides, and ``apart`` those that uv is not to look at. ``preferred`` are the versions to keep where
+    they can be kept, ``bounds`` a specifier for each distribution that has to move, or must not.
+    """
+
+    python: Sequence[str]
+    names: Sequence[str]
+    preferred: Mapping[str, str]
+    bounds: Mapping[str, str] = {}
+    lines: Sequence[str] = ()
+    apart: Sequence[str] = ()
+
+
+class Refusal(Record):
+    """That there is no solution: the bounded distributions that the reason names, what uv says, and what it misses."""
+
+    names: frozenset[str]
+    said: str
+    unknown: str | None = None
+
+
+def program() -> list[str]:
+    """How to call uv: the one on ``PATH``, or the Python package.
+
+    Raises :class:`ProbeError` where there is none.
+    """
+    path = shutil.which("uv")
+    if path:
+        return [path]
+    import importlib.util
+
+    if importlib.util.find_spec("uv") is None:
+        raise ProbeError("envdoctor fix asks uv which releases go together: install it (https://docs.astral.sh/uv)")
+    return [sys.executable, "-m", "uv"]
+
+
+def resolve(task: Task) -> dict[str, str] | Refusal:
+    """The version of every distribution, by normalised name, or why there is no solution.
+
+    Raises :class:`ProbeError` where uv cannot be called or fails in another way.
+    """
+    with tempfile.TemporaryDirectory(prefix="envdoctor-") as folder:
+        files = {
+            "in.txt": [*task.names, *task.lines],
+            "out.txt": [f"{name}=={version}" for name, version in task.preferred.items()],
+            "bounds.txt": [f"{name}{bound}" for name, bound in task.bounds.items()],
+            "apart.txt": [f"{name} ; {_NEVER}" for name in task.apart],
+        }
+        paths = {name: _written(os.path.join(folder, name), lines) for name, lines in files.items()}
+        words = [
+            *(*program(), "pip", "compile", "--quiet", "--color", "never", "--no-annotate", "--no-header"),
+            *(*task.python, "--no-build", "--constraints", paths["bounds.txt"], "--overrides", paths["apart.txt"]),
+            *("--output-file", paths["out.txt"], "--", paths["in.txt"]),
+        ]
+        status, said = _run(words)
+        if status:
+            return _refusal(said, task)
+        with open(paths["out.txt"], encoding="utf-8") as file:
+            return {normalise(name): version for name, version in _PIN.findall(file.read())}
+
+
+def _written(path: str, lines: Iterable[str]) -> str:
+    with open(path, "w", encoding="utf-8") as file:
+        file.writelines(f"{line}\n" for line in lines)
+    return path
+
+
+def _run(words: Sequence[str]) -> tuple[int, str]:
+    """The exit status of uv, and what it says on stderr."""
+    variables = {"UV_PYTHON_DOWNLOADS": "never", **_index(), **os.environ}
+    variables.pop("VIRTUAL_ENV", None)
+    try:
+        done = subprocess.run(  # noqa: S603 - uv itself
+            words, stdin=subprocess.DEVNULL, capture_output=True, timeout=_SECONDS, check=False, env=variables
+        )
+    except OSError as error:
+        raise ProbeError(f"{words[0]} could not be run: {error.strerror}") from error
+    except subprocess.TimeoutExpired:
+        raise ProbeError(f"uv found no solution within {_SECONDS // 60} minutes") from None
+    return done.returncode, done.stderr.decode("utf-8", "replace")
+
+
+def _index() -> dict[str, str]:
+    """The index that the user's pip is configured with, unless that is the one that uv takes by itself."""
+    urls = releases.configuration().urls
+    return {"UV_DEFAULT_INDEX": urls[0]} if urls and "//pypi.org/" not in urls[0] else {}
+
+
+def _refusal(said: str, task: Task) -> Refusal:
+    text = " ".join(said.split())
+    if "No solution found" not in text and "unsatisfiable" not in text:
+        raise ProbeError(f"uv could not say which releases go together: {text[:400] or 'it gives no reason'}")
+    named = {normalise(word) for word in _WORD.findall(text)}
+    unknown = _UNKNOWN.search(text)
+    return Refusal(
+        names=frozenset(name for name in task.bounds if name in named),
+        said=text,
+        unknown=normalise(unknown[1]) if unknown else None,
+    )

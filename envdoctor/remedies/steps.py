@@ -1,0 +1,163 @@
+"""From a set of releases that go together to the steps that lead there: as few and as small as they can be. Pure."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from envdoctor.engine.installed_requirements import name_of, normalise, unmet
+from envdoctor.engine.markers import variables
+from envdoctor.engine.versions import key
+from envdoctor.model import Action, Distribution, Remedy
+from envdoctor.plans import Move
+from envdoctor.remedies.commands import with_command
+from envdoctor.remedies.planner import ABSENT, is_down, step
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from typing import Optional
+
+    from envdoctor.model import Snapshot
+    from envdoctor.remedies.planner import Choice, Market, Wants
+
+    #: What a release requires, by name and version; ``None`` where that is not known.
+    Requires = Callable[[str, str], Optional[Sequence[str]]]
+    Versions = Mapping[str, str]
+
+#: So many releases are tried in the place of one, and so many times over.
+_TRIED, _PASSES = 6, 5
+
+
+class Together:
+    """Whether releases go together, by what they require of each other in an environment."""
+
+    def __init__(self, snapshot: Snapshot, requires: Requires) -> None:
+        self._lookup, self._requires = variables(snapshot), requires
+        self._verdicts: dict[str, bool | None] = {}
+
+    def unmet(self, versions: Versions, names: Sequence[str]) -> list[tuple[str, str]]:
+        """The owner and the line of each requirement of, or about, some distributions that is not met."""
+        packages = {name: Distribution(name=name, version=version) for name, version in versions.items()}
+        wanted, found = set(names), []
+        for owner, version in versions.items():
+            lines = self._requires(owner, version) or ()
+            if owner not in wanted:
+                lines = [line for line in lines if name_of(line) in wanted]
+            found += [(owner, line) for _, line, _ in unmet(lines, packages, self._lookup, self._verdicts, set())]
+        return found
+
+    def askers(self, versions: Versions, name: str) -> Iterator[tuple[str, str]]:
+        """The owner and the line of each requirement about a distribution that applies here."""
+        for owner, version in versions.items():
+            for line in self._requires(owner, version) or ():
+                if (
+                    name_of(line) == name
+                    and owner != name
+                    and [*unmet([line], {}, self._lookup, self._verdicts, set())]
+                ):
+                    yield owner, line
+
+
+def moved(before: Versions, after: Versions) -> list[str]:
+    """The distributions of which another release is there afterwards."""
+    return [name for name, version in after.items() if key(version) != key(before.get(name) or ABSENT)]
+
+
+def nearer(solved: Versions, wants: Wants, market: Market, together: Together) -> dict[str, str]:
+    """The releases with steps taken back, or made smaller, that neither a rule nor a requirement asks for."""
+    found = dict(solved)
+    free = [name for name in moved(market.installed, found) if name not in wants and _stays(name, market)]
+    back = {**found, **{name: market.installed[name] for name in free}}
+    if free and not together.unmet(back, free):
+        found = back
+    for _ in range(_PASSES):  # a step that is taken back may free another one
+        smaller = _smaller(found, wants, market, together)
+        if smaller == found:
+            break
+        found = smaller
+    return _needed(found, wants, market, together)
+
+
+def _stays(name: str, market: Market) -> bool:
+    """Whether a distribution may stay as it is."""
+    return market.installed.get(name, ABSENT) in market.releases.get(name, ())
+
+
+def _smaller(versions: Versions, wants: Wants, market: Market, together: Together) -> dict[str, str]:
+    """The releases with each step, the dearest first, as small as the others let it be."""
+    found = dict(versions)
+    for name in sorted(moved(market.installed, found), key=lambda name: market.cost(name, found[name]), reverse=True):
+        for version in _cheaper(name, found[name], wants, market):
+            other = {**found, name: version}
+            if not together.unmet(other, [name]):
+                found = other
+                break
+    return found
+
+
+def _cheaper(name: str, than: str, wants: Wants, market: Market) -> Iterator[str]:
+    """Some releases that are cheaper than one, the cheapest first."""
+    limit = market.cost(name, than)
+    offered = market.by_cost(name) if name in market.installed else ()
+    cheaper = [one for one in offered if market.cost(name, one) < limit]
+    yield from [one for one in cheaper if name not in wants or one in wants[name]][:_TRIED]
+
+
+def _needed(versions: Versions, wants: Wants, market: Market, together: Together) -> dict[str, str]:
+    """The releases without new distributions that nothing asks for any more."""
+    found = dict(versions)
+    for name in [one for one in versions if one not in market.installed and one not in wants]:
+        if next(together.askers(found, name), None) is None:
+            del found[name]
+    return found
+
+
+def moves(versions: Versions, choice: Choice, market: Market, together: Together) -> list[Move]:
+    """The steps from what is installed, each with the rules or the requirement that it is for."""
+    names = [*moved(market.installed, versions), *(name for name in market.installed if name not in versions)]
+    made = []
+    for name in sorted(names):
+        before, after = market.installed.get(name, ABSENT), versions.get(name, ABSENT)
+        made.append(
+            Move(
+                package=name,
+                before=before or None,
+                after=after or None,
+                why=_why(name, before, versions, choice, together),
+                step=step(before, after)[0],
+                down=is_down(before, after),
+                asked=name in market.asked,
+            )
+        )
+    return made
+
+
+def _why(name: str, before: str, versions: Versions, choice: Choice, together: Together) -> list[str]:
+    rules = [
+        clause.name.partition(" ")[0]
+        for clause, way in choice.picks
+        if name in way.wants and before not in way.wants[name]
+    ]
+    if rules:
+        return list(dict.fromkeys(rules))
+    if not before:
+        asking = [(owner, versions[owner], line) for owner, line in together.askers(versions, name)]
+    else:
+        as_it_was = {**versions, name: before}
+        asking = [(owner, as_it_was[owner], line) for owner, line in together.unmet(as_it_was, [name])]
+    return [f"{owner} {version} requires {line.partition(';')[0].strip()}" for owner, version, line in asking[:1]]
+
+
+def action(steps: Sequence[Move]) -> Action | None:
+    """All steps at once; ``None`` where there are none."""
+    pins = tuple(f"{one.package}=={one.after}" for one in steps if one.after)
+    gone = tuple(normalise(one.package) for one in steps if not one.after)
+    if not pins and not gone:
+        return None
+    return Action(verb="install" if not gone else "replace" if pins else "uninstall", requirements=pins, packages=gone)
+
+
+def line(steps: Sequence[Move], snapshot: Snapshot) -> str | None:
+    """The one command that takes all steps, in the words of the tool that manages the environment."""
+    whole = action(steps)
+    made = with_command(Remedy(kind=whole.verb, action=whole), snapshot) if whole else None
+    return made.command if made else None

@@ -1,0 +1,118 @@
+"""A plan for a person, and as JSON whose shape ``docs/plan.schema.json`` promises."""
+
+from __future__ import annotations
+
+import difflib
+from typing import TYPE_CHECKING
+
+from envdoctor._version import __version__
+from envdoctor.renderers import json, layout, line
+from envdoctor.renderers.page import Page
+from envdoctor.renderers.terminal import BADGES
+from envdoctor.talk import safe
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from envdoctor.model import Remedy, Report
+    from envdoctor.plans import Edit, Move, Plan
+
+_STEPS = {"major": "bold yellow", "removed": "bold red"}
+#: So many of the findings that stay are said.
+_LEFT = 8
+
+
+def document(plan: Plan, report: Report) -> str:
+    """A plan as JSON. ``report`` is of what was examined, with the findings that the plan leaves."""
+    told = json.of_target(report)
+    made = {
+        "moves": [one.as_dict() for one in plan.moves],
+        "edits": [one.as_dict() for one in plan.edits],
+        "advice": [json.of_remedy(one) for one in plan.advice],
+        "left": [json.of_finding(one) for one in report.findings],
+        "conflicts": plan.conflicts,
+        "command": plan.line,
+        "python": plan.python,
+    }
+    return json.dump({"envdoctor": __version__, "target": told, "plan": made})
+
+
+def text(plan: Plan, report: Report, *, width: int | None, color: bool, unicode: bool) -> str:
+    """A plan as a table, the one command, what is to be done besides, and what it does not cure."""
+    page = Page(width)
+    page.put((_headline(plan), "bold"), (f" {line.subject(report.snapshot)}", ""))
+    page.put()
+    _moves(page, plan.moves)
+    if plan.line:
+        page.row(("do", "green"), (safe(plan.line), "bold"))
+        page.put()
+    for one in plan.edits:
+        _edit(page, one)
+    for remedy in plan.advice:
+        _advice(page, remedy)
+    _left(page, plan, report)
+    return page.text(color=color, unicode=unicode)
+
+
+def _headline(plan: Plan) -> str:
+    steps = line.count(len(plan.moves), "step")
+    if plan.python:
+        steps = f"a new environment with Python {plan.python}, {steps}"
+    more = [line.count(len(plan.edits), "file") + " to edit"] if plan.edits else []
+    more += [line.count(len(plan.advice), "thing") + " to do by hand"] if plan.advice else []
+    return ", ".join([steps, *more]) + ":"
+
+
+def _moves(page: Page, moves: Sequence[Move]) -> None:
+    """A row for each step, with the reasons below each other in the last column."""
+    rows = [(safe(one.package), one.before or "-", one.after or "-", _step(one)) for one in moves]
+    heads = ("package", "from", "to", "step")
+    widths = [max(map(len, cells)) + 2 for cells in zip(heads, *rows)]
+    if moves:
+        page.put(*((cell.ljust(wide), "dim") for cell, wide in zip((*heads, "why"), (*widths, 0))))
+    for one, row in zip(moves, rows):
+        cells = [cell.ljust(wide) for cell, wide in zip(row, widths)]
+        first, *others = [safe(why) for why in one.why] or [""]
+        styles = ("bold", "", "", _STEPS.get(one.step, ""))
+        page.put(*zip(cells, styles), (first, ""))
+        for why in others:
+            page.put((" " * sum(widths), ""), (why, ""))
+    if moves:
+        page.put()
+
+
+def _step(one: Move) -> str:
+    said = f"{one.step} down" if one.down else one.step
+    return f"{said}, asked for" if one.asked and one.before else said
+
+
+def _edit(page: Page, edit: Edit) -> None:
+    """What changes in a file, as a diff that patch takes."""
+    page.row(("edit", "green"), (safe(edit.path), "bold"), (f"  {', '.join(map(safe, edit.why))}", "dim"))
+    for one in diff(edit):
+        page.put((safe(one), {"+": "green", "-": "red"}.get(one[:1], "dim")))
+    page.put()
+
+
+def diff(edit: Edit) -> Iterator[str]:
+    """The lines of a unified diff of a file."""
+    before = (edit.before or "").splitlines()
+    yield from difflib.unified_diff(before, edit.after.splitlines(), edit.path, edit.path, lineterm="", n=1)
+
+
+def _advice(page: Page, remedy: Remedy) -> None:
+    way = layout.way(remedy)
+    place = f"{remedy.file}:{remedy.line}" if remedy.line else remedy.file or ""
+    page.prose(("by hand", "cyan"), (way.text, "bold"), (f"  {safe(place)}" if place not in way.text else "", "dim"))
+    page.prose(("", ""), (way.cost, ""))
+
+
+def _left(page: Page, plan: Plan, report: Report) -> None:
+    """What the plan does not cure, and what cannot be cured together."""
+    for number, one in enumerate(report.findings[:_LEFT]):
+        label = "" if number else "not cured"
+        page.prose((label, "yellow"), (one.severity, BADGES[one.severity]), (f" {line.one_line(one.title)}", ""))
+    if len(report.findings) > _LEFT:
+        page.row(("", ""), (f"and {len(report.findings) - _LEFT:,} more, listed by -f json", "dim"))
+    for names in plan.conflicts:
+        page.prose(("conflict", "bold red"), ("no releases cure together: " + "; ".join(map(safe, names)), ""))

@@ -1,0 +1,303 @@
+"""The rounds of a search for a plan: the cheapest choice, what a resolver makes of it, and what examining that finds.
+
+Every candidate is examined in memory, with what its releases say of themselves. What it raises is a further clause,
+what the resolver refuses is not chosen again: so each round rules something out, and there are few of them.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+from envdoctor.engine import diagnose as engine
+from envdoctor.engine.alternatives import held
+from envdoctor.engine.effects import after
+from envdoctor.engine.versions import key, within
+from envdoctor.facts import METADATA
+from envdoctor.model import Action, Record, Unknown
+from envdoctor.probes import answered
+from envdoctor.remedies import planner, steps
+from envdoctor.remedies.offers import Offers
+from envdoctor.remedies.planner import ABSENT, LEFT, LEFT_BESIDE, Alternative, Clause, Market
+from envdoctor.remedies.resolver import Refusal, Task, resolve
+from envdoctor.remedy_kinds import KINDS
+from envdoctor.targets.asked import asked
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+
+    from envdoctor.engine.alternatives import Held, Way
+    from envdoctor.engine.index import Index
+    from envdoctor.model import Ignore, Remedy, Snapshot
+    from envdoctor.remedies.planner import Choice, Cost, Wants
+
+#: The calls of the resolver that a plan may take, and those that are spent on a cheaper one once there is one.
+CALLS, MORE = 12, 4
+
+
+class Candidate(Record):
+    """A set of releases that go together, what examining them finds, and what they cost."""
+
+    versions: Mapping[str, str]
+    snapshot: Snapshot
+    held: Sequence[Held]
+    choice: Choice
+    cost: Cost
+
+
+class Search:
+    """The rounds of a search, and what they have ruled out."""
+
+    def __init__(
+        self,
+        snapshot: Snapshot,
+        indexes: Sequence[Index],
+        ignore: Sequence[Ignore],
+        *,
+        everything: bool,
+        project: str | None,
+        tell: Callable[[str], None],
+    ) -> None:
+        self._indexes, self._ignore, self._project, self._tell = indexes, ignore, project, tell
+        self._severities = {"error", "warning"} if everything else {"error"}
+        self.snapshot, self.found = self._examined(snapshot)
+        self.known = {name_of(one) for one in self.found}
+        self.offers = Offers(self.snapshot)
+        self.installed = {name: one.version or "" for name, one in self.snapshot.packages.items()}
+        self.clauses: list[Clause] = []
+        self.refused: list[Wants] = []
+        self.conflicts: list[list[str]] = []
+        self.calls = 0
+
+    def _examined(self, snapshot: Snapshot) -> tuple[Snapshot, list[Held]]:
+        rules = engine.candidates(snapshot, self._indexes)
+        snapshot = answered(snapshot, lambda now: engine.asked(rules, now))
+        found = held(snapshot, rules)
+        if self._ignore:
+            import time
+
+            from envdoctor.engine.ignored import set_apart
+
+            kept, _ = set_apart([one.finding for one in found], self._ignore, time.strftime("%Y-%m-%d"))
+            found = [one for one in found if one.finding in kept]
+        return snapshot, found
+
+    def counts(self, one: Held) -> bool:
+        """Whether a plan has to end a finding: one that is severe enough, or that the environment did not have."""
+        new = name_of(one) not in self.known and one.finding.severity != "info"
+        return one.declared or new or one.finding.severity in self._severities
+
+    def run(self, refused: Collection[tuple[str, str]] = ()) -> Candidate | None:
+        """The best candidate; ``None`` where nothing has to be done."""
+        wanted = [one for one in self.found if self.counts(one)]
+        if not wanted and not self.snapshot.effects:
+            return None
+        self._tell("asking the index for releases")
+        self.offers.ask([*self.installed, *_named(wanted)])
+        self._read_metadata()
+        self.market = Market(self.installed, _Releases(self.offers), asked(self.snapshot, self._project))
+        self.clauses = [*map(self._clause, wanted), *(self._without(*one) for one in refused)]
+        self.apart = self._apart()
+        self.together = steps.Together(self.snapshot, self._requires)
+        best: Candidate | None = None
+        tried: list[Wants] = []
+        last = CALLS
+        while self.calls < last:
+            choice = planner.cheapest(self.clauses, self.market, self.refused, tried)
+            if choice is None or (best and choice.cost >= best.cost):
+                break
+            tried.append(choice.wants)
+            made = self._candidate(choice)
+            if made and (best is None or made.cost < best.cost):
+                best = made
+                last = min(last, self.calls + MORE) if not any(made.cost[: planner.REMOVED]) else last
+        self._conclude(best)
+        return best
+
+    def _read_metadata(self) -> None:
+        """What releases say of themselves that nobody has installed, such as those of a lock file."""
+        facts = self.snapshot.facts
+        unread = [(name, version) for name, version in self.installed.items() if version]
+        unread = [one for one in unread if isinstance(facts.metadata(*one).requires, Unknown)]
+        told = self.offers.metadata(unread) if unread else {}
+        known = {one: said for one in unread for said in [told[one]] if said}
+        if known:
+            self.snapshot = self.snapshot.replace(facts=facts.having({METADATA: known}))
+
+    def _conclude(self, best: Candidate | None) -> None:
+        """Say which clauses exclude each other, where not all could be cured."""
+        if best is None or best.cost[LEFT] or best.cost[LEFT_BESIDE]:
+            curable = [one for one in self.clauses if len(one.alternatives) > 1]
+            found = planner.conflict(curable, self.market, self.refused)
+            self.conflicts += [[one.name for one in found]] if found else []
+
+    def _clause(self, one: Held) -> Clause:
+        """A finding as a clause over releases that are on offer; to leave it is the dearest alternative."""
+        name = name_of(one)
+        made = [found for way in one.ways for found in [self._alternative(way, name)] if found is not None]
+        severe = LEFT if one.finding.severity == "error" else LEFT_BESIDE
+        made.append(Alternative(wants={}, cost=planner.one(severe)))
+        return Clause(name=name, alternatives=made)
+
+    def _without(self, name: str, version: str) -> Clause:
+        """A distribution is to be of any release but one."""
+        others = frozenset(one for one in self.offers.releases(name) if key(one) != key(version))
+        return Clause(name=f"{name} {version} was tried", alternatives=[Alternative(wants={name: others})])
+
+    def _alternative(self, way: Way, name: str) -> Alternative | None:
+        if way.python:
+            return None
+        wants = {name: frozenset(self._within(name, admitted)) for name, admitted in way.wants.items()}
+        if not all(wants.values()):
+            return None
+        wants.update((name, frozenset([ABSENT])) for name in way.removes if name in self.installed)
+        if wants:
+            return Alternative(wants=wants)
+        if way.remedy is None or not self._helps(way.remedy, name):
+            return None
+        return Alternative(wants={}, cost=planner.one(planner.BESIDE), remedy=way.remedy)
+
+    def _helps(self, remedy: Remedy, name: str) -> bool:
+        """Whether a finding would be gone once something is installed again; of other remedies the rule says so."""
+        action = remedy.action
+        if action is None or not KINDS[action.verb].renews:
+            return True
+        _, found = self._examined(after(self.snapshot, action))
+        return all(name_of(one) != name for one in found)
+
+    def _within(self, name: str, admitted: list[list[list[int] | None]]) -> Iterable[str]:
+        return (one for one in self.offers.releases(name) if within(one, None, admitted))
+
+    def _apart(self) -> set[str]:
+        """What the resolver cannot know: what is not from the index, and of which only a source archive is there."""
+        return {name for name, version in self.installed.items() if not self.offers.has(name, version)}
+
+    def _candidate(self, choice: Choice) -> Candidate | None:
+        """What the resolver makes of a choice, examined; ``None`` where it refuses it."""
+        solved = self._resolved(choice)
+        if solved is None:
+            return None
+        self.offers.metadata(self._moved(solved).items())
+        solved = steps.nearer(solved, choice.wants, self.market, self.together)
+        moved = self._moved(solved)
+        metadata = self.offers.metadata(moved.items())
+        changed = self._changed(moved, [name for name in self.installed if name not in solved], metadata)
+        snapshot, found = self._examined(changed)
+        left = [one for one in found if self.counts(one) and not self.is_beside(one, choice)]
+        self._learn(left, choice)
+        costs = [self.market.cost(name, solved.get(name, ABSENT)) for name in {*self.installed, *solved}]
+        costs += [planner.one(planner.BESIDE) for one in found if self.is_beside(one, choice)]
+        costs += [planner.one(LEFT if one.finding.severity == "error" else LEFT_BESIDE) for one in left]
+        return Candidate(versions=solved, snapshot=snapshot, held=found, choice=choice, cost=planner.total(costs))
+
+    def _resolved(self, choice: Choice) -> dict[str, str] | None:
+        """The version of everything, with what the resolver does not see as it is."""
+        removed = {name for name, allowed in choice.wants.items() if allowed == {ABSENT}}
+        apart = {name for name in self.apart - removed if self._stays(name, choice.wants)}
+        bounds = {name: self._bound(name, allowed) for name, allowed in choice.wants.items()}
+        names = [name for name in {**self.installed, **choice.wants} if name not in apart and name not in removed]
+        best = {name: self.market.best(name, allowed)[1] for name, allowed in choice.wants.items()}
+        task = Task(
+            python=_python(self.snapshot),
+            names=names,
+            preferred={name: best.get(name) or self.installed[name] for name in names if name in self.installed},
+            bounds={name: bound for name, bound in bounds.items() if bound and name in names},
+            lines=[line for name in sorted(apart) for line in self._requires(name, self.installed[name]) or ()],
+            apart=[*sorted(apart), *sorted(removed)],
+        )
+        self.calls += 1
+        self._tell(f"resolving, call {self.calls}")
+        found = resolve(task)
+        if isinstance(found, Refusal):
+            self._refuse(found, choice)
+            return None
+        return {**found, **{name: self.installed[name] for name in apart}}
+
+    def _stays(self, name: str, wants: Wants) -> bool:
+        return name not in wants or self.installed[name] in wants[name]
+
+    def _refuse(self, found: Refusal, choice: Choice) -> None:
+        if found.unknown and found.unknown in self.installed and found.unknown not in self.apart:
+            self.apart.add(found.unknown)
+        names = found.names or choice.wants.keys()
+        self.refused.append({name: choice.wants[name] for name in names if name in choice.wants})
+
+    def _bound(self, name: str, allowed: frozenset[str]) -> str:
+        """A specifier for some of the releases of a distribution: their hull, without the holes in it."""
+        if allowed == {ABSENT}:
+            return ""
+        every = self.offers.releases(name)
+        inside = [number for number, one in enumerate(every) if one in allowed]
+        first, last = inside[0], inside[-1]
+        bounds = [f">={every[first]}"] if first else []
+        bounds += [f"<={every[last]}"] if last < len(every) - 1 else []
+        return ",".join([*bounds, *(f"!={one}" for one in every[first:last] if one not in allowed)])
+
+    def _moved(self, solved: Mapping[str, str]) -> dict[str, str]:
+        return {name: one for name, one in solved.items() if key(one) != key(self.installed.get(name) or "")}
+
+    def _requires(self, name: str, version: str) -> Sequence[str] | None:
+        """What a release requires; ``None`` where nobody says."""
+        if version == self.installed.get(name):
+            found = self.snapshot.facts.metadata(name, self.snapshot.packages[name].version)
+        else:
+            read = self.offers.metadata([(name, version)])[name, version]
+            if read is None:
+                return None
+            found = read
+        return None if isinstance(found.requires, Unknown) else found.requires
+
+    def _changed(
+        self, moved: Mapping[str, str], gone: Sequence[str], metadata: Mapping[tuple[str, str], object]
+    ) -> Snapshot:
+        """What was examined, after a plan."""
+        known = {one: said for one, said in metadata.items() if said is not None}
+        pins = tuple(f"{name}=={version}" for name, version in moved.items())
+        changed = after(self.snapshot, Action(verb="install", requirements=pins), known)  # type: ignore[arg-type]
+        return after(changed, Action(verb="uninstall", packages=tuple(gone))) if gone else changed
+
+    def is_beside(self, one: Held, choice: Choice) -> bool:
+        """Whether a finding is to be ended by something besides releases."""
+        return any(way.remedy is not None and clause.name == name_of(one) for clause, way in choice.picks)
+
+    def _learn(self, found: Sequence[Held], choice: Choice) -> None:
+        """What a candidate raises is a further clause; where that says nothing new, the choice is refused."""
+        given_up = {clause.name for clause, way in choice.picks if way.cost[LEFT] or way.cost[LEFT_BESIDE]}
+        left = [one for one in found if name_of(one) not in given_up]
+        known = {(one.name, tuple(one.alternatives)) for one in self.clauses}
+        self.offers.ask(_named(left))
+        made = [self._clause(one) for one in left]
+        further = [one for one in made if (one.name, tuple(one.alternatives)) not in known]
+        self.clauses += further
+        if left and not further and choice.wants:
+            self.refused.append(choice.wants)
+
+
+class _Releases(dict[str, "Sequence[str]"]):
+    """The releases to choose from, of those distributions that somebody asks about."""
+
+    def __init__(self, offers: Offers) -> None:
+        super().__init__()
+        self._offers = offers
+
+    def get(self, name: str, default: object = ()) -> Sequence[str]:
+        """The releases of a distribution."""
+        return self._offers.releases(name)
+
+
+def name_of(one: Held) -> str:
+    """What tells a finding from others, whatever the versions are."""
+    about = [one.finding.consumer] if one.finding.consumer else [*one.finding.packages]
+    return " ".join([one.finding.rule, *about])
+
+
+def _named(found: Iterable[Held]) -> list[str]:
+    return [name for one in found for way in one.ways for name in way.wants]
+
+
+def _python(snapshot: Snapshot) -> list[str]:
+    """How uv is told for which Python."""
+    executable = snapshot.python.get("executable")
+    if executable and os.path.exists(executable):
+        return ["--python", executable]
+    return ["--python-version", str(snapshot.python.get("version"))]

@@ -1,0 +1,64 @@
+"""What the user has asked for: the direct requirements of an environment and of the project beside it."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+from envdoctor.engine.installed_requirements import name_of, parse
+from envdoctor.engine.metadata_conflicts import required_by
+from envdoctor.errors import ProbeError
+from envdoctor.targets.locks.contents import load
+from envdoctor.targets.locks.direct_requirements import roots
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from envdoctor.model import Snapshot
+
+
+def asked(snapshot: Snapshot, directory: str | None) -> dict[str, str | None]:
+    """The range of each distribution that was asked for by name; ``None`` where no range is stated.
+
+    A project's ``pyproject.toml`` and ``requirements*.txt`` say it, and what an installer notes in ``REQUESTED``. Where
+    that stands beside everything, or nothing, it is what nothing else requires.
+    """
+    paths = {name: one.path for name, one in snapshot.packages.items() if one.path}
+    noted = [name for name, path in paths.items() if os.path.exists(os.path.join(path, "REQUESTED"))]
+    if len(noted) in {0, len(paths)}:
+        lines = (line for one in snapshot.packages.values() for line in required_by(one, snapshot))
+        noted = [*snapshot.packages.keys() - set(map(name_of, lines))]
+    found: dict[str, str | None] = dict.fromkeys(noted)
+    for name, stated in _of_project(directory) if directory else ():
+        found[name] = stated or None
+    return found
+
+
+def _of_project(directory: str) -> Iterator[tuple[str, str]]:
+    for path in requirements_files(directory):
+        if os.path.basename(path).startswith("constraints"):
+            continue
+        try:
+            lines = load(path).text.splitlines()
+        except ProbeError:
+            continue
+        for line in lines:
+            parsed = parse(line.partition(" #")[0].strip())
+            if parsed and not line.startswith("-"):
+                yield parsed[0], parsed[1].replace(" ", "")
+    try:
+        source = load(os.path.join(directory, "pyproject.toml"))
+    except ProbeError:
+        return
+    for edge in roots(source) or ():
+        yield edge.name, ",".join(edge.specifiers)
+
+
+def requirements_files(directory: str) -> list[str]:
+    """The requirements and constraints files at the top of a project, in alphabetical order."""
+    try:
+        names = sorted(os.listdir(directory))
+    except OSError:
+        return []
+    wanted = [one for one in names if one.endswith((".txt", ".in")) and one.startswith(("requirements", "constraints"))]
+    return [os.path.join(directory, name) for name in wanted]

@@ -1,0 +1,89 @@
+"""``envdoctor fix --try --apply`` and ``undo``, on a real environment and an index of this machine."""
+
+import json
+import os
+
+import pytest
+import small_environments as small
+from conftest import environment, run, run_envdoctor
+from wheel_index import serving
+
+pytestmark = pytest.mark.skipif(os.name == "nt", reason="builds environments in the layout of POSIX")
+
+RULE = {
+    "id": "left-too-old",
+    "title": "left before 2 is broken",
+    "severity": "error",
+    "impact": "crash",
+    "when": {"packages": {"left": "<2"}},
+    "why": "left 1 is broken.",
+    "remedies": [{"upgrade": "left>=2"}],
+    "references": ["https://example.org/1"],
+    "proof": {"script": "import left", "bad": [{"python": "3.10", "packages": {"left": "1.0"}}]},
+}
+
+
+@pytest.fixture
+def patient(tmp_path, monkeypatch):
+    """An environment that a rule finds something in, and ``fix``, which takes releases from an index of its own."""
+    made = small.Patient(tmp_path, small.index(tmp_path / "index"))
+    (tmp_path / "rules").mkdir()
+    (tmp_path / "rules" / "left-too-old.yaml").write_text(json.dumps(RULE))
+    wheels = {path.name: path.read_bytes() for path in made.wheels.iterdir()}
+    with serving(monkeypatch, tmp_path / "cache", wheels) as server:
+        around = environment(UV_DEFAULT_INDEX=f"http://127.0.0.1:{server.server_port}/simple/", UV_LINK_MODE="copy")
+
+        def fix(*words):
+            target = ["--python", made.python, "--rules", tmp_path / "rules"]
+            return run_envdoctor("fix", *target, *words, cwd=tmp_path, env=around)
+
+        made.fix, made.index = fix, around["UV_DEFAULT_INDEX"]
+        made.undo = lambda: run_envdoctor("undo", "--python", made.python, cwd=tmp_path, env=around)
+        yield made
+
+
+def version(patient):
+    return run(patient.folder / "bin" / "left").stdout.strip()
+
+
+def test_a_plan_is_tried_applied_and_undone(patient):
+    before = patient.files()
+
+    done = patient.fix("--try", "--apply", "--", "python", "-c", "import left.new")
+
+    assert done.returncode == 0, done.stderr
+    assert "left==2.0" in done.stdout
+    assert "tried: the command failed, and passes now" in done.stderr
+    assert "envdoctor undo brings back what was" in done.stderr
+    assert version(patient) == "2.0"
+    assert patient.fix("--apply").stdout.endswith("there is nothing to fix\n")
+    assert patient.undo().stdout == "All is as it was before\n"
+    assert patient.files() == before
+
+
+def test_the_line_that_is_shown_makes_the_same_environment(patient):
+    plan = json.loads(patient.fix("-f", "json").stdout)["plan"]
+    assert patient.fix("--apply").returncode == 0
+    applied = patient.files()
+    patient.undo()
+
+    done = run("/bin/sh", "-c", plan["command"], env=environment(UV_DEFAULT_INDEX=patient.index, UV_LINK_MODE="copy"))
+
+    assert done.returncode == 0, done.stderr
+    assert without_times(patient.files()) == without_times(applied)
+
+
+def test_a_plan_that_breaks_something_is_refused_and_the_next_one_tried(patient):
+    before = patient.files()
+
+    command = "import importlib.util as u; assert not u.find_spec('left.new')"
+    done = patient.fix("--try", "--apply", "--", "python", "-c", command)
+
+    assert done.returncode == 3, done.stderr
+    assert "refused: added==1.0 left==2.0: the command passed before" in done.stderr
+    assert patient.files() == before
+
+
+def without_times(files):
+    """Without what holds the moment of its making: byte code, and uv's note about it."""
+    return {name: said for name, said in files.items() if not name.endswith((".pyc", "uv_cache.json"))}

@@ -1,0 +1,173 @@
+"""Plans on an index of tiny wheels, by the real uv: what moves, what is edited, and what cannot be cured together."""
+
+import json
+import os
+import sys
+
+import jsonschema
+import pytest
+from conftest import CHECKOUT, run, run_envdoctor
+from wheel_index import serving, wheel
+
+from envdoctor import doctor, fixing
+from envdoctor.model import Report
+from envdoctor.renderers import plan as renderer
+
+#: Each release, and what it requires.
+RELEASES = {
+    "core": {"1.0": [], "1.9": [], "2.0": [], "2.1": [], "3.0": []},
+    "shop": {"1.0": ["core"], "1.1": ["core"], "2.0": ["core>=2"]},
+    "site": {"1.0": ["core"], "2.0": ["core>=2", "extra-part"]},
+    "blog": {"1.0": ["core"], "1.1": ["core>=3"]},
+    "extra-part": {"0.5": []},
+    "tied": {"1.0": ["core<2"], "2.0": ["core<2"]},
+}
+
+
+def rule(name, when, *remedies, consumers=None):
+    """A rule that an error follows from."""
+    return {
+        "id": name, "title": f"{name} holds", "severity": "error", "impact": "crash", "when": {"packages": when},
+        **({"consumers": consumers} if consumers else {}),
+        "why": "They do not go together.", "symptoms": [{"raises": "ImportError", "message": f"cannot import {name}"}],
+        "remedies": [dict([one]) for one in remedies], "references": ["https://example.org/1"],
+        "proof": {"script": "import core", "bad": [], "good": []},
+    }  # fmt: skip
+
+
+SHOP = rule("shop-core2", {"core": ">=2", "shop": "<1.1"}, ("upgrade", "shop>=1.1"), ("downgrade", "core<2"))
+SITE = rule("site-core2", {"core": ">=2", "site": "<2"}, ("upgrade", "site>=2"), ("downgrade", "core<2"))
+BLOG = rule("blog-core3", {"core": ">=3", "blog": "<1.1"}, ("upgrade", "blog>=1.1"), ("downgrade", "core<3"))
+OLD = rule("site2-shop1", {"site": ">=2", "shop": "<2"}, ("upgrade", "shop>=2"))
+TIED = rule("tied-core1", {"core": "<2", "tied": ">=1"}, ("upgrade", "core>=2"))
+
+
+@pytest.fixture
+def index(tmp_path, monkeypatch):
+    """The index, with uv asking nobody else."""
+    files = {}
+    for name, releases in RELEASES.items():
+        for version, requires in releases.items():
+            stem = f"{name.replace('-', '_')}-{version}"
+            sources = {
+                f"{name.replace('-', '_')}.py": f"version = {version!r}\n",
+                f"{stem}.dist-info/WHEEL": "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n",
+                f"{stem}.dist-info/RECORD": "",
+            }
+            files[f"{stem}-py3-none-any.whl"] = wheel(sources, name, version, requires)
+    with serving(monkeypatch, tmp_path / "cache", files) as server:
+        monkeypatch.setenv("UV_CACHE_DIR", str(tmp_path / "uv"))
+        monkeypatch.setenv("UV_HTTP_RETRIES", "0")
+        monkeypatch.setenv("UV_DEFAULT_INDEX", f"http://127.0.0.1:{server.server_port}/simple/")
+        yield server
+
+
+@pytest.fixture
+def planned(index, tmp_path):
+    """The plan for pins and rules: ``planned([rules], core="2.0")``; the file of the pins is edited."""
+
+    def make(rules, *, project=None, **pins):
+        folder = tmp_path / "rules" / "area"
+        folder.mkdir(parents=True, exist_ok=True)
+        for one in rules:
+            (folder / f"{one['id']}.yaml").write_text(json.dumps(one))
+        lines = [f"{name.replace('_', '-')}=={version}  # mine\n" for name, version in pins.items()]
+        (tmp_path / "requirements.txt").write_text("".join(lines))
+        file = str(tmp_path / "requirements.txt")
+        snapshot = doctor.examine("requirements", file, python_version="3.11", platform="linux", rules=[str(folder)])
+        return fixing.plan(snapshot, [str(folder)], project=project)[0]
+
+    return make
+
+
+def steps(plan):
+    return {one.package: one.after for one in plan.moves}
+
+
+def test_one_step_that_ends_several_findings_is_taken(planned):
+    plan = planned([SHOP, SITE], core="2.0", shop="1.0", site="1.0")
+
+    assert steps(plan) == {"core": "1.9"}
+    assert sorted(plan.moves[0].why) == ["shop-core2", "site-core2"]
+    assert (plan.moves[0].step, plan.moves[0].down, plan.left, plan.conflicts) == ("major", True, [], [])
+
+
+def test_what_nobody_asked_for_moves_before_what_somebody_did(planned):
+    """Nothing but shop requires core, so the larger step is the cheaper one."""
+    assert steps(planned([SHOP], core="2.0", shop="1.0")) == {"core": "1.9"}
+
+
+def test_a_way_that_raises_another_finding_is_not_taken(planned):
+    """To upgrade site alone would raise the second rule, and to lower core would break what tied requires not to be."""
+    low = rule("core1", {"core": "<2"}, ("upgrade", "core>=2"))
+
+    plan = planned([SITE, OLD, low], core="2.0", shop="1.0", site="1.0")
+
+    assert steps(plan) == {"site": "2.0", "shop": "2.0", "extra-part": "0.5"}
+    assert plan.left == []
+    assert next(one.why for one in plan.moves if one.package == "extra-part") == ["site 2.0 requires extra-part"]
+
+
+def test_requirements_of_what_stays_hold(planned):
+    """The newest core needs no rule's leave, but blog below 1.1 does not run on it."""
+    old = rule("core20", {"core": "==2.0"}, ("upgrade", "core>2.0"))
+
+    assert steps(planned([old, BLOG], core="2.0", blog="1.0")) == {"core": "2.1"}
+
+
+def test_what_cannot_be_cured_together_is_said_and_the_rest_is_cured(planned):
+    plan = planned([TIED, SHOP], core="1.9", tied="1.0", shop="1.0")
+
+    assert [one.rule for one in plan.left] == ["tied-core1"]
+    assert plan.conflicts == [["tied-core1 core tied"]]
+
+
+def test_of_two_that_were_asked_for_the_smaller_step_is_taken(planned, tmp_path):
+    (tmp_path / "pyproject.toml").write_text('[project]\nname = "mine"\ndependencies = ["shop<1.1"]\n')
+
+    plan = planned([SHOP], core="2.0", shop="1.0", project=str(tmp_path))
+
+    assert steps(plan) == {"shop": "1.1"}  # core is pinned by requirements.txt
+
+
+def test_the_file_keeps_its_comments_and_order(planned, tmp_path):
+    plan = planned([SHOP, SITE], site="1.0", core="2.0", shop="1.0")
+
+    (edit,) = plan.edits
+    assert edit.path == str(tmp_path / "requirements.txt")
+    assert edit.after == edit.before.replace("core==2.0", "core==1.9")
+
+
+def test_the_command_literally_ends_the_findings(index, tmp_path, monkeypatch):
+    """In a real environment: the line is run, and the second plan has nothing to do."""
+    rules = tmp_path / "rules" / "area"
+    rules.mkdir(parents=True)
+    for one in (SITE, OLD, rule("core1", {"core": "<2"}, ("upgrade", "core>=2"))):
+        (rules / f"{one['id']}.yaml").write_text(json.dumps(one))
+    venv = tmp_path / "venv"
+    assert run("uv", "venv", "--quiet", "--python", sys.executable, venv).returncode == 0
+    done = run("uv", "pip", "install", "--quiet", "--python", venv, "core==2.0", "shop==1.0", "site==1.0")
+    assert done.returncode == 0, done.stderr
+    words = ("fix", "--python", venv, "--rules", rules, "-f", "json")
+    monkeypatch.setenv("PIP_INDEX_URL", f"http://127.0.0.1:{index.server_port}/simple/")
+
+    first = run_envdoctor(*words, cwd=tmp_path)
+    plan = json.loads(first.stdout)["plan"]
+    assert (first.returncode, plan["left"]) == (1, [])
+    assert run("sh", "-c", plan["command"]).returncode == 0
+
+    again = run_envdoctor(*words, cwd=tmp_path)
+    assert (again.returncode, json.loads(again.stdout)["plan"]["moves"]) == (0, [])
+    text = run_envdoctor("fix", "--python", venv, "--rules", rules, cwd=tmp_path)
+    assert "there is nothing to fix" in text.stdout
+
+
+def test_the_document_is_as_its_schema_says(planned, tmp_path):
+    plan = planned([SHOP, TIED], core="2.0", shop="1.0", tied="1.0")
+    snapshot = doctor.examine("requirements", str(tmp_path / "requirements.txt"), python_version="3.11")
+
+    document = json.loads(renderer.document(plan, Report(snapshot=snapshot, findings=plan.left)))
+
+    with open(os.path.join(CHECKOUT, "docs", "plan.schema.json"), encoding="utf-8") as schema:
+        jsonschema.validate(document, json.load(schema))
+    assert [one["step"] for one in document["plan"]["moves"]]
