@@ -142,15 +142,21 @@ class Search:
     def _alternative(self, way: Way, name: str) -> Alternative | None:
         if way.python:
             return None
+        if way.remedy is not None and way.remedy.safety == "manual":
+            return self._besides(way.remedy, name)
         wants = {name: frozenset(self._within(name, admitted)) for name, admitted in way.wants.items()}
         if not all(wants.values()):
             return None
         wants.update((name, frozenset([ABSENT])) for name in way.removes if name in self.installed)
         if wants:
             return Alternative(wants=wants)
-        if way.remedy is None or not self._helps(way.remedy, name):
+        return self._besides(way.remedy, name) if way.remedy else None
+
+    def _besides(self, remedy: Remedy, name: str) -> Alternative | None:
+        """A remedy for a person to carry out."""
+        if not self._helps(remedy, name):
             return None
-        return Alternative(wants={}, cost=planner.one(planner.BESIDE), remedy=way.remedy)
+        return Alternative(wants={}, cost=planner.one(planner.BESIDE), remedy=remedy)
 
     def _helps(self, remedy: Remedy, name: str) -> bool:
         """Whether a finding would be gone once something is installed again; of other remedies the rule says so."""
