@@ -1,4 +1,4 @@
-"""Facts about a Python interpreter, told by that interpreter itself.
+"""Facts about a Python interpreter, collected by that interpreter itself.
 
 One file with two lives. ``envdoctor.targets.interpreter`` sends its source to another interpreter, which may be any
 Python from 3.6 on; and the plain path imports it into envdoctor's own process, where every import costs. Hence: the
@@ -26,7 +26,7 @@ COLLECTOR = 1
 
 
 class NotKnownError(ValueError):
-    """A fact that cannot be told here; the text is the reason."""
+    """A fact that cannot be known here; the text is the reason."""
 
 
 # --- the interpreter ------------------------------------------------------------------------------------------------
@@ -94,7 +94,7 @@ def _implementation() -> str:
 
 
 def default_start_method(version: "Sequence[int] | None" = None, system: "str | None" = None) -> str:
-    """How ``multiprocessing`` starts a process unless told otherwise, by ``(major, minor)`` and platform.
+    """How ``multiprocessing`` starts a process by default, by ``(major, minor)`` and platform.
 
     Source: the "Contexts and start methods" part of the documentation of ``multiprocessing``, versions 3.6 to 3.14.
     """
@@ -161,7 +161,7 @@ def user_site() -> "str | None":
 
 
 def kind_of_entry(entry: str, stdlib: str) -> str:
-    """What stands in an entry of ``sys.path``: ``standard-library``, ``site-packages`` or ``local``."""
+    """What an entry of ``sys.path`` contains: ``standard-library``, ``site-packages`` or ``local``."""
     parts = entry.replace("\\", "/").split("/")
     if "site-packages" in parts or "dist-packages" in parts:
         return "site-packages"
@@ -276,7 +276,7 @@ class _StandardOnly:
 
 
 def _import_standard(name: str) -> "Any":
-    """Import a module of the standard library, whatever stands before it on ``sys.path``."""
+    """Import a module of the standard library, whatever comes before it on ``sys.path``."""
     with _StandardOnly():
         return __import__(name)
 
@@ -457,7 +457,7 @@ def _of_conda(base: str, host: "Host") -> "list[str]":
 
 
 def _default_places(host: "Host") -> "list[str]":
-    """What the loaders of Debian, of others, and of musl are built with; musl may be told in a file of its own."""
+    """The directories that the loaders of Debian, of others, and of musl search; a file may name those of musl."""
     places = [top + name for name in _names(host("/usr/lib")) if "-linux-" in name for top in ("/lib/", "/usr/lib/")]
     places += ["/lib64", "/usr/lib64", "/lib", "/usr/lib"]
     for loader in _names(host("/lib")):
@@ -615,7 +615,7 @@ def gpu_models(host: "Host" = str) -> "str | None":
 
 # --- the tables, and all of it at once ------------------------------------------------------------------------------
 
-#: Facts that are always told: name and probe.
+#: Facts that are always collected: name and probe.
 FACTS: "tuple[tuple[str, Callable[[], Any]], ...]" = (
     ("python", python_facts),
     ("platform", platform_facts),
@@ -625,7 +625,7 @@ FACTS: "tuple[tuple[str, Callable[[], Any]], ...]" = (
     ("user_site", user_site),
     ("start_method", start_method_facts),
 )
-#: Facts that are told by name when asked for: what is asked for, where the answers stand, and the probe.
+#: Facts that are collected by name when asked for: what is asked for, the key of the answers, and the probe.
 ASKED: "tuple[tuple[str, str, Callable[[str], Any]], ...]" = (
     ("env", "env", env_fact),
     ("module", "modules", module_fact),
@@ -651,7 +651,7 @@ SYSTEM_FACTS: "tuple[tuple[str, Callable[[], Any]], ...]" = (
 def collect(wanted: "Mapping[str, Sequence[str]]") -> "Facts":
     """All facts as one dict of plain values: the rows of :data:`FACTS`, and the wanted ones of :data:`ASKED`.
 
-    ``wanted`` has the lists ``env``, ``module``, ``system`` and ``library``. What a probe could not tell is not in
+    ``wanted`` has the lists ``env``, ``module``, ``system`` and ``library``. What a probe could not read is not in
     the answer; it is listed under ``unknown`` with ``fact`` and ``reason``.
     """
     facts: "Facts" = {"collector": COLLECTOR}

@@ -77,7 +77,7 @@ def check(
     """Diagnose a snapshot, and its siblings, and prescribe for each group of findings.
 
     :func:`prescribed` prescribes for each finding. Findings that ``ignore`` names are set apart, up to the day that it
-    states. With ``link``, which is told what is being done, what installed distributions miss of each other and of
+    states. With ``link``, which is called to report progress, what installed distributions miss of each other and of
     Python is found too; :class:`~envdoctor.errors.TargetError` is raised where the target has no installed files. With
     ``fetch``, files of what is pinned, but not installed, are read from an index's wheels.
     """
@@ -125,8 +125,8 @@ def linked(
 
         snapshot, notes = fetched(snapshot, say)
         part = part.replace(unknown=[*part.unknown, *notes])
-    told: Report = add_to(part.replace(snapshot=snapshot), say, words).replace(snapshot=part.snapshot)
-    return told
+    report: Report = add_to(part.replace(snapshot=snapshot), say, words).replace(snapshot=part.snapshot)
+    return report
 
 
 def _placed(part: Report) -> Report:
@@ -201,7 +201,7 @@ def commanded(remedies: Sequence[Remedy], snapshot: Snapshot) -> list[Remedy]:
 
 
 def prescribed(report: Report) -> Report:
-    """The report with a command of its own for every remedy of each finding, which takes a while where it has many."""
+    """The report with one command for every remedy of each finding, which takes a while where it has many."""
     if report.parts:
         return _together([prescribed(part) for part in report.parts])
     each: Report = report.replace(

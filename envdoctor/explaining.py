@@ -31,8 +31,8 @@ def explain(
     """The rules whose symptoms a traceback or log shows, ranked, held against the environment where there is one.
 
     Behind them comes what follows from the text itself, which nobody has proven. Without ``ruled``, no rule is asked.
-    Where releases could tell when what is missing went and no rule is confirmed, ``online`` is called: the index is
-    asked if that gives somebody to tell what is being done.
+    Where releases could show when what is missing was removed and no rule is confirmed, ``online`` is called: the index
+    is asked if that returns a function that reports progress.
     """
     from envdoctor.engine import explanation as engine_of_text
     from envdoctor.engine.ranking import together
@@ -46,7 +46,7 @@ def explain(
         snapshot = answered(snapshot, recognised.asked)
     report = engine_of_text.explain(recognised, snapshot)
     known = any(finding.confirmed for finding in report.findings)
-    place = engine_of_text.told(said) if snapshot is None else snapshot
+    place = engine_of_text.stated_environment(said) if snapshot is None else snapshot
     derived, names = derive(said, place, (lambda: None) if known else online, bases)
     holding = doctor.diagnosed(snapshot, indexes).findings if snapshot is not None and ruled else []
     report = doctor.commandable(report.replace(findings=together(report.findings, derived, holding, said, names)))
@@ -75,7 +75,7 @@ def derive(
 
 
 def _seen(said: ErrorText, snapshot: Snapshot, words: Mapping[str, Any]) -> tuple[list[Clue], Names, dict[str, Any]]:
-    """What a text says, whose its names are, and what the environment's files and the shipped history tell of them."""
+    """The clues of a text, the owners of its names, and what files and the shipped history say of them."""
     from envdoctor.engine import derived, families
     from envdoctor.engine.names import Names
     from envdoctor.linker.history import holders, imports, lives
@@ -92,12 +92,12 @@ def _seen(said: ErrorText, snapshot: Snapshot, words: Mapping[str, Any]) -> tupl
 
 
 def measured(said: ErrorText, snapshot: Snapshot | None, tell: Callable[[str], None]) -> tuple[Clue, Ask, Edges] | None:
-    """The first thing that a text says to be missing of which the releases on the index tell the edges."""
+    """The first thing that a text says is missing and of which the releases on the index show the edges."""
     from envdoctor.engine import derived
-    from envdoctor.engine.explanation import recognised, told
+    from envdoctor.engine.explanation import recognised, stated_environment
     from envdoctor.linker.edges import edges
 
-    place = told(said) if snapshot is None else answered(snapshot, recognised(said, ()).asked)
+    place = stated_environment(said) if snapshot is None else answered(snapshot, recognised(said, ()).asked)
     clues, names, seen = _seen(said, place, load.words(load.further()))
     for what, ask in derived.asks(clues, names, place, seen).items():
         found = edges(ask, tell)

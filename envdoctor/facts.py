@@ -1,7 +1,7 @@
 """What is known of a target: a table by kind of fact and key, which never changes and reads nothing. On the plain path.
 
 Each kind is one row that says all of it: how it is read, compiled, decided, said and recorded. The standard
-``dataclasses`` and ``typing`` cost a third of a start of Python, so :class:`Record` stands in for a frozen,
+``dataclasses`` and ``typing`` cost a third of a start of Python, so :class:`Record` replaces a frozen,
 keyword-only dataclass; type checkers see one.
 """
 
@@ -30,14 +30,14 @@ if TYPE_CHECKING:
     Scalar = Union[str, bool, int, None]
 
     class Probes(Protocol):
-        """Reads what is asked of a target; what is not in the answers it cannot tell."""
+        """Reads what is asked of a target; what is not in the answers is not known."""
 
         def answers(self, questions: Questions) -> Answers: ...  # noqa: D102 - as the class says
 else:
     Key_contra = Value_co = Found_co = None
 
     class Generic:
-        """Stand in for the type checker's base at run time."""
+        """Replace the type checker's base at run time."""
 
         __slots__ = ()
 
@@ -45,7 +45,7 @@ else:
             return cls
 
     def dataclass_transform(**_options: bool) -> Callable[[type], type]:
-        """Stand in for the type checker's decorator at run time."""
+        """Replace the type checker's decorator at run time."""
         return lambda cls: cls
 
 
@@ -145,7 +145,7 @@ class Kind(Row, Generic[Key_contra, Value_co]):
     """A kind of fact, with the types of its keys and of its values.
 
     ``name`` is what findings call it, and ``section`` the part of a saved snapshot, and of a collector's answer, that
-    records it by key: ``value`` is the type of what stands there (see ``targets.snapshot_file``), ``about`` says what
+    records it by key: ``value`` is the type of the values there (see ``targets.snapshot_file``), ``about`` says what
     that is. What is ``dear`` is only read once cheaper facts leave open whether it matters. ``said`` is how evidence is
     put into words; what is ``public`` holds a secret in an address at most. ``probe`` reads it on this machine
     (``(key) -> value``), where a target knows no better way, and ``after`` is its value after an action
@@ -200,7 +200,7 @@ class Kind(Row, Generic[Key_contra, Value_co]):
         return self.name
 
 
-#: What rules are filed under that no distribution stands for, and that ask for a project's files, or for a process.
+#: The keys of rules that are filed under no distribution, and ask for a project's files, or for a process.
 OF_PROJECT, OF_PROCESS = "?project", "?process"
 _READ, _DECIDE = "rulebase.project_conditions:", "engine.project_operators:"
 
@@ -330,7 +330,7 @@ def unrecorded(questions: Questions) -> dict[Kind[Any, Any], dict[Any, Any]]:
     return {kind: dict.fromkeys(keys, Unknown(reason=NOT_RECORDED)) for kind, keys in questions.items()}
 
 
-#: What a target does not answer, it cannot tell.
+#: What a target does not answer is unknown, for this reason.
 UNTOLD = Unknown(reason="this target cannot tell")
 
 

@@ -100,7 +100,7 @@ class Code(TypedDict):
 
 
 class Writer(TypedDict, total=False):
-    """The environment that wrote an artefact, as far as that tells."""
+    """The environment that wrote an artefact, as far as that shows it."""
 
     python: str
     os: str
@@ -108,7 +108,7 @@ class Writer(TypedDict, total=False):
 
 
 class Artifact(TypedDict, total=False):
-    """A file that a program loads: ``file`` and ``kind``, and what it tells of itself."""
+    """A file that a program loads: ``file`` and ``kind``, and its own metadata."""
 
     file: str
     kind: str

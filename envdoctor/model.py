@@ -40,7 +40,7 @@ class Distribution(Record):
     """One distribution that the target's interpreter would import from.
 
     ``name`` is normalised (PEP 503); ``version`` is the text of its metadata, or ``None`` where it is not known;
-    ``path`` is the metadata directory or file that says so and ``location`` the ``sys.path`` entry it stands in
+    ``path`` is the metadata directory or file that says so and ``location`` the ``sys.path`` entry it is in
     (both ``None`` for what is not installed). ``candidates`` are the versions of which a lock file installs one,
     while ``version`` is ``None``.
     """
@@ -74,7 +74,7 @@ class Snapshot(Record):
     missing key is unknown.
 
     ``packages`` maps a normalised name to the distribution that would be imported; ``complete`` says whether a name
-    that is not in it is known to be absent. ``duplicates`` are further distributions of a name that stand behind the
+    that is not in it is known to be absent. ``duplicates`` are further distributions of a name that come behind the
     first. ``source`` names where the packages were read. ``siblings`` are the further environments of a target that
     has several, each to be judged by itself.
 

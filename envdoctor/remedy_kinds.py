@@ -20,14 +20,14 @@ class RemedyKind(Row):
     is done by hand. Several that are ``joinable`` may become one command.
 
     An action that ``moves`` changes which releases are there, and ``removes`` its packages before it installs its
-    requirements; one that ``renews`` its packages installs the same again. ``changes`` is what becomes of facts, by the
+    requirements; one that ``renews`` its packages installs the same again. ``changes`` says how facts change, by the
     name of their kind (``(effect, key, value) -> value``). One with an ``instead`` has ``with`` beside it: the
     requirements to install.
     """
 
     reads: str
     takes: str
-    said: str = "told"
+    said: str = "by_hand"
     verb: str = ""
     safety: str = "safe"
     words: str = ""

@@ -8,7 +8,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-#: The words that stand for the interpreter, its environment and the project, left out with the option before them
+#: The words that are replaced by the interpreter, its environment and the project, left out with the option before them
 #: where that is the active or the current one.
 PYTHON, PREFIX, DIRECTORY = "{python}", "{prefix}", "{directory}"
 

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 #: How much of a text is read, counted from its end.
 LIMIT = 16 << 20
-#: How much is read to come to that end; what goes on is taken to have none.
+#: How many bytes are read to reach that end; what goes on is taken to have none.
 MOST = 1 << 30
 
 
@@ -113,7 +113,7 @@ def _opened(path: str, flags: int) -> int:
 
 
 def _prompted() -> bool:
-    """Whether there is a standard input; a person at it is told what to do."""
+    """Whether there is a standard input; a person at it is shown what to do."""
     if sys.stdin is None:
         return False
     if sys.stdin.isatty():
@@ -123,7 +123,7 @@ def _prompted() -> bool:
 
 
 def _end_of(stream: IO[bytes]) -> bytes:
-    """All of a stream, or the last :data:`LIMIT` bytes of it: what went wrong stands at the end of a log."""
+    """All of a stream, or the last :data:`LIMIT` bytes of it: a log has at its end what went wrong."""
     kept = b""
     cut = False
     seen = 0
@@ -134,7 +134,7 @@ def _end_of(stream: IO[bytes]) -> bytes:
             raise ValueError(f"it goes on for more than {MOST >> 30} GiB")
         cut = cut or len(kept) + len(chunk) > LIMIT
         kept = (kept + chunk)[-LIMIT:]
-        if len(chunk) < LIMIT:  # the end; a terminal would have to be told again that this is it
+        if len(chunk) < LIMIT:  # the end; at a terminal it would have to be typed again
             break
     if cut:
         say(f"envdoctor: the text is long; its last {LIMIT >> 20} MiB are read")

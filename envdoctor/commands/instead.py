@@ -28,7 +28,7 @@ _ID = re.compile(r"[a-z0-9]+(?:-[a-z0-9.]+)+")
 
 
 def word(given: str) -> str | None:
-    """The command line for a file, directory, process or rule that stands where a command or nothing is expected."""
+    """The command line for a file, directory, process or rule that is given where a command or nothing is expected."""
     return _word(given, shlex.quote(given)) if given.isprintable() else None
 
 

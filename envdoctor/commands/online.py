@@ -25,7 +25,7 @@ def add_online(parser: argparse.ArgumentParser) -> None:
 
 
 def permitted(*, option: bool | None) -> Callable[[str], None] | None:
-    """Who is told what is read, where the index may be asked; ``None`` where it may not.
+    """A function that reports what is read, where the index may be asked; ``None`` where it may not.
 
     A person at a terminal is asked once, and an option that is given there is the answer from then on. Without a
     terminal only the option counts, and nothing is remembered.

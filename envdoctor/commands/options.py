@@ -140,7 +140,7 @@ def add_target(parser: argparse.ArgumentParser) -> None:
 
 
 def add_project(parser: argparse.ArgumentParser) -> None:
-    """Add the options that name what stands beside the target."""
+    """Add the options that name the project and the artefacts beside the target."""
     group = parser.add_argument_group("beside the target", "read only where a rule asks; nothing is executed or loaded")
     group.add_argument(
         "--project", metavar="DIR",
@@ -211,7 +211,7 @@ def _described(options: argparse.Namespace, kind: str | None) -> dict[str, Any]:
 
 
 def _beside(options: argparse.Namespace, kind: str | None) -> dict[str, Any]:
-    """What stands beside the target: the named project, or the current directory for a target on this machine."""
+    """The ``project`` and ``artifacts`` that are named, and the current directory for a target on this machine."""
     given = options.project
     if given is not None and not _is_directory(given):
         raise UsageError(f"--project {given} is not a directory: give the one that holds the project")

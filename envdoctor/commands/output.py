@@ -48,7 +48,7 @@ def show(report: Report, form: str = "text", output: str | None = None, *, every
 
 
 def rendered(report: Report, form: str, *, plain: bool, everything: bool = False) -> str:
-    """A report as text; ``plain`` for a file, which has neither colour nor a size of its own."""
+    """A report as text; ``plain`` for a file, which has neither colour nor a size."""
     import os
 
     from envdoctor import doctor, renderers

@@ -17,7 +17,7 @@ _PATIENCE = 1.0
 
 @contextmanager
 def talk() -> Iterator[Callable[[str], None]]:
-    """What is told what is being done; nothing of it is left behind."""
+    """A function that shows what is being done; it removes that at the end."""
     start = time.monotonic()
     shown: list[Status] = []
 

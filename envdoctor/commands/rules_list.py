@@ -75,7 +75,7 @@ def list_rules(options: argparse.Namespace) -> int:
     if options.format == "json":
         write(_json([{key: rule[key] for key in _KEYS if key in rule} for rule in rules]), None)
         return 0
-    write(table(_HEADS, [(rule["id"], *_standing(rule), _title(rule)) for rule in rules]), None)
+    write(table(_HEADS, [(rule["id"], *_status_row(rule), _title(rule)) for rule in rules]), None)
     _say_left_out(load.further(options.rules))
     return 0
 
@@ -108,8 +108,8 @@ _KEYS = ("id", "severity", "impact", "title", "packages", "status", "proof", "da
 _HEADS = ("rule", "severity", "status", "proof", "of", "")
 
 
-def _standing(rule: Mapping[str, Any]) -> tuple[str, str, str, str]:
-    """What a rule's findings may claim: severity, status, proof and its date."""
+def _status_row(rule: Mapping[str, Any]) -> tuple[str, str, str, str]:
+    """Severity, status, proof and its date of a rule's findings."""
     if rule["status"] == RETIRED:
         return "", RETIRED, "", ""
     return rule["severity"], rule["status"], rule["proof"], rule.get("date", "")

@@ -18,13 +18,13 @@ if TYPE_CHECKING:
 _FEWEST_GAPS = 2
 #: Of so few installed distributions each may be meant.
 _FEW = 8
-#: Kinds of which an import statement, or a chain of attributes of a module, says all.
+#: Kinds that an import statement, or a chain of attributes of a module, states completely.
 NAMED = frozenset({"module", "name", "part"})
-#: Kinds of what a release of the provider has that fails, and earlier ones have not.
+#: Kinds of what the failing release of the provider has, and earlier ones have not.
 NEW = frozenset({"words", "super", "made"})
 #: Families whose message names a module and what it lacks.
 _OF_MODULE = frozenset({"missing-name", "shadowed", "circular", "announced"})
-#: What a call was told: more arguments than the function takes, or an argument short.
+#: How many arguments a call gives a function that takes fewer.
 _GIVEN = re.compile(r"but (\d+) (?:positional arguments? )?(?:was|were) given")
 
 
@@ -33,9 +33,9 @@ class Ask(Record):
 
     ``kind`` is ``module``, ``name`` (to import), ``part`` (of a module that is there), ``attribute`` (of the class
     ``owner``), ``keyword`` (``argument`` of the function ``name``), ``required`` (an ``argument`` that ``name`` wants),
-    ``count`` (``given`` arguments are too many), ``word`` (a ``name`` that stands somewhere in the provider),
+    ``count`` (``given`` arguments are too many), ``word`` (a ``name`` that some file of the provider contains),
     ``lacking`` (the ``module`` of the consumer lacks the ``name``), or one of :data:`NEW`: ``words`` that the provider
-    says, an attribute ``name`` that it takes of ``super()``, or the ``module`` that it takes objects of. An empty
+    says, an attribute ``name`` that it reads from ``super()``, or the ``module`` that its objects come from. An empty
     ``provider`` is the standard library, and ``None`` not known: one of ``others``, or of what the consumer requires; a
     consumer that is not known is one of ``others`` too.
     ``inside`` is the module, and ``code`` the statement, that asked; ``versions`` are those installed; ``brings`` is a
@@ -159,7 +159,7 @@ def _versions(case: Case, others: Sequence[str]) -> dict[str, str]:
 
 
 def _hook(case: Case) -> Ask | None:
-    """What an import hook of the consumer's own lacks, which should have made the module."""
+    """What the consumer's own import hook lacks, which should have made the module."""
     module = case.said.get("module", "")
     wanted = next((word for end, word in case.names.loaders.items() if module.endswith(f".{end}")), None)
     return Ask(kind="lacking", module=module.rpartition(".")[0], name=wanted) if wanted else None
@@ -206,7 +206,7 @@ def _asked(case: Case) -> Ask | None:
 
 
 def _by_name(case: Case, name: str) -> Ask | None:
-    """An attribute, a name of a module, or a name of which a sentence tells what became of it."""
+    """An attribute, a name of a module, or a name that a sentence announces to be changed."""
     family = case.clue.family
     if family == "missing-attribute":
         module, _, owner = case.said["owner"].rpartition(".")
@@ -218,7 +218,7 @@ def _by_name(case: Case, name: str) -> Ask | None:
 
 
 def _of_module(case: Case, name: str) -> Ask:
-    """A name that is imported, or taken of a module that is there."""
+    """A name that is imported, or read from a module that is there."""
     part = "part" if "has no attribute" in case.clue.said else "name"
     return Ask(kind=part if case.who.provider or case.who.python else "word", name=name)
 
@@ -231,7 +231,7 @@ def _constant(message: str) -> str:
 
 
 def _called(case: Case, function: str) -> Ask | None:
-    """What a call does not fit in: an argument that is not known, one that is missing, or their number."""
+    """Where a call and a function differ: an argument that is not known, one that is missing, or their number."""
     said, text = case.said, case.clue.said
     if "keyword argument" in text and "missing" not in text:
         return Ask(kind="keyword", name=function, argument=said.get("name") or said.get("named", ""))

@@ -78,7 +78,7 @@ def matched_by(
 
 
 def _besides(snapshot: Snapshot) -> list[str]:
-    """What rules are filed under that no distribution stands for: a project that was named, and a process."""
+    """The keys of rules that are filed under no distribution: a project that was named, and a process."""
     names = [OF_PROJECT] if snapshot.facts.ask(PROJECT, "named") is True else []
     return [*names, OF_PROCESS] if snapshot.target.get("kind") == "process" else names
 

@@ -1,4 +1,4 @@
-"""What an action makes of a snapshot, before anybody carries it out. Pure.
+"""The snapshot after an action, computed without carrying it out. Pure.
 
 What the action settles is known; what it leaves open, such as what a release requires that nobody has read, is unknown
 afterwards. What it does not touch stays as it was, and may still be asked.
@@ -54,7 +54,7 @@ def _with_python(snapshot: Snapshot, version: str | None) -> Snapshot:
 
 
 def _stated(snapshot: Snapshot, effect: Effect, releases: Releases) -> dict[Any, Any]:
-    """What the new releases say of themselves, of those that the snapshot does not know."""
+    """The metadata of the new releases that the snapshot does not know."""
     new = [(one.name, one.version) for one in effect.packages.values() if effect.is_new(one.name)]
     unread = [one for one in new if isinstance(snapshot.facts.ask(kinds.METADATA, one), Unknown)]
     return {one: releases.get(one) or _unknown(f"what {one[0]} says of itself", effect.action) for one in unread}
@@ -81,7 +81,7 @@ def _packages(snapshot: Snapshot, action: Action) -> dict[str, Distribution]:
 
 
 def _kept(snapshot: Snapshot, action: Action) -> dict[str, Distribution]:
-    """The distributions that an action does not remove; what one that is removed has hidden comes to light."""
+    """The distributions that an action does not remove; one that a removed copy has hidden is found then."""
     packages = dict(snapshot.packages)
     for name in map(normalise, action.packages if KINDS[action.verb].removes else ()):
         packages.pop(name, None)
@@ -90,7 +90,7 @@ def _kept(snapshot: Snapshot, action: Action) -> dict[str, Distribution]:
 
 
 class Effect(Record):
-    """What an action makes of facts, which were asked before or will be asked of what it was before."""
+    """The facts after an action, from those that were or will be asked of the snapshot before it."""
 
     action: Action
     before: Mapping[str, Distribution]

@@ -30,7 +30,7 @@ LONGEST_VALUE = 4_000
 
 
 class Trace:
-    """What an evaluation rested on: the evidence of what is true, and ``(fact, reason)`` of what is unknown.
+    """What an evaluation is based on: the evidence of what is true, and ``(fact, reason)`` of what is unknown.
 
     ``names`` is what the texts of a rule may name, ``entries`` the configuration entries that held, by glob and key,
     and ``cases`` the further evidence and names of each of several findings that one condition makes.
@@ -54,7 +54,7 @@ class Trace:
         self.cases.append((seen, names))
 
     def add(self, other: Trace) -> None:
-        """Take over what another evaluation rested on."""
+        """Add what another evaluation is based on."""
         self.seen += other.seen
         self.cases += other.cases
         self.entries.update(other.entries)
@@ -382,7 +382,7 @@ def start_method(condition: Condition, snapshot: Snapshot, trace: Trace) -> Verd
 
 
 def _first(operator: str) -> Operator:
-    """An operator whose row is looked into when it is first asked for, or where there is a project's file to ask."""
+    """An operator that is imported when it is first used; one about a project only where there is a project."""
     kind = _ROWS[operator]
     name = kind.operators.get(operator, kind.decides)
 

@@ -26,7 +26,7 @@ MOST_NAMES = 3
 
 #: Kinds of fact whose rules name a file that is no code.
 _NOT_CODE = {"artifact", "config", "shadowed"}
-#: What stands behind a finding where no environment is given.
+#: The snapshot of a finding where no environment is given.
 NOWHERE = Snapshot(target={"kind": "text"}, python={}, packages={}, complete=False, source="the text")
 
 _TOO_SLOW = "searching this text for its symptoms takes too long, so that they were not all searched for"
@@ -44,7 +44,7 @@ class Recognised(Record):
     rules: int
 
     def asked(self, snapshot: Snapshot) -> Questions:
-        """What has to be known of an environment before these rules are held against it."""
+        """The facts of an environment that these rules ask for."""
         wanted: dict[Any, Any] = {METADATA: [(one.name, one.version) for one in snapshot.packages.values()]}
         wanted[IMPORTABLE] = _missing(self.error_text, snapshot)
         for case in self.cases:
@@ -69,7 +69,7 @@ def explain(known: Recognised, snapshot: Snapshot | None) -> Report:
     Findings that the environment confirms come first; those that the versions in the text contradict, or for which the
     environment has the cause but none of the consumers, come last.
     """
-    stated_there = told(known.error_text)
+    stated_there = stated_environment(known.error_text)
     findings: list[tuple[tuple[Any, ...], Finding]] = []
     ruled_out: list[Finding] = []
     for case in known.cases:
@@ -92,8 +92,8 @@ def explain(known: Recognised, snapshot: Snapshot | None) -> Report:
     )
 
 
-def told(error_text: Any) -> Snapshot:
-    """What the text itself says of an environment: some versions, never all of them."""
+def stated_environment(error_text: Any) -> Snapshot:
+    """The snapshot of an environment that a text describes: some versions, never all of them."""
     return Snapshot(
         target={"kind": "text"},
         python={"version": error_text.python} if error_text.python else {},
@@ -135,8 +135,8 @@ def _names(texts: Mapping[str, Any], consumer: str) -> dict[str, str]:
     return {"consumer": consumer, "works": line["works"] or "", "module": line["module"]}
 
 
-def _by_rule(ranked: Iterable[symptoms.Match]) -> dict[str, list[symptoms.Match]]:
-    grouped: dict[str, list[symptoms.Match]] = {}
+def _by_rule(ranked: Iterable[symptoms.SymptomMatch]) -> dict[str, list[symptoms.SymptomMatch]]:
+    grouped: dict[str, list[symptoms.SymptomMatch]] = {}
     for match in ranked:
         grouped.setdefault(match.rule, []).append(match)
     return grouped
@@ -149,7 +149,7 @@ class _Case:
         self,
         texts: Mapping[str, Any],
         compiled: Mapping[str, Any],
-        shown: Sequence[symptoms.Match],
+        shown: Sequence[symptoms.SymptomMatch],
         error_text: Any,
         place: Mapping[str, str],
     ) -> None:
@@ -162,7 +162,7 @@ class _Case:
         self.pointed, self.suspects = self._suspects(error_text)
 
     def _suspects(self, error_text: Any) -> tuple[bool, list[str]]:
-        """The consumers that the text points to: by a symptom of their own, a frame, or their name, and whether so.
+        """The consumers that the text points to: by their own symptom, a frame, or their name, and whether so.
 
         Otherwise those that it gives a version of, or all of them.
         """
@@ -181,7 +181,7 @@ class _Case:
         return match.score if match else 0.0
 
     def findings(self, snapshot: Snapshot | None) -> Iterator[tuple[float, Finding]]:
-        """A finding for each consumer that is affected, or one for the rule, with what it is worth."""
+        """A finding for each consumer that is affected, or one for the rule, with its score."""
         if snapshot is None:
             yield self._open()
             return
@@ -228,7 +228,7 @@ class _Case:
         return self.best.score, _with(found, self.best, confirmed=confirmed)
 
     def _open(self, snapshot: Snapshot | None = None) -> tuple[float, Finding]:
-        """Nothing but the text to go by: one finding that names everything that may be meant."""
+        """One finding, from the text alone, that names everything that may be meant."""
         evidence = [Evidence(fact="text", value="; ".join(self.best.matched), source="the text")]
         place = snapshot or NOWHERE
         suspects = [name for name in self.suspects if self._may_trip(name, place)] or self.suspects
@@ -264,7 +264,7 @@ class _Case:
 
 
 def _doubted(_kind: Kind[Any, Any], _key: Any, answer: Any) -> Any:
-    """An answer with a gap where it is that of a search in a project: no search sees everything."""
+    """The answer of a search in a project with one more gap, since no search sees everything; others as they are."""
     more = "it was not seen in the project, which does not rule it out"
     return answer.replace(gaps=[*answer.gaps, more]) if isinstance(answer, Answer) else answer
 
@@ -280,23 +280,23 @@ def place_of(error_text: Any) -> dict[str, str]:
     return {}
 
 
-def _with(found: Finding, symptom: symptoms.Match, *, confirmed: bool | None) -> Finding:
+def _with(found: Finding, symptom: symptoms.SymptomMatch, *, confirmed: bool | None) -> Finding:
     changed: Finding = found.replace(matched=symptom.matched, confirmed=confirmed)
     return changed
 
 
 def _is_where_it_failed(error_text: Any, snapshot: Snapshot, lines: Mapping[str, Any]) -> bool:
-    """Whether the packages that a traceback runs through are installed in an environment, as far as it tells.
+    """Whether the packages that a traceback runs through are installed in an environment, as far as is known.
 
-    One that does not tell what can be imported shows it by a distribution of the same name as one of them, or by a
-    consumer, of which ``lines`` tell the import name.
+    Where it is not known what can be imported, a distribution of the same name as one of them shows it, or a
+    consumer, whose import name is in ``lines``.
     """
     names = _imported(error_text)
     imported = {line["module"].partition(".")[0] for name, line in lines.items() if name in snapshot.packages}
     missing = _missing(error_text, snapshot) - imported
     answers = [snapshot.facts.ask(IMPORTABLE, name) for name in missing]
-    told = [answer for answer in answers if not isinstance(answer, Unknown)]
-    return all(told) and (len(missing) < len(names) or bool(told) or not names)
+    known = [answer for answer in answers if not isinstance(answer, Unknown)]
+    return all(known) and (len(missing) < len(names) or bool(known) or not names)
 
 
 def _imported(error_text: Any) -> set[str]:
@@ -330,11 +330,11 @@ def _named(error_text: Any, lines: Mapping[str, Any]) -> list[str]:
     """The consumers whose name, or import name, is a word of what failed, or begins a path."""
     said = "\n".join(failure.message for failure in error_text.failures)
 
-    def stands(word: str) -> bool:
+    def is_named(word: str) -> bool:
         form = "[-_.]".join(map(re.escape, re.split(r"[-_.]", word)))
         return re.search(rf"(?i)(?<![\w./\\-]){form}(?![\w-])", said) is not None
 
-    return [name for name, line in lines.items() if stands(name) or stands(line["module"])]
+    return [name for name, line in lines.items() if is_named(name) or is_named(line["module"])]
 
 
 def _either(names: Sequence[str]) -> str:
@@ -367,7 +367,7 @@ def _contradicts(compiled: Mapping[str, Any], snapshot: Snapshot) -> bool:
 
 
 def _understood(error_text: Any) -> dict[str, Any]:
-    """What was made of the text: the last exception, its innermost third-party frame, versions."""
+    """What was read from the text: the last exception, its innermost third-party frame, versions."""
     failures = [failure for failure in error_text.failures if failure.exception or failure.exit_signal]
     understood: dict[str, Any] = {"versions": dict(error_text.versions), "python": error_text.python}
     if failures:

@@ -1,8 +1,8 @@
-"""What error texts say of themselves: families of messages, each with what is missing and of which kind. Pure.
+"""Families of error messages: what each says is missing, and of which kind. Pure.
 
-A family is a row of :data:`FAMILIES` or, for what stands in a line of any log, of :data:`LINES`. The groups of its
+A family is a row of :data:`FAMILIES` or, for lines of any log, of :data:`LINES`. The groups of its
 expression name what the message says: ``module`` and ``name`` (or ``owner``, a class, or ``function``) of what is
-asked for, ``path`` where it was looked for, ``distribution``, ``consumer``, ``requirement``, ``version``, ``library``
+asked for, ``path`` where it was searched for, ``distribution``, ``consumer``, ``requirement``, ``version``, ``library``
 (a file of the system's), ``symbol``, ``object`` (what cannot be pickled), ``python``, ``wheel``, ``importer`` (the module
 that was being imported), ``plugin`` and ``maker`` (who implements a hook, whose ``name`` begins with its owner's).
 """
@@ -137,7 +137,7 @@ _LEAD = (
     rf"(?:(?:import|load)(?:ing)?(?: the)?(?: \w+)? '?(?P<importer>{_DOTTED})'?[^\n]{{0,60}}?)?"
     r"(?:\w+Error(?:: |\([\"'])|\bexception: )"
 )
-#: Families that a line may show which no exception stands before, and the words of which such a line has one.
+#: Families of lines without an exception before them, and the words of which such a line has one.
 _ANYWHERE = frozenset({"hook", "display", "abi", "libc", "unmet", "start-method", "device", "resources", "shadowed"})
 _TELLING = re.compile(
     r"requires |requirement|depends on|different Python|wheel|No matching|setup command|fatal error|no member|undeclared"
@@ -185,7 +185,7 @@ class Clue(Record):
 
 
 def clues(error_text: Any, voices: Mapping[str, str] | None = None) -> list[Clue]:
-    """What the messages of a text say, the most telling first; ``voices`` are expressions for words of tools."""
+    """The clues of a text's messages, those with most weight first; ``voices`` are expressions for words of tools."""
     built = building(error_text.text)
     failures = list(error_text.failures)
     found = [
@@ -260,13 +260,13 @@ _TELLS = {
 
 
 def _weight(family: str, failure: Any) -> float:
-    """A wrapper that only says what another exception said before it tells less than that one."""
+    """The weight of a clue: a wrapper that only repeats another exception's message weighs less than that one."""
     base = _TELLS.get(family, 1.0)
     return base - 0.3 if failure.exception is None and not failure.frames else base
 
 
 def _of_lines(text: str, built: str | None) -> Iterator[Clue]:
-    """What single lines say that are no failure of their own, the last of each family first."""
+    """The clues of single lines that are not part of a failure, the last of each family first."""
     rows = _rows_of_lines()
     lines = [line for line in (line[:MOST_LINE] for line in text.split("\n")) if _TELLING.search(line)]
     seen: Counter[str] = Counter()
@@ -307,9 +307,9 @@ def _groups(match: re.Match[str]) -> dict[str, str]:
 
 
 def _in_line(family: str, raises: str, expression: str) -> bool:
-    """Whether a family may be in a line that is no failure of its own."""
-    told = family in _ANYWHERE or any(family == row[0] for row in LINES)
-    return not raises and (told or (family == "announced" and "removed" in expression))
+    """Whether a family may be in a line that is not part of a failure."""
+    anywhere = family in _ANYWHERE or any(family == row[0] for row in LINES)
+    return not raises and (anywhere or (family == "announced" and "removed" in expression))
 
 
 _LOOSE = frozenset({"stated", "announced"})

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 def set_apart(findings: Sequence[Finding], wishes: Sequence[Ignore], today: str) -> tuple[list[Finding], Ignored]:
     """The findings that stay, and those that a wish is about, with the wish.
 
-    A wish whose last day is before ``today`` (``YYYY-MM-DD``), or that no finding fits, makes a finding of its own.
+    A wish whose last day is before ``today`` (``YYYY-MM-DD``), or that no finding fits, makes a finding itself.
     """
     kept: list[Finding] = []
     ignored: Ignored = []

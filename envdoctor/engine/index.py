@@ -1,4 +1,4 @@
-"""The compiled rule base: one file that is looked into, never read whole.
+"""The compiled rule base: one file that is read in parts, never whole.
 
 Layout, all integers 32-bit little-endian::
 
@@ -7,9 +7,9 @@ Layout, all integers 32-bit little-endian::
 Texts, buckets and head are JSON.
 
 ``head`` has ``rules`` (how many), ``date`` (of the newest proof), ``buckets``, ``table`` (its offset), ``digest``,
-``wanted`` (the keys that rules ask of an interpreter) and ``always`` (entries of rules that no package stands for). A
+``wanted`` (the keys that rules ask of an interpreter) and ``always`` (entries of rules under no package). A
 name's bucket is its bytes as a number modulo ``buckets``; a bucket maps each of its names to entries. An entry is
-``[offset, length, compiled]``: where the texts of the rule stand, and the part that matching needs. Of a rule that is
+``[offset, length, compiled]``: where the texts of the rule are, and the part that matching needs. Of a rule that is
 filed under its consumers, each has an entry with that consumer alone.
 """
 
@@ -62,7 +62,7 @@ class Index:
         self._ends = _numbers(self._bytes(head["table"], 4 * (self._buckets + 1)))
 
     def _bytes(self, offset: int, length: int) -> bytes:
-        """Exactly so many bytes; a file that ends before is damaged."""
+        """Exactly so many bytes. Raises :class:`EngineError` where the file ends before."""
         try:
             data = self._read(offset, length)
         except (OSError, OverflowError, MemoryError, TypeError) as error:

@@ -104,8 +104,8 @@ def _packaging(line: str) -> Requirement | None:
 def parse(line: str) -> Parsed | None:
     """Split a requirement line into normalised name, specifier set and marker; ``None`` where it is not one.
 
-    A direct reference (``name @ url``) has the empty specifier. Extras are dropped, as the base requirement stands
-    without them.
+    A direct reference (``name @ url``) has the empty specifier. Extras are dropped, as the base requirement
+    holds without them.
     """
     head, semicolon, marker = line.partition(";")
     name, rest = _split(head)
@@ -116,7 +116,7 @@ def parse(line: str) -> Parsed | None:
 
 
 def name_of(line: str) -> str:
-    """The normalised name that a requirement line begins with; the rest of the line is not looked at."""
+    """The normalised name that a requirement line begins with; the rest of the line is not read."""
     return normalise(line[: len(line) - len(line.lstrip(_NAME))])
 
 

@@ -1,4 +1,4 @@
-"""Requirements for what is installed: the member of a family that a rule's name stands for, with its companions."""
+"""Requirements for what is installed: the member of a family that a rule's name means, with its companions."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ def fitted(
 ) -> dict[str, list[str]]:
     """The ``requirements`` and ``packages`` of a remedy as they are for what is installed.
 
-    ``kin`` has ``families``, the members by the name that stands for them all, and ``companions``, the distributions
+    ``kin`` has ``families``, the members by the name of the family, and ``companions``, the distributions
     whose minor release must be that of a family.
     """
     present = set(installed)
@@ -41,7 +41,7 @@ def fitted(
 
 
 def _minor(specifier: str) -> Iterator[str]:
-    """The clauses that a companion's release has to meet, which has the same minor number and a patch of its own."""
+    """The clauses that a companion's release has to meet, which has the same minor number and any patch number."""
     for clause in filter(None, specifier.split(",")):
         version = clause.lstrip("<>=!~")
         operator = clause[: len(clause) - len(version)]

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 _OF_METADATA = frozenset(("missing", "incompatible", "requires-python", "platform"))
 _OF_THE_SCAN = frozenset(("leftover", "unreadable", "drift"))
-#: So many names stand in a title.
+#: A title has at most so many names.
 MOST_NAMES = 3
 #: The length at which a chain of requirements is cut: the reader wants to know who asked, not the whole graph.
 CHAIN_LIMIT = 6
@@ -69,7 +69,7 @@ class Requirements:
 
 
 def asked(defects: Collection[str], snapshot: Snapshot) -> dict[Kind[Any, Any], dict[Any, None]]:
-    """What some kinds of defect ask of a target, by kind of fact."""
+    """The questions that some kinds of defect ask of a target, by kind of fact."""
     wanted: dict[Kind[Any, Any], dict[Any, None]] = {}
     if _OF_METADATA.intersection(defects):
         wanted[METADATA] = dict.fromkeys((one.name, one.version) for one in snapshot.packages.values())
@@ -180,7 +180,7 @@ def _duplicate(kind: str, snapshot: Snapshot, requirements: Requirements) -> Ite
 
 
 def _listed(kind: str, snapshot: Snapshot, requirements: Requirements) -> Iterator[Defect]:
-    """``leftover`` and ``unreadable``: what the scan of the directories itself stumbled over."""
+    """``leftover`` and ``unreadable``: what the scan of the directories could not read."""
     found = snapshot.facts.ask(INSTALLED, kind)
     for path, reason in [] if isinstance(found, Unknown) else found:
         last = path.replace("\\", "/").rpartition("/")[2]

@@ -15,11 +15,11 @@ _SHORT = 4
 
 
 class Names:
-    """What import names, classes and symbols are of.
+    """Maps import names, classes and symbols to distributions.
 
     ``vocabulary`` has ``imports``, ``families``, ``classes``, ``symbols``, ``voices`` and ``stands_in``; ``installed``
     are normalised names; ``provided`` maps an import name to the distributions whose files it is among; ``library``
-    tells of the standard library, as ``linker.standard.Standard`` does; ``roots`` are import names that were read from
+    knows the standard library, as ``linker.standard.Standard`` does; ``roots`` are import names that were read from
     wheels, with the one distribution that each is of.
     """
 
@@ -40,7 +40,7 @@ class Names:
         self._plugins: Mapping[str, str] = vocabulary.get("plugins", {})
         self.stands_in: Mapping[str, str] = vocabulary.get("stands_in", {})
         self._roots = roots or {}
-        self._told_of = {*self._imports.values(), *self._roots.values()}
+        self._distributions = {*self._imports.values(), *self._roots.values()}
         self._library = library
         self.installed = installed
         self._provided = provided or {}
@@ -61,11 +61,11 @@ class Names:
             return None
         for name in _prefixes(module):
             owners = self._provided.get(name, ())
-            told = self._told(name)
+            declared = self._declared(name)
             if len(owners) == 1 or (owners and _bare(owners[0]) == _bare(name)):
                 return owners[0]  # of several, only one that is called so
-            if told:
-                return self.present(told) or self._similar(module) or told
+            if declared:
+                return self.present(declared) or self._similar(module) or declared
         return self._similar(module) or normalise(module.partition(".")[0])
 
     def present(self, name: str) -> str | None:
@@ -75,15 +75,15 @@ class Names:
     def known(self, name: str) -> str | None:
         """The distribution that a word means, where it is installed or in the vocabulary: by either of its names."""
         for one in (normalise(name), self._imports.get(name), self._roots.get(name)):
-            if one and (self.present(one) or one in self._members or one in self._told_of):
+            if one and (self.present(one) or one in self._members or one in self._distributions):
                 return self.present(one) or one
         return next(iter(self._provided.get(name, ())), None)
 
     def called(self, consumer: str | None, provider: str | None) -> list[str]:
-        """What a distribution that only its import name is known of is called besides, as one that extends another."""
+        """Further names of a distribution of which only the import name is known, as one that extends another."""
         form = self._plugins.get(provider or "")
-        told = not form or not consumer or self.installed or (provider or "") in consumer or self.known(consumer)
-        return [] if told or not form or not consumer else [form.replace("*", consumer)]
+        needless = not form or not consumer or self.installed or (provider or "") in consumer or self.known(consumer)
+        return [] if needless or not form or not consumer else [form.replace("*", consumer)]
 
     def method(self, owner: str, name: str) -> str | None:
         """The full name of a method or attribute that a class of the standard library lost or gained."""
@@ -98,8 +98,10 @@ class Names:
     def rivals(self, module: str) -> list[str]:
         """The installed distributions that bring the same import name, where they are several."""
         top = module.partition(".")[0]
-        told = self._imports.get(top) or ""
-        named = [name for name in (normalise(top), told, *self._members.get(told, ())) if name in self.installed]
+        declared = self._imports.get(top) or ""
+        named = [
+            name for name in (normalise(top), declared, *self._members.get(declared, ())) if name in self.installed
+        ]
         found = list(dict.fromkeys(self._provided.get(top) or named))
         return found if len(found) > 1 and self.distribution(module) in found else []
 
@@ -115,14 +117,14 @@ class Names:
         owner = max(owners or inner)[1] if owners or inner else None
         return (self.present(owner) or owner) if owner else None
 
-    def _told(self, name: str) -> str | None:
-        """What the vocabulary says of exactly this dotted name."""
+    def _declared(self, name: str) -> str | None:
+        """The distribution that the vocabulary or the wheels declare for exactly this dotted name."""
         head, _, last = name.rpartition(".")
-        told = self._imports.get(name) or (self._imports.get(f"{head}.*") or "").replace("*", normalise(last))
-        return told or self._roots.get(name)
+        declared = self._imports.get(name) or (self._imports.get(f"{head}.*") or "").replace("*", normalise(last))
+        return declared or self._roots.get(name)
 
     def _similar(self, module: str) -> str | None:
-        """The one installed distribution whose name is that of the module, but for what stands around it."""
+        """The one installed distribution whose name is that of the module, but for a prefix or suffix."""
         for name in _prefixes(module):
             if normalise(name) in self.installed:
                 return normalise(name)
@@ -135,7 +137,7 @@ class Names:
 
 
 def _prefixes(module: str) -> Iterator[str]:
-    """A dotted name and all that it is below, the longest first."""
+    """A dotted name and all of its parents, the longest first."""
     while module:
         yield module
         module = module.rpartition(".")[0]
@@ -148,7 +150,7 @@ def _nested(symbol: str) -> str:
 
 
 def _overlap(name: str, module: str) -> bool:
-    """Whether one of the two begins or ends with the other, and the shorter is a telling word."""
+    """Whether one of the two begins or ends with the other, and the shorter is long enough to be no accident."""
     return name.startswith(module) or name.endswith(module) or (len(name) >= _SHORT and module.startswith(name))
 
 

@@ -1,4 +1,4 @@
-"""Operators over facts that a project's files and artefacts tell. Pure; imported when the first rule asks for one.
+"""Operators over facts of a project's files and artefacts. Pure; imported when the first rule asks for one.
 
 Where nothing that was found will do, a gap in an answer leaves the condition undecided.
 """
@@ -136,7 +136,7 @@ def _tell_uses(uses: Sequence[Use], tests: Mapping[str, Any], trace: Trace) -> N
 
 
 def _text(use: Use, tests: Mapping[str, Any]) -> str:
-    """The text of a use, in which of all literals only those stand that the rule itself names."""
+    """The text of a use, with those literals only that the rule itself names."""
     wanted = [test["equals"] for test in tests.get("arguments", ()) if "equals" in test]
     pieces = str(use.get("text", "")).split(_GAP)
     literals = [*use.get("literals", ()), *[None] * len(pieces)]
@@ -148,7 +148,7 @@ def _say_carried(use: Use, tests: Mapping[str, Any], trace: Trace) -> None:
     """Show what an argument carries, and where that was made."""
     for test in tests.get("arguments", ()):
         argument = _argument(use, test) if "carries" in test else None
-        held = [one for one in argument["carries"] if fits(one["name"], test["carries"])] if argument else []
+        held = [one for one in argument["carries"] if matches_any(one["name"], test["carries"])] if argument else []
         for one in held[:1]:
             line = one.get("line")
             said = f"{one['via']} holds what {one['name']} made" if one.get("via") else f"made by {one['name']}"
@@ -204,7 +204,7 @@ def _same(argument: Argument, wanted: Any) -> bool:
 
 
 def _carries(argument: Argument, wanted: Sequence[str]) -> bool:
-    return any(fits(one["name"], wanted) for one in argument["carries"]) or _any(argument["made_by"], wanted)
+    return any(matches_any(one["name"], wanted) for one in argument["carries"]) or _any(argument["made_by"], wanted)
 
 
 _ARGUMENT: dict[str, Callable[[Argument, Any], bool]] = {
@@ -219,10 +219,10 @@ _ARGUMENT: dict[str, Callable[[Argument, Any], bool]] = {
 
 
 def _any(names: Iterable[str], globs: Sequence[str]) -> bool:
-    return any(fits(name, globs) for name in names)
+    return any(matches_any(name, globs) for name in names)
 
 
-def fits(name: str, globs: Sequence[str]) -> bool:
+def matches_any(name: str, globs: Sequence[str]) -> bool:
     """Whether a dotted name is one of some globs: ``*`` within one segment, ``**`` for any number of segments."""
     return any(expression(glob).fullmatch(name) for glob in globs)
 
@@ -231,7 +231,7 @@ def fits(name: str, globs: Sequence[str]) -> bool:
 
 
 def artifact(condition: Condition, snapshot: Snapshot, trace: Trace) -> Verdict:
-    """Whether some artefact passes the tests; every one that does makes a finding of its own."""
+    """Whether some artefact passes the tests; every one that does makes a finding."""
     test = condition[1]
     found, whole = _answers(ARTIFACT, "", snapshot, trace)
     hit = False
@@ -268,7 +268,7 @@ def _artifact_names(one: Artifact, more: Mapping[str, str]) -> dict[str, str]:
 
 
 def replacement(functions: Mapping[str, Any]) -> str:
-    """The dictionary that stands in for the functions in a file: numbers where the file tells them.
+    """The dictionary to write in place of the functions in a file: numbers where the file has them.
 
     A number is saved as a number again, where a function would be saved as bytecode.
     """
@@ -298,7 +298,7 @@ def _artifact_seen(one: Artifact, test: Mapping[str, Any], snapshot: Snapshot) -
 
 
 def _referred(one: Artifact, globs: Sequence[str]) -> Seen:
-    name = next((name for name in one["names"] if fits(name, globs)), None)
+    name = next((name for name in one["names"] if matches_any(name, globs)), None)
     return (False, "", {}) if name is None else (True, f"refers to {name}", {"name": name})
 
 
@@ -332,7 +332,7 @@ def _held(one: Artifact, places: Sequence[str] | None) -> Iterator[tuple[str, st
 
 
 def shadowed(condition: Condition, snapshot: Snapshot, trace: Trace) -> Verdict:
-    """Whether files of the project hide modules; each makes a finding of its own."""
+    """Whether files of the project hide modules; each makes a finding."""
     found, whole = _answers(SHADOWS, condition[1], snapshot, trace)
     for one in found:
         name = one["module"]

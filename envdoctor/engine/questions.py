@@ -1,4 +1,4 @@
-"""What compiled rules will ask of a target, by their conditions: it is answered before they are evaluated. Pure."""
+"""The questions of compiled rules to a target, by their conditions: answered before these are evaluated. Pure."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ def module(condition: Condition, _: Snapshot) -> Iterator[Question]:
 
 
 def start_method(condition: Condition, snapshot: Snapshot) -> Iterator[Question]:
-    """What settles the start method."""
+    """What decides the start method."""
     return asked_of_start_method(snapshot, *condition[2:])
 
 

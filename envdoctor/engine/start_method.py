@@ -1,6 +1,6 @@
 """Which start method will be used: what the interpreter does by default, what the project sets, what a library does.
 
-The three are facts of their own, and a finding shows each that decided. Pure.
+The three are separate facts, and a finding shows each that decided. Pure.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _FOLLOWS = "default"
 def asked(
     snapshot: Snapshot, library: str | None = None, chooses: Chooses = None
 ) -> Iterator[tuple[Kind[Any, Any], str]]:
-    """The uses of a project's source that settle it, where nothing else does."""
+    """The uses of a project's source that decide it, where nothing else does."""
     if not (_chosen(library, chooses) or any(map(snapshot.start_method.get, ("children", "stated")))):
         yield SOURCE, _SETTERS
 
@@ -37,7 +37,7 @@ def _chosen(library: str | None, chooses: Chooses) -> bool:
 
 
 def in_use(snapshot: Snapshot, library: str | None = None, chooses: Chooses = None) -> tuple[str | None, list[Seen]]:
-    """The start method that a program, or a library in it, will use, and what that rests on; ``None`` for unknown."""
+    """The start method that a program, or a library in it, will use, and the evidence for it; ``None`` for unknown."""
     if library and chooses and _chosen(library, chooses):
         methods = [chooses] if isinstance(chooses, str) else list(chooses)
         method: str | None = "spawn" if snapshot.platform.get("system") == "win32" else methods[0]

@@ -109,7 +109,7 @@ def _supposed(clue: Clue, askers: Sequence[str]) -> str | None:
 
 
 def _supposed_plugin(clue: Clue, names: Names) -> list[str]:
-    """The distribution that a plugin's name stands for, where nothing tells it better."""
+    """The distribution that a plugin's name means, where nothing better is known."""
     called = _called_after(clue, names)
     return [called] if called and not names.installed and not names.known(clue.groups["plugin"]) else []
 
@@ -202,7 +202,7 @@ def _owner(clue: Clue, names: Names, seen: Mapping[str, Any]) -> str | None:
 
 
 def _speaking(clue: Clue, names: Names) -> str | None:
-    """Who announces a change of its own, or whose hook it is: the first word of a hook's name is its owner's."""
+    """Who announces its own change, or whose hook it is: the first word of a hook's name is its owner's."""
     if clue.family == "hook":
         return names.distribution(clue.groups["name"].partition("_")[0])
     return next(iter(_raiser(clue, names)), None) if clue.family == "announced" else None
@@ -241,7 +241,7 @@ def _of_object(text: str, names: Names) -> str | None:
 
 
 def _module_of(said: Mapping[str, str], around: Sequence[Place], seen: Mapping[str, Any], names: Names) -> str | None:
-    """The module that a class, a function or a name in the failing line was imported from, as the file tells."""
+    """The module that a class, a function or a name in the failing line was imported from, as the file says."""
     owner, function = said.get("owner", ""), said.get("function", "")
     if "." in owner:
         return owner.rpartition(".")[0]
@@ -257,7 +257,7 @@ def _module_of(said: Mapping[str, str], around: Sequence[Place], seen: Mapping[s
 
 
 def _called_on(name: str, code: str) -> str:
-    """The first word of what a function or attribute is taken of in a statement; empty where there is none."""
+    """The first name of the chain that a function or attribute is read from in a statement; empty if there is none."""
     head, _, last = name.rpartition(".")
     if last == "__init__":
         last = head.rpartition(".")[2] or r"[A-Z]\w*"

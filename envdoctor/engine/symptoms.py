@@ -1,4 +1,4 @@
-"""What people see -> which rules know it: symptoms are matched against a text that was read, and ranked.
+"""From a text to the rules that explain it: symptoms are matched against the text, and ranked.
 
 The second argument of :func:`rank` is what the probe for error texts gives, taken by its attributes alone: ``text``
 and ``failures``, each with ``exception``, ``message``, ``frames``, ``exit_signal``, ``chained`` and ``complete``.
@@ -29,13 +29,13 @@ MOST_SECONDS = 5.0
 # What a match is worth. The literal characters of the message count one each up to the limit.
 _MESSAGE, _LITERALS, _RAISES = 10, 100, 30
 _INSIDE, _ELSEWHERE, _PERHAPS = 25, 15, 5
-# How far a match counts, by where it stands: in the failure that began it all, in one that came of it, in another ...
+# How far a match counts, by its place: in the failure that began it all, in one that came of it, in another ...
 _ROOT, _CHAINED, _EARLIER, _WARNED, _UNCAUSED = 1.0, 0.9, 0.7, 0.6, 0.5
 # ... in the text around, without the frame or without the name of the exception.
 _AROUND, _UNPLACED, _UNNAMED = 0.8, 0.9, 0.5
 
 
-class Match(Record):
+class SymptomMatch(Record):
     """A rule (and the consumer that trips, where it names several) that knows the text; ``matched`` says by what."""
 
     rule: str
@@ -44,7 +44,7 @@ class Match(Record):
     matched: tuple[str, ...]
 
 
-def rank(symptoms: Iterable[Mapping[str, Any]], error: Any, slow: list[str] | None = None) -> list[Match]:
+def rank(symptoms: Iterable[Mapping[str, Any]], error: Any, slow: list[str] | None = None) -> list[SymptomMatch]:
     """The rules that know the text, best first, each with its consumer once.
 
     A symptom has ``rule``, ``consumer`` (or ``None``), and some of ``raises`` (the last part of an exception's name,
@@ -57,7 +57,7 @@ def rank(symptoms: Iterable[Mapping[str, Any]], error: Any, slow: list[str] | No
 
     """
     sight = _Sight(error)
-    best: dict[tuple[str, str], Match] = {}
+    best: dict[tuple[str, str], SymptomMatch] = {}
     for symptom in symptoms:
         sight.clock.turn(symptom["rule"])
         found = max(_matches(symptom, sight), key=lambda match: match.score, default=None)
@@ -166,7 +166,7 @@ def _weight(failure: Any, number: int, first: int, root: int) -> float:
 # -- one symptom --------------------------------------------------------------------------------------------------
 
 
-def _matches(symptom: Mapping[str, Any], sight: _Sight) -> Iterator[Match]:
+def _matches(symptom: Mapping[str, Any], sight: _Sight) -> Iterator[SymptomMatch]:
     """Every way in which the symptom is in the text."""
     raises, message = symptom.get("raises"), symptom.get("message")
     expression = _expression(message, symptom["rule"]) if message else None
@@ -182,7 +182,7 @@ def _matches(symptom: Mapping[str, Any], sight: _Sight) -> Iterator[Match]:
 
 def _match(
     symptom: Mapping[str, Any], sight: _Sight, view: _View, expression: _Expression | None, share: float
-) -> Iterator[Match]:
+) -> Iterator[SymptomMatch]:
     score, matched = 0.0, []
     if symptom.get("raises") and view is not sight.around:
         score += _RAISES
@@ -201,7 +201,9 @@ def _match(
         share *= 1.0 if worth else _UNPLACED
         matched += [f"a frame in {symptom['in']}"] if worth else []
     rule, consumer = symptom["rule"], symptom.get("consumer")
-    yield Match(rule=rule, consumer=consumer, score=round(score * share * view.weight, 3), matched=tuple(matched))
+    yield SymptomMatch(
+        rule=rule, consumer=consumer, score=round(score * share * view.weight, 3), matched=tuple(matched)
+    )
 
 
 def _named(name: str, view: _View) -> bool:

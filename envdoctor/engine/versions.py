@@ -151,7 +151,7 @@ def _compared(operator: str, version: str, at: Key) -> list[Interval] | None:
     final = at[2:] == _PLAIN
     if (operator == "<" and at[4] >= 0) or (operator == ">" and not final):
         return None
-    # Short keys say the same as long ones, since a list is less than one that it begins: nothing of a release stands
+    # Short keys say the same as long ones, since a list is less than one that it begins: nothing of a release lies
     # between [epoch, release, final] and the release itself, nor between that and its first post-release.
     low = at[:3] if final else at
     above = [*at[:3], 0, 0] if final else [*at, 1]

@@ -56,7 +56,7 @@ def unsaid(text: str) -> list[str]:
 
 
 def placeholders(text: str) -> list[str]:
-    """The names that stand in braces, in order."""
+    """The names in braces, in order."""
     found = [piece.partition("}") for piece in text.split("{")[1:]]
     return [name for name, brace, _ in found if brace and name and not name.strip(_LETTERS)]
 
@@ -81,7 +81,7 @@ def _with_clauses(text: str, names: Mapping[str, str] | None) -> str:
 
 
 def _parts(text: str) -> list[str | tuple[str, str | None]]:
-    """A text as what stands outside of clauses and, of each clause, what it says and the words in place of that."""
+    """A text in parts: what is outside of clauses, and of each clause its own words and those in place of them."""
     first, *pieces = text.split("[")
     parts: list[str | tuple[str, str | None]] = [first]
     for piece in pieces:

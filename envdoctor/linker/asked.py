@@ -1,4 +1,4 @@
-"""What a source asks and takes, as its syntax tells: attributes, calls and definitions, and what guards them."""
+"""The attributes, calls and definitions in a source by its syntax tree, and the conditions that guard them."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def parsed(source: bytes) -> ast.Module:
 
 
 def takes(node: Any, ask: Ask, *, bound: bool) -> bool:
-    """Whether a definition takes the call that failed."""
+    """Whether a definition accepts the call that failed."""
     if not isinstance(node, _FUNCTIONS):
         return True
     given = node.args
@@ -49,7 +49,7 @@ def _required_keywords(given: ast.arguments) -> list[str]:
 
 
 class Branches(ast.NodeTransformer):
-    """Leaves of each condition that a Python decides the branch that it takes."""
+    """Replaces each condition that a target decides by the branch that is taken."""
 
     def __init__(self, target: Target) -> None:
         self._target = target
@@ -57,12 +57,12 @@ class Branches(ast.NodeTransformer):
     def visit_If(self, node: ast.If) -> ast.AST | list[ast.stmt]:
         """The statements of the branch that is taken, or the condition."""
         self.generic_visit(node)
-        told = holds(node.test, self._target, {})
-        return node if told is None else (node.body if told else node.orelse) or ast.Pass()
+        holding = holds(node.test, self._target, {})
+        return node if holding is None else (node.body if holding else node.orelse) or ast.Pass()
 
 
 def takes_attribute(tree: ast.AST, ask: Ask) -> bool:
-    """Whether a source takes an attribute of this name, of what the failing statement takes it of where that is given.
+    """Whether a source reads an attribute of this name, from the object of the failing statement where that is given.
 
     Where something guards against its not being there does not count.
     """
@@ -72,14 +72,14 @@ def takes_attribute(tree: ast.AST, ask: Ask) -> bool:
 
 
 def attribute_of(node: ast.AST, name: str) -> str:
-    """What an attribute of this name is taken of; empty for anything else."""
+    """The source of the object that an attribute of this name is read from; empty for anything else."""
     if isinstance(node, ast.Attribute) and node.attr == name and isinstance(node.ctx, ast.Load):
         return ast.unparse(node.value)
     return ""
 
 
 def _statement(code: str) -> ast.Module:
-    """A statement, or the head of one, that stands somewhere in a function."""
+    """The tree of a statement, or of the head of one, from anywhere in a function."""
     text = code.strip()
     text = text[2:] if text.startswith(("elif ", "elif(")) else text
     for form in ("async def _():\n {}", "async def _():\n {} pass", "async def _():\n {})"):
@@ -116,8 +116,8 @@ def _reached(node: ast.AST, words: set[str]) -> Iterator[ast.AST]:
 
 def _sets(node: ast.If, words: set[str]) -> bool:
     """Whether a condition that asks whether an attribute is there sets it where it is not."""
-    told = (one for statement in node.body for one in ast.walk(statement) if isinstance(one, ast.Attribute))
-    return any(one.attr in words and isinstance(one.ctx, ast.Store) for one in told)
+    attributes = (one for statement in node.body for one in ast.walk(statement) if isinstance(one, ast.Attribute))
+    return any(one.attr in words and isinstance(one.ctx, ast.Store) for one in attributes)
 
 
 def _decides(test: ast.expr, words: set[str]) -> bool:
@@ -150,7 +150,7 @@ def _made(tree: ast.AST, function: str, words: set[str] = frozenset()) -> Iterat
 
 
 def turns(tree: ast.AST, word: str) -> Iterator[tuple[Any, ...]]:
-    """The versions in conditions that decide how an attribute is taken."""
+    """The versions in conditions that decide how an attribute is read."""
     for node in ast.walk(tree):
         if (
             isinstance(node, ast.If)

@@ -56,7 +56,7 @@ def _export(reader: Reader, names: list[str] | None) -> None:
 
 
 def assign_to(reader: Reader, target: ast.expr, value: ast.expr | None, kind: ast.expr | None = None) -> None:
-    """Give a target a value, with its annotation if there is one; ``None`` for a value that is not at hand."""
+    """Give a target a value, with its annotation if there is one; ``None`` for a value that is not known."""
     if isinstance(target, ast.Name):
         reader.objects.named(target.id, value, kind)
         _assign_name(reader, target.id, value)
@@ -93,7 +93,7 @@ def _assign_name(reader: Reader, name: str, value: ast.expr | None) -> None:
 
 
 def _renamed(reader: Reader, value: ast.expr) -> Any:
-    """What is kept of a name that stands for an import or class of the module, as the value says; else zero."""
+    """The record of a name that is another one for an import or class of the module; else zero."""
     root, path = chain(value) or ("", ())
     origins = reader.top.imports.get(root, ())
     if len(origins) == 1 and root not in reader.top.bound:
@@ -186,7 +186,7 @@ def _dynamic_names(reader: Reader, key: object) -> None:
 
 
 def expression(reader: Reader, node: ast.Expr) -> None:
-    """Read an expression that stands alone: a call may change what the module has."""
+    """Read an expression statement: a call may change what the module has."""
     reader.walk(node.value)
     call = node.value
     if not isinstance(call, ast.Call):

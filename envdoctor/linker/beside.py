@@ -1,4 +1,4 @@
-"""What stands beside an environment and takes things of it: a project, its notebooks, and what was saved."""
+"""What is beside an environment and uses it: a project, its notebooks, and saved artefacts."""
 
 from __future__ import annotations
 
@@ -32,13 +32,13 @@ class Beside:
 
     @classmethod
     def of(cls, snapshot: Snapshot) -> Beside | None:
-        """What a snapshot was examined with; `None` where that is nothing."""
+        """The project and artefacts of a snapshot; ``None`` where it has neither."""
         around, saved = ask(snapshot, FILES, ""), ask(snapshot, ARTIFACT, "")
         beside = cls(around if isinstance(around, Project) else None, () if isinstance(saved, Unknown) else saved.found)
         return beside if beside._artifacts or (beside._sources and beside._sources.all) else None
 
-    def told(self, known: Mapping[str, Any]) -> Iterator[str]:
-        """All that an answer depends on, besides the environment."""
+    def state(self, known: Mapping[str, Any]) -> Iterator[str]:
+        """Texts that identify all that an answer depends on, besides the environment."""
         self._settings = list(dotted.settings(self._around, known)) if self._around is not None else []
         yield json.dumps(self._settings)
         for source in self._sources.all.values() if self._sources else ():
@@ -47,7 +47,7 @@ class Beside:
         yield from (json.dumps([one["file"], one["kind"], one["names"]]) for one in self._artifacts)
 
     def linked(self, world: World, known: Mapping[str, Any], tell: Callable[[str], None]) -> Linked:
-        """What finds nothing in an environment."""
+        """The references of the project and the artefacts that the environment does not resolve."""
         missing = list(dotted.saved(self._artifacts, world.layout, world.resolver))
         unknown: Counter[str] = Counter()
         if self._sources is not None:

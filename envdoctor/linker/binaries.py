@@ -1,4 +1,4 @@
-"""What compiled and generated modules miss: what they are linked with, and the release that they were made for."""
+"""What compiled and generated modules miss: libraries and symbols, or the release that they were made for."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ _NOT_READ = "compiled modules whose shared libraries were not read: that needs p
 
 
 class Binaries(NamedTuple):
-    """What is needed besides the distributions: the machine that they run on, and how files tell whom they are for.
+    """What is needed besides the distributions: the machine that they run on, and how files state what they are for.
 
     ``compiled`` and ``generated`` are sections of the vocabulary of rules, by distribution; ``variables`` are those of
     the environment that they ask about.
@@ -56,23 +56,23 @@ class Binaries(NamedTuple):
         known = {name: value for name, value in values.items() if isinstance(value, str)}
         return cls(Machine.of(snapshot), vocabulary["compiled"], generated, known)
 
-    def told(self) -> Iterator[str]:
-        """All that an answer depends on besides the distributions."""
+    def state(self) -> Iterator[str]:
+        """Texts that identify all that an answer depends on, besides the distributions."""
         yield from self.machine.state()
         yield json.dumps(self[1:])
         yield str(shared_objects.can_read())
 
 
-class Search:
-    """Looks at the compiled modules and the generated source of a layout, in the light of what is reached."""
+class BinarySearch:
+    """Checks the reached compiled modules and generated sources of a layout."""
 
-    def __init__(self, layout: Layout, reach: Reach, target: Target, told: Binaries, unknown: Counter[str]) -> None:
+    def __init__(self, layout: Layout, reach: Reach, target: Target, binaries: Binaries, unknown: Counter[str]) -> None:
         self._layout = layout
         self._reach = reach
         self._target = target
-        self._told = told
+        self._binaries = binaries
         self._unknown = unknown
-        self._facts = Facts(layout, told.compiled)
+        self._facts = Facts(layout, binaries.compiled)
 
     def all(self) -> Iterator[Missing]:
         """Everything that is missing."""
@@ -84,7 +84,7 @@ class Search:
         reads = shared_objects.can_read()
         if not reads:
             self._unknown[_NOT_READ] = len(natives)
-        loader = Loader(self._told.machine, self._facts.elf, brought(self._facts)) if reads else None
+        loader = Loader(self._binaries.machine, self._facts.elf, brought(self._facts)) if reads else None
         linkage = Linkage(self._facts, loader, self._unknown) if loader else None
         for name, path in natives.items():
             if self._is_module(path):
@@ -119,7 +119,7 @@ class Search:
 
     def _generated(self) -> Iterator[Missing]:
         """Generated source that is reached, not made for what is installed, and not there for that as well."""
-        rows = [(re.compile(row["file"]), name, row) for name, rows in self._told.generated.items() for row in rows]
+        rows = [(re.compile(row["file"]), name, row) for name, rows in self._binaries.generated.items() for row in rows]
         fitting: set[tuple[str, str]] = set()
         faults: list[tuple[str, Fault]] = []
         for name in list(self._reach.ways):
@@ -141,7 +141,7 @@ class Search:
                 yield Fault("generated", provider + works, provider, "")
 
     def _is_excused(self, row: Mapping[str, Any]) -> bool:
-        return any(self._told.variables.get(name) == value for name, value in row.get("unless", {}).items())
+        return any(self._binaries.variables.get(name) == value for name, value in row.get("unless", {}).items())
 
     def _refuses(self, name: str, provider: str, works: str) -> bool:
         """Whether the installed release of another distribution is none of those that a module was made for."""
@@ -149,7 +149,7 @@ class Search:
         return bool(version) and provider != self._layout.modules[name].owner and meets(str(version), works) is False
 
     def _missing(self, name: str, fault: Fault, catching: int, flags: int = 0) -> Iterator[Missing]:
-        """A fault of a module on the plainest way to it; where no import names it, that is its user's own."""
+        """A fault of a module on the plainest way to it; where no import names it, the way is its user's."""
         place = self._layout.modules[name]
         ways = [*self._reach.natives.get(name, ()), *self._reach.ways.get(name, ())]
         severity, way = severity_of(ways or ([] if is_aside(name) else [SUBMODULE]), flags, catching)

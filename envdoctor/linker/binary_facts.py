@@ -1,4 +1,4 @@
-"""What the shared libraries of each release say: read side by side, and kept in the user's cache."""
+"""The facts of the shared libraries of each release: read side by side, and kept in the user's cache."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _BYTES_OF_A_CHARACTER = 16
 
 
 class Facts:
-    """The facts of shared libraries by path: ``elf`` as :func:`shared_objects.read` has them, and ``works``.
+    """The facts of shared libraries by path: ``elf`` as :func:`shared_objects.read_facts` has them, and ``works``.
 
     ``works`` says with which releases of others a file works by its own words: ``[distribution, specifier, when]``.
     """
@@ -48,18 +48,18 @@ class Facts:
             else:
                 new += [(owner, path) for path in paths]
         weights = [_size(path) // _BYTES_OF_A_CHARACTER for _, path in new]
-        for at, told in parallel.each(weights, lambda at: json.dumps(self._made(new[at][1])).encode()).items():
-            self._held[new[at][1]] = json.loads(told)
+        for at, answer in parallel.each(weights, lambda at: json.dumps(self._made(new[at][1])).encode()).items():
+            self._held[new[at][1]] = json.loads(answer)
         self._keep({owner for owner, _ in new})
 
     def of(self, path: str) -> dict[str, Any]:
         """The facts of a file, which may be the system's."""
         if path not in self._held:
-            self._held[path] = {"elf": shared_objects.read(path), "works": []}
+            self._held[path] = {"elf": shared_objects.read_facts(path), "works": []}
         return self._held[path]
 
     def elf(self, path: str) -> dict[str, Any] | None:
-        """Those that its header tells."""
+        """Those of its header."""
         found: dict[str, Any] | None = self.of(path)["elf"]
         return found
 
@@ -76,7 +76,7 @@ class Facts:
         return found
 
     def _made(self, path: str) -> dict[str, Any]:
-        return {"elf": shared_objects.read(path) if self._reads else None, "works": list(self._works(path))}
+        return {"elf": shared_objects.read_facts(path) if self._reads else None, "works": list(self._works(path))}
 
     def _works(self, path: str) -> list[list[str]]:
         """The first row of each distribution that the bytes of a file fit."""
@@ -100,8 +100,8 @@ class Facts:
             cache.keep(self._place(owner), zlib.compress(data.encode(), 1))
 
     def _place(self, owner: str) -> str:
-        told = [self._layout.versions[owner], self._layout.keys[owner], json.dumps(self._rows), str(self._reads)]
-        digest = hashlib.blake2b("\n".join([*told, _version()]).encode(), digest_size=12).hexdigest()
+        parts = [self._layout.versions[owner], self._layout.keys[owner], json.dumps(self._rows), str(self._reads)]
+        digest = hashlib.blake2b("\n".join([*parts, _version()]).encode(), digest_size=12).hexdigest()
         return os.path.join(store.directory(), f"{owner}-{digest}.so.json.z")
 
 

@@ -146,15 +146,15 @@ def _of_attribute(node: ast.Attribute, target: Target) -> Any:
         return (*target.minor, _SOME_MICRO)
     if dotted in {"sys.version_info.major", "sys.version_info.minor"}:
         return target.minor[_PARTS[node.attr]]
-    told = {
+    value = {
         "sys.platform": target.system,
         "os.name": "nt" if target.system == "win32" else "posix",
         "sys.implementation.name": target.implementation,
         "sys.hexversion": (target.minor[0] << 24) + (target.minor[1] << 16) + 1,
     }.get(dotted)
-    if told is None:
+    if value is None:
         raise _Undecided
-    return told
+    return value
 
 
 def _dotted(node: ast.expr) -> str:

@@ -1,4 +1,4 @@
-"""What the makings of objects lead to in an environment: instances of which classes, and what these lack."""
+"""Resolves the makings of objects in an environment: to instances of which classes, and what these lack."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Kind(NamedTuple):
 class Lack(NamedTuple):
     """An attribute that an instance of a class does not have; ``columns`` where it may be one in its data.
 
-    ``open`` where only its past can tell that it lacks it, because of a ``__getattr__`` if it ``answers``.
+    ``open`` where only its past can show that it lacks it, because of a ``__getattr__`` if it ``answers``.
     """
 
     kind: Kind
@@ -51,9 +51,9 @@ class Classes:
         self._chains: dict[tuple[str, Any], list[tuple[str, Any]]] = {}
 
     def of(self, making: str, home: str, depth: int = 0) -> list[Any] | None:
-        """All that a making may be: kinds, and a :class:`Lack` where a step fails; ``None`` where it cannot be told.
+        """All that a making may be: kinds, and a :class:`Lack` where a step fails; ``None`` where it is not known.
 
-        ``None`` among others stands for what else it may be.
+        ``None`` among others means that it may be something else.
         """
         module, _, path = making.partition(":")
         key = f"{module or home}:{path}"
@@ -82,17 +82,17 @@ class Classes:
         return None
 
     def _of_variable(self, module: str, steps: list[str], depth: int) -> list[Any] | None:
-        """What a variable of a module leads to, where it is bound."""
+        """The kinds that a variable of a module resolves to, where it is bound."""
         name, *rest = steps
         if self._world.layout.has(f"{module}.{name}"):
             return self._of(f"{module}.{name}", rest, depth + 1) if rest else None
         place = self._world.layout.modules.get(module)
-        told = self._world.store.definitions(module) if place is not None and place.kind != "native" else {}
-        value = told.get("names", {}).get(name)
+        definitions = self._world.store.definitions(module) if place is not None and place.kind != "native" else {}
+        value = definitions.get("names", {}).get(name)
         if value and value[0] == "i":
             return self.of(f"{value[1]}:{'.'.join(filter(None, (value[2], *rest)))}", module, depth + 1)
         found: list[Any] = []
-        for one in told.get("types", {}).get(f"v.{name}", ()):
+        for one in definitions.get("types", {}).get(f"v.{name}", ()):
             some = self.of(".".join((one, *rest)), module, depth + 1)
             if some is None:
                 return None
@@ -100,7 +100,7 @@ class Classes:
         return found or None
 
     def walk(self, kinds: list[Any], steps: Sequence[str], depth: int = 0) -> list[Any] | None:
-        """What steps from kinds lead to."""
+        """The kinds that steps from other kinds resolve to."""
         found: list[Any] = []
         for kind in kinds:
             some = [kind] if kind is None or isinstance(kind, Lack) or not steps else self._step(kind, steps, depth)
@@ -125,31 +125,31 @@ class Classes:
         return [Lack(kind, step, there != "none", there in {"open", "answers"}, there == "answers")]
 
     def _entered(self, kind: Kind, rest: Sequence[str], depth: int) -> list[Any] | None:
-        """What steps from what a context manager gives lead to."""
+        """The kinds that steps from the value of a context manager resolve to."""
         entered = [self._step(kind, [*some, *rest], depth) for some in _MANAGING]
-        told = [one for one in entered if one]
-        return told[0] if len(told) == 1 else None
+        known = [one for one in entered if one]
+        return known[0] if len(known) == 1 else None
 
     def _member(self, kind: Kind, name: str) -> Any:
-        """What the resolver says of an attribute; of a special method, the first class that has it."""
+        """The resolver's answer about an attribute; of a special method, the first class that has it."""
         world = self._world
         if isinstance(kind.number, str):
-            told = world.standard.offers(kind.module, f"{kind.number}.{name}")
+            offered = world.standard.offers(kind.module, f"{kind.number}.{name}")
             plain = kind.module == "builtins" and world.standard.lacks(kind.module, kind.number, name)
-            return "none" if told is False or plain else "unknown"
+            return "none" if offered is False or plain else "unknown"
         if name[:2] != "__":
             return world.resolver.method(kind.module, kind.number, name)
         records = ((one, world.store.definitions(one[0])["classes"][one[1]]) for one in self.chain(kind))
         return next(((*one, None) for one, record in records if name in record[1]), "unknown")
 
     def _made(self, key: str, module: str, steps: Sequence[str], own: list[Any], depth: int) -> list[Any] | None:
-        """What a function, method or field of a module leads to."""
+        """The kinds that a function, method or field of a module resolves to; ``None`` where these are not known."""
         types: Mapping[str, list[str]] = self._world.store.definitions(module).get("types", {})
         for count in range(min(len(steps), _LONGEST_KEY), -1, -1):
-            told = types.get(key + "".join(steps[:count]))
-            if told is not None and all(step in _SPECIAL for step in steps[:count]):
+            makings = types.get(key + "".join(steps[:count]))
+            if makings is not None and all(step in _SPECIAL for step in steps[:count]):
                 found: list[Any] = []
-                for one in told:
+                for one in makings:
                     found += self._promised(one, module, own, depth + 1)
                 if not any(found):
                     return None
@@ -160,25 +160,25 @@ class Classes:
         return None
 
     def _promised(self, making: str, module: str, own: list[Any], depth: int) -> list[Any]:
-        """What a type of a module leads to, which may start at the object that is asked; ``None`` for anything."""
+        """The kinds that a type of a module resolves to, which may start at the object; ``None`` for anything."""
         first, *steps = making.split(".")
         if making == ANY:
-            told = None
+            kinds = None
         elif first == "self":
-            told = self.walk([kind._replace(made=True) for kind in own], steps, depth)
+            kinds = self.walk([kind._replace(made=True) for kind in own], steps, depth)
         else:
-            told = self.of(making, module, depth)
-        return [None] if told is None else told
+            kinds = self.of(making, module, depth)
+        return [None] if kinds is None else kinds
 
     def is_descriptor(self, kind: Kind) -> bool:
-        """Whether an attribute that holds an instance of a class may be something else for who asks."""
+        """Whether an attribute that holds an instance of a class may be something else when it is read."""
         if isinstance(kind.number, str):
             return False
         records = (self._world.store.definitions(module)["classes"][number] for module, number in self.chain(kind))
         return any("__get__" in record[1] or None in record[0] for record in records)
 
     def chain(self, kind: Kind) -> list[tuple[str, Any]]:
-        """A class and its bases, as far as they can be told."""
+        """A class and its bases, as far as they are known."""
         key = (kind.module, kind.number)
         if key not in self._chains:
             self._chains[key] = self._chain(kind)
@@ -196,9 +196,9 @@ class Classes:
                 if isinstance(base, int):
                     todo.append((module, base))
                 elif base is not None and base[0] != "builtins":
-                    told = self._world.resolver.offers(base[0], base[1])
-                    if told.verdict is True and told.value and told.value[0] == "class":
-                        todo.append((told.value[1], told.value[2]))
+                    answer = self._world.resolver.offers(base[0], base[1])
+                    if answer.verdict is True and answer.value and answer.value[0] == "class":
+                        todo.append((answer.value[1], answer.value[2]))
         return found
 
     def derived(self, kind: Kind, word: str, names: Iterable[str]) -> bool:

@@ -44,7 +44,7 @@ def answer(layout: Layout, resolver: Resolver, name: str) -> Answer:
 def saved(records: Sequence[Mapping[str, Any]], layout: Layout, resolver: Resolver) -> Iterator[Missing]:
     """Names that loading an artefact imports, and that nothing installed has.
 
-    A provider that has the lost name as a text may have a loader of its own, which knows where it went: a warning.
+    A provider that has the lost name as a text may have its own loader, which knows where it went: a warning.
     """
     for record in records:
         for name in record["names"] if record["kind"] in _IMPORTING else ():
@@ -79,15 +79,15 @@ class Setting(NamedTuple):
 
 def settings(project: Project, known: Mapping[str, Any]) -> Iterator[Setting]:
     """The dotted names of a project's configuration, by the files and keys that the vocabulary knows."""
-    for told in known.get("entries", ()):
-        for one in project.configuration((told["file"], told["key"])).found:
+    for entry in known.get("entries", ()):
+        for one in project.configuration((entry["file"], entry["key"])).found:
             if isinstance(one["value"], str) and _DOTTED.fullmatch(one["value"]):
                 yield Setting(one["value"], one["file"], one["line"] or 0, sure=False)
-    for told in (*known.get("assigned", ()), *known.get("settings", ())):
-        for file in dict.fromkeys(name for pattern in told["files"] for name in project.matching(pattern)):
+    for entry in (*known.get("assigned", ()), *known.get("settings", ())):
+        for file in dict.fromkeys(name for pattern in entry["files"] for name in project.matching(pattern)):
             sure = not is_aside(file.rpartition(".")[0].replace("/", "."))
-            module = told.get("module", "")
-            values = _names(project.read(file)) if module else _assigned(project.read(file), set(told["names"]))
+            module = entry.get("module", "")
+            values = _names(project.read(file)) if module else _assigned(project.read(file), set(entry["names"]))
             for name, line in values:
                 yield Setting(name, file, line, sure, module)
 
@@ -113,19 +113,19 @@ def _assigned(source: bytes, names: set[str]) -> Iterator[tuple[str, int]]:
 
 
 def _targets(node: ast.stmt) -> list[Any]:
-    """What a statement gives a value, if it does."""
+    """The targets of an assignment, annotated or not; ``[None]`` for another statement."""
     return node.targets if isinstance(node, ast.Assign) else [getattr(node, "target", None)]
 
 
 def configured(found: Iterable[Setting], layout: Layout, resolver: Resolver) -> Iterator[Missing]:
     """Settings that name what nothing installed has."""
     for one in (one for one in found if not one.module):
-        told = answer(layout, resolver, one.name)
-        owner = layout.owner(told.module) if told.verdict is False else ""
-        if told.verdict is False and told.why in _GONE and owner != PROJECT:
-            severity = "error" if one.sure and not told.weak else "warning"
+        place = answer(layout, resolver, one.name)
+        owner = layout.owner(place.module) if place.verdict is False else ""
+        if place.verdict is False and place.why in _GONE and owner != PROJECT:
+            severity = "error" if one.sure and not place.weak else "warning"
             yield Missing(
-                PROJECT, one.file, one.line, one.name, owner, told.why, severity, ENTRY, told.module, told.path
+                PROJECT, one.file, one.line, one.name, owner, place.why, severity, ENTRY, place.module, place.path
             )  # fmt: skip
 
 

@@ -1,4 +1,4 @@
-"""What an expression takes of names that stand elsewhere."""
+"""What an expression reads from names that are bound elsewhere."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 _ASKING = {"hasattr", "getattr"}
 _NARROWING = {"isinstance", "issubclass", "hasattr", "type", "callable"}
-_TELLING = _ASKING | _NARROWING | {"setattr"}
+_QUESTIONS = _ASKING | _NARROWING | {"setattr"}
 #: What takes keys from a dictionary, or adds others.
 _CHANGING = {("pop",), ("update",), ("clear",)}
 #: What may be given ``globals()`` without changing it.
@@ -55,7 +55,7 @@ class Expressions:
         self._reader = reader
 
     def walk(self, first: ast.AST | None) -> None:
-        """Hand every use of a name with attributes, and every call, to the reader's scope."""
+        """Give every use of a name with attributes, and every call, to the reader's scope."""
         if first is None:
             return
         stack: list[Any] = [first]
@@ -105,16 +105,16 @@ class Expressions:
         root, path = found
         if path in _CHANGING:
             self._reader.scope.keys.pop(root, None)
-        elif not path and root in _TELLING:
-            self._told(root, node)
+        elif not path and root in _QUESTIONS:
+            self._note_question(root, node)
         if root not in _READING:
             for one in node.args:
                 self._reader.given_away(one)
         if root in self._reader.roots:
             self.use(root, path, node.lineno, signatures.of_call(node, self._reader.scope.keys))
 
-    def _told(self, function: str, node: ast.Call) -> None:
-        """What a function that is asked about an object, or changes one, says of it."""
+    def _note_question(self, function: str, node: ast.Call) -> None:
+        """Take note of what ``hasattr``, ``isinstance`` or ``setattr`` shows about an object."""
         if function in _ASKING or function == "setattr":
             self._asked(function, node)
         if function in _NARROWING and node.args:

@@ -37,7 +37,7 @@ _METADATA = ("METADATA", "RECORD", "entry_points.txt", "top_level.txt")
 
 
 def fetched(snapshot: Snapshot, say: Callable[[str], None]) -> tuple[Snapshot, list[UnknownFact]]:
-    """The snapshot with the files of each pinned release, and which of them cannot be had."""
+    """The snapshot with the files of each pinned release, and which of them cannot be fetched."""
     packages: dict[str, Distribution] = {}
     notes: list[UnknownFact] = []
     for number, (name, one) in enumerate(snapshot.packages.items(), 1):
@@ -58,14 +58,14 @@ def fetched(snapshot: Snapshot, say: Callable[[str], None]) -> tuple[Snapshot, l
 
 
 def directory() -> str:
-    """Where the files of releases stand."""
+    """The directory of the files of releases."""
     return os.path.join(cache.directory(), "fetched")
 
 
 def _place(snapshot: Snapshot, one: Distribution) -> str:
     """The directory of a release for the Python and the platform of a snapshot, and for these indexes."""
-    told = [list(index.configuration().urls), dict(snapshot.platform), str(snapshot.python.get("version"))]
-    digest = hashlib.blake2b(json.dumps(told, sort_keys=True).encode(), digest_size=8).hexdigest()
+    parts = [list(index.configuration().urls), dict(snapshot.platform), str(snapshot.python.get("version"))]
+    digest = hashlib.blake2b(json.dumps(parts, sort_keys=True).encode(), digest_size=8).hexdigest()
     return os.path.join(directory(), f"{one.name}-{one.version}-{digest}".replace(os.sep, "_"))
 
 
@@ -93,7 +93,7 @@ def _fetch(snapshot: Snapshot, one: Distribution, place: str) -> None:
 
 
 def _wheel(snapshot: Snapshot, one: Distribution) -> tuple[str, int | None]:
-    """Address and size in bytes, where it is told, of the wheel that would be installed."""
+    """Address, and size in bytes where the index gives it, of the wheel that would be installed."""
     best: tuple[tuple[int, ...], str, int | None] | None = None
     for url in index.configuration().urls:
         page = f"{url.rstrip('/')}/{canonicalize_name(one.name)}/"

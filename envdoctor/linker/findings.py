@@ -56,7 +56,7 @@ _WHY = {
 
 
 class Environment:
-    """What findings say of the environment: versions of distributions, its Python, what the system calls libraries."""
+    """What findings name of the environment: versions of distributions, its Python, what the system calls libraries."""
 
     def __init__(
         self,
@@ -161,7 +161,7 @@ def _span(ends: tuple[str, str] | None) -> str:
 
 
 def _when(way: int) -> str:
-    """On which way a reference is reached."""
+    """When a reference is reached, in words."""
     if way & LATER:
         return "It is taken when a function is called."
     if way & SUBMODULE:

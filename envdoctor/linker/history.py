@@ -57,14 +57,14 @@ class History:
     def __init__(self, archive: zipfile.ZipFile) -> None:
         self._archive = archive
         self._roots: Mapping[str, Sequence[str]] = json.loads(archive.read(ROOTS))
-        self._kept: dict[str, _Names] = {}
+        self._kept: dict[str, _Lives] = {}
 
     def distributions(self, module: str) -> Sequence[str]:
         """The distributions that have had a module, or a name in it, by its first part."""
         return self._roots.get(module.partition(".")[0], ())
 
     def life(self, name: str) -> list[Life]:
-        """What is known of a dotted name; nothing where every release that was read has it, or none."""
+        """The records of a dotted name; none where every release that was read has it, or none has."""
         return [life for one in self.distributions(name) for life in self._of(one).lives(name)]
 
     def holders(self, ending: str) -> list[str]:
@@ -93,13 +93,13 @@ class History:
             return []
         return self._of(distribution).gone(version, f"{kind}.{word}")
 
-    def _of(self, distribution: str) -> _Names:
+    def _of(self, distribution: str) -> _Lives:
         if distribution not in self._kept:
-            self._kept[distribution] = _Names(distribution, json.loads(self._archive.read(f"{distribution}.json")))
+            self._kept[distribution] = _Lives(distribution, json.loads(self._archive.read(f"{distribution}.json")))
         return self._kept[distribution]
 
 
-class _Names:
+class _Lives:
     """The names of one distribution that some of its releases lack."""
 
     def __init__(self, distribution: str, stated: Mapping[str, Any]) -> None:
@@ -162,19 +162,19 @@ def shipped() -> History | None:
 
 
 def holders(endings: Mapping[str, str]) -> dict[str, list[str]]:
-    """Whose each name may be of which only the end is known; the keys stay."""
+    """The distributions that may have each name of which only the end is known; the keys stay."""
     history = shipped() if endings else None
     return {key: history.holders(ending) for key, ending in endings.items()} if history else {}
 
 
 def imports() -> dict[str, str]:
-    """The distribution of each import name, as the shipped history tells."""
+    """The distribution of each import name, by the shipped history."""
     history = shipped()
     return history.imports() if history else {}
 
 
 def lives(asked: Iterable[Sequence[str]]) -> dict[tuple[str, str], Life]:
-    """What the shipped history knows of names, by (module, name); ``asked`` has (distribution, module, name)."""
+    """The records of the shipped history about names, by (module, name); ``asked`` has (distribution, module, name)."""
     wanted = [(module, name) for _, module, name in asked if name]
     history = shipped() if wanted else None
     known = {key: history.life(".".join(key)) for key in wanted} if history else {}

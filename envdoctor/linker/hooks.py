@@ -41,7 +41,7 @@ class Hook(NamedTuple):
     arguments: tuple[str, ...]
 
 
-class File(NamedTuple):
+class HookFile(NamedTuple):
     """Source that may have hooks; ``plain`` are the frameworks whose hooks need no marker in it."""
 
     owner: str
@@ -70,32 +70,32 @@ class Hooks:
         makers = [owner for owner in layout.names if homes & required(layout, owner)] if homes else []
         trees = {file: tree for owner in makers for file in self._files(owner) if (tree := parsed(file.text))}
         for file, tree in trees.items():
-            self._define(file, _Names(file, tree))
+            self._define(file, _NamesOfFile(file, tree))
         for file, tree in trees.items():
             for kind, hook in self._hooks(file, tree):
                 if kind == _SPECIFICATION:
                     self._specified.setdefault((hook.framework, hook.name), []).append(hook)
 
-    def _files(self, owner: str) -> Iterator[File]:
+    def _files(self, owner: str) -> Iterator[HookFile]:
         """The source of a distribution that mentions markers, or hooks that need none."""
         words = self._words()
         found = groups(self._layout.metadata[owner])
         for name in self._layout.names[owner]:
             module = self._layout.modules[name]
-            plain = [one for one, told in self._plain.items() if name in found.get(told["entry_points"], ())]
+            plain = [one for one, row in self._plain.items() if name in found.get(row["entry_points"], ())]
             if module.owner != owner or module.kind == "native" or (is_aside(name) and not plain):
                 continue
             text = _content(module.path)
             if plain or any(word in text for word in words):
                 sure = any(name in modules for modules in found.values())
-                yield File(owner, name, module.path, text, tuple(plain), sure)
+                yield HookFile(owner, name, module.path, text, tuple(plain), sure)
 
     def _words(self) -> set[bytes]:
-        """What source says that has to do with markers."""
+        """The words of which source with markers contains one."""
         words = {word.rpartition(".")[2] for word in self._makers} | {name for _, name in self._markers}
         return {word.encode() for word in words}
 
-    def _define(self, file: File, names: _Names) -> None:
+    def _define(self, file: HookFile, names: _NamesOfFile) -> None:
         """Take note of the markers that a file makes."""
         for node in names.tree.body:
             if isinstance(node, ast.Assign) and isinstance(node.value, ast.Call) and node.value.args:
@@ -105,9 +105,9 @@ class Hooks:
                         if isinstance(target, ast.Name):
                             self._markers[file.owner, target.id] = kind, given.value
 
-    def _hooks(self, file: File, tree: ast.Module) -> Iterator[tuple[str, Hook]]:
+    def _hooks(self, file: HookFile, tree: ast.Module) -> Iterator[tuple[str, Hook]]:
         """The hooks of a file, with what each is."""
-        names = _Names(file, tree)
+        names = _NamesOfFile(file, tree)
         found = [(node, within, self._marked(node, names)) for node, within in names.functions()]
         specifying = {mark[1] for _, _, mark in found if mark and mark[0] == _SPECIFICATION}
         unmarked = [(_SPECIFICATION, one) for one in specifying] + [(_IMPLEMENTATION, one) for one in file.plain]
@@ -128,7 +128,7 @@ class Hooks:
     def _prefix(self, framework: str) -> tuple[str, ...]:
         return (self._plain[framework]["prefix"],) if framework in self._plain else ()
 
-    def _marked(self, node: Function, names: _Names) -> tuple[str, str] | None:
+    def _marked(self, node: Function, names: _NamesOfFile) -> tuple[str, str] | None:
         """The marker that a function is decorated with: its kind and framework."""
         for decorator in node.decorator_list:
             dotted = names.dotted(decorator.func if isinstance(decorator, ast.Call) else decorator)
@@ -143,7 +143,7 @@ class Hooks:
     def installed(self) -> Iterator[Missing]:
         """What installed plugins declare and the specification does not have."""
         homes = {owner for owner, _ in self._markers}
-        entries = {told["entry_points"] for told in self._plain.values()}
+        entries = {row["entry_points"] for row in self._plain.values()}
         for owner in self._layout.names if self._specified else ():
             if homes & {owner, *required(self._layout, owner)} or entries & groups(self._layout.metadata[owner]).keys():
                 for file in self._files(owner):
@@ -153,31 +153,31 @@ class Hooks:
         """The same for the files of a project: key, path and source."""
         for key, path, text in files if self._specified else ():
             base = os.path.basename(path)
-            plain = tuple(framework for framework, told in self._plain.items() if base in told["files"])
+            plain = tuple(framework for framework, row in self._plain.items() if base in row["files"])
             if plain or any(name.encode() in text for _, name in self._markers):
-                yield from self._misfits(File(PROJECT, key, path, text, plain, bool(plain)))
+                yield from self._misfits(HookFile(PROJECT, key, path, text, plain, bool(plain)))
 
-    def _misfits(self, file: File) -> Iterator[Missing]:
+    def _misfits(self, file: HookFile) -> Iterator[Missing]:
         tree = parsed(file.text)
         for kind, hook in self._hooks(file, tree) if tree else ():
             specified = self._specified.get((hook.framework, hook.name), ())
             if kind == _SPECIFICATION or not specified or any(one.owner == hook.owner for one in specified):
                 continue
-            lacking = min(([one for one in hook.arguments if one not in told.arguments] for told in specified), key=len)
+            lacking = min(([one for one in hook.arguments if one not in spec.arguments] for spec in specified), key=len)
             if lacking:
-                told, words = specified[0], ", ".join(lacking)
+                spec, words = specified[0], ", ".join(lacking)
                 severity = "error" if file.sure else "warning"
-                asked = f"{told.module}.{hook.name}({words.replace(' ', '')})"
+                asked = f"{spec.module}.{hook.name}({words.replace(' ', '')})"
                 yield Missing(
-                    hook.owner, hook.file, hook.line, asked, told.owner, "hook", severity, ENTRY, told.module,
+                    hook.owner, hook.file, hook.line, asked, spec.owner, "hook", severity, ENTRY, spec.module,
                     hook.name, words,
                 )  # fmt: skip
 
 
-class _Names:
-    """What names of one file are of."""
+class _NamesOfFile:
+    """Resolves the names of one file to dotted names."""
 
-    def __init__(self, file: File, tree: ast.Module) -> None:
+    def __init__(self, file: HookFile, tree: ast.Module) -> None:
         self.file = file
         self.tree = tree
         self._imported: dict[str, str] = {}
@@ -255,7 +255,7 @@ def walked(node: ast.AST) -> Iterator[Any]:
 
 
 def _arguments(node: Function, within: ast.ClassDef | None, *, every: bool) -> tuple[str, ...]:
-    """The arguments that are handed to a hook: without defaults, unless it is the specification; without self."""
+    """The arguments that are passed to a hook: without defaults, unless it is the specification; without self."""
     given = [one.arg for one in (*node.args.posonlyargs, *node.args.args)]
     if not every and node.args.defaults:
         given = given[: -len(node.args.defaults)]

@@ -35,7 +35,7 @@ _MEMBER = 4 << 20
 
 
 class File(Record):
-    """The file of a release that is easiest to read: version, address, size in bytes if told, and its Pythons."""
+    """The file of a release that is easiest to read: version, address, size in bytes if known, and its Pythons."""
 
     version: str
     address: str
@@ -71,7 +71,7 @@ def wheels(name: str) -> list[File]:
 
 
 def _ranked(file: Mapping[str, Any], *, sources: bool) -> tuple[Version, tuple[bool, ...], File] | None:
-    """The version of a file, how easy it is to read, and the file; ``None`` for one that is not looked at."""
+    """The version of a file, how easy it is to read, and the file; ``None`` for one that is not read."""
     name = file["filename"]
     is_wheel = name.endswith(".whl")
     is_read = is_wheel or (sources and name.endswith((".tar.gz", ".zip")))
@@ -99,7 +99,7 @@ def _rank_of_wheel(name: str) -> tuple[Version, tuple[bool, ...]]:
 
 
 def fits(file: File, python: str) -> bool:
-    """Whether the index says that a release is for a version of Python; one of which it says nothing fits."""
+    """Whether a release is for a version of Python by what the index says; where that says nothing, it is."""
     try:
         return not (file.python and python) or SpecifierSet(file.python).contains(python, prereleases=True)
     except (InvalidSpecifier, InvalidVersion):
@@ -153,13 +153,13 @@ class Archive:
 
 
 def _without_data(name: str) -> str:
-    """Where a member is installed, for those that stand in the folder of a scheme."""
+    """Where a member is installed, for those in the folder of a scheme."""
     head, _, rest = name.partition("/")
     return rest.partition("/")[2] if head.endswith(".data") and rest.startswith(("purelib/", "platlib/")) else name
 
 
 def _source(file: File, context: ssl.SSLContext | None) -> dict[str, bytes]:
-    """The Python files and the metadata of a source archive, as they would stand when it is installed."""
+    """The Python files and the metadata of a source archive, at the paths where they would be installed."""
     if file.size is None or file.size > MOST_SOURCE:
         raise TargetError(f"{file.address} is a source archive of {file.size or 'unknown'} bytes, which is not read")
     data = wheel_files.fetch(file.address, context)
@@ -186,7 +186,7 @@ def _kept(name: str) -> bool:
 
 
 def _installed(name: str) -> str:
-    """The path of a member without the folder of the release, and without the one that its sources stand in."""
+    """The path of a member without the folder of the release, and without the one of its sources."""
     rest = posixpath.normpath(name).partition("/")[2]
     head, _, inner = rest.partition("/")
     return inner if head in {"src", "lib"} and inner else rest

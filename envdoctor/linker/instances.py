@@ -1,4 +1,4 @@
-"""Attributes and calls of objects whose classes are known by how they are made, and which these classes do not take."""
+"""Attributes and calls that objects do not have or accept, by the classes that are known from how they are made."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _TOLD_TO_CHECKERS = re.compile(rb"#\s*(type|pyright|ty|pyre):?\s*-?\s*(ignore|fi
 
 
 class _Use(NamedTuple):
-    """A use in a module: what it is reached under, and the words that the module asks for before it takes them."""
+    """A use in a module: what it is reached under, and the words that the module asks for before it uses them."""
 
     name: str
     ref: list[Any]
@@ -54,12 +54,12 @@ class Instances:
                 found = self._found(name, ref)
                 flags = self._reach.flags(name, ref) if found else None
                 if found and flags is not None:
-                    yield from self._told(_Use(name, ref, flags, self._reach.ways[name]), found)
+                    yield from self._missing(_Use(name, ref, flags, self._reach.ways[name]), found)
 
     def _found(self, name: str, ref: Sequence[Any]) -> list[Any]:
         """For each making of an object what it lacks, or the call that does not fit; nothing where one has it.
 
-        ``None`` stands for a making that may be anything, beside others of classes that have lost what is asked for.
+        ``None`` is a making that may be anything, beside others of classes that have lost what is asked for.
         """
         found: list[Any] = []
         for making in ref[0]:
@@ -86,7 +86,7 @@ class Instances:
         return [] if None in misfits else misfits
 
     def _misfit(self, kind: Any, method: str, call: Sequence[Any]) -> Any:
-        """What a method does not take of a call: the kind, the method, the mistake and the argument."""
+        """Where a call does not fit a method: the kind, the method, the mistake and the argument."""
         if not isinstance(kind, Kind) or not kind.made or isinstance(kind.number, str):
             return None
         there = self._world.resolver.method(kind.module, kind.number, method)
@@ -98,7 +98,7 @@ class Instances:
         )
         return (kind, method, *wrong) if wrong else None
 
-    def _told(self, use: _Use, found: Sequence[Any]) -> Iterator[Missing]:
+    def _missing(self, use: _Use, found: Sequence[Any]) -> Iterator[Missing]:
         known = [one for one in found if one is not None]
         lacks, word = isinstance(known[0], Lack), known[0][1]
         severity, way = self._severity(use, lacks=lacks, sure=len(known) == len(found))
@@ -122,7 +122,7 @@ class Instances:
         return ("warning" if severity == "error" and not (lacks and sure) else severity), way
 
     def _is_asked_for(self, use: _Use, word: str) -> bool:
-        """Whether a module asks for a word before it takes it, or cannot but take it, or says that it is there."""
+        """Whether a module asks for a word before it uses it, or a comment says that it is there, or it is special."""
         hints = self._world.resolver.take_note(use.name).get("hints", ())
         return word in hints or word[:2] == "__" or self._is_said(use)
 
@@ -184,7 +184,7 @@ class Instances:
         return any(mark + word.encode() + mark in source for source in sources for mark in (b"'", b'"'))
 
     def _has_attributes(self, kind: Kind) -> bool:
-        """Whether a class has attributes of its own: an empty one is filled by others."""
+        """Whether a class has attributes itself: an empty one is filled by others."""
         records = (
             self._world.store.definitions(module)["classes"][number] for module, number in self._classes.chain(kind)
         )
@@ -221,6 +221,6 @@ class Instances:
         return None
 
     def _is_set_on(self, owner: str, name: str, word: str) -> bool:
-        """Whether a distribution has a call such as ``setattr(Class, "word", ...)`` for a class of its own."""
+        """Whether a distribution has a call such as ``setattr(Class, "word", ...)`` for its own class."""
         words = self._world.resolver.words
         return any(words.anywhere(owner, f"{name}, {mark}{word}{mark}") for mark in "'\"")

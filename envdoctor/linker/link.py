@@ -1,4 +1,4 @@
-"""The whole of it: from installed distributions to what they miss of each other."""
+"""All steps in order: from installed distributions to what they miss of each other."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def link(
     vocabulary: Mapping[str, Any] = {},
     natives: Binaries | None = None,
 ) -> Linked:
-    """Resolve what distributions take of each other, and what stands beside them; ``tell`` hears what is being done.
+    """Resolve what distributions use from each other, and what is beside them uses; ``tell`` reports progress.
 
     ``vocabulary`` says what is known of hooks and of dotted names; with ``natives`` compiled modules are looked at too.
     What has not changed is not looked at again.
@@ -47,18 +47,18 @@ def link(
     layout = Layout(distributions)
     known = {key: vocabulary.get(key, {}) for key in ("hooks", "dotted")}
     words = json.dumps(known)
-    file = remembered.path(layout, target, [words, *(natives.told() if natives else ())])
+    file = remembered.path(layout, target, [words, *(natives.state() if natives else ())])
     found = _kept(file, lambda: _resolved(layout, target, known, natives, tell))
     if beside is None:
         return found
-    file = remembered.path(layout, target, [words, *beside.told(known["dotted"])])
+    file = remembered.path(layout, target, [words, *beside.state(known["dotted"])])
     return _together(found, _kept(file, lambda: beside.linked(World(layout, target), known, tell)))
 
 
 def _kept(file: str, make: Callable[[], Linked]) -> Linked:
-    told = remembered.recall(file)
-    if told is not None:
-        return Linked(**{**told, "missing": [Missing(*one) for one in told["missing"]]})
+    recalled = remembered.recall(file)
+    if recalled is not None:
+        return Linked(**{**recalled, "missing": [Missing(*one) for one in recalled["missing"]]})
     with parallel.uncollected():
         found = make()
     remembered.keep(file, found._asdict())
@@ -80,12 +80,12 @@ def _resolved(
     tell("resolving")
     search = Search(layout, world.resolver, reach, world.standard)
     missing = [*search.all(sys.version_info[:2], target.minor), *Hooks(layout, known["hooks"]).installed()]
-    # What a released library takes of an object was run by its authors: it lacks that where a release has lost it.
+    # What a released library reads from an object was run by its authors: it lacks that where a release has lost it.
     missing += Instances(world, reach, lost_only=True).all(reach.ways)
     missing += Overrides(world, known["hooks"].get("dispatch", ())).all(reach.ways)
     if natives is not None:
         tell("reading compiled modules")
-        missing += binaries.Search(layout, reach, target, natives, search.unknown).all()
+        missing += binaries.BinarySearch(layout, reach, target, natives, search.unknown).all()
     world.store.keep()
     unknown = dict(+search.unknown)
     undecided = sum(one.severity == "info" for one in missing)
@@ -129,7 +129,7 @@ def add_to(report: Report, tell: Callable[[str], None], vocabulary: Mapping[str,
     found = findings(linked.missing, Environment(versions, python, Standard(target.minor), vocabulary["libraries"]))
     reasons = [
         UnknownFact(rule=None, fact="linked", reason=f"{number} references: {reason}")
-        for reason, number in sorted(linked.unknown.items(), key=lambda told: -told[1])
+        for reason, number in sorted(linked.unknown.items(), key=lambda item: -item[1])
     ]
     linked_report: Report = report.replace(
         findings=absorbed(report.findings, found), unknown=[*report.unknown, *reasons]

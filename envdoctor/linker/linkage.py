@@ -1,4 +1,4 @@
-"""What compiled modules are linked with and do not get: a library, a version of a symbol, a symbol."""
+"""What compiled modules are linked with and is missing: a library, a version of a symbol, a symbol."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
     from envdoctor.linker.binary_facts import Facts
-    from envdoctor.linker.loader import Loader, Scope
+    from envdoctor.linker.loader import LoadedFiles, Loader
 
 _WAITING = "compiled modules whose libraries others have to load first"
 _ELSEWHERE = "compiled modules with symbols that only libraries have with which they are not linked"
 
 
 class Fault(NamedTuple):
-    """Something that a file does not get.
+    """Something that a file is linked with and that is missing.
 
     ``kind`` is ``library``, ``version`` or ``symbol``, or ``compiled`` or ``generated`` for other releases; ``asked``
     is its name; ``provider`` the distribution that should have it, empty for the system; ``detail`` the file that asks,
@@ -42,7 +42,7 @@ def brought(facts: Facts) -> dict[str, list[str]]:
 
 
 class Linkage:
-    """Looks for what modules of an environment do not get, and counts what cannot be told.
+    """Searches for what modules of an environment are linked with and miss, and counts what is not known.
 
     ``seen`` are the files of the environment that were found to be loaded.
     """
@@ -65,7 +65,7 @@ class Linkage:
         return own
 
     def libraries(self, path: str) -> list[Fault]:
-        """The libraries that one does not get which is loaded by itself."""
+        """The missing libraries of one that is loaded by itself."""
         header = self._facts.elf(path)
         if header is None or header["machine"] != self._loader.kind:
             return []
@@ -73,7 +73,7 @@ class Linkage:
         return [Fault("library", name, "", os.path.basename(asker)) for name, asker in missing]
 
     def faults(self, path: str) -> Iterator[Fault]:
-        """What one module and the libraries that are loaded with it do not get."""
+        """What one module and the libraries that are loaded with it miss."""
         header = self._facts.elf(path)
         if header is None or header["machine"] != self._loader.kind:
             self._unknown[
@@ -99,7 +99,7 @@ class Linkage:
                     newest = max((one for one in has if one.startswith(family)), key=_numbers, default="none")
                     yield Fault("version", f"{lacking[-1]} of {library}", "", newest)
 
-    def _symbols(self, scope: Scope) -> Iterator[Fault]:
+    def _symbols(self, scope: LoadedFiles) -> Iterator[Fault]:
         """Symbols that nothing has which is loaded together, nor anything else in the environment."""
         others = [path for paths in scope.brought.values() for path in paths]
         loaded = {*scope.files, *self._loaded_with(others)}

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class Machine(NamedTuple):
-    """Where programs run: the directory of another file system, if any, and what the loader is told there."""
+    """Where programs run: the directory of another file system, if any, and the search path of the loader there."""
 
     executable: str
     base: str
@@ -26,7 +26,7 @@ class Machine(NamedTuple):
 
     @classmethod
     def of(cls, snapshot: Snapshot) -> Machine:
-        """That of a target. The environment variable is this process's own where the target does not tell it."""
+        """That of a target. The environment variable is this process's own where the target's is not known."""
         target, python = snapshot.target, snapshot.python
         root = str(target.get("root") or (target.get("path") if target.get("kind") == "root" else "") or "")
         inner = os.path.join(root, "rootfs")
@@ -48,7 +48,7 @@ class Machine(NamedTuple):
         return self.host(found) if found else None
 
     def state(self) -> Iterator[str]:
-        """What changes when libraries of the system are installed, removed or upgraded."""
+        """Texts that change when libraries of the system are installed, removed or upgraded."""
         yield repr(self)
         for path in ("/etc/ld.so.cache", self.executable, "/lib64", "/usr/lib", "/usr/lib64"):
             try:
@@ -58,7 +58,7 @@ class Machine(NamedTuple):
             yield f"{path} {status.st_mtime_ns} {status.st_size}"
 
 
-class Scope(NamedTuple):
+class LoadedFiles(NamedTuple):
     """What is loaded with a file: paths with their facts, names that nothing has, names that only others bring."""
 
     files: dict[str, dict[str, Any]]
@@ -70,7 +70,7 @@ class Loader:
     """Follows what libraries need. ``read`` gives a file's facts, ``brought`` the environment's libraries by name.
 
     ``always`` is what the interpreter has loaded, by path, and ``kind`` for which machine it is built; ``None`` where
-    that cannot be told.
+    that is not known.
     """
 
     def __init__(self, machine: Machine, read: Any, brought: Mapping[str, Sequence[str]]) -> None:
@@ -89,9 +89,9 @@ class Loader:
             if not scope.missing:  # who does not find these looks in other places than the loader does
                 self.always, self.kind = scope.files, facts["machine"]
 
-    def scope(self, path: str, facts: dict[str, Any]) -> Scope:
+    def scope(self, path: str, facts: dict[str, Any]) -> LoadedFiles:
         """What is loaded together with a file, besides what the interpreter has loaded already."""
-        scope = Scope({path: facts}, [], {})
+        scope = LoadedFiles({path: facts}, [], {})
         names = {name for one, held in self.always.items() for name in (held["soname"], os.path.basename(one))}
         todo = [(path, facts, list[str]())]
         while todo:
@@ -114,7 +114,7 @@ class Loader:
         return scope
 
     def _path(self, name: str, asker: str, facts: dict[str, Any], inherited: Sequence[str]) -> str | None:
-        """The file that a needed name stands for."""
+        """The file that a needed name resolves to."""
         if "/" in name:
             path = self._machine.host(_expanded(name, asker))
             return path if os.path.isfile(path) else None

@@ -1,4 +1,4 @@
-"""How objects are made, as expressions and annotations say it, and what that is of in a scope.
+"""How objects are made, by expressions and annotations, and where that comes from in a scope.
 
 An object is known by how it is made: a name, and the steps from it. Besides attributes a step is ``()`` for a call or
 an instance, ``(await)`` for what a coroutine ends with, and ``(with)`` for what a context manager gives. A name or a
@@ -56,7 +56,7 @@ def making(node: ast.expr | None) -> Making | None:
 
 
 def makings(node: ast.expr | None) -> list[Making] | None:
-    """All that an expression may be; ``None`` where that cannot be told, nothing for ``None``."""
+    """The makings of an expression; ``None`` where they are not known, nothing for ``None``."""
     if isinstance(node, ast.Constant) and node.value is None:
         return []
     if isinstance(node, ast.IfExp):
@@ -94,7 +94,7 @@ def annotated(node: ast.expr | None) -> list[Making] | None:
 
 
 def _unquoted(node: ast.expr | None) -> ast.expr | None:
-    """An annotation without the quotes that it may stand in."""
+    """An annotation without the quotes that it may be in."""
     if isinstance(node, ast.Constant) and isinstance(node.value, str):
         with contextlib.suppress(SyntaxError, ValueError, RecursionError, MemoryError):
             return ast.parse(node.value, mode="eval").body
@@ -152,12 +152,12 @@ def settled(scope: Scope, found: Sequence[Any], *, anything: bool) -> list[Any] 
 
 
 def _origin(scope: Scope, one: Making) -> tuple[list[Any], list[Making]] | None:
-    """What a making is of in a scope: what is settled, and what is to be looked at again."""
+    """The origins of a making in a scope: what is settled, and what is to be resolved again."""
     root, path = one
     origins = scope.imports.get(root, ())
     if root in scope.types:
-        told = _typed(scope, root, path)
-        return None if told is None else ([], told)
+        typed = _typed(scope, root, path)
+        return None if typed is None else ([], typed)
     if root in scope.bound or root in scope.shadowed:
         return ([one], []) if scope.parent is None and root in scope.bound and not origins else None
     if not origins:
@@ -166,7 +166,7 @@ def _origin(scope: Scope, one: Making) -> tuple[list[Any], list[Making]] | None:
 
 
 def _typed(scope: Scope, root: str, path: Sequence[str]) -> list[Making] | None:
-    """The makings behind a name, where all that it is bound to is known; what it makes of itself may come between."""
+    """The makings behind a name, where all that it is bound to is known; its own makings may come between."""
     whole = len(scope.types[root]) == scope.bound.get(root)
     if not whole or root in scope.imports or root in scope.shadowed or root in scope.narrowed:
         return None

@@ -1,4 +1,4 @@
-"""What modules ask for and do not get: one entry for each reference, with how sure it is."""
+"""References of modules that nothing resolves: one entry for each, with how sure it is."""
 
 from __future__ import annotations
 
@@ -105,7 +105,7 @@ class Search:
         self.asked += 1
         if not flags & IMPORTS:
             taken = self._resolver.offers(module, ".".join(path.split(".")[:own]))
-            if taken.verdict is False:  # told where it is imported
+            if taken.verdict is False:  # reported where it is imported
                 return
         answer = self._resolver.offers(module, path)
         if answer.verdict is None:
@@ -121,7 +121,7 @@ class Search:
     def _not_taken(
         self, name: str, ref: list[Any], flags: int, ways: list[int], hints: set[str], answer: Answer
     ) -> Iterator[Missing]:
-        """A call with arguments that what is called does not take."""
+        """A call with arguments that its function does not accept."""
         module, path, line, *_, call = ref
         misfit = self._misfit(answer, module, path, call)
         severity, way = severity_of(ways, flags, CATCHES_TYPE)
@@ -188,8 +188,8 @@ class Search:
         if found is not None:
             return signatures.misfit(found[0], call, bound=found[1])
         if answer.value and answer.value[0] == "standard":
-            told = self._standard.signature(module, path)
-            misfit = None if told is None else signatures.misfit(told, call, bound=False)
+            signature = self._standard.signature(module, path)
+            misfit = None if signature is None else signatures.misfit(signature, call, bound=False)
             others = (signatures.of_text(text) for text in self._standard.others(module, path))
             if misfit and any(signatures.misfit(other, call, bound=False) is None for other in others):
                 return misfit
@@ -228,7 +228,7 @@ def _raised(flags: int, answer: Answer) -> int:
 
 
 def severity_of(ways: list[int], flags: int, catching: int) -> tuple[str, int]:
-    """How sure it is that a reference with these flags fails somebody, on the plainest of the ways; and that way."""
+    """The severity of a reference with these flags that finds nothing, on the plainest of the ways; and that way."""
     best = ("silent", 0)
     for one in ways:
         way = one | flags
@@ -238,7 +238,7 @@ def severity_of(ways: list[int], flags: int, catching: int) -> tuple[str, int]:
             severity = "info"
         else:
             severity = "warning" if way & (LATER | ENTRY | SUBMODULE | PROGRAM) else "error"
-        best = min(best, (severity, way), key=lambda told: _ORDER[told[0]])
+        best = min(best, (severity, way), key=lambda pair: _ORDER[pair[0]])
     return best
 
 

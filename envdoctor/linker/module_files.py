@@ -1,4 +1,4 @@
-"""Which modules stand in an environment, in which file, and of which distribution."""
+"""Which modules an environment contains, in which file, and of which distribution."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ if TYPE_CHECKING:
     from envdoctor.model import Distribution
 
 _NATIVE = (".so", ".pyd")
-#: Which of several files of one name is looked at: a package hides a module, and source tells more than a binary.
+#: Which of several files of one name is read: a package hides a module, and source shows more than a binary.
 _RANK = {"native": 0, "py": 1, "package": 2}
 #: Who owns the modules of a project, in place of a distribution.
 PROJECT = "the project"
 #: What a RECORD may hold at most, in bytes; the longest seen is 3 MB.
 _LIMIT = 64 << 20
-#: Folders whose modules nobody imports who uses the distribution.
+#: Folders whose modules no user of the distribution imports.
 _ASIDE = {
     *(
         "tests",
@@ -52,7 +52,7 @@ class Layout:
     """The modules of installed distributions, by dotted name.
 
     ``keys`` identify a distribution's files, ``tops`` its top-level modules; ``blind`` are distributions whose files
-    are not listed; ``namespaces`` are folders without a file of their own.
+    are not listed; ``namespaces`` are folders without an ``__init__`` file.
     """
 
     def __init__(self, distributions: Iterable[Distribution]) -> None:
@@ -158,7 +158,7 @@ class Layout:
 
 @functools.lru_cache(64)
 def _entries(folder: str) -> list[str]:
-    """What stands in a folder; nothing where there is none."""
+    """The entries of a folder; none where there is no folder."""
     try:
         return os.listdir(folder)
     except OSError:
@@ -207,7 +207,7 @@ def _digest(one: Distribution, data: bytes, files: list[str]) -> str:
 
 
 def _without_source_folder(one: Distribution, lines: list[str]) -> list[str]:
-    """Of the files that went into a source distribution, those that stand in the location."""
+    """Of the files that went into a source distribution, those that are in the location."""
     return [line for line in lines if line.endswith(".py") and os.path.exists(os.path.join(one.location or "", line))]
 
 

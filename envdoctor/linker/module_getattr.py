@@ -1,4 +1,4 @@
-"""What a module-level ``__getattr__`` does with one name: its code is followed as far as values are known.
+"""What a module-level ``__getattr__`` returns for one name: its code is followed as far as values are known.
 
 Nothing is executed. A value that is not known is :data:`UNKNOWN`, and so is whatever may have changed it; where the way
 depends on such a value, there is no answer.
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from envdoctor.linker import operations
 from envdoctor.linker.branches import holds
 from envdoctor.linker.hooks import parsed, walked
-from envdoctor.linker.operations import UNKNOWN, Deferred, Function, Raised, Returned, Scope, Taken, Undecided
+from envdoctor.linker.operations import UNKNOWN, Deferred, Function, Namespace, Raised, Returned, Taken, Undecided
 from envdoctor.linker.verdicts import no, yes
 
 if TYPE_CHECKING:
@@ -44,20 +44,20 @@ _KEEPING = {"cache", "lru_cache", "wraps"}
 
 
 class Evaluator:
-    """Follows the ``__getattr__`` of modules. What they take of others is resolved."""
+    """Follows the ``__getattr__`` of modules. What they import from others is resolved."""
 
     def __init__(self, layout: Layout, store: Store, resolver: Resolver) -> None:
         self._layout = layout
         self._store = store
         self.resolver = resolver
-        self._modules: dict[str, Scope] = {}
+        self._modules: dict[str, Namespace] = {}
         self._steps = 0
         self.asked = ("", "")
         #: Whether something was found by a name that it was compared with: the answer is about that name.
         self.named = False
 
     def answer(self, module: str, name: str) -> Answer | None:
-        """What the ``__getattr__`` of a module does with a name; ``None`` where that cannot be told."""
+        """The answer of a module's ``__getattr__`` about a name; ``None`` where that is not known."""
         before = self.asked, self.named
         self.asked, self.named, self._steps = (module, name), False, 0
         try:
@@ -108,10 +108,10 @@ class Evaluator:
             raise Raised("AttributeError")
         return Taken(whole.module, path) if found.verdict else UNKNOWN
 
-    def _module(self, name: str) -> Scope:
+    def _module(self, name: str) -> Namespace:
         scope = self._modules.get(name)
         if scope is None:
-            scope = self._modules[name] = Scope(name)
+            scope = self._modules[name] = Namespace(name)
             package = name if self._layout.modules[name].kind == "package" else name.rpartition(".")[0]
             scope.names.update(__name__=name, __package__=package)
             tree = parsed(self._store.text(name))
@@ -119,7 +119,7 @@ class Evaluator:
                 self._fill_module(tree, scope)
         return scope
 
-    def _fill_module(self, tree: ast.Module, scope: Scope) -> None:
+    def _fill_module(self, tree: ast.Module, scope: Namespace) -> None:
         before, self._steps = self._steps, 0
         scope.later = _changed_later(tree)
         try:
@@ -128,8 +128,8 @@ class Evaluator:
             scope.names = dict.fromkeys(scope.names, UNKNOWN)
         self._steps = before
 
-    def _lookup(self, name: str, scope: Scope) -> Any:
-        inner: Scope | None = scope
+    def _lookup(self, name: str, scope: Namespace) -> Any:
+        inner: Namespace | None = scope
         while inner is not None:
             if name in inner.names:
                 value = inner.names[name] = self.value(inner.names[name])
@@ -139,8 +139,8 @@ class Evaluator:
 
     # --- statements -------------------------------------------------------------------------------------------------
 
-    def run(self, body: Sequence[ast.stmt], scope: Scope) -> Returned | None:
-        """Follow statements in order; what a ``return`` among them gives back."""
+    def run(self, body: Sequence[ast.stmt], scope: Namespace) -> Returned | None:
+        """Follow statements in order; the value of a ``return`` among them."""
         for node in body:
             self._steps += 1
             if self._steps > _MOST_STEPS:
@@ -151,7 +151,7 @@ class Evaluator:
                 return ended
         return None
 
-    def _forget(self, node: ast.AST, scope: Scope) -> Returned | None:
+    def _forget(self, node: ast.AST, scope: Namespace) -> Returned | None:
         """Take for unknown what a statement binds that is not followed, and each container that it mentions."""
         if scope.parent is not None and any(
             isinstance(one, (ast.Return, ast.Raise, ast.Yield)) for one in ast.walk(node)
@@ -164,17 +164,17 @@ class Evaluator:
                 scope.names[one.id] = UNKNOWN
         return None
 
-    def _define(self, node: ast.FunctionDef, scope: Scope) -> None:
+    def _define(self, node: ast.FunctionDef, scope: Namespace) -> None:
         names = {
             one.attr if isinstance(one, ast.Attribute) else getattr(one, "id", "")
             for one in map(_called, node.decorator_list)
         }
         scope.names[node.name] = Function(node, scope) if names <= _KEEPING else UNKNOWN
 
-    def _class(self, node: ast.ClassDef, scope: Scope) -> None:
+    def _class(self, node: ast.ClassDef, scope: Namespace) -> None:
         scope.names[node.name] = UNKNOWN if scope.parent is not None else Taken(scope.module, node.name)
 
-    def _import(self, node: ast.Import | ast.ImportFrom, scope: Scope) -> None:
+    def _import(self, node: ast.Import | ast.ImportFrom, scope: Namespace) -> None:
         origin = ""
         if isinstance(node, ast.ImportFrom):
             origin = operations.absolute(node.module or "", node.level, self._lookup("__package__", scope))
@@ -188,7 +188,7 @@ class Evaluator:
                 raise Undecided
             scope.names[name] = taken
 
-    def _assign(self, node: ast.Assign | ast.AnnAssign, scope: Scope) -> None:
+    def _assign(self, node: ast.Assign | ast.AnnAssign, scope: Namespace) -> None:
         targets = node.targets if isinstance(node, ast.Assign) else [node.target]
         if node.value is None:
             return
@@ -197,8 +197,8 @@ class Evaluator:
         for target in targets:
             self.bind(target, value, scope)
 
-    def tried(self, node: ast.expr, scope: Scope) -> Any:
-        """A value; at the top of a module, what cannot be worked out is unknown."""
+    def tried(self, node: ast.expr, scope: Namespace) -> Any:
+        """A value; at the top of a module, one that cannot be evaluated is unknown."""
         if scope.parent is not None:
             return self.evaluate(node, scope)
         try:
@@ -206,7 +206,7 @@ class Evaluator:
         except (Raised, Undecided):
             return UNKNOWN
 
-    def bind(self, target: ast.expr, value: Any, scope: Scope) -> None:
+    def bind(self, target: ast.expr, value: Any, scope: Namespace) -> None:
         """Give a target a value."""
         if isinstance(target, ast.Name):
             scope.names[target.id] = UNKNOWN if target.id in scope.later else value
@@ -221,7 +221,7 @@ class Evaluator:
             else:
                 self._forget(target.value, scope)
 
-    def _effect(self, node: ast.Expr, scope: Scope) -> None:
+    def _effect(self, node: ast.Expr, scope: Namespace) -> None:
         """A call for its effect, which may be an exception, or change a container."""
         call = node.value
         if not isinstance(call, ast.Call):
@@ -233,15 +233,15 @@ class Evaluator:
         elif not (changing and operations.changed(self, call, scope)):
             self._forget(node, scope)
 
-    def _raise(self, node: ast.Raise, scope: Scope) -> Returned:
+    def _raise(self, node: ast.Raise, scope: Namespace) -> Returned:
         if scope.parent is None:
             return Returned(None)  # what follows is not reached
         raise Raised(ast.unparse(_called(node.exc)).rpartition(".")[2] if node.exc else "")
 
-    def _return(self, node: ast.Return, scope: Scope) -> Returned:
+    def _return(self, node: ast.Return, scope: Namespace) -> Returned:
         return Returned(self.evaluate(node.value, scope) if node.value else None)
 
-    def _if(self, node: ast.If, scope: Scope) -> Returned | None:
+    def _if(self, node: ast.If, scope: Namespace) -> Returned | None:
         held = self.decided(node.test, scope)
         if held is not None:
             return self.run(node.body if held else node.orelse, scope)
@@ -256,7 +256,7 @@ class Evaluator:
             scope.names[name] = value if scope.names.get(name, value) is value else UNKNOWN
         return None
 
-    def decided(self, test: ast.expr, scope: Scope) -> bool | None:
+    def decided(self, test: ast.expr, scope: Namespace) -> bool | None:
         """Whether a condition holds; ``None`` where that is not known."""
         held = holds(test, self._store.target, {})
         if held is None:
@@ -264,7 +264,7 @@ class Evaluator:
             held = None if operations.is_unknown(value) else bool(value)
         return held
 
-    def _try(self, node: ast.Try, scope: Scope) -> Returned | None:
+    def _try(self, node: ast.Try, scope: Namespace) -> Returned | None:
         if scope.parent is None:
             self.run(node.body, scope)
             for handler in node.handlers:
@@ -281,10 +281,10 @@ class Evaluator:
             ended = ended or self.run(node.orelse, scope)
         return ended or self.run(node.finalbody, scope)
 
-    def _with(self, node: ast.With, scope: Scope) -> Returned | None:
+    def _with(self, node: ast.With, scope: Namespace) -> Returned | None:
         return self.run(node.body, scope)
 
-    def _for(self, node: ast.For, scope: Scope) -> Returned | None:
+    def _for(self, node: ast.For, scope: Namespace) -> Returned | None:
         values = self.value(self.tried(node.iter, scope))
         jumps = any(isinstance(one, (ast.Break, ast.Continue)) for one in ast.walk(node))
         if jumps or (not isinstance(values, (list, dict)) and type(values) is not tuple):
@@ -297,12 +297,12 @@ class Evaluator:
                 return ended
         return self.run(node.orelse, scope)
 
-    def _nothing(self, node: ast.stmt, scope: Scope) -> None:
+    def _nothing(self, node: ast.stmt, scope: Namespace) -> None:
         """A statement that changes nothing which is followed."""
 
     # --- calls ------------------------------------------------------------------------------------------------------
 
-    def evaluate(self, node: ast.expr, scope: Scope) -> Any:
+    def evaluate(self, node: ast.expr, scope: Namespace) -> Any:
         """The value of an expression, as far as it is known. Raises :class:`Raised` where it raises."""
         if isinstance(node, ast.Name):
             return self._lookup(node.id, scope)
@@ -317,7 +317,7 @@ class Evaluator:
         function = self.value(function)
         if not isinstance(function, Function):
             return operations.call(self, function, given, named)
-        scope = Scope(function.scope.module, function.scope)
+        scope = Namespace(function.scope.module, function.scope)
         if not self._fill(scope, function.node.args, given, named):
             return UNKNOWN
         if any(isinstance(one, (ast.Yield, ast.YieldFrom)) for one in ast.walk(function.node)):
@@ -325,7 +325,7 @@ class Evaluator:
         ended = self.run(function.node.body, scope)
         return ended.value if ended else None
 
-    def _fill(self, scope: Scope, taken: ast.arguments, given: Sequence[Any], named: Mapping[str, Any]) -> bool:
+    def _fill(self, scope: Namespace, taken: ast.arguments, given: Sequence[Any], named: Mapping[str, Any]) -> bool:
         """Give parameters their values; false where they do not fit."""
         names = [one.arg for one in (*taken.posonlyargs, *taken.args)]
         if len(given) > len(names) and not taken.vararg:
@@ -345,7 +345,7 @@ class Evaluator:
 
 
 def _parts(whole: Any, count: int) -> list[Any]:
-    """What so many targets get of a value; of one that is worked out later each part is, too."""
+    """The parts of a value for so many targets; of one that is evaluated later each part is, too."""
     if isinstance(whole, Deferred):
         places = [ast.Subscript(whole.node, ast.Constant(at), ast.Load()) for at in range(count)]
         return [Deferred(place, whole.scope) for place in places]
@@ -371,7 +371,7 @@ def _changed_later(tree: ast.Module) -> set[str]:
     return found
 
 
-_STATEMENTS: dict[Any, Callable[[Evaluator, Any, Scope], Returned | None]] = {
+_STATEMENTS: dict[Any, Callable[[Evaluator, Any, Namespace], Returned | None]] = {
     ast.FunctionDef: Evaluator._define, ast.Import: Evaluator._import, ast.ImportFrom: Evaluator._import,  # noqa: SLF001
     ast.Assign: Evaluator._assign, ast.AnnAssign: Evaluator._assign, ast.Expr: Evaluator._effect,  # noqa: SLF001
     ast.Raise: Evaluator._raise, ast.Return: Evaluator._return, ast.If: Evaluator._if, ast.Try: Evaluator._try,  # noqa: SLF001

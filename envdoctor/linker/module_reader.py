@@ -1,4 +1,4 @@
-"""One module's source, read once: what it binds, what it takes, and what makes it impossible to tell."""
+"""One module's source, read once: what it binds, what it uses from others, and what leaves that open."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ class Reader:
         self.walk = self.expressions.walk
         self.objects = Objects(self)
         self.scope = self.top = Scope("module")
-        #: Names whose uses are looked at: those that imports may bind, and those of instances.
+        #: Names whose uses are read: those that imports may bind, and those of instances.
         self.roots: set[str] = set()
         self.flags = self.attempt = self.handler = self.attempts = self.branches = 0
         self.around: dict[int, int] = {}
@@ -64,7 +64,7 @@ class Reader:
         self.names: dict[str, Any] = {}
         self.stars: list[str] = []
         self.tables: dict[str, list[str]] = {}
-        #: Names that stand for the module itself, of ``sys.modules[__name__]``.
+        #: Names of the module itself, of ``sys.modules[__name__]``.
         self.itself: set[str] = set()
         self.exported: list[str] | None = []
         self.dynamic: set[str] = set()
@@ -80,7 +80,7 @@ class Reader:
     # --- names ------------------------------------------------------------------------------------------------------
 
     def bind_name(self, name: str, value: Any = 0) -> None:
-        """Give a name a value in the scope at hand."""
+        """Give a name a value in the current scope."""
         scope = self.scope
         if name in scope.outer:
             scope = self.top
@@ -153,7 +153,7 @@ class Reader:
             self.scope.record[2] = True
 
     def reference(self, module: str, path: str, line: int, flags: int, call: Any = None) -> None:
-        """Keep what the module takes of another."""
+        """Keep what the module uses from another."""
         use = Use("", (), line, self.flags | flags, self.attempt, self.handler, call)
         self._keep(use, module, path, 0)
 
@@ -190,7 +190,7 @@ class Reader:
                 self.classes[number][1].add(use.path[0])
 
     def base(self, base: tuple[str, tuple[str, ...]] | None) -> Any:
-        """A base class as a value: a number of a class here, a module and path, ``None`` where it cannot be told."""
+        """A base class as a value: a number of a class here, a module and path, ``None`` where it is not known."""
         if base is None:
             return None
         root, path = base
@@ -277,7 +277,7 @@ def _importing(source: bytes) -> Iterator[str]:
         yield from (word.decode("utf-8", "replace") for word in _WORD.findall(source, start, found.end()))
 
 
-def read(source: bytes, reader: Reader) -> Summary:
+def summary_of(source: bytes, reader: Reader) -> Summary:
     """The summary of a module's source; one with an ``error`` where it cannot be parsed."""
     try:
         with warnings.catch_warnings():

@@ -1,4 +1,4 @@
-"""What a module says of the types of its objects, by names alone: who makes them, and what it asks of them."""
+"""The types of a module's objects by its source alone: who makes them, and what the module asks of them."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ _PLAIN = {"str", "bytes"}
 
 
 class Objects:
-    """Gathers, for a reader, what is said of objects while it reads.
+    """Gathers, for a reader, the makings and uses of objects while it reads.
 
     ``uses`` are what the module asks of objects that others make, as a summary has them. A making is ``module:path``,
     and starts at this module where that is empty.
@@ -58,7 +58,7 @@ class Objects:
         self._reader = reader
         self._wanted: dict[str, int] = {}
         self._spoilt: set[str] = set()
-        self._told: dict[str, list[list[str]]] = {}
+        self._makings: dict[str, list[list[str]]] = {}
         self._late: list[tuple[list[Any], Any]] = []
         self._hinted: dict[str, tuple[str, str]] = {}
         self._numbers: dict[int, int] = {}
@@ -78,7 +78,7 @@ class Objects:
                 self._hinted[top] = (one.name if one.asname else top, "")
 
     def named(self, name: str, value: ast.expr | None, kind: ast.expr | None = None) -> None:
-        """A name that gets a value in the scope at hand, with its annotation if there is one."""
+        """A name that gets a value in the current scope, with its annotation if there is one."""
         scope = self._reader.scope
         if name in scope.outer:
             self._spoilt.add(f"v.{name}")
@@ -88,10 +88,10 @@ class Objects:
         if found is not None and (ANY, ()) not in found and (said or is_made(found, scope)):
             scope.types.setdefault(name, []).append(found)
             self._reader.roots.add(name)
-        if scope.kind == "class":  # where another value may stand for what instances have
+        if scope.kind == "class":  # where another value may replace what instances have
             self.field(name, found if _is_nothing(value) else None)
         elif scope is self._reader.top:
-            self._variable(name, found if kind is None else makings(value))  # which may stand for another
+            self._variable(name, found if kind is None else makings(value))  # which may be another name for it
 
     def _variable(self, name: str, found: list[Making] | None) -> None:
         """A name of the module, and what it may be."""
@@ -138,7 +138,7 @@ class Objects:
         if found is None:
             self._spoilt.add(key)
         elif not found:
-            self._told.setdefault(key, []).append([])
+            self._makings.setdefault(key, []).append([])
         else:
             scope.objects.append((list(found), key))
 
@@ -158,7 +158,7 @@ class Objects:
             self._sink(key, promised(node.returns, key), outside)
 
     def _parameters(self, node: Function, words: Sequence[str], inner: Scope, number: int | None) -> None:
-        """What the parameters of a function are of; the first one of a method by the number of its class."""
+        """The makings of a function's parameters; of the first one of a method, the number of its class."""
         given = [*node.args.posonlyargs, *node.args.args]
         types = inner.types
         if number is not None and given and "staticmethod" not in words:
@@ -184,7 +184,7 @@ class Objects:
         self._sink(key, promised(node.returns, key) if node.returns is not None else None, scope)
 
     def _key(self, node: Function, words: Sequence[str], outside: Scope, number: int | None) -> str:
-        """Where it is kept what a function makes; empty where that is of no use."""
+        """The key of what a function makes; empty where that is of no use."""
         if outside is self._reader.top:
             key = f"f{len(self._reader.functions) - 1}"
         elif number is not None:
@@ -208,7 +208,7 @@ class Objects:
             self._spoilt.add(scope.returns)
 
     def own(self, use: Use, record: Sequence[Any]) -> None:
-        """Take note of what a class asks of its own object."""
+        """Take note of what a class asks of ``self``."""
         number = self._numbers.get(id(record))
         if number is not None and use.path and not use.store:
             self._own.append((number, use))
@@ -216,7 +216,7 @@ class Objects:
     # --- what it is of ----------------------------------------------------------------------------------------------
 
     def settle(self, scope: Scope) -> None:
-        """Give the makings of a scope that ends to what its names are of; the rest goes to the scope around."""
+        """Resolve the makings of a scope that ends; the rest goes to the scope around."""
         outside, hidden = scope.outside, set[str]()
         if outside is not None:
             outside.narrowed |= scope.narrowed.difference(scope.bound)
@@ -237,10 +237,10 @@ class Objects:
             if not isinstance(sink, str):
                 self._use([self._known(one, types, 0) for one in found], sink)
         self._use_own(types)
-        return {key: told for key, told in types.items() if all(map(_is_foreign, told))}
+        return {key: kinds for key, kinds in types.items() if all(map(_is_foreign, kinds))}
 
     def _use_own(self, types: Mapping[str, Sequence[str]]) -> None:
-        """Keep what classes ask of their own objects, where others may know more of these."""
+        """Keep what classes ask of ``self``, where other modules may know more about that."""
         promising = {key.partition(".")[0] for key in types}
         numbers = {number for number, _ in self._own}
         telling = {one for one in numbers if f"c{one}" in promising or self._has_foreign_base(one)}
@@ -249,19 +249,19 @@ class Objects:
                 self._use([self._known((f"{OWN}{number}", use.path), types, 0)], use)
 
     def _types(self) -> dict[str, list[str]]:
-        """What is known of each key of which all is known that it may be."""
+        """The makings of each key of which all makings are known."""
         for found, sink in self._late:
             if isinstance(sink, str):
-                self._told.setdefault(sink, []).append([self._promises(one, sink) or ANY for one in found])
+                self._makings.setdefault(sink, []).append([self._promises(one, sink) or ANY for one in found])
         types = {}
-        for key, told in self._told.items():
-            kinds = {one for some in told for one in some}
-            if kinds - {ANY} and self._is_whole(key, len(told)):
+        for key, alternatives in self._makings.items():
+            kinds = {one for some in alternatives for one in some}
+            if kinds - {ANY} and self._is_whole(key, len(alternatives)):
                 types[key] = sorted(kinds)
         return types
 
     def _is_whole(self, key: str, count: int) -> bool:
-        """Whether a key is given nothing else than what so many times was told."""
+        """Whether a key is given a value exactly so many times."""
         if key in self._spoilt or count != self._wanted[key]:
             return False
         return key[0] != "v" or self._reader.top.bound.get(key[2:]) == count
@@ -348,10 +348,10 @@ class Objects:
         reader = self._reader
         if not all(alternatives) or use.path[-1:] in ((INSTANCE,), (AWAITED,), (ENTERED,)):
             return
-        told = [one for some in alternatives for one in some]
-        if not set(told) - {ANY}:
+        possible = [one for some in alternatives for one in some]
+        if not set(possible) - {ANY}:
             return
-        for one in told:
+        for one in possible:
             module, _, path = one.partition(":")
             if one == ANY:
                 continue
@@ -360,7 +360,7 @@ class Objects:
             plain = path.replace(f".{INSTANCE}", "")
             if module and not (reader.keep(module, plain, None) and INSTANCE in path):
                 return
-        makings = sorted(set(told))
+        makings = sorted(set(possible))
         key = (*makings, use.flags, use.attempt, use.handler, str(use.call))
         self.uses.setdefault(key, [makings, "", use.line, use.flags, use.attempt, use.handler, 0, use.call])
 

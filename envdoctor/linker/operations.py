@@ -1,4 +1,4 @@
-"""What expressions make of values that are known, for code that is followed and not executed."""
+"""The values of expressions over known values, for code that is followed and not executed."""
 
 from __future__ import annotations
 
@@ -24,19 +24,19 @@ class _Globals:
 UNKNOWN, GLOBALS = _Unknown(), _Globals()
 
 
-class Scope:
+class Namespace:
     """The names of a module, or of a call of a function."""
 
-    def __init__(self, module: str, parent: Scope | None = None) -> None:
+    def __init__(self, module: str, parent: Namespace | None = None) -> None:
         self.module = module
         self.parent = parent
         self.names: dict[str, Any] = {}
         #: Names of a module whose values its functions change when they are called.
         self.later: set[str] = set()
 
-    def at_this_point(self) -> Scope:
+    def at_this_point(self) -> Namespace:
         """The scope with the names that it has now."""
-        copy = Scope(self.module)
+        copy = Namespace(self.module)
         copy.names = dict(self.names)
         return copy
 
@@ -45,14 +45,14 @@ class Function(NamedTuple):
     """A function with the scope that it was defined in."""
 
     node: ast.FunctionDef
-    scope: Scope
+    scope: Namespace
 
 
 class Deferred(NamedTuple):
-    """A value that is worked out when somebody asks."""
+    """A value that is evaluated when it is first needed."""
 
     node: ast.expr
-    scope: Scope
+    scope: Namespace
 
 
 class Returned(NamedTuple):
@@ -62,7 +62,7 @@ class Returned(NamedTuple):
 
 
 class Taken(NamedTuple):
-    """Something of a module; an empty name stands for the module."""
+    """Something of a module; with an empty name the module."""
 
     module: str
     name: str = ""
@@ -105,7 +105,7 @@ class Undecided(Exception):  # noqa: N818 - it never leaves the evaluator
 
 
 def is_unknown(value: Any) -> bool:
-    """Whether nothing is known of a value, not even that it is something."""
+    """Whether nothing is known about a value, not even that there is one."""
     return value is UNKNOWN or value is GLOBALS or (isinstance(value, Taken) and value.name != "")
 
 
@@ -139,7 +139,7 @@ def absolute(module: str, level: int, package: Any) -> str:
 # --- expressions ------------------------------------------------------------------------------------------------------
 
 
-def _text(evaluator: Evaluator, node: ast.JoinedStr, scope: Scope) -> Any:
+def _text(evaluator: Evaluator, node: ast.JoinedStr, scope: Namespace) -> Any:
     parts = []
     for one in node.values:
         value = evaluator.evaluate(one.value if isinstance(one, ast.FormattedValue) else one, scope)
@@ -150,7 +150,7 @@ def _text(evaluator: Evaluator, node: ast.JoinedStr, scope: Scope) -> Any:
     return "".join(parts)
 
 
-def _many(evaluator: Evaluator, node: ast.List | ast.Tuple | ast.Set, scope: Scope) -> Any:
+def _many(evaluator: Evaluator, node: ast.List | ast.Tuple | ast.Set, scope: Namespace) -> Any:
     values: list[Any] = []
     for one in node.elts:
         if isinstance(one, ast.Starred):
@@ -165,21 +165,21 @@ def _many(evaluator: Evaluator, node: ast.List | ast.Tuple | ast.Set, scope: Sco
     return values if isinstance(node, ast.List) else tuple(values)
 
 
-def _dictionary(evaluator: Evaluator, node: ast.Dict, scope: Scope) -> Any:
+def _dictionary(evaluator: Evaluator, node: ast.Dict, scope: Namespace) -> Any:
     found: dict[Any, Any] = {}
     for key, value in zip(node.keys, node.values):
-        told = evaluator.evaluate(value if key is None else key, scope)
-        if key is None and isinstance(told, dict):
-            found.update(told)
-        elif key is None or not _is_whole(told):
+        evaluated = evaluator.evaluate(value if key is None else key, scope)
+        if key is None and isinstance(evaluated, dict):
+            found.update(evaluated)
+        elif key is None or not _is_whole(evaluated):
             return UNKNOWN
         else:
-            found[told] = evaluator.tried(value, scope)
+            found[evaluated] = evaluator.tried(value, scope)
     return found
 
 
-def _comprehension(evaluator: Evaluator, node: Any, scope: Scope) -> Any:
-    inner = Scope(scope.module, scope)
+def _comprehension(evaluator: Evaluator, node: Any, scope: Namespace) -> Any:
+    inner = Namespace(scope.module, scope)
     keys, values = [], []
     for _ in _bindings(evaluator, node.generators, inner):
         keys.append(evaluator.evaluate(node.key if isinstance(node, ast.DictComp) else node.elt, inner))
@@ -191,7 +191,7 @@ def _comprehension(evaluator: Evaluator, node: Any, scope: Scope) -> Any:
     return dict(zip(keys, values)) if isinstance(node, ast.DictComp) else set(keys)
 
 
-def _bindings(evaluator: Evaluator, loops: Sequence[ast.comprehension], scope: Scope) -> Iterator[None]:
+def _bindings(evaluator: Evaluator, loops: Sequence[ast.comprehension], scope: Namespace) -> Iterator[None]:
     """Bind the names of each round of nested loops."""
     if not loops:
         yield
@@ -208,17 +208,17 @@ def _bindings(evaluator: Evaluator, loops: Sequence[ast.comprehension], scope: S
             yield from _bindings(evaluator, loops[1:], scope)
 
 
-def _compare(evaluator: Evaluator, node: ast.Compare, scope: Scope) -> Any:
+def _compare(evaluator: Evaluator, node: ast.Compare, scope: Namespace) -> Any:
     values = [evaluator.evaluate(one, scope) for one in (node.left, *node.comparators)]
     values = [evaluator.value(one) for one in values]
-    told = [_compared(evaluator, left, kind, right) for left, kind, right in zip(values, node.ops, values[1:])]
-    return False if any(one is False for one in told) else UNKNOWN if UNKNOWN in told else True
+    verdicts = [_compared(evaluator, left, kind, right) for left, kind, right in zip(values, node.ops, values[1:])]
+    return False if any(one is False for one in verdicts) else UNKNOWN if UNKNOWN in verdicts else True
 
 
 def _compared(evaluator: Evaluator, left: Any, kind: ast.cmpop, right: Any) -> Any:
-    told = _agreed(left, kind, right)
-    evaluator.named |= told is True and evaluator.is_about(left) and not isinstance(kind, (ast.Is, ast.IsNot))
-    return not told if isinstance(kind, (ast.NotIn, ast.IsNot, ast.NotEq)) and told is not UNKNOWN else told
+    verdict = _agreed(left, kind, right)
+    evaluator.named |= verdict is True and evaluator.is_about(left) and not isinstance(kind, (ast.Is, ast.IsNot))
+    return not verdict if isinstance(kind, (ast.NotIn, ast.IsNot, ast.NotEq)) and verdict is not UNKNOWN else verdict
 
 
 def _agreed(left: Any, kind: ast.cmpop, right: Any) -> Any:
@@ -246,7 +246,7 @@ def _is_container(value: Any) -> bool:
     return isinstance(value, (str, dict, set, frozenset, list, tuple)) and not hasattr(value, "_fields")
 
 
-def _either(evaluator: Evaluator, node: ast.BoolOp, scope: Scope) -> Any:
+def _either(evaluator: Evaluator, node: ast.BoolOp, scope: Namespace) -> Any:
     stop = isinstance(node.op, ast.Or)
     value: Any = UNKNOWN
     for one in node.values:
@@ -258,17 +258,17 @@ def _either(evaluator: Evaluator, node: ast.BoolOp, scope: Scope) -> Any:
     return value
 
 
-def _not(evaluator: Evaluator, node: ast.UnaryOp, scope: Scope) -> Any:
+def _not(evaluator: Evaluator, node: ast.UnaryOp, scope: Namespace) -> Any:
     value = evaluator.evaluate(node.operand, scope)
     return UNKNOWN if is_unknown(value) or not isinstance(node.op, ast.Not) else not value
 
 
-def _choice(evaluator: Evaluator, node: ast.IfExp, scope: Scope) -> Any:
+def _choice(evaluator: Evaluator, node: ast.IfExp, scope: Namespace) -> Any:
     held = evaluator.decided(node.test, scope)
     return UNKNOWN if held is None else evaluator.evaluate(node.body if held else node.orelse, scope)
 
 
-def _sum(evaluator: Evaluator, node: ast.BinOp, scope: Scope) -> Any:
+def _sum(evaluator: Evaluator, node: ast.BinOp, scope: Namespace) -> Any:
     left, right = evaluator.evaluate(node.left, scope), evaluator.evaluate(node.right, scope)
     if type(left) is not type(right) or not isinstance(left, _PLAIN) or type(node.op) not in _SUMS:
         return UNKNOWN
@@ -278,7 +278,7 @@ def _sum(evaluator: Evaluator, node: ast.BinOp, scope: Scope) -> Any:
         return UNKNOWN
 
 
-def _part(evaluator: Evaluator, node: ast.Subscript, scope: Scope) -> Any:
+def _part(evaluator: Evaluator, node: ast.Subscript, scope: Namespace) -> Any:
     if ast.unparse(node.value) == "sys.modules":
         name = evaluator.evaluate(node.slice, scope)
         return evaluator.module(name) if isinstance(name, str) else UNKNOWN
@@ -296,7 +296,7 @@ def _part(evaluator: Evaluator, node: ast.Subscript, scope: Scope) -> Any:
     return found
 
 
-def _attribute(evaluator: Evaluator, node: ast.Attribute, scope: Scope) -> Any:
+def _attribute(evaluator: Evaluator, node: ast.Attribute, scope: Namespace) -> Any:
     whole = evaluator.evaluate(node.value, scope)
     if node.attr == "__dict__" and whole == Taken(evaluator.asked[0]):
         return GLOBALS
@@ -306,7 +306,7 @@ def _attribute(evaluator: Evaluator, node: ast.Attribute, scope: Scope) -> Any:
     return evaluator.inside(whole, node.attr)
 
 
-def _called(evaluator: Evaluator, node: ast.Call, scope: Scope) -> Any:
+def _called(evaluator: Evaluator, node: ast.Call, scope: Namespace) -> Any:
     given: list[Any] = []
     function = evaluator.evaluate(node.func, scope)
     for one in node.args:
@@ -378,8 +378,8 @@ def _asked(evaluator: Evaluator, function: str, given: Sequence[Any]) -> Any:
     return found if function == "getattr" or found is UNKNOWN else True
 
 
-def changed(evaluator: Evaluator, node: ast.Call, scope: Scope) -> bool:
-    """Do what a method of a known container does; false where that cannot be told."""
+def changed(evaluator: Evaluator, node: ast.Call, scope: Namespace) -> bool:
+    """Do what a method of a known container does; false where that is not known."""
     function = node.func
     whole = evaluator.evaluate(function.value, scope) if isinstance(function, ast.Attribute) else UNKNOWN
     if not isinstance(whole, (dict, list, set)) or node.keywords:

@@ -1,4 +1,4 @@
-"""What a project's own source and notebooks take of installed distributions. Nothing of it is imported or run."""
+"""What a project's own source and notebooks use from installed distributions. Nothing of it is imported or run."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class Source(NamedTuple):
 
     @property
     def folder(self) -> str:
-        """The directory that the file stands in; empty for the project's own."""
+        """The directory of the file; empty for the project's own."""
         return os.path.dirname(self.name)
 
     def place(self, line: int) -> tuple[str, int]:
@@ -145,7 +145,7 @@ def link(
     unknown: Counter[str],
     tell: Callable[[str], None],
 ) -> list[Missing]:
-    """Resolve what a project takes, and count by reason what stays unknown; the sources are in the layout."""
+    """Resolve what a project uses, and count by reason what stays unknown; the sources are in the layout."""
     layout, resolver, store = world.layout, world.resolver, world.store
     store.sources = sources.texts
     reach = Reach(layout, store, resolver, tell)
@@ -172,7 +172,7 @@ def _shown(one: Missing, source: Source, resolver: Resolver) -> Missing:
 
 
 def _hidden(sources: Sources, resolver: Resolver, reach: Reach) -> Iterator[Missing]:
-    """Names that a file takes of an installed module, and gets a file of its own directory in its place."""
+    """Names that a file imports from an installed module that a file in its own directory hides."""
     for key, (owner, paths) in sources.hidden.items():
         hiding = sources.all[key]
         for source in sources.all.values():
@@ -187,7 +187,7 @@ def _hidden(sources: Sources, resolver: Resolver, reach: Reach) -> Iterator[Miss
 
 
 def _taken(key: str, source: Source, summary: Summary, reach: Reach) -> Iterator[tuple[int, str, int]]:
-    """What a file takes of a module for sure: line, name and flags."""
+    """The names that a file uses from a module for sure: line, name and flags."""
     refs: Sequence[list[int | str]] = summary.get("refs", ())
     for ref in refs:
         flags = reach.flags(source.key, ref) if ref[0] == key and ref[1] else None

@@ -90,7 +90,7 @@ class Reach:
             left = [name for name in names if name not in known and self._is_for_others(name)]
             sizes[owner] = (sum(_size(self._layout.modules[name].path) for name in left), left)
         total = 0
-        for owner, (size, left) in sorted(sizes.items(), key=lambda told: told[1][0]):
+        for owner, (size, left) in sorted(sizes.items(), key=lambda item: item[1][0]):
             total += size
             if size <= MOST_FURTHER and total <= MOST_FURTHER_OF_ALL:
                 further.update(dict.fromkeys(left, SUBMODULE))
@@ -103,7 +103,7 @@ class Reach:
         return not is_aside(name) and self._is_python(name) and not any(part[:1] == "_" for part in name.split("."))
 
     def _is_followed_into(self, name: str, way: int) -> bool:
-        """Whether a module has imports of its own; a compiled one keeps the way to it."""
+        """Whether a module has imports that can be read; a compiled one keeps the way to it."""
         if not self._is_python(name):
             self.natives.setdefault(name, set()).add(way)
         return self._is_python(name)
@@ -212,7 +212,7 @@ class Reach:
         return flags
 
     def _fails(self, name: str, attempt: int) -> bool | None:
-        """Whether what a ``try`` takes of others is surely missing."""
+        """Whether what a ``try`` imports is surely missing."""
         held = self._failing.setdefault(name, {})
         if attempt not in held:
             held[attempt] = None  # a module that imports itself

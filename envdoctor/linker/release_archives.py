@@ -1,4 +1,4 @@
-"""What single releases offer and ask, read from their archives on an index by the same readers as what is installed."""
+"""What single releases define and use, from their archives on an index by the readers for what is installed."""
 
 from __future__ import annotations
 
@@ -66,13 +66,13 @@ class _Words(Words):
         self._store, self._archives = store, archives
 
     def in_file(self, path: str, word: str) -> bool | None:
-        """Whether a member contains a word; ``None`` for one that is too long to look."""
+        """Whether a member contains a word; ``None`` for one that is too long to search."""
         if path.endswith(_BINARY) and not self._archives[path.partition("/")[0]].light:
             return None
         return word.encode() in self._store.source(path)
 
     def anywhere(self, owner: str, word: str) -> bool:
-        """Whether a release contains a word, or is too long to look."""
+        """Whether a release contains a word, or is too long to search."""
         if not self._archives[owner].light:
             return True
         self._archives[owner].whole()
@@ -93,7 +93,7 @@ class Room:
     # --- what is offered --------------------------------------------------------------------------------------------
 
     def offers(self, ask: Ask) -> bool | None:
-        """Whether a release has what is asked for; ``None`` where that cannot be told."""
+        """Whether a release has what is asked for; ``None`` where that is not known."""
         owner = ask.provider or ""
         if ask.kind in NEW:
             return self._is_free(owner, ask)
@@ -111,7 +111,7 @@ class Room:
         return any(verdicts) if verdicts else None
 
     def _is_free(self, owner: str, ask: Ask) -> bool | None:
-        """Whether a release is still without what fails; ``None`` where that cannot be told."""
+        """Whether a release is still without what fails; ``None`` where that is not known."""
         if ask.kind == "super" and self._layout.has(ask.inside):
             return not self._has(ask.inside, ask.said())
         if not self._is_searched(owner):
@@ -119,7 +119,7 @@ class Room:
         return not (self._takes_module(owner, ask.module) if ask.kind == "made" else self._says(owner, ask))
 
     def _says(self, owner: str, ask: Ask) -> bool:
-        """Whether a release says words, in or through what they are about where that is one of its functions."""
+        """Whether a release contains words, in the function or through the one that they are about if it is its own."""
         if ask.kind == "super":
             return any(self._has(name, ask.said()) for name in self._mentioning(owner, ""))
         found = [self._tree(name) for name in self._mentioning(owner, ask.words)]
@@ -156,10 +156,10 @@ class Room:
             return name in names
         if part and name not in names and self._layout.has(f"{module}.{name}"):
             return self._imports(module, f"{module}.{name}")
-        told = self._resolver.offers(module, name).verdict
-        if told is None and plain and plain.kind != "native":
+        verdict = self._resolver.offers(module, name).verdict
+        if verdict is None and plain and plain.kind != "native":
             return self._may_have(owner, module, name)
-        return told
+        return verdict
 
     def _may_have(self, owner: str, module: str, name: str) -> bool | None:
         """Whether a module that answers for names has one: written in it or, if it fills itself, defined anywhere."""
@@ -185,13 +185,13 @@ class Room:
         return wanted in seen
 
     def _has_attribute(self, ask: Ask) -> bool | None:
-        """Whether a class of this name, wherever it stands, has an attribute."""
+        """Whether a class of this name in any module has an attribute."""
         found: list[bool | None] = []
         for name in self._mentioning(ask.provider or "", f"class {ask.owner}"):
             value = self._store.definitions(name).get("names", {}).get(ask.owner)
             if value and value[0] == "c":
-                told = self._resolver.method(name, value[1], ask.name)
-                found.append(None if told == "unknown" else told != "none")
+                lack = self._resolver.method(name, value[1], ask.name)
+                found.append(None if lack == "unknown" else lack != "none")
         return True if True in found else None if None in found or not found else False
 
     def _defined(self, ask: Ask) -> Iterator[tuple[Any, bool]]:
@@ -218,7 +218,7 @@ class Room:
     # --- what is asked ----------------------------------------------------------------------------------------------
 
     def asks(self, ask: Ask, consumer: str) -> str | bool | None:
-        """The module in which a release asks, where nothing catches it; ``None`` where that cannot be told.
+        """The module in which a release asks, where nothing catches it; ``None`` where that is not known.
 
         The module that was seen is looked at first.
         """
@@ -240,13 +240,13 @@ class Room:
         return ask.module if self._layout.has(ask.module) and not self._has(ask.module, ask.name) else False
 
     def _is_without(self, consumer: str, word: str) -> str | bool | None:
-        """The first module of a release in which a word stands nowhere; ``None`` where it is too long to look."""
+        """The first module of a release that does not contain a word; ``None`` where it is too long to search."""
         if not self._is_searched(consumer):
             return None
         return False if any(self._mentioning(consumer, word)) else min(self._layout.tops[consumer])
 
     def turned(self, consumer: str, ask: Ask) -> str:
-        """The patch release of the failing Python at which a release tells Pythons apart where it asks; mostly none."""
+        """The patch release of the failing Python by which a release branches where it asks; mostly none."""
         failing = tuple(int(part) for part in re.findall(r"\d+", ask.python)[:3])
         word = ask.name.rpartition(".")[2]
         if len(failing) < _PATCH or not self._is_searched(consumer):
@@ -269,7 +269,7 @@ class Room:
         return takes_attribute(tree, ask) if ask.kind in _TAKEN else calls(tree, ask)
 
     def lost(self, consumer: str, provider: str, older: Room) -> bool:
-        """Whether a release takes anything of the other one that this lacks and an older one has."""
+        """Whether a release uses anything from the other one that this lacks and an older one has."""
         if not self._is_searched(consumer):
             return False
         tops = [top for top in self._layout.tops[provider] if not top.startswith("_")]

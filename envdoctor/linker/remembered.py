@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 def path(layout: Layout, target: Target, more: Iterable[str] = ()) -> str:
-    """The file for an environment: named after its releases, their files, where they stand, this code, and more."""
+    """The file for an environment: named after its releases, their files and places, this code, and more."""
     digest = hashlib.blake2b(repr(target).encode(), digest_size=16)
     for file in sorted(resources.files("envdoctor.linker").iterdir(), key=lambda one: one.name):
         if file.name.endswith((".py", ".dat")):
@@ -39,8 +39,8 @@ def path(layout: Layout, target: Target, more: Iterable[str] = ()) -> str:
 
 def recall(file: str) -> dict[str, Any] | None:
     """What was kept of an environment; nothing where it is not there, damaged, or in another shape."""
-    told = store.load(file)
-    return told if told is not None and {"missing", "modules", "asked", "unknown"} == told.keys() else None
+    content = store.load(file)
+    return content if content is not None and {"missing", "modules", "asked", "unknown"} == content.keys() else None
 
 
 def keep(file: str, found: dict[str, Any]) -> None:

@@ -1,4 +1,4 @@
-"""Answers what a module offers: yes, no, or unknown, each with what it rests on."""
+"""Answers what a module offers: yes, no, or unknown, each with its reason."""
 
 from __future__ import annotations
 
@@ -94,7 +94,7 @@ class Resolver:
         return self._missing_submodule(name)
 
     def broken(self, name: str, depth: int = 0) -> Answer | None:
-        """What a module imports without a way out and nobody has, so that importing it fails; ``None`` for nothing.
+        """The answer about what a module must import and nobody has, so that importing it fails; ``None`` for nothing.
 
         The path of an absent module is the distribution that asks for it.
         """
@@ -110,7 +110,7 @@ class Resolver:
         return self._broken[name]
 
     def _absent(self, name: str, imported: str, depth: int) -> Answer | None:
-        """What nobody has of what a module imports, or of what that imports; ``None`` for nothing."""
+        """The answer about what a module, or one that it imports, imports and nobody has; ``None`` for nothing."""
         found = self.module(imported)
         if found.verdict is True:
             return self.broken(imported, depth + 1)
@@ -175,8 +175,8 @@ class Resolver:
             return self.attribute(value[1], step, depth)
         if kind == "standard":
             path = f"{value[2]}.{step}"
-            told = self._standard.offers(value[1], path)
-            return no("standard", value[1], path) if told is False else yes()
+            offered = self._standard.offers(value[1], path)
+            return no("standard", value[1], path) if offered is False else yes()
         if kind in {"class", "instance"}:
             return self._member(value, step, depth)
         return yes()
@@ -232,7 +232,7 @@ class Resolver:
         return no("name", module, name, weak=True)
 
     def _of_namespace(self, module: str, name: str, inner: str) -> Answer:
-        """A folder without a file of its own has modules only: other distributions may add some, but no class."""
+        """A folder without an ``__init__`` file has modules only: other distributions may add some, but no class."""
         in_doubt = {inner, module} & self.run_time.provided or {(module, name), (module, "*")} & self.set_from_outside
         elsewhere = self._layout.on_disk(inner) or self._layout.on_disk(f"{module}.__init__")
         if in_doubt or elsewhere or not name[:1].isupper() or not self._layout.owner(module):
@@ -241,21 +241,21 @@ class Resolver:
 
     def _not_bound(self, summary: Summary, module: str, name: str, depth: int) -> Answer:
         answers = "__getattr__" in self._store.definitions(module).get("names", {})
-        told = self._evaluator.answer(module, name) if answers else None
-        if told is not None and told.why == "gone":
-            return told
+        answer = self._evaluator.answer(module, name) if answers else None
+        if answer is not None and answer.why == "gone":
+            return answer
         found = self._by_stars(summary, name, depth)
-        if told is not None and told.verdict and not found.verdict:
-            return told
+        if answer is not None and answer.verdict and not found.verdict:
+            return answer
         if found.verdict is not False:
             return found
-        reason = "a module-level __getattr__" if answers and told is None else self._filled_by(summary, module)
+        reason = "a module-level __getattr__" if answers and answer is None else self._filled_by(summary, module)
         if reason:
             return self._unless_written_nowhere(module, name, reason)
         return self._not_filled(summary, module, name, weak=found.weak)
 
     def _filled_by(self, summary: Summary, module: str) -> str:
-        """What may give a module names that it does not bind; empty for nothing."""
+        """The reason for which a module may have names that it does not bind; empty for none."""
         if summary.get("dynamic"):
             return str(summary["dynamic"][0])
         return "put into sys.modules or loaded by a loader" if self.run_time.may_fill(module) else ""
@@ -301,16 +301,16 @@ class Resolver:
             return no("name", star, name)
         place = self._layout.modules.get(star)
         if place is not None and place.kind != "native":
-            told = self._store.definitions(star)
-            exported = told.get("all")
+            definitions = self._store.definitions(star)
+            exported = definitions.get("all")
             if exported is not None and name not in exported:
                 return no("name", star, name)
-            if "all" not in told and name[:1] == "_":
+            if "all" not in definitions and name[:1] == "_":
                 return no("name", star, name)
         return self.attribute(star, name, depth)
 
     def _value(self, value: Any, module: str, depth: int) -> Answer:
-        """What a module's name is bound to."""
+        """The answer with the value that a module's name is bound to."""
         if not value:
             return yes()
         if value[0] == "c":
@@ -320,7 +320,7 @@ class Resolver:
         found = self.module(value[1])
         if found.verdict is True and value[2]:
             found = self._walk(found.value, value[2].split("."), depth + 1)
-        return found if found.verdict is True else yes()  # what the import itself misses is told there
+        return found if found.verdict is True else yes()  # what the import itself misses is reported there
 
     # --- classes ----------------------------------------------------------------------------------------------------
 
@@ -377,12 +377,12 @@ class Resolver:
     # --- calls ------------------------------------------------------------------------------------------------------
 
     def signature(self, value: Any) -> tuple[list[Any], bool] | None:
-        """The signature of what a path led to, and whether Python fills in the first parameter."""
+        """The signature of the value of a path, and whether Python fills in the first parameter."""
         if not value:
             return None
         if value[0] == "function":
-            told = self._store.definitions(value[1])["functions"][value[2]]
-            return None if told is None else (told, False)
+            signature = self._store.definitions(value[1])["functions"][value[2]]
+            return None if signature is None else (signature, False)
         if value[0] == "method":
             return None if value[3] is None else (value[3], True)
         if value[0] == "class":

@@ -1,4 +1,4 @@
-"""Modules that come to be when others are imported: put into ``sys.modules``, or loaded by a loader of their own."""
+"""Modules that are created when others are imported: put into ``sys.modules``, or loaded by their own loader."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class RunTime:
                 self._on_paths.update(one[at + 1 :] for at, letter in enumerate(one) if letter == ".")
 
     def is_provided(self, name: str) -> bool:
-        """Whether a module may come to be at run time: one in a folder of who changes ``sys.path`` may."""
+        """Whether a module may be created at run time: one in a folder of who changes ``sys.path`` may."""
         if name in self.provided or name.partition(".")[0] in self.provided or name in self._on_paths:
             return True
         modules = (self._layout.modules.get(outer) for outer in _outer(name))
@@ -71,7 +71,7 @@ class RunTime:
     def may_fill(self, name: str) -> bool:
         """Whether a module, or a package around it, adds to ``sys.meta_path``, or its distribution fills any module.
 
-        So does one that stands beside it and names it: it may load it once more.
+        So does one that is beside it and names it: it may load it once more.
         """
         modules = [outer for outer in _outer(name) if outer in self._layout.modules]
         if self._layout.modules[name].owner in self._fillers or any(
@@ -84,7 +84,7 @@ class RunTime:
     def is_no_key(self, source: bytes, module: str, name: str) -> bool:
         """Whether a module that writes names into ``globals()`` writes none like this: it is no text, nor its parts.
 
-        Names with digits and capitals may be put together in too many ways, and those of objects stand anywhere.
+        Names with digits and capitals may be put together in too many ways, and those of objects are anywhere.
         """
         if not _PLAIN.fullmatch(name) or any(word in source for word in _ENUMERATING):
             return False

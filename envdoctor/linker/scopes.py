@@ -26,7 +26,7 @@ class Scope:
 
     ``bound`` counts what binds a name here, imports apart; ``imports`` has the modules and paths that a name is
     imported from; ``keys`` what a dictionary of this name surely has; ``types`` says for each time that a name is
-    bound what may make its value, and ``narrowed`` has names whose kind is asked for. ``record`` is what is kept of the
+    bound what may make its value, and ``narrowed`` has names whose kind is asked for. ``record`` is the record of the
     class that is being read, here or around. ``objects`` are uses, and keys of types, that wait with what makes them;
     ``own`` is what a method calls its object, and ``returns`` the key of what a function returns. ``outside`` is the
     next scope around whose names are seen from here, which is none of a class.
@@ -53,7 +53,7 @@ class Scope:
         self.bound[name] = self.bound.get(name, 0) + 1
 
     def settled(self) -> Iterator[tuple[Use, str, str, int]]:
-        """Each pending use of an imported name, with the module and path it is of, and how much the import gave.
+        """Each pending use of an imported name, with its module and path, and how many steps of that the import names.
 
         The others go to the parent.
         """

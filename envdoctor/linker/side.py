@@ -1,4 +1,4 @@
-"""The releases of one distribution, read one at a time: who gallops and halves reads a dozen of hundreds."""
+"""The releases of one distribution, read one at a time: a galloping, then binary search reads a dozen of hundreds."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ class Side:
     def turn(self, end: int, differs: Callable[[int], bool | None], start: int | None = None) -> tuple[int, int] | None:
         """The last release like the installed one, or ``start``, on the way to an end, and the first that differs.
 
-        ``None`` where none differs. What cannot be told counts as alike.
+        ``None`` where none differs. What is not known counts as alike.
         """
         near, far, width = self.at if start is None else start, None, 1
         forth = 1 if end > near else -1

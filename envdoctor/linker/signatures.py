@@ -71,7 +71,7 @@ def of_call(node: ast.Call, held: Mapping[str, Sequence[str]] = {}) -> list[Any]
 
 
 def misfit(signature: Sequence[Any], call: Sequence[Any], *, bound: bool) -> tuple[str, str] | None:
-    """What a signature does not take of a call: the kind of mistake and the argument; ``None`` where it fits.
+    """Where a call does not fit a signature: the kind of mistake and the argument; ``None`` where it fits.
 
     ``bound`` leaves out the first parameter, which Python fills in.
     """

@@ -25,7 +25,7 @@ def _data() -> dict[str, Any]:
 
 @functools.cache
 def _lacks(module: str, kind: str, name: str) -> bool:
-    """The same for the Python that runs this; what an object is given when it is made stands in the source only."""
+    """The same for the Python that runs this; what ``__init__`` sets is in the source only."""
     found = _found(module, kind)
     if not isinstance(found, type):
         return False
@@ -68,7 +68,7 @@ class Standard:
         return None if entry is None else bool(entry[0] & self._bit)
 
     def offers(self, module: str, path: str) -> bool | None:
-        """Whether a module has a name, or a class an attribute; ``None`` where the data does not tell."""
+        """Whether a module has a name, or a class an attribute; ``None`` where the data does not say."""
         changes = self._changes(module)
         entry = changes.get(path)
         if changes.get("*", (0, 0))[1] & self._bit:  # it could not be imported where it was asked

@@ -1,4 +1,4 @@
-"""What each kind of statement means to a reader.
+"""How a reader reads each kind of statement.
 
 A function returns true where the statements behind it are dead, and else the flags under which they are reached.
 """
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from envdoctor.linker.module_reader import Reader
 
-#: What may stand at the top of a class statement without making the class impossible to tell.
+#: What may be at the top of a class statement without leaving open what the class has.
 _PLAIN_META = {"ABCMeta", "EnumMeta", "type"}
 _PLAIN_DECORATORS = {"dataclass", "dataclasses", "total_ordering", "final", "runtime_checkable", "runtime", "unique"}
 
@@ -95,7 +95,7 @@ def _define(reader: Reader, node: ast.FunctionDef | ast.AsyncFunctionDef) -> Non
 
 def _opened(node: ast.FunctionDef | ast.AsyncFunctionDef, before: Any) -> Any:
     """How open a class is that has a ``__getattr__``, or a ``__getattribute__``."""
-    if before is True or tables.hands_on(node):
+    if before is True or tables.delegates(node):
         return True
     return "columns" if node.name == "__getattr__" and not before and tables.is_of_data(node) else "answers"
 
@@ -270,6 +270,6 @@ def read_all(reader: Reader, statements: Sequence[ast.stmt]) -> bool:
             if isinstance(node, _ENDS):
                 reader.refuses(node)
                 return True
-        elif told := read(reader, node):
-            return told is True or reader.within(statements[at + 1 :], told)
+        elif flags := read(reader, node):
+            return flags is True or reader.within(statements[at + 1 :], flags)
     return False

@@ -12,7 +12,7 @@ import zlib
 from importlib import resources
 from typing import TYPE_CHECKING, Any
 
-from envdoctor.linker.module_reader import Reader, read
+from envdoctor.linker.module_reader import Reader, summary_of
 from envdoctor.probes import cache, parallel
 
 if TYPE_CHECKING:
@@ -111,9 +111,9 @@ class Store:
         modules = self._layout.modules
         new = [name for name in names if modules[name].kind != "native" and name not in self._of(modules[name].owner)]
         weights = [len(self.sources.get(name, "")) or _size(modules[name].path) for name in new]
-        for at, told in parallel.each(weights, lambda at: self._made(new[at])).items():
+        for at, packed in parallel.each(weights, lambda at: self._made(new[at])).items():
             owner = modules[new[at]].owner
-            self._held[owner][new[at]] = told
+            self._held[owner][new[at]] = packed
             self._changed.add(owner)
         self.read += len(new)
 
@@ -138,8 +138,8 @@ class Store:
 
     def key(self, owner: str) -> str:
         """What identifies a distribution's summaries: its release, its files, the target, and this code."""
-        told = (self._layout.versions[owner], self._layout.keys[owner], *map(str, self.target), version())
-        return hashlib.blake2b("\n".join(told).encode(), digest_size=12).hexdigest()
+        parts = (self._layout.versions[owner], self._layout.keys[owner], *map(str, self.target), version())
+        return hashlib.blake2b("\n".join(parts).encode(), digest_size=12).hexdigest()
 
     def source(self, path: str) -> bytes:
         """The bytes of a file, one more than :data:`LONGEST` where it is longer. Raises :class:`OSError`."""
@@ -166,7 +166,7 @@ class Store:
             package=module.kind == "package",
             script=script is not None,
         )
-        return marshal.dumps(read(source, reader))
+        return marshal.dumps(summary_of(source, reader))
 
 
 def _size(path: str) -> int:
@@ -180,14 +180,14 @@ def load(path: str, read: Callable[[bytes], Any] = json.loads) -> dict[str, Any]
     """What an earlier run kept; nothing where it is not there or damaged."""
     kept = cache.read(path, _MOST_OF_ONE)
     try:
-        told = read(zlib.decompressobj().decompress(kept, _MOST_OF_ONE)) if kept else None
+        content = read(zlib.decompressobj().decompress(kept, _MOST_OF_ONE)) if kept else None
     except (ValueError, TypeError, EOFError, RecursionError, zlib.error):
         return None
-    return told if isinstance(told, dict) else None
+    return content if isinstance(content, dict) else None
 
 
 def directory() -> str:
-    """Where summaries stand."""
+    """The directory of summaries."""
     return os.path.join(cache.directory(), "linker")
 
 

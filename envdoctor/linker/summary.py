@@ -1,21 +1,21 @@
-"""What is kept of one module, as plain values that :mod:`marshal` carries.
+"""The summary of one module, as plain values that :mod:`marshal` carries.
 
 A summary is a mapping with these keys, each left out where it is empty:
 
-``stars``      modules whose names it takes with ``import *``
+``stars``      modules whose names it imports with ``import *``
 ``dynamic``    reasons for which names may appear that are written nowhere
-``path``       true where its submodules may stand elsewhere
+``path``       true where its submodules may be elsewhere
 ``loader``     true where it adds to ``sys.meta_path``
 ``paths``      true where it changes ``sys.path``
 ``fills``      true where it sets attributes on modules that it looks up in ``sys.modules``
 ``stores``     ``[module, path]`` of attributes that it sets on others; ``*`` for any
 ``provides``   modules that it puts into ``sys.modules``
 ``hints``      names that it asks for with ``hasattr`` or ``getattr``
-``refs``       what it takes of others: ``[module, path, line, flags, try, handler, own, call]``
+``refs``       what it uses from others: ``[module, path, line, flags, try, handler, own, call]``
 ``objects``    what it asks of objects: ``[makings, "", line, flags, try, handler, 0, call]``, a making as in ``types``
 ``sets``       names of attributes that it sets on what is not ``self``
 ``raises``     ``[line, exception, what it says]`` where importing it surely raises
-``around``     the handler in which a ``try`` stands
+``around``     the handler that contains a ``try``
 ``error``      ``[kind, line, reason]`` where it could not be read
 ``definitions``  packed by itself, unpacked where somebody asks:
     ``names``      what the module binds: ``name -> value``, a value being one of those below
@@ -26,9 +26,9 @@ A summary is a mapping with these keys, each left out where it is empty:
                    makings ``module:path``, with an empty module for this one, ``self.path``, or ``?`` for anything
 
 A value is ``0`` (something), ``["i", module, path]`` (imported; an empty module is this one), ``["c", number]`` (a
-class), or ``["f", number]`` (a function). A path is dotted; the step ``()`` stands for an instance of a class. ``try``
+class), or ``["f", number]`` (a function). A path is dotted; the step ``()`` means an instance of a class. ``try``
 and ``handler`` number the statement around a reference; a negative handler is its ``else``. ``own`` is how many steps
-of the path the import statement has taken already. A signature is
+of the path are in the import statement already. A signature is
 ``[positional-only, names, defaults, *args, keyword-only, required of those, **kwargs]`` and a call
 ``[positional, keywords, exact]``, where ``exact`` is false if stars hide further arguments.
 """

@@ -3,7 +3,7 @@
 A name is ``module``, ``module.name``, ``module.Class.attribute``, or either of the latter with ``:parameter`` for what
 may be passed by keyword. Where a scope may have names that its source does not show, it has one more, ``*``: a module
 with an unresolved ``__getattr__``, a class with a base from elsewhere or a ``__getattr__`` that asks another object, a
-function that takes ``**keywords``. What a private module defines is told under the shortest public name that it has.
+function that takes ``**keywords``. What a private module defines is listed under the shortest public name that it has.
 """
 
 from __future__ import annotations
@@ -11,12 +11,12 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
-from envdoctor.linker.tables import hands_on
+from envdoctor.linker.tables import delegates
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
-#: Bases that bring no attributes of which removals are told.
+#: Bases without attributes whose removal is recorded.
 _CLOSED_BASES = frozenset({
     "object", "type", "str", "bytes", "int", "float", "dict", "list", "tuple", "set", "frozenset", "ABC", "Generic",
     "Protocol", "NamedTuple", "TypedDict", "Enum", "IntEnum", "BaseException", "Exception", "ArithmeticError",
@@ -28,7 +28,7 @@ _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 _DEPTH = 8
 
 
-class Module:
+class ModuleSurface:
     """What one module binds: its own names, the names it takes from elsewhere, and its classes."""
 
     def __init__(self, name: str, source: str | bytes, *, package: bool) -> None:
@@ -102,7 +102,7 @@ def _members(body: Iterable[ast.stmt], found: set[str]) -> None:
             found.add(member.name)
             found.update(f"{member.name}{one}" for one in _parameters(member, method=True))
             found.update(_set_on_self(member))
-            if member.name in {"__getattr__", "__getattribute__"} and hands_on(member):
+            if member.name in {"__getattr__", "__getattribute__"} and delegates(member):
                 found.add("*")
         elif isinstance(member, ast.ClassDef):
             found.add(member.name)
@@ -182,13 +182,13 @@ def _dotted(node: ast.expr) -> str:
     return "?"
 
 
-def surface(modules: Mapping[str, Module]) -> set[str]:
+def surface(modules: Mapping[str, ModuleSurface]) -> set[str]:
     """The public names of the modules of one distribution, by their dotted names."""
     return set(_Surface(modules).names())
 
 
 class _Surface:
-    def __init__(self, modules: Mapping[str, Module]) -> None:
+    def __init__(self, modules: Mapping[str, ModuleSurface]) -> None:
         self.modules = modules
         self.roots = {name.partition(".")[0] for name in modules}
         self._of_modules: dict[str, set[str]] = {}

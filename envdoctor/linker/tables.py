@@ -1,4 +1,4 @@
-"""What can be told of a module without running it: literal tables and ``__all__``."""
+"""Literal tables and ``__all__`` of a module, read without running it."""
 
 from __future__ import annotations
 
@@ -51,15 +51,15 @@ def _constants(nodes: Sequence[ast.expr | None]) -> list[str] | None:
 
 
 def is_of_data(node: ast.AST) -> bool:
-    """Whether a ``__getattr__`` of a class gives what its object has under the name as a key, and nothing else has."""
+    """Whether a ``__getattr__`` of a class returns the entry of its object under the name, and nothing else."""
     calls = [one for one in ast.walk(node) if isinstance(one, ast.Call)]
     names = {one.func.attr if isinstance(one.func, ast.Attribute) else getattr(one.func, "id", "") for one in calls}
     items = any(isinstance(one, ast.Subscript) and getattr(one.value, "id", "") == "self" for one in ast.walk(node))
     return (items or "__getitem__" in names) and "getattr" not in names
 
 
-def hands_on(node: ast.AST) -> bool:
-    """Whether a ``__getattr__`` of a class may answer with what another object has under the name."""
+def delegates(node: ast.AST) -> bool:
+    """Whether a ``__getattr__`` of a class may return the attribute of another object with the name."""
     calls = (one.func for one in ast.walk(node) if isinstance(one, ast.Call))
     names = {one.attr if isinstance(one, ast.Attribute) else getattr(one, "id", "") for one in calls}
     return not {"getattr", "__getattr__", "attrgetter", "import_module", "__import__"}.isdisjoint(names)

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from envdoctor.linker.missing import Missing
 
 #: Whether a class lacks an attribute: surely (``none``), or unless it takes it for a name in its data (``columns``), a
-#: decorator or a computed name gives it (``open``), or a ``__getattr__`` of its own (``answers``); or nobody can tell.
+#: decorator or a computed name gives it (``open``), or its ``__getattr__`` (``answers``); or it is not known.
 DOUBTS = ("none", "columns", "open", "answers", "unknown")
 
 
@@ -29,7 +29,7 @@ class Answer(NamedTuple):
     ``verdict`` is ``None`` for unknown. ``why`` is the kind of reason: for no, ``name``, ``attribute``, ``module``,
     ``absent`` (nothing installed has the module), ``standard`` (this version of Python has it no more, or not yet) or
     ``gone`` (a module-level ``__getattr__`` refuses it). ``module`` and ``path`` are where the search ended, ``weak``
-    says that the answer rests on a word that is written nowhere. ``value`` is what a yes leads to.
+    says that the answer follows from a word that is written nowhere. ``value`` is what a yes resolves to.
     """
 
     verdict: bool | None

@@ -1,4 +1,4 @@
-"""An environment that is being looked at: its modules, their summaries, and what they offer."""
+"""An environment for the linker: its modules, their summaries, and what they offer."""
 
 from __future__ import annotations
 

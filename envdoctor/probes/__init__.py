@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def answered(snapshot: Snapshot, questions: Callable[[Snapshot], Questions]) -> Snapshot:
-    """The snapshot with the facts that ``questions`` asks of it, read where its target is at hand.
+    """The snapshot with the facts that ``questions`` asks of it, as far as its target can answer.
 
     What the answers lead to is asked in a further round; each question is put once. Where actions have been applied to
     the snapshot in memory, so they are to what its target answers.
@@ -28,8 +28,8 @@ def answered(snapshot: Snapshot, questions: Callable[[Snapshot], Questions]) -> 
         wanted = snapshot.facts.open(questions(snapshot))
         if not wanted:
             break
-        told = snapshot.probes.answers(wanted)
-        tables = ((kind, keys, told.get(kind, {})) for kind, keys in wanted.items())
+        found = snapshot.probes.answers(wanted)
+        tables = ((kind, keys, found.get(kind, {})) for kind, keys in wanted.items())
         answers = {kind: {key: table.get(key, UNTOLD) for key in keys} for kind, keys, table in tables}
         for effect in snapshot.effects:
             answers = {
@@ -40,7 +40,7 @@ def answered(snapshot: Snapshot, questions: Callable[[Snapshot], Questions]) -> 
 
 
 def ask(snapshot: Snapshot, kind: Kind[K, V], key: K) -> V | Unknown:
-    """One fact of a target, for who reads it anyway: the engine is given what it needs."""
+    """One fact of a target, for callers that may read: the engine is given what it needs."""
     return answered(snapshot, lambda _: {kind: [key]}).facts.ask(kind, key)
 
 

@@ -31,14 +31,14 @@ def read(path: str, limit: int = MOST_BYTES) -> bytes | None:
 
 
 def holds(path: str, data: bytes) -> bool:
-    """Whether :func:`read` returns just this, as far as that takes no sum, nor an import."""
+    """Whether :func:`read` returns exactly this, judged without a checksum, which takes an import."""
     return _bytes(path, len(data) + _SUM)[_SUM:] == data
 
 
 def _bytes(path: str, limit: int) -> bytes:
     """The content of a file that only this user can have written; empty for any other.
 
-    A directory of caches may stand in a place that all users share.
+    A directory of caches may be in a place that all users share.
     """
     try:
         if not _is_own(os.stat(os.path.dirname(path))):

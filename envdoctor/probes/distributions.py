@@ -1,4 +1,4 @@
-"""Distributions as the files of an environment say them: ``*.dist-info``, ``*.egg-info``, what an uninstall left.
+"""Distributions as the files of an environment describe them: ``*.dist-info``, ``*.egg-info``, what an uninstall left.
 
 On the plain path: names and versions come from directory names, a metadata file is only opened when it is asked for,
 and only its header is read. Everything is bounded, and nothing blocks on a FIFO.
@@ -28,7 +28,7 @@ HEADER_LIMIT = 1 << 20
 
 
 class Scan(Record):
-    """What stands in a list of path entries, first on the path first.
+    """The contents of a list of path entries, first on the path first.
 
     ``packages`` maps a normalised name to the distribution that would be imported, ``duplicates`` are the further
     ones of a name, ``leftovers`` the paths that an interrupted uninstall or upgrade left (``~umpy``), ``unreadable``
@@ -44,7 +44,7 @@ class Scan(Record):
 def scan(paths: Iterable[str], place: Callable[[str], str] | None = None) -> Scan:
     """List the distributions in path entries. Entries that do not exist, and zip files, hold none.
 
-    ``place`` says where the metadata is that stands at a path, where links mean something else than to this machine.
+    ``place`` gives the location of the metadata at a path, where links mean something else than to this machine.
     """
     found = Scan(packages={}, duplicates=[], leftovers=[], unreadable=[])
     seen = set()
@@ -201,7 +201,7 @@ def _email_fields(header: str, name: str) -> list[str]:
 
 
 def read_metadata(distribution: Distribution) -> Metadata | Unknown:
-    """What a distribution says of itself. An ``.egg-info`` may say in ``requires.txt`` what it requires."""
+    """The metadata of a distribution. An ``.egg-info`` may say in ``requires.txt`` what it requires."""
     if distribution.path is None:
         return Unknown(reason="its metadata was not recorded")
     header = read_header(metadata_file(distribution.path))
@@ -239,7 +239,7 @@ def _plain(header: str) -> tuple[list[str], str | None] | None:
 
 
 def _requires_python(pieces: list[str]) -> str | None:
-    """``Requires-Python`` from a header split at its requirements, before or behind which it stands."""
+    """``Requires-Python`` from a header split at its requirements, before or behind which it comes."""
     for piece in (pieces[0], pieces[-1]):
         _, found, rest = piece.partition("\nRequires-Python: ")
         if found:

@@ -1,4 +1,4 @@
-"""The lines of pasted or piped text, without what stands around the words of the program that wrote them.
+"""The lines of pasted or piped text, without what other programs put around the words of the one that wrote them.
 
 Taken off: colours, progress overwritten by a carriage return, the times and names that build services, containers,
 clusters and loggers put in front, quotation marks, boxes, and the marks of test runners and exception groups.

@@ -85,7 +85,7 @@ def drafts(lines: Iterable[tuple[str, str]]) -> list[Draft]:
 
 
 def _once(found: list[Draft]) -> list[Draft]:
-    """Without those that only say again what stood above: the summary of a test run, a log that repeats itself."""
+    """Without those that only repeat what came before: the summary of a test run, a log that repeats itself."""
     seen: set[tuple[str, str]] = set()
     said: list[tuple[str, str]] = []
     kept = []
@@ -161,7 +161,7 @@ class _Reader:
         return False
 
     def flush(self) -> None:
-        """Give frames without a last line a failure of their own."""
+        """Make a failure of frames without a last line."""
         if self.frames:
             self.fail(None, "")
         self.open = self.dump = None
@@ -247,7 +247,7 @@ class _Reader:
         return True
 
     def ends(self, found: re.Match[str], last: str) -> bool:
-        """Whether a name of any kind stands where the traceback before it must end."""
+        """Whether there is a name of any kind where the traceback before it must end."""
         boxed = "│" in self.prefix
         return bool(self.frames and len(found["indent"]) == self.head and not last.isupper() and not boxed)
 

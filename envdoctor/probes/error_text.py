@@ -27,7 +27,7 @@ _MOST_FAILURES, _MOST_FRAMES, _MOST_MESSAGE = 100, 400, 20_000
 
 
 class Frame(Record):
-    """One line of a traceback. ``module`` is the dotted name that ``file`` is imported by, as far as the path tells.
+    """One line of a traceback. ``module`` is the dotted name that ``file`` is imported by, as far as the path shows it.
 
     ``installed`` says that the path runs through ``site-packages``, ``standard_library`` that it is Python's own.
     """
@@ -71,7 +71,7 @@ class Failure(Record):
 
 
 class ErrorText(Record):
-    """What a text tells: the failures in their order, the cleaned text, and the versions that it names.
+    """The content of a text: the failures in their order, the cleaned text, and the versions that it names.
 
     ``versions`` maps a normalised distribution name to a version; ``python`` is a version such as ``3.11.7`` or
     ``3.11``, or ``None``. ``notes`` say what of the text was left out.

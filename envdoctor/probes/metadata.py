@@ -60,7 +60,7 @@ def _plain(found: Metadata | Unknown) -> list[Any]:
 
 
 def _stamp(path: str) -> list[int] | None:
-    """What changes with a metadata file, or ``None`` where it cannot be told."""
+    """A value that changes with a metadata file, or ``None`` where it cannot be read."""
     try:
         status = os.stat(path + os.sep + "METADATA")
     except OSError:

@@ -21,7 +21,7 @@ _LENGTH = 8
 
 
 def each(weights: Sequence[int], work: Callable[[int], bytes]) -> dict[int, bytes]:
-    """What ``work`` makes of each number below ``len(weights)``, the heaviest first.
+    """The result of ``work`` for each number below ``len(weights)``, the heaviest first.
 
     Processes are forked off where the platform forks safely and this process has a single thread; each takes the next
     number from a pipe. What a lost process leaves undone, or the pipe did not hold, is done here.
@@ -47,7 +47,7 @@ def each(weights: Sequence[int], work: Callable[[int], bytes]) -> dict[int, byte
 
 
 def _worked(numbers: Iterable[int], work: Callable[[int], bytes]) -> Iterator[tuple[int, bytes]]:
-    """Each number with what was made of it."""
+    """Each number with its result."""
     with uncollected():
         for number in numbers:
             yield number, work(number)

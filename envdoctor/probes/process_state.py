@@ -1,4 +1,4 @@
-"""What a running process shows of itself and of its children, read without stopping, tracing or signalling it.
+"""The state of a running process and of its children, read without stopping, tracing or signalling it.
 
 Source of facts: psutil, and on Linux the files of proc(5) where they tell more. A process that hangs inside the kernel
 can make even reading those wait, so the reading has a time limit.
@@ -32,7 +32,7 @@ FULL = 0.99
 _OPENMP = re.compile(
     r"(?:lib(?:g|i)?omp\d*(?:md)?|vcomp\d*)(?:(?!-plugin)[-_.].*)?\.(?:so|dylib|dll)(?:[.\d]*)", re.IGNORECASE
 )
-#: What stands on the command line of a process that ``multiprocessing`` started: the start method, or nothing for help.
+#: What the command line contains of a process that ``multiprocessing`` started: the start method, or nothing for help.
 _STARTED_BY = (
     ("multiprocessing.resource_tracker", ""),
     ("multiprocessing.semaphore_tracker", ""),
@@ -47,7 +47,7 @@ LIST = "tasklist" if sys.platform == "win32" else "ps -eo pid,args"
 
 
 class Mapped(Record):
-    """A file in the memory of a process: where it stood, which one it is, and whether it was removed since."""
+    """A file in the memory of a process: where it was, which one it is, and whether it was removed since."""
 
     path: str
     identity: str
@@ -74,7 +74,7 @@ class Running(Record):
     user: Mapping[str, Any]
 
 
-def read(pid: int, time_limit: float = TIME_LIMIT) -> Running:
+def read_process(pid: int, time_limit: float = TIME_LIMIT) -> Running:
     """Read a process.
 
     Raises :class:`~envdoctor.errors.ProbeError` where there is none, it has ended, this user may not read it, or
@@ -95,7 +95,7 @@ def read(pid: int, time_limit: float = TIME_LIMIT) -> Running:
 
 
 def within(seconds: float, pid: int, work: Callable[[], T]) -> T:
-    """What some reading gives; it is given up after a time."""
+    """The result of reading a process. Raises :class:`~envdoctor.errors.ProbeError` after so many seconds."""
     results: list[Any] = []
 
     def run() -> None:
@@ -119,7 +119,7 @@ def within(seconds: float, pid: int, work: Callable[[], T]) -> T:
 
 
 def _leader(pid: int) -> int:
-    """The process that a thread belongs to; other tools list threads by numbers of their own."""
+    """The process that a thread belongs to; other tools list threads by their own numbers."""
     if sys.platform == "linux" and pid > 0:
         with contextlib.suppress(FileNotFoundError, ProcessLookupError):
             return int(_status(pid).get("Tgid", pid))
@@ -211,7 +211,7 @@ def _other_root(pid: int) -> str | None:
 
 
 def _as_seen_by(pid: int, path: str) -> str:
-    """A path that the kernel told this process, as another one sees it: a mere change of its root shows in front."""
+    """A path that the kernel gives this process, as another one sees it: without the root of that one in front."""
     top = os.readlink(f"/proc/{pid}/root").rstrip("/") if sys.platform == "linux" else ""
     return path[len(top) :] or "/" if top and (path + "/").startswith(top + "/") else path
 
@@ -262,8 +262,8 @@ def openmp_runtimes(mapped: Sequence[Mapped]) -> list[Mapped]:
 def _children(process: psutil.Process) -> list[tuple[psutil.Process | None, str | None]]:
     """The processes that it started, each with the start method that it shows.
 
-    The helpers of ``multiprocessing`` are none of them. A server that forks on its behalf stands for those that it
-    has forked, and without any for itself: ``(None, METHOD)``.
+    The helpers of ``multiprocessing`` are none of them. In place of a server that forks on its behalf are those that it
+    has forked, and without any it is ``(None, METHOD)``.
     """
     import psutil
 
@@ -299,7 +299,7 @@ def _is_copy(own: _Looks, others: _Looks) -> bool:
 
     A program that is started anew finds its stack and the code of the kernel at other, random addresses, even where
     it repeats the command line as servers do that reload themselves; and a copy may give itself another title. Where
-    addresses are not told, or not random, the command line has to do.
+    addresses are not given, or not random, the command line has to do.
     """
     if sys.platform == "win32" or own[:2] != others[:2]:
         return False
@@ -385,7 +385,7 @@ def _starts(places: Iterable[str]) -> list[int]:
 
 
 def _is_full(path: str) -> bool | None:
-    """Whether shared memory is used up, ``None`` where there is none or it has no limit of its own."""
+    """Whether shared memory is used up, ``None`` where there is none or it has no limit."""
     if sys.platform != "linux" or not os.path.isdir(path):
         return None
     size = os.statvfs(path)

@@ -1,4 +1,4 @@
-"""What the files of installed distributions tell of import names: whose they are, and what they offer. Reads only.
+"""Import names in the files of installed distributions: which distribution has them, and what they offer. Reads only.
 
 Nothing that a text names is opened by its path: every file is looked for below the directories that the examined
 distributions are in.
@@ -43,7 +43,7 @@ def provided(packages: Mapping[str, Distribution], modules: Iterable[str]) -> di
 
 
 def answers(packages: Mapping[str, Distribution], questions: Mapping[str, Sequence[Any]]) -> dict[str, dict[Any, Any]]:
-    """What files say to questions, by kind and by what was asked; without what they do not tell.
+    """The answers of files to questions, by kind and by key; without those that they do not have.
 
     ``offers`` are asked by distribution, module and name; ``imports`` by distribution and module; ``classes`` by name
     and distributions; ``askers`` by module, name and distributions; ``trackers`` by distribution.
@@ -91,9 +91,9 @@ def _listed(distribution: Distribution) -> bytes:
 
 
 def offer(distributions: Sequence[Distribution], module: str, name: str) -> tuple[str, str] | None:
-    """Whether a module has a name, as far as its file tells, and the file.
+    """Whether a module has a name, as far as its file shows, and the file.
 
-    ``there``: the word is in it; ``submodule``: it is a module of its own; ``gone``: the word is nowhere in it;
+    ``there``: the word is in it; ``submodule``: it is a module itself; ``gone``: the word is nowhere in it;
     ``no-module``: there is no file of the module. ``None`` where its file leaves it open.
     """
     places = list(dict.fromkeys(one.location for one in distributions if one.location))
@@ -105,7 +105,7 @@ def offer(distributions: Sequence[Distribution], module: str, name: str) -> tupl
 
 
 def _offered(base: str, name: str) -> tuple[str, str] | None:
-    """What the module at a path without an ending has of a name, or of itself where the name is empty."""
+    """Whether the module at a path without an ending has a name, or is there itself where the name is empty."""
     file = _file_of(base)
     inner = os.path.join(base, name)
     if name and (_file_of(inner) or os.path.isdir(inner)):

@@ -67,7 +67,7 @@ def releases(name: str) -> list[str] | None:
 
 
 def ask(address: str) -> bytes | None:
-    """What stands at an address of an index; empty where nothing does, ``None`` where nobody answers."""
+    """The content at an address of an index; empty where there is none, ``None`` where nobody answers."""
     try:
         return _fetch(address, configuration().certificates)[1]
     except _Unreachable:

@@ -1,4 +1,4 @@
-"""What a shared library or a program of Linux says of itself: what it needs, offers, and was built for. elf(5).
+"""What the header of a shared library or program of Linux states: what it needs, offers, and was built for. elf(5).
 
 The structure is read by pyelftools, an extra; the table of symbols, which may have tens of thousands, is not.
 """
@@ -28,7 +28,7 @@ def can_read() -> bool:
     return find_spec("elftools") is not None
 
 
-def read(path: str) -> dict[str, Any] | None:
+def read_facts(path: str) -> dict[str, Any] | None:
     """The facts of one file; ``None`` where it is no such file, or cannot be read.
 
     ``machine`` is class, byte order and processor; ``soname``, ``needed``, ``rpath`` and ``runpath`` are as written;
@@ -92,7 +92,7 @@ _SECTIONS: dict[str, Callable[[Any, dict[str, Any]], None]] = {
 
 
 def _symbols(table: bytes, texts: bytes, width: int, little: bool) -> Iterator[tuple[str, bool]]:  # noqa: FBT001
-    """Name of each symbol that is taken or offered, and whether it is here."""
+    """Name of each symbol that is needed or offered, and whether it is defined here."""
     layout = ("<" if little else ">") + ("IBBHQQ" if width == 64 else "IIIBBH")  # noqa: PLR2004 - bits
     for entry in struct.iter_unpack(layout, table[: len(table) // struct.calcsize(layout) * struct.calcsize(layout)]):
         name, info, where = (entry[0], entry[1], entry[3]) if width == 64 else (entry[0], entry[3], entry[5])  # noqa: PLR2004

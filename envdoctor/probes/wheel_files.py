@@ -89,7 +89,7 @@ def _fetch(address: str, context: ssl.SSLContext | None, start: int | None = Non
 
 
 def fetch(address: str, context: ssl.SSLContext | None) -> bytes:
-    """The bytes at an address. Raises :class:`TargetError` where they cannot be had."""
+    """The bytes at an address. Raises :class:`TargetError` where they cannot be fetched."""
     return _fetch(address, context)[0]
 
 

@@ -31,7 +31,7 @@ _ASKED = 50
 
 
 def asked(remedies: Iterable[Remedy], snapshot: Snapshot) -> Questions:
-    """What has to be known of a snapshot to write the commands of some remedies, or of any."""
+    """The facts of a snapshot that the commands of some remedies, or of any, depend on."""
     about = (name for one in remedies if one.action for name in names(one.action) if name in snapshot.packages)
     installers = dict.fromkeys([*islice(snapshot.packages, _ASKED), *about])
     return {INSTALLER: installers, MANAGER: [str(snapshot.python.get("prefix") or "")]}

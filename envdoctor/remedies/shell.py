@@ -14,9 +14,9 @@ if TYPE_CHECKING:
 
 WINDOWS = "win32"
 _LETTERS = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-./\\:=+!")
-#: What stands for itself in the shells of all other systems.
+#: Characters without a special meaning in the shells of all other systems.
 _PLAIN = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_@%+=:,./-")
-#: What stands for itself between double quotes in both shells of Windows.
+#: Characters without a special meaning between double quotes in both shells of Windows.
 _QUOTABLE = _LETTERS | frozenset(" <>~,*[]()@#&;|^")
 #: What ends a text between single quotes in PowerShell unless it is doubled: its language specification, 2.3.5.2.
 _SINGLE = str.maketrans({mark: mark * 2 for mark in "'\u2018\u2019\u201a\u201b"})

@@ -93,8 +93,8 @@ _EMPTY = (
 )
 
 
-def _told(words: Sequence[str], place: Place) -> list[str]:
-    """The words of a tool for a place."""
+def _filled(words: Sequence[str], place: Place) -> list[str]:
+    """The words of a tool for a place, which is named where that is needed."""
     values = {PYTHON: place.python, PREFIX: place.prefix, DIRECTORY: place.directory}
     said: list[str] = []
     for word in words:
@@ -123,7 +123,7 @@ def install(action: Action, place: Place) -> Calls:
             tool = TOOLS["pip"]
         else:
             wanted = [(name, (), specifier, url) for name, _, specifier, url in wanted]  # it has no extras
-    return [[*_told(tool.install, place), *map(canonical, wanted)]] if wanted else []
+    return [[*_filled(tool.install, place), *map(canonical, wanted)]] if wanted else []
 
 
 def _added(wanted: Sequence[Parts], place: Place) -> Calls:
@@ -138,9 +138,9 @@ def _added(wanted: Sequence[Parts], place: Place) -> Calls:
             moved += ["--upgrade-package", canonical(found)]
         else:
             added.setdefault(tuple(direct.get(name, ())), []).append(canonical(found))
-    calls = [[*_told(TOOLS[place.tool].install, place), *options, *texts] for options, texts in added.items()]
+    calls = [[*_filled(TOOLS[place.tool].install, place), *options, *texts] for options, texts in added.items()]
     if moved:
-        lock, sync = (_told(("uv", verb, "--directory", DIRECTORY), place) for verb in ("lock", "sync"))
+        lock, sync = (_filled(("uv", verb, "--directory", DIRECTORY), place) for verb in ("lock", "sync"))
         calls += [[*lock, *moved], sync]
     return calls
 
@@ -153,11 +153,11 @@ def is_python(found: Parts) -> bool:
 def _other_python(python: Parts, place: Place) -> Calls:
     """An environment's Python cannot be exchanged, except by conda: the call makes a new environment."""
     if place.tool == "conda":
-        return [[*_told(TOOLS["conda"].install, place), canonical(python)]]
+        return [[*_filled(TOOLS["conda"].install, place), canonical(python)]]
     if place.tool == "uv" and python[2]:
         return [["uv", "venv", "--python", python[2]]]
     if place.tool == "uv-project" and python[2]:
-        return [[*_told(("uv", "sync", "--directory", DIRECTORY), place), "--python", python[2]]]
+        return [[*_filled(("uv", "sync", "--directory", DIRECTORY), place), "--python", python[2]]]
     return []
 
 
@@ -167,13 +167,13 @@ def uninstall(action: Action, place: Place) -> Calls:
     if not removal or not action.packages:
         return []
     if not TOOLS[place.tool].of_project or place.direct is None:
-        return [[*_told(removal, place), *action.packages]]
+        return [[*_filled(removal, place), *action.packages]]
     if not place.direct.keys() >= {normalise(name) for name in action.packages}:
         return []
     groups: dict[tuple[str, ...], list[str]] = {}
     for name in action.packages:
         groups.setdefault(tuple(place.direct[normalise(name)]), []).append(name)
-    return [[*_told(removal, place), *options, *names] for options, names in groups.items()]
+    return [[*_filled(removal, place), *options, *names] for options, names in groups.items()]
 
 
 def reinstall(action: Action, place: Place) -> Calls:
@@ -182,9 +182,9 @@ def reinstall(action: Action, place: Place) -> Calls:
         return []
     if place.tool == "uv-project":
         chosen = [word for name in action.packages for word in ("--reinstall-package", name)]
-        return [[*_told(("uv", "sync", "--directory", DIRECTORY), place), *chosen]]
+        return [[*_filled(("uv", "sync", "--directory", DIRECTORY), place), *chosen]]
     again = TOOLS[place.tool].reinstall or TOOLS["pip" if "pip" in place.versions else "uv"].reinstall
-    return [[*_told(again, place), *(_at_its_version(name, place) for name in dict.fromkeys(action.packages))]]
+    return [[*_filled(again, place), *(_at_its_version(name, place) for name in dict.fromkeys(action.packages))]]
 
 
 def _at_its_version(name: str, place: Place) -> str:

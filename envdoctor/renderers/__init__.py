@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 class Format(Row):
     """How a report is written, and what is made ready for it.
 
-    ``render`` is ``module:function`` (a :class:`Render`). A ``document`` lists each finding with commands of its own,
+    ``render`` is ``module:function`` (a :class:`Render`). A ``document`` lists each finding with its own commands,
     and is one of all environments; other formats have a section for each, below a line that begins with ``heading``,
     and leave out whole ones after ``limit`` characters. A format that ``redacts`` leaves out more than secrets; one
     about the ``machine`` shows facts of it.
@@ -41,7 +41,7 @@ class Format(Row):
     limit: int | None = None
 
 
-#: GitHub takes 65,536 characters, and whoever files a bug adds some of their own.
+#: GitHub takes 65,536 characters, and whoever files a bug adds some.
 _OF_A_BUG = 60_000
 FORMATS: Mapping[str, Format] = {
     "text": Format(render="renderers.terminal:render"),

@@ -64,7 +64,7 @@ _WHOLE = {"python", "start_method", "text", "environment"}
 
 
 class Way(Record):
-    """One remedy in words: what to type or to do, whether it is typed as it stands, how far to trust it, its cost."""
+    """One remedy in words: what to type or to do, whether it is typed literally, how far to trust it, its cost."""
 
     text: str
     typed: bool
@@ -99,7 +99,7 @@ def _badness(group: Group) -> tuple[int, int, int]:
 
 def headline(report: Report) -> str:
     """``2 errors, 1 warning``; of a text that is explained ``1 confirmed, 1 ruled out``."""
-    return standing(report) if explains(report) else tally(report.findings)
+    return confirmations(report) if explains(report) else tally(report.findings)
 
 
 def subject(report: Report) -> str:
@@ -137,8 +137,8 @@ def tally(findings: Sequence[Finding]) -> str:
     return ", ".join(said) or "no findings"
 
 
-def standing(report: Report) -> str:
-    """``1 confirmed, 2 not confirmed, 1 ruled out``: how the rules that explain a text stand to the environment."""
+def confirmations(report: Report) -> str:
+    """``1 confirmed, 2 not confirmed, 1 ruled out``: what the environment says to the rules that explain a text."""
     ruled = [finding for finding in report.findings if not derived(finding)]
     confirmed = sum(finding.confirmed is True for finding in ruled)
     numbers = {
@@ -170,7 +170,7 @@ def near(source: str, report: Report) -> str:
 
 
 def rows(group: Group, report: Report, most: int | None = None) -> tuple[list[tuple[str, str]], int]:
-    """What a group of findings rests on: what was found, and where; and how many more there are of these.
+    """The evidence of a group of findings: what was found, and where; and how many more there are of these.
 
     Of several findings, what all of them rest on comes first; then each cause, with what trips over it in the place of
     where, the most frequent first. At most so many are said; ``None`` asks for all, with every name and place.
@@ -191,7 +191,7 @@ def rows(group: Group, report: Report, most: int | None = None) -> tuple[list[tu
 
 
 def _causes(findings: Sequence[Finding]) -> tuple[list[Evidence], list[tuple[Evidence, list[Evidence]]]]:
-    """The evidence that all findings rest on; and each last piece that is a finding's own, with what else it rests on.
+    """The evidence that all findings share; and each last piece that only one finding has, with its other evidence.
 
     Several findings may share such a piece. What is matched in a text is said elsewhere.
     """
@@ -205,7 +205,7 @@ def _causes(findings: Sequence[Finding]) -> tuple[list[Evidence], list[tuple[Evi
 
 
 def _shared(findings: Sequence[Finding]) -> dict[tuple[str, ...], Evidence]:
-    """The evidence that all findings rest on, by its key."""
+    """The evidence that all findings share, by its key."""
     first, *others = findings
     shared = {_key(item): item for item in first.evidence if not (item.fact == "text" and first.matched)}
     for other in others:
@@ -276,13 +276,13 @@ def _value(value: object) -> str:
     return value if isinstance(value, str) and re.fullmatch(r"[A-Za-z_][\w./-]*", value) else json.dumps(value)
 
 
-def told(remedy: Remedy) -> str:
-    """Advice in words, or the verb and what it is about."""
+def by_hand(remedy: Remedy) -> str:
+    """A remedy that is done by hand: its text, or the verb and what it is about."""
     return remedy.text or " ".join(filter(None, (remedy.kind, remedy.package or remedy.requirement)))
 
 
 def understood(report: Report) -> list[tuple[str, str]]:
-    """What ``explain`` made of a text, by label: the exception, the frame it came from, the versions that matter."""
+    """What ``explain`` read from a text, by label: the exception, the frame it came from, the versions that matter."""
     facts = report.understood
     exception, message = str(facts.get("exception") or ""), facts.get("message")
     exception = exception.removeprefix("builtins.")

@@ -60,7 +60,7 @@ def render(
 
 
 class _Page:
-    """How text from outside is set, and how many characters are still to be had."""
+    """How text from outside is set, and how many characters are left."""
 
     def __init__(self, redactor: Redactor) -> None:
         self.redactor = redactor
@@ -152,7 +152,7 @@ def _rows(report: Report) -> Iterator[tuple[str, list[Any]]]:
 
 def _headline(report: Report) -> str:
     if layout.explains(report):
-        return f"Explained by {layout.standing(report)}" if layout.known(report) else "No rule explains the text"
+        return f"Explained by {layout.confirmations(report)}" if layout.known(report) else "No rule explains the text"
     return layout.tally(report.findings).capitalize() if report.findings else line.healthy(report.snapshot).capitalize()
 
 
@@ -235,8 +235,8 @@ def _pinned(page: _Page, distribution: Distribution, between: str) -> str:
     version = distribution.version
     if version is None:
         return f"{safe(distribution.name)}{between}(version unknown)"
-    told = version if re.fullmatch(r"\d[\w.!+-]{0,60}", version) else page.plain(version)
-    return f"{safe(distribution.name)}{between}{told}"
+    shown = version if re.fullmatch(r"\d[\w.!+-]{0,60}", version) else page.plain(version)
+    return f"{safe(distribution.name)}{between}{shown}"
 
 
 def _folded(page: _Page, report: Report) -> Iterator[str]:

@@ -55,7 +55,7 @@ class Page:
             label = ("", "")
 
     def fits(self, text: str) -> bool:
-        """Whether a text stands in one line behind the gutter."""
+        """Whether a text fits in one line behind the gutter."""
         return self.width is None or cells(text) <= self.width - GUTTER
 
     def add(self, other: Page) -> None:

@@ -1,6 +1,6 @@
 """Takes out of a text what belongs to a person rather than to a defect, and counts how often.
 
-Secrets go wherever they stand: credentials in addresses, values that are named like a secret, and tokens whose shape
+Secrets are removed anywhere: credentials in addresses, values that are named like a secret, and tokens whose shape
 gives them away. The home directory, the user and the host are replaced by words. Versions, hashes and ordinary paths
 stay. Every expression here runs in linear time, whatever it is given.
 """

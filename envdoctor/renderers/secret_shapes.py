@@ -67,7 +67,7 @@ def _rows() -> list[str]:
     ]
 
 
-#: A token, whatever stands around it. What comes before it is no letter, unless a line end that is written out.
+#: A token, whatever is around it. What comes before it is no letter, unless a line end that is written out.
 TOKEN = re.compile(rf"(?:(?<![A-Za-z0-9])|(?<=\\[nrt]))(?:{'|'.join([*_rows(), *_OTHERS])})")
 #: The part of an address that lets anybody write to a channel.
 WEBHOOK = re.compile(rf"((?:{'|'.join(_WEBHOOKS)}))([^\s\"'<>]+)")

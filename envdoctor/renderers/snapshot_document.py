@@ -52,7 +52,7 @@ def render(snapshot: Snapshot, wanted: Mapping[str, Sequence[str]], redactor: Re
 
 
 def _distribution(distribution: Distribution) -> dict[str, Any]:
-    """Where it stands, and where a lock file has several versions of it, each of them."""
+    """A distribution with its paths, and where a lock file has several versions of it, each of them."""
     several = [{"version": one.version, **_places(one)} for one in distribution.candidates]
     return {**_places(distribution), **({"candidates": several} if several else {})}
 

@@ -197,7 +197,7 @@ def _found(page: Page, group: Group, report: Report, most: int | None) -> None:
 
 
 def _remedy(page: Page, label: str, remedy: Remedy, lines: int | None) -> None:
-    """A command on a line of its own, however long; words wrapped; and below, what it costs."""
+    """A command on one line, however long; words wrapped; and below, what it costs."""
     way = layout.way(remedy)
     gutter, mark = _label(label, "green"), (way.tag, _TAGS.get(way.tag, ""))
     if way.typed and lines is not None and len(way.text) > (page.width or _USUAL) * lines // 2:

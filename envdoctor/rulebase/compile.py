@@ -1,4 +1,4 @@
-"""From rules as their authors write them to the file that the engine looks into."""
+"""From rules as their authors write them to the compiled file that the engine reads."""
 
 from __future__ import annotations
 
@@ -155,7 +155,7 @@ _FEW_NAMES = 2_000
 
 
 def _buckets(names: int) -> int:
-    """How many buckets a table has: of few names most stand alone, so that hardly a bucket is read in vain."""
+    """How many buckets a table has: so many that most hold one name at most, and hardly one is read in vain."""
     return 2 * names + 1 if names > _FEW_NAMES else 16 * names + 1
 
 
@@ -220,11 +220,11 @@ def compile_rules(
     """
     made: tuple[list[dict[str, Any]], list[dict[str, Any]]] = ([], [])
     for rule in rules:
-        made[statuses.silent(rule.status)].append(_standing(rule, words, proofs.get(rule.path), own=own))
+        made[statuses.silent(rule.status)].append(_with_status(rule, words, proofs.get(rule.path), own=own))
     return made
 
 
-def _standing(rule: Rule, words: Mapping[str, Any], found: Mapping[str, Any] | None, *, own: bool) -> dict[str, Any]:
+def _with_status(rule: Rule, words: Mapping[str, Any], found: Mapping[str, Any] | None, *, own: bool) -> dict[str, Any]:
     """A compiled rule with its status, its proof, and the severity that these allow."""
     proof = record.status(rule, words, found)
     status = statuses.of(rule, proof)

@@ -1,4 +1,4 @@
-"""Compiled rules in the user's cache: made from YAML where a file changed since, which is told without opening it."""
+"""Compiled rules in the user's cache: made from YAML where a file changed since, which is known without opening it."""
 
 from __future__ import annotations
 

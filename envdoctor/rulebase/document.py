@@ -1,7 +1,7 @@
 """YAML text as plain data that remembers its lines, and nodes that read it and complain.
 
 A rule needs less than YAML offers: mappings, lists and scalars. Anchors, aliases, tags and deep nesting are refused
-while the events of the parser go by, so nothing can expand; every mistake becomes a :class:`Complaint`.
+from the events of the parser, so nothing can expand; every mistake becomes a :class:`Complaint`.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ class Document(Record):
 
 
 def line_of(lines: Mapping[Where, int], where: Where) -> int:
-    """The line of a key path, or of the nearest part of it that stands in the file."""
+    """The line of a key path, or of the nearest part of it that is in the file."""
     while where and where not in lines:
         where = where[:-1]
     return lines.get(where, 1)
@@ -142,7 +142,7 @@ class _Builder:
         return entries
 
     def scalar(self, event: Any, where: Where) -> Any:
-        """Read one value, as YAML 1.1 resolves it where it stands without quotes."""
+        """Read one value, as YAML 1.1 resolves it where it has no quotes."""
         text: str = event.value
         if not text.isascii() and text != text.encode("utf-8", "replace").decode():
             self.complain(_line(event), "the text holds half a surrogate pair; write the character itself")
@@ -336,7 +336,7 @@ class Node:
         return ""
 
     def quoted(self) -> str:
-        """A text that stands in quotes, as versions must: YAML reads 3.10 as the number 3.1."""
+        """A text in quotes, as versions must be: YAML reads 3.10 as the number 3.1."""
         written = self.book.document.plain.get(self.where)
         if written:
             self.complain(f'unquoted version; write "{shorten(written)}" in quotes')

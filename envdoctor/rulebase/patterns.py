@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     Chars = frozenset[int]
     Item = tuple[Any, Any]
 
-#: A symptom with fewer characters that must stand in the text would be seen in many texts.
+#: A symptom that requires fewer characters of the text would be seen in many texts.
 LITERALS_NEEDED = 8
 #: A longer expression is a transcript, not a symptom.
 LENGTH_LIMIT = 500
@@ -37,7 +37,7 @@ _AMBIGUOUS = (
     "alternatives that begin alike, and more than two `.*`: write [^']* or [\\w.]+ instead"
 )
 
-_OTHER = 256  # stands for every character beyond Latin-1
+_OTHER = 256  # means every character beyond Latin-1
 _ALL: Chars = frozenset(range(_OTHER + 1))
 _NONE: Chars = frozenset()
 _POSITIONS = {"AT", "ASSERT", "ASSERT_NOT"}
@@ -114,7 +114,7 @@ def _unbounded(value: Any) -> bool:
 
 
 def _children(name: str, value: Any) -> list[list[Item]]:
-    """The sequences that stand inside one item."""
+    """The sequences inside one item."""
     if name in _REPEATS:
         return [list(value[2])]
     if name == "SUBPATTERN":
@@ -188,7 +188,7 @@ def _first(items: Sequence[Item]) -> Chars:
 
 
 def _chars(items: Sequence[Item]) -> Chars:
-    """The characters that can stand anywhere in a match of a sequence."""
+    """The characters that can be anywhere in a match of a sequence."""
     found: Chars = _NONE
     for op, value in items:
         children = _children(str(op), value)

@@ -1,4 +1,4 @@
-"""Words in braces that a rule's texts may hold: what may stand there, and what does not belong there."""
+"""Words in braces that a rule's texts may have: which are known, and which do not belong there."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _SAID = ("title", "why", "change", "effect")
 
 
 def filled(text: str) -> str:
-    """A text with something plausible in place of what stands in braces."""
+    """A text with something plausible in place of the words in braces."""
     names = {
         **{name: "name" for kind in WORDS.values() for name in kind.names},
         **CONSUMER_NAMES,

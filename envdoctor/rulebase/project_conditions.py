@@ -101,7 +101,7 @@ def _kinds(node: Node) -> list[str]:
 
 
 def _carried(node: Node) -> list[str]:
-    """Globs, and the words of the vocabulary that stand for several."""
+    """Globs, and the words of the vocabulary that mean several."""
     words: Mapping[str, list[str]] = node.book.vocabulary.get("calls", {})
     found: list[str] = []
     for item in node.items_or_self():
@@ -142,7 +142,7 @@ def _argument(node: Node) -> dict[str, Any]:
 
 
 def read_shadowed(node: Node) -> str:
-    """What a file of the project hides; it stands alone, since there is a finding for each file."""
+    """What a file of the project hides; it is the only condition, since there is a finding for each file."""
     if len(node.where) != 2:  # noqa: PLR2004 - when, shadowed
         node.complain("`shadowed` stands at the top of a rule's `when`; move it there")
     return node.choice(("standard-library",))
@@ -193,7 +193,7 @@ def read_library(node: Node) -> dict[str, str]:
 def read_table(node: Node) -> dict[str, Any]:
     """Read facts that a section of the vocabulary lists, by how each is compared: version, boolean or text.
 
-    Without such a section any name may stand there, and the value says how it is compared.
+    Without such a section any name is allowed, and the value says how it is compared.
     """
     section = node.name()
     kinds: Mapping[str, str] = node.book.vocabulary.get(section, {})
@@ -265,7 +265,7 @@ def _stated_artifact(node: Node) -> dict[str, Any]:
 
 
 def _stated_code(node: Node) -> Any:
-    """The Pythons whose bytecode it holds, as specifiers; by the entry where it stands, or a list."""
+    """The Pythons whose bytecode it holds, as specifiers; by the entry that has it, or a list."""
     if isinstance(node.value, dict):
         return {where: read_specifier(child) for where, child in node.entries().items()}
     return read_several(node)
@@ -290,7 +290,7 @@ def read_writer(node: Node) -> dict[str, Any]:
 
 
 def read_project(node: Node) -> dict[str, str]:
-    """The project of a cell: file names relative to it, and what stands in them."""
+    """The project of a cell: file names relative to it, and the contents."""
     found = {}
     for name, child in node.entries().items():
         if name.startswith("/") or ".." in name.split("/") or "\\" in name:

@@ -39,7 +39,7 @@ def shipped(*, silent: bool = False) -> index.Index:
 
 
 def _of_checkout() -> Base:
-    """The rules of the checkout that this package stands in, of which all have to be well formed."""
+    """The rules of the checkout that this package is in, of which all have to be well formed."""
     from envdoctor.errors import RuleError
     from envdoctor.rulebase.compiled_cache import base_of
     from envdoctor.rulebase.sources import directory
@@ -81,7 +81,7 @@ def _in_archive() -> bool:
 
 
 def checkout() -> str:
-    """The ``rules`` directory of the checkout that this package stands in."""
+    """The ``rules`` directory of the checkout that this package is in."""
     return os.path.join(os.path.dirname(_PACKAGE), "rules")
 
 

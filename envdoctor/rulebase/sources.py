@@ -1,4 +1,4 @@
-"""Where rules stand: the files of a directory, or of an installed pack, and what tells that one of them changed.
+"""Where rules come from: the files of a directory, or of an installed pack, and what shows that one of them changed.
 
 Nothing is imported here that a plain run does not have; files are listed, not opened.
 """
@@ -21,8 +21,8 @@ _PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 class Source(Record):
     """Files with rules that belong together.
 
-    ``name`` is what the ids of a pack begin with, empty where the vocabulary may say it; ``place`` is what people are
-    told, a directory or a distribution with its version; ``declared`` the file that gives the name, and ``wrong`` why
+    ``name`` is what the ids of a pack begin with, empty where the vocabulary may say it; ``place`` is what messages
+    name, a directory or a distribution with its version; ``declared`` the file that gives the name, and ``wrong`` why
     no rules are read. ``vocabulary`` is a path, or ``None``. ``own`` rules, which a user chose, keep the severity that
     they state without a proof.
     """
@@ -73,15 +73,15 @@ def proof_of(path: str) -> str:
 
 
 def state(source: Source, words: Sequence[str]) -> str:
-    """What changes whenever a file of a source does, one of ``words``, or the code that compiles them.
+    """A text that changes whenever a file of a source does, one of ``words``, or the code that compiles them.
 
     The system's time of the last change counts besides that of the content, which some tools set as they please.
     """
     files = [one for path in source.rules for one in (path, proof_of(path))]
     files += [path for path in (source.vocabulary, source.declared) if path]
-    told = [f"{source.name}\t{source.place}\t{source.own}"]
-    told += [f"{path}\t{_changed(path)}" for path in (*files, *words, *_compilers())]
-    return "\n".join(told)
+    lines = [f"{source.name}\t{source.place}\t{source.own}"]
+    lines += [f"{path}\t{_changed(path)}" for path in (*files, *words, *_compilers())]
+    return "\n".join(lines)
 
 
 def _changed(path: str) -> str:

@@ -23,7 +23,7 @@ STATUSES = (STABLE, REPORTED, CANDIDATE, RETIRED)
 
 
 def of(rule: Rule, proof: str) -> str:
-    """The status of a rule with a proof of some standing, as :func:`.record.status` gives it."""
+    """The status of a rule whose proof has some status, as :func:`.record.status` returns it."""
     if rule.status in STATED:
         return rule.status
     return STABLE if proof == record.PROVEN else REPORTED

@@ -72,7 +72,7 @@ class Rule(Record):
     lines: Mapping[Where, int]
 
     def line(self, *where: object) -> int:
-        """The line of a key path, or of the nearest part of it that stands in the file."""
+        """The line of a key path, or of the nearest part of it that is in the file."""
         return line_of(self.lines, where)
 
 

@@ -138,7 +138,7 @@ def read_condition(node: Node) -> dict[str, Any]:
 
 
 class Leaf(Record):
-    """One fact of a condition, the entry of it that is asked for, and whether it stands under an odd number of nots."""
+    """One fact of a condition, the entry of it that is asked for, and whether it is under an odd number of nots."""
 
     fact: str
     key: str

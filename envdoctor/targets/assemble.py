@@ -39,9 +39,9 @@ class Installed:
         }
 
     def answers(self, questions: Questions) -> Answers:
-        """The values of facts; of other kinds this target cannot tell any."""
-        told = {kind: (ask, questions[kind]) for kind, ask in self._asks.items() if kind in questions}
-        answers: dict[Any, Any] = {kind: {key: ask(key) for key in keys} for kind, (ask, keys) in told.items()}
+        """The values of facts; of other kinds this target knows none."""
+        asked = {kind: (ask, questions[kind]) for kind, ask in self._asks.items() if kind in questions}
+        answers: dict[Any, Any] = {kind: {key: ask(key) for key in keys} for kind, (ask, keys) in asked.items()}
         return {**answers, kinds.METADATA: self._read()} if kinds.METADATA in questions else answers
 
     def _read(self) -> dict[tuple[str, str | None], Metadata | Unknown]:
@@ -114,7 +114,7 @@ def _within(directory: str) -> Callable[[str], str]:
 
 
 def _matters(fact: str) -> bool:
-    """Whether every diagnosis suffers from a fact's absence; the others are told by the rules that ask."""
+    """Whether a fact's absence weakens every diagnosis; of other facts the rules that ask report it."""
     return fact.partition(".")[0] in {"python", "platform", "paths", "interpreters"}
 
 

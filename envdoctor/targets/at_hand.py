@@ -85,7 +85,7 @@ def meant() -> Choice | None:
 
 
 def _named_by_command() -> bool:
-    """Whether a Python was told what to run, ``python -m envdoctor`` or a program of the user's: not by our command."""
+    """Whether a Python runs this by ``python -m envdoctor`` or from a program of the user's, not by our command."""
     main = sys.modules.get("__main__")
     if getattr(getattr(main, "__spec__", None), "name", "") == "envdoctor.__main__":
         return True

@@ -1,4 +1,4 @@
-"""The answer of an interpreter, held against what the collector can have said before anything is made of it."""
+"""The answer of an interpreter, validated against the collector's format before it is used."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the lock file of a project says of what is installed. On the plain path.
+"""How installed versions differ from the lock file of a project. On the plain path.
 
 Names and versions are picked out of the file's lines, which is enough while they agree. Only where one differs is the
 file read in full, for the environment's own Python and platform: markers, forks and extras may say why.
@@ -17,7 +17,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from envdoctor.model import Distribution, Snapshot
 
-#: A longer file is not looked into.
+#: A longer file is not read. In bytes.
 _LARGEST = 50 << 20
 
 

@@ -1,7 +1,7 @@
 """The environment at hand: the running interpreter, or another one that :mod:`~envdoctor.targets.at_hand` chooses.
 
 On the plain path. A virtual environment is read by its files, since starting its interpreter costs more than the whole
-examination; what files cannot tell, and every environment of another form, is asked of the interpreter.
+examination; what files do not show, and every environment of another form, is asked of the interpreter.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _OF_THE_INTERPRETER = ("openssl", "libstdcxx")
 
 
 def shield() -> None:
-    """From here on envdoctor imports from the standard library first, then from where it stands itself.
+    """From here on envdoctor imports from the standard library first, then from the directory that it is in.
 
     A directory of ``PYTHONPATH``, or the one that ``python -m`` was called in, may hold what shadows a module of
     either; that is to be found out, not to be fallen for. :func:`unshield` undoes it.
@@ -64,7 +64,7 @@ def unshield() -> None:
 
 
 def examine(wanted: Callable[[], Mapping[str, Sequence[str]]] = dict, frames: Sequence[str] = ()) -> Snapshot:
-    """The environment that is meant where none is named; without one, the lock file of the project around here.
+    """The snapshot of the environment that is meant where none is named; without one, of the project's lock file.
 
     ``wanted`` gives the keys that rules ask of an interpreter, by kind of fact; it is called where one has to run.
     ``frames`` are the files of a traceback: where they exist, it is their environment.
@@ -138,13 +138,13 @@ class _BesideLock:
 
     def answers(self, questions: Questions) -> Answers:
         """The values of facts."""
-        told = dict(self._found.probes.answers(questions)) if self._found.probes else {}
+        answers = dict(self._found.probes.answers(questions)) if self._found.probes else {}
         lock = at_hand.lock_of(self._directory) if "drift" in questions.get(INSTALLED, ()) else None
         if lock is not None:
             from envdoctor.targets.drift import differences
 
-            told[INSTALLED] = {**told[INSTALLED], "drift": differences(lock, self._found)}
-        return told
+            answers[INSTALLED] = {**answers[INSTALLED], "drift": differences(lock, self._found)}
+        return answers
 
 
 def own_paths() -> list[str]:
@@ -206,7 +206,7 @@ class _Markers:
 
 
 def read(prefix: str) -> dict[str, Any] | None:
-    """Facts of a plain virtual environment from its files, or ``None`` where only its interpreter can tell."""
+    """Facts of a plain virtual environment from its files, or ``None`` where only its interpreter knows them."""
     settings = _settings(os.path.join(prefix, "pyvenv.cfg"))
     version = ".".join((settings.get("version_info") or settings.get("version") or "").split(".")[:3])
     if not _is_version(version) or settings.get("include-system-site-packages", "false").lower() != "false":
@@ -236,7 +236,7 @@ def read(prefix: str) -> dict[str, Any] | None:
 
 
 def _outlived(prefix: str, home: str, executable: str, version: str) -> bool:
-    """Whether the Python behind an environment is gone, or was exchanged after ``pyvenv.cfg`` told its version."""
+    """Whether the Python behind an environment is gone, or was exchanged after ``pyvenv.cfg`` was written."""
     name = "python.exe" if os.name == "nt" else "python{}.{}".format(*_numbers(version))
     try:
         os.stat(executable)
@@ -311,7 +311,7 @@ def _asks(facts: Mapping[str, Any]) -> dict[Kind[Any, Any], Ask]:
         }
 
     def asked(kind: Kind[Any, Any], key: str) -> Any:
-        """What only the environment's own interpreter can tell."""
+        """The facts that only the environment's own interpreter knows."""
         from envdoctor.errors import TargetError
         from envdoctor.targets.assemble import recorded
         from envdoctor.targets.interpreter import ask

@@ -36,11 +36,11 @@ IN_ENVIRONMENT = ("bin/python", "bin/python3", "Scripts/python.exe", "python.exe
 OUTPUT_LIMIT = 8 << 20
 #: How much of what it says on standard error is remembered.
 TALK_LIMIT = 4 << 10
-#: How many characters of it stand in a message.
+#: A message has at most so many characters of it.
 QUOTE_LIMIT = 200
 #: From here on, an exit status on Windows says how a program crashed.
 WINDOWS_CRASH = 0xC0000000
-#: What only an interpreter says that fails before it comes to the collector.
+#: What only an interpreter says that fails before it runs the collector.
 PYTHON_TALK = (b"Traceback (", b"Fatal Python error", b"Python path configuration", b"standard input\n")
 
 # Valid in every Python since 2.6, and a single line without characters that a command file on Windows would expand:
@@ -60,7 +60,7 @@ os.write(1, (token[::-1] + '{{"too_old": "' + version + '"}}' + token).encode("a
 
 
 class Caller(Record):
-    """As what an interpreter is started: with these variables, as one that was called in this directory, as this user.
+    """How an interpreter is started: with these variables, as if in this directory, as this user.
 
     ``user`` has what :class:`subprocess.Popen` takes for that.
     """
@@ -123,7 +123,7 @@ def find_interpreter(executable: str) -> str:
 
 
 def _is_version(name: str) -> bool:
-    """Whether a name is a version such as ``3.12``, which stands for the command ``python3.12``."""
+    """Whether a name is a version such as ``3.12``, which means the command ``python3.12``."""
     return name.replace(".", "").replace("t", "").isdecimal()
 
 
@@ -187,7 +187,7 @@ def _payload(token: str, wanted: Mapping[str, Sequence[str]], search: list[str])
 
 
 def _start(path: str, environment: dict[str, str], user: Mapping[str, Any]) -> _Child:
-    """Start the interpreter at the root of the file system, in a process group of its own."""
+    """Start the interpreter at the root of the file system, in a new process group."""
     options: dict[str, Any] = {"start_new_session": True, **user}
     if sys.platform == "win32":
         options = {"creationflags": subprocess.CREATE_NEW_PROCESS_GROUP | subprocess.CREATE_NO_WINDOW}

@@ -1,4 +1,4 @@
-"""What besides an installer has a say in an environment: a project's tool, or the operating system.
+"""What besides an installer manages an environment: a project's tool, or the operating system.
 
 Read when a command is made, not before.
 """
@@ -53,7 +53,7 @@ def of_project(directory: str) -> Manager | None:
 
 
 def direct(directory: str, tool: str) -> dict[str, list[str]] | None:
-    """The options by which a tool names the group that each direct requirement is in; ``None`` where nothing tells."""
+    """The options by which a tool names the group that each direct requirement is in; ``None`` if that is unknown."""
     from envdoctor.targets.locks.contents import load, load_toml
 
     file, groups = ("Pipfile", _of_pipfile) if tool == "pipenv" else ("pyproject.toml", _of_pyproject)

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from typing import Any
 
-#: How much of the digest stands in a name.
+#: How many characters of the digest a name has.
 _DIGITS = 8
 #: The user's directories for caches, settings and data: the variable, then what holds without it.
 _LINUX = {

@@ -35,7 +35,7 @@ _LIBRARY = re.compile(r"libpython3.*\.(?:so|dylib)[.\d]*|python3\d*t?\.dll|libpy
 _SITE = re.compile(
     r"(?P<site>(?P<prefix>.*?)[/\\]lib(?:64)?(?:[/\\]python[^/\\]+)?[/\\](?:site|dist)-packages)[/\\]", re.IGNORECASE
 )
-#: Options of Python that take their value as a word of its own.
+#: Options of Python whose value is the next word.
 _WITH_VALUE = "WX"
 #: How many files are named in a note.
 _NAMED = 3
@@ -47,7 +47,7 @@ def examine(pid: str, wanted: Mapping[str, Sequence[str]] | None = None) -> Snap
     Variables are those that the process was started with: what a program sets for itself is not to be seen. Raises
     :class:`~envdoctor.errors.TargetError` or :class:`~envdoctor.errors.ProbeError` where it cannot be examined.
     """
-    seen = process_state.read(_number(pid))
+    seen = process_state.read_process(_number(pid))
     executable, is_sure = _interpreter(seen)
     facts: dict[str, Any]
     if seen.root:
@@ -91,7 +91,7 @@ def _variables(seen: Running) -> Mapping[str, str]:
 def _interpreter(seen: Running) -> tuple[str, bool]:
     """The path of the interpreter as the process sees it, by the name that keeps it in its virtual environment.
 
-    And whether anything shows that it was not called by another name. The kernel tells the program with all links
+    And whether anything shows that it was not called by another name. The kernel gives the program with all links
     resolved, which is the installation that an environment was made from.
     """
     real: Callable[[str], str | None] = Root(seen.root).real if seen.root else os.path.realpath
@@ -109,7 +109,7 @@ def _interpreter(seen: Running) -> tuple[str, bool]:
 
 
 def _is_same(path: str) -> bool:
-    """Whether a path is an interpreter, where environments have a launcher of their own instead of a link."""
+    """Whether a path is an interpreter, where environments have a launcher instead of a link."""
     return os.path.isfile(path) and _PROGRAM.fullmatch(os.path.basename(path)) is not None
 
 
@@ -154,7 +154,7 @@ def _environments(seen: Running, is_same: Callable[[str], bool]) -> Iterator[str
 
 
 def _sites(seen: Running) -> list[re.Match[str]]:
-    """The site directories that stand in the paths of mapped files, with the prefix that each belongs to."""
+    """The site directories in the paths of mapped files, with the prefix that each belongs to."""
     mapped = [] if isinstance(seen.mapped, Unknown) else seen.mapped
     found = {match.group("site"): match for match in (_SITE.match(one.path) for one in mapped) if match}
     return list(found.values())
@@ -215,11 +215,11 @@ def _start_method(seen: Running, facts: Mapping[str, Any]) -> dict[str, Any]:
     return {**facts.get("start_method", {}), **shown}
 
 
-# --- what the process itself tells ----------------------------------------------------------------------------------
+# --- what the process itself shows ----------------------------------------------------------------------------------
 
 
 def _own(seen: Running, asks: Mapping[Kind[Any, Any], Ask]) -> dict[Kind[Any, Any], Ask]:
-    """What the process tells better than its interpreter, which was started with the limits of envdoctor."""
+    """Facts that the process shows better than its interpreter, which was started with the limits of envdoctor."""
 
     def system(key: str) -> Any:
         try:
@@ -238,17 +238,17 @@ def _own(seen: Running, asks: Mapping[Kind[Any, Any], Ask]) -> dict[Kind[Any, An
 
 def _system(seen: Running, key: str, otherwise: Ask) -> Any:
     pid = str(seen.pid)
-    told: dict[str, Callable[[], Any]] = {
+    probes: dict[str, Callable[[], Any]] = {
         "open-files": lambda: collector.open_files(pid),
         "memory": lambda: collector.memory_limit(pid),
         "libstdcxx": lambda: process_state.libstdcxx(seen) or otherwise(key),
     }
-    if seen.root:  # files do not tell these, but the kernel is the same
+    if seen.root:  # files do not show these, but the kernel is the same
         host = Root(seen.root).host
-        told["shm"] = lambda: collector.shared_memory(host)
-        told["container"] = lambda: os.stat(f"/proc/{pid}/ns/mnt").st_ino != os.stat("/proc/self/ns/mnt").st_ino
-        told.update({name: lambda: collector.system_fact(key) for name in ("nvidia-driver", "cuda", "gpu")})
-    return told[key]() if key in told and sys.platform == "linux" else otherwise(key)
+        probes["shm"] = lambda: collector.shared_memory(host)
+        probes["container"] = lambda: os.stat(f"/proc/{pid}/ns/mnt").st_ino != os.stat("/proc/self/ns/mnt").st_ino
+        probes.update({name: lambda: collector.system_fact(key) for name in ("nvidia-driver", "cuda", "gpu")})
+    return probes[key]() if key in probes and sys.platform == "linux" else otherwise(key)
 
 
 def _doubts(seen: Running, executable: str, is_sure: bool) -> Iterator[UnknownFact]:  # noqa: FBT001

@@ -1,4 +1,4 @@
-"""A project and its artefacts beside a target, asked when a rule needs what their files tell. On the plain path.
+"""A project and its artefacts beside a target, read when a rule needs facts of their files. On the plain path.
 
 Nothing is read, and nothing that reads is imported, before the first question.
 """
@@ -42,7 +42,7 @@ _ENDINGS = (
 )  # fmt: skip
 
 
-#: So many folders are looked into for such a file.
+#: So many folders are searched for such a file.
 _FOLDERS = 50
 
 
@@ -66,7 +66,7 @@ def _names(directory: str) -> list[str]:
 
 
 def of_target(snapshot: Snapshot) -> str | None:
-    """The project that a target shows by itself: the directory in which a process runs, where that is at hand."""
+    """The project that a target shows by itself: the directory in which a process runs, where that can be read."""
     target = snapshot.target
     return target.get("directory") if target.get("kind") == "process" and not target.get("root") else None
 
@@ -101,19 +101,19 @@ class Beside:
 
     def answers(self, questions: Questions) -> Answers:
         """The values of facts."""
-        told = self._passed_on(questions)
+        answers = self._passed_on(questions)
         if PROJECT in questions:
-            told[PROJECT] = {"there": bool(self._artifacts) or self.project() is not None}
+            answers[PROJECT] = {"there": bool(self._artifacts) or self.project() is not None}
         if FILES in questions:
-            told[FILES] = {"": self.project()}
+            answers[FILES] = {"": self.project()}
         if SOURCE in questions and (project := self.project()) is not None:
             project.expect(questions[SOURCE])
         for kind in [kind for kind in questions if kind in _KINDS]:
-            told[kind] = {key: self._of_files(kind, key) for key in questions[kind]}
-        return told
+            answers[kind] = {key: self._of_files(kind, key) for key in questions[kind]}
+        return answers
 
     def _passed_on(self, questions: Questions) -> dict[Kind[Any, Any], Any]:
-        """The values of the facts that no file of the project tells."""
+        """The values of the facts that are not of the project's files."""
         others = {kind: questions[kind] for kind in questions if kind not in {*_KINDS, FILES, PROJECT}}
         if not others:
             return {}
@@ -136,7 +136,7 @@ class Beside:
         return self._project
 
     def given(self) -> Answer[Artifact]:
-        """What the artefacts that were named tell."""
+        """The facts of the artefacts that were named."""
         if self._given is None:
             from envdoctor.probes.artifacts import of_files
 

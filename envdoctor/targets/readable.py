@@ -1,4 +1,4 @@
-"""Names that are not PEP 508 and versions that are not PEP 440 are unreadable, wherever they stand. On the plain path.
+"""Names that are not PEP 508 and versions that are not PEP 440 are unreadable in all files. On the plain path.
 
 What they were is never said: it may be an option, a command or a terminal's escape. Where it was read is.
 """

@@ -137,12 +137,12 @@ class _Around:
 
     def answers(self, questions: Questions) -> Answers:
         """The values of facts."""
-        told = unrecorded(questions)
+        answers = unrecorded(questions)
         if MANAGER in questions:
             from envdoctor.targets.manager import of_project
 
-            told[MANAGER] = dict.fromkeys(questions[MANAGER], of_project(self._directory))
-        return told
+            answers[MANAGER] = dict.fromkeys(questions[MANAGER], of_project(self._directory))
+        return answers
 
 
 def _range_notes(source: Source, stated: Stated, contents: Contents) -> Iterator[UnknownFact]:

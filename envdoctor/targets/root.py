@@ -1,7 +1,7 @@
 """Read the facts of a Python from a file system that is not running: a container's root or an unpacked image.
 
 Nothing in it is executed. Every path is resolved inside the root: an absolute link there means the root of that file
-system, not of this machine. Where interpreters stand, how a version becomes a directory name, and in which order
+system, not of this machine. Where interpreters are, how a version becomes a directory name, and in which order
 ``site`` adds directories: the documentation of ``site`` and ``venv``, and the ``site.py`` of CPython and of Debian.
 """
 
@@ -23,10 +23,10 @@ if TYPE_CHECKING:
 
     from envdoctor.targets.root_interpreters import Interpreter
 
-#: Where the user that a container runs as unless told otherwise installs for itself.
+#: Where the user that a container runs as by default installs for itself.
 USER_BASE = "/root/.local"
 _RUN = "a file system does not tell how it will be run"
-#: Facts of the system that files rarely or never tell, and why.
+#: Facts of the system that files rarely or never show, and why.
 _NOT_IN_FILES = (
     *((key, "no file of the C library tells its version") for key in ("glibc", "musl")),
     *((key, _RUN) for key in ("container", "shm", "open-files", "memory", "nvidia-driver", "cuda", "gpu")),
@@ -49,7 +49,7 @@ def facts_of_root(directory: str, python: str | None = None) -> dict[str, Any]:
 
 
 def facts_of(root: Root, chosen: Interpreter) -> dict[str, Any]:
-    """Return facts in the shape of :func:`envdoctor.collector.collect`, as far as files tell them.
+    """Return facts in the shape of :func:`envdoctor.collector.collect`, as far as files show them.
 
     ``paths`` and ``stdlib`` can be opened from here, while ``python`` speaks of paths inside the root; ``root`` joins
     the two.
@@ -80,7 +80,7 @@ def module_in_root(facts: dict[str, Any], name: str) -> dict[str, Any]:
     """What ``import NAME`` would find first there, in the shape of :func:`envdoctor.collector.module_fact`.
 
     ``facts`` are those of :func:`facts_of_root`. Raises :class:`~envdoctor.collector.NotKnownError` where files do
-    not tell: for a dotted name, and for one that start-up code may provide.
+    not show it: for a dotted name, and for one that start-up code may provide.
     """
     if "." in name or facts["stdlib"] is None:
         raise collector.NotKnownError(f"files alone do not tell where {name} comes from")
@@ -223,7 +223,7 @@ def _system(root: Root, machine: str | None, loader: str) -> dict[str, Any]:
 
 
 def _markers(facts: dict[str, Any]) -> dict[str, str]:
-    """The marker environment as far as the facts go: a file system has no kernel, so no release and version of one."""
+    """The marker environment as far as it is known: a file system has no kernel, so no release and version of one."""
     version = facts["python"]["version"]
     markers = {
         "implementation_name": "cpython",
@@ -241,7 +241,7 @@ def _markers(facts: dict[str, Any]) -> dict[str, str]:
 
 
 def _unknown(root: Root, facts: dict[str, Any], coded: list[str]) -> Iterator[tuple[str, str]]:
-    """What files could not tell, as fact and reason."""
+    """What files do not show, as fact and reason."""
     if facts["python"]["version"].count(".") == 1:
         yield "python.version", "no file tells the third number of the version"
     if "machine" not in facts["platform"]:

@@ -18,10 +18,10 @@ if TYPE_CHECKING:
     from envdoctor.probes.file_system import Root
     from envdoctor.targets.root_interpreters import Interpreter
 
-#: What a tool that gives each program an environment of its own leaves in it, and where one keeps itself.
+#: The file that a tool which gives each program its own environment leaves in it, and where one keeps itself.
 _RECEIPTS = ("pipx_metadata.json", "uv-receipt.toml")
 _OF_TOOLS = ("/pypoetry/venv",)
-#: Packages that a user has installed for himself stand apart from every prefix.
+#: Packages that a user has installed for himself are outside every prefix.
 _USER_SITES = "/home/*/.local/lib/*/site-packages"
 
 

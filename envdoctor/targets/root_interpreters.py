@@ -1,4 +1,4 @@
-"""Which interpreters stand in a file system that is not running: where they usually do, and anywhere else.
+"""The interpreters in a file system that is not running: in the usual places, and anywhere else.
 
 Nothing in it is executed, and every path is resolved inside the root.
 """

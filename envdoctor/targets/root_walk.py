@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from envdoctor.probes.file_system import Root
 
-#: So many directories are looked into, those nearest to the root first.
+#: So many directories are listed, those nearest to the root first.
 DIRECTORIES = 100_000
 #: What the kernel makes, and the images that lie on the disk of a machine.
 _SKIPPED = frozenset(("/proc", "/sys", "/dev", "/var/lib/docker", "/var/lib/containers", "/var/lib/containerd"))
@@ -26,7 +26,7 @@ _LIBRARY = re.compile(r"/lib(?:64)?/python3\.\d+t?\Z")
 
 
 class Walk(Record):
-    """The prefixes that were found, those nearest to the root first, and what was not looked into.
+    """The prefixes that were found, those nearest to the root first, and what was not listed.
 
     ``marked`` are environments by their files, ``installed`` have a standard library; ``denied`` are directories that
     this user may not read, and ``bound`` says that there are more than :data:`DIRECTORIES`.

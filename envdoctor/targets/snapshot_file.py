@@ -304,7 +304,7 @@ class _Document:
         return found
 
     def target(self) -> dict[str, Any]:
-        """Point at the file; what it was taken of stands under ``recorded``."""
+        """The file as a target; the target that it was recorded of is under ``recorded``."""
         recorded = self.section("target")
         if recorded.get("kind") == "snapshot" and isinstance(recorded.get("recorded"), dict):
             recorded = recorded["recorded"]

@@ -1,7 +1,7 @@
 """What is examined where nothing names an environment: a fallback that fits, else the lock file of the project.
 
 ``python`` on PATH comes first, then the interpreter that envdoctor was installed into as a library. An environment that
-was made for envdoctor alone is no answer. An environment of its own on PATH was put there for the program, as in an
+was made for envdoctor alone is no answer. A separate environment on PATH was put there for the program, as in an
 image. The Python of the system was not: it counts where it holds what the project's lock file says, or where there is
 no such file. On the plain path.
 """

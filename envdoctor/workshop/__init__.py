@@ -1,1 +1,1 @@
-"""The side of rules: from YAML to what the engine looks into, the linter, the skeleton. Not on the plain path."""
+"""What authors of rules use: linter, trials, skeleton, catalogue, import, packing. Not on the plain path."""

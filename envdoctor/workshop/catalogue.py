@@ -153,9 +153,9 @@ def _aside(rules: Sequence[Rule]) -> Iterator[tuple[str, list[Rule]]]:
 
 def _line(rule: Rule, status: str) -> str:
     standing = statuses.of(rule, status)
-    told = {statuses.STABLE: status, statuses.RETIRED: standing}.get(standing, f"{standing}, {status}")
-    told = told if standing == statuses.RETIRED else f"{statuses.severity(rule, standing)}, {told}"
-    return f"- [{rule.id}]({rule.id}.md): {_said(rule.title)} ({told})"
+    shown = {statuses.STABLE: status, statuses.RETIRED: standing}.get(standing, f"{standing}, {status}")
+    shown = shown if standing == statuses.RETIRED else f"{statuses.severity(rule, standing)}, {shown}"
+    return f"- [{rule.id}]({rule.id}.md): {_said(rule.title)} ({shown})"
 
 
 def _about(rule: Rule) -> list[str]:

@@ -1,4 +1,4 @@
-"""A rule from a traceback and the edges that releases tell: all but the reference and, at times, the script."""
+"""A rule from a traceback and the edges that releases show: all but the reference and, at times, the script."""
 
 from __future__ import annotations
 
@@ -108,9 +108,9 @@ class _Sides:
         return f"{self.provider} {self.bad_provider} no longer has {self.ask.said()}"
 
     def why(self) -> str:
-        """What the releases tell."""
-        told = [one.said() for one in (self.life, self.asking) if one]
-        return f"{self.cause()}. Read from the releases: {'; '.join(told)}."
+        """The reason, as the releases show it."""
+        reasons = [one.said() for one in (self.life, self.asking) if one]
+        return f"{self.cause()}. Read from the releases: {'; '.join(reasons)}."
 
     def when(self) -> str:
         """The condition on the side that changed."""

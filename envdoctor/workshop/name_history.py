@@ -15,7 +15,7 @@ from packaging.version import Version
 from envdoctor.errors import TargetError
 from envdoctor.linker.history import CLASSES, ROOTS
 from envdoctor.linker.index_files import wheels
-from envdoctor.linker.surface import Module, surface
+from envdoctor.linker.surface import ModuleSurface, surface
 from envdoctor.probes import cache
 from envdoctor.probes import releases as index
 from envdoctor.probes.wheel_files import members
@@ -69,7 +69,7 @@ def names_in(wheel: File) -> set[str]:
 def _read(wheel: File) -> set[str]:
     where = index.configuration()
     context = ssl.create_default_context(cafile=where.certificates)
-    modules: dict[str, Module] = {}
+    modules: dict[str, ModuleSurface] = {}
     native: set[str] = set()
     for path, content in members(wheel.address, wheel.size, _wanted, context):
         name, package = _module(path)
@@ -79,7 +79,7 @@ def _read(wheel: File) -> set[str]:
             native |= {name} if path.endswith(_NATIVE) else set()
             continue
         try:
-            modules.setdefault(name, Module(name, content, package=package))
+            modules.setdefault(name, ModuleSurface(name, content, package=package))
         except (SyntaxError, ValueError, RecursionError):
             native.add(name)  # what it offers is not known
     found = surface(modules)
@@ -127,8 +127,8 @@ def _life(name: str, releases: Sequence[set[str]]) -> str:
     sign = ":" if ":" in name else "."
     scope = name.rpartition(sign)[0]
     states = [name in names or f"{scope}{sign}*" in names for names in releases]
-    told = ["." not in name or scope in names or name in names for names in releases]
-    if all(state or not known for state, known in zip(states, told)):
+    known_scopes = ["." not in name or scope in names or name in names for names in releases]
+    if all(state or not known for state, known in zip(states, known_scopes)):
         return ""
     return ",".join(_spans(states))
 
@@ -166,7 +166,7 @@ def history(name: str, say: Callable[[str], None], most: int = MOST_RELEASES) ->
 
 
 def classes(names: Collection[str]) -> list[str]:
-    """The names of the classes that have members, and are long enough to tell something."""
+    """The names of the classes that have members, and are long enough to be no accident."""
     owners = (name.partition(":")[0].rpartition(".")[0].rpartition(".")[2] for name in names)
     return sorted({one for one in owners if len(one) >= SHORTEST and one[0].isupper() and not one.isupper()})
 
@@ -198,6 +198,6 @@ def store(path: str, histories: Mapping[str, Mapping[str, Any]]) -> None:
     plain = {f"{name}.json": {**one, "classes": None} for name, one in sorted(histories.items())}
     with zipfile.ZipFile(path, "w") as archive:
         for name, content in [(ROOTS, roots), (CLASSES, named), *plain.items()]:
-            told = {key: value for key, value in content.items() if value is not None}
-            text = json.dumps(told, sort_keys=True, separators=(",", ":"))
+            kept = {key: value for key, value in content.items() if value is not None}
+            text = json.dumps(kept, sort_keys=True, separators=(",", ":"))
             archive.writestr(zipfile.ZipInfo(name), text, zipfile.ZIP_DEFLATED, compresslevel=9)

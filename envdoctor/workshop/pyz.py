@@ -95,7 +95,7 @@ def _keep_pure(directory: str) -> None:
 
 
 def main() -> None:
-    """Build the archive from the checkout that this file stands in."""
+    """Build the archive from the checkout that this file is in."""
     parser = argparse.ArgumentParser(description="Build envdoctor.pyz, one file that runs on any Python >= 3.9.")
     parser.add_argument("-o", "--output", metavar="FILE", default="envdoctor.pyz", help="default: envdoctor.pyz")
     options = parser.parse_args()

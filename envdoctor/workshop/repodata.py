@@ -71,7 +71,7 @@ class Lead(Record):
     built: int | None = None
 
     def id(self) -> str:
-        """A name for the lead that is one for the rule."""
+        """The id of the lead, which is the rule's."""
         how = {"<": "below", ">": "above", "=": "at", "a": "without"}[self.bad[0]]
         how = "from" if self.bad.startswith(">=") else how
         edge = re.sub(r"[^0-9a-z]+", "-", self.bad.lower()).strip("-") if self.bad != ABSENT else ""
@@ -130,7 +130,7 @@ def _documents(path: str, name: str) -> list[Patch]:
 def leads(patch: Patch, names: Mapping[str, str | None]) -> Iterator[Lead | Dropped]:
     """What a patch says of two distributions, or of one and Python; ``names`` are those that differ, by the channel's.
 
-    A name that stands for no distribution maps to ``None``; one that is not in the table is taken as it is.
+    A name that is no distribution's maps to ``None``; one that is not in the table is taken as it is.
     """
     narrowed = [one for action in patch.actions for one in _narrowed(action)]
     reason = _unfit(patch, narrowed)

@@ -70,7 +70,7 @@ def skeleton(rule_id: str, seen: Mapping[str, Any] | None = None) -> str:
 
 
 def from_traceback(error_text: Any, installed: Mapping[str, str | None]) -> dict[str, str]:
-    """What a text tells of its last failure: exception, message, frames, Python, and the distributions on its way.
+    """What a text says about its last failure: exception, message, frames, Python, and the distributions on its way.
 
     ``error_text`` is what ``probes.error_text.read`` gives; ``installed`` has the versions of the environment, for
     those that the text does not tell. Raises :class:`RuleError` where the text shows no failure.
@@ -111,7 +111,7 @@ def _innermost(failure: Any) -> str | None:
 
 
 def _on_the_way(failure: Any, versions: Mapping[str, str]) -> list[str]:
-    """The distributions that the frames and the message name, innermost first, as far as their names tell."""
+    """The distributions that the frames and the message name, innermost first, as far as their names show it."""
     modules = [frame.module.partition(".")[0] for frame in reversed(failure.frames) if frame.installed and frame.module]
     words = re.findall(r"[A-Za-z_][A-Za-z0-9_]*", failure.message)
     known = {re.sub(r"[-_.]+", "_", name).lower(): name for name in versions}

@@ -137,7 +137,7 @@ def _holds(test: ast.expr, version: tuple[int, ...], system: str) -> bool:
 
 
 class _System:
-    """Stands for ``sys`` in the conditions of stubs."""
+    """Replaces ``sys`` in the conditions of stubs."""
 
     def __init__(self, version: tuple[int, ...], system: str) -> None:
         self.version_info = version
@@ -171,9 +171,9 @@ def _add(library: Library, bit: int, modules: dict[str, int], names: Any, signat
         held = names.setdefault(module, {})
         if found is None:
             held.setdefault("*", [0, 0])[1] |= bit
-        for name, told in (found or {}).items():
+        for name, record in (found or {}).items():
             held.setdefault(name, [0, 0])[0] |= bit
-            attributes, signature = told or (None, None)
+            attributes, signature = record or (None, None)
             for attribute in attributes or ():
                 held.setdefault(f"{name}.{attribute}", [0, 0])[0] |= bit
             if signature is not None:

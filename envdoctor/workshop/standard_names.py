@@ -35,7 +35,7 @@ def modules(folder, prefix=""):
 
 
 def signature(thing):
-    """The parameters of a callable, such as ``a,b=,*c,d=,**e``; nothing where Python cannot tell."""
+    """The parameters of a callable, such as ``a,b=,*c,d=,**e``; nothing where Python does not know them."""
     try:
         parameters = inspect.signature(thing).parameters.values()
     except (ValueError, TypeError, RecursionError, NameError, AttributeError):
@@ -53,7 +53,7 @@ def signature(thing):
 
 
 def described(thing):
-    """What is kept of one name: ``[attributes or null, signature or null]``, or ``null``."""
+    """The record of one name: ``[attributes or null, signature or null]``, or ``null``."""
     if inspect.isclass(thing):
         try:
             attributes = [name for name in dir(thing) if not name.startswith("__")]
@@ -62,8 +62,8 @@ def described(thing):
         own = thing.__init__ is not object.__init__ or thing.__new__ is not object.__new__
         return [attributes, signature(thing) if own else None]
     if inspect.isroutine(thing):
-        told = signature(thing)
-        return None if told is None else [None, told]
+        parameters = signature(thing)
+        return None if parameters is None else [None, parameters]
     return None
 
 

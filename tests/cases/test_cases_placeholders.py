@@ -6,7 +6,7 @@ import pytest
 
 from envdoctor import doctor
 from envdoctor.engine.explanation import NOWHERE, _Case, place_of
-from envdoctor.engine.symptoms import Match as Symptom
+from envdoctor.engine.symptoms import SymptomMatch
 from envdoctor.model import Report
 from envdoctor.probes.error_text import read
 from envdoctor.renderers import FORMATS, load
@@ -41,7 +41,7 @@ def explained(rules, text, snapshot=None):
     for rule in rules:
         texts, compiled = ALL[rule]
         consumers = list(texts["consumers"]) or [None]
-        shown = [Symptom(rule=rule, consumer=one, score=1.0, matched=("it broke",)) for one in consumers[:2]]
+        shown = [SymptomMatch(rule=rule, consumer=one, score=1.0, matched=("it broke",)) for one in consumers[:2]]
         for several in (shown, shown[:1]):
             found += [
                 one for _, one in _Case(texts, compiled, several, error_text, place_of(error_text)).findings(snapshot)

@@ -98,19 +98,19 @@ def garbage(size):
 
 
 HUGE = {
-    "bytes": garbage(5 << 20),
-    "zeros": bytes(5 << 20),
-    "one line": b"x" * (5 << 20),
-    "errors": b"ValueError: x\n" * ((5 << 20) // 14),
-    "tracebacks": TRACEBACK.encode() * ((5 << 20) // len(TRACEBACK)),
-    "carets": b"^" * 2048 * 100 + b"\n" + b'  File "' * (1 << 18),
-    "spaces": b" " * (5 << 20),
-    "openings": b"[" * (5 << 20),
+    "bytes": garbage(1 << 20),
+    "zeros": bytes(1 << 20),
+    "one line": b"x" * (1 << 20),
+    "errors": b"ValueError: x\n" * ((1 << 20) // 14),
+    "tracebacks": TRACEBACK.encode() * ((1 << 20) // len(TRACEBACK)),
+    "carets": b"^" * 2048 * 100 + b"\n" + b'  File "' * (1 << 16),
+    "spaces": b" " * (1 << 20),
+    "openings": b"[" * (1 << 20),
 }
 
 
 @pytest.mark.parametrize("kind", HUGE)
-def test_five_megabytes_of_anything_take_bounded_time(kind, tmp_path):
+def test_a_megabyte_of_anything_takes_bounded_time(kind, tmp_path):
     path = tmp_path / "log"
     path.write_bytes(HUGE[kind])
 

@@ -5,7 +5,7 @@ from engine.rule_bases import base, diagnose, explained, rule, snapshot
 from engine.test_engine_explanation import traceback
 
 from envdoctor.engine.derived import derive, endings, modules, questions
-from envdoctor.engine.explanation import told
+from envdoctor.engine.explanation import stated_environment
 from envdoctor.engine.families import clues
 from envdoctor.engine.names import Names
 from envdoctor.engine.ranking import together
@@ -30,7 +30,7 @@ def names(here=None, provided=None):
 
 def derived(text, here=None, seen=None):
     said = read(text)
-    return derive(clues(said, WORDS["voices"]), names(here), here or told(said), seen or {})
+    return derive(clues(said, WORDS["voices"]), names(here), here or stated_environment(said), seen or {})
 
 
 def answered(text):
@@ -278,7 +278,7 @@ def ranked(text, here, *rules, holding=()):
     said = read(text)
     known = names(here)
     report = explained(said, here, [base(*rules)])
-    found = derive(clues(said), known, here or told(said), {})
+    found = derive(clues(said), known, here or stated_environment(said), {})
     return [one.rule for one in together(report.findings, found, holding, said, known)]
 
 

@@ -217,8 +217,8 @@ def test_generated_code_for_several_runtimes_is_chosen_by_the_package(tmp_path):
 def test_the_libraries_of_a_root_file_system_are_those_in_it(tmp_path):
     name, data = extension()
     path = importlib.util.find_spec(name).origin
-    loader = Loader(Machine(sys.executable, sys.base_prefix), shared_objects.read, {})
-    scope = loader.scope(path, shared_objects.read(path))
+    loader = Loader(Machine(sys.executable, sys.base_prefix), shared_objects.read_facts, {})
+    scope = loader.scope(path, shared_objects.read_facts(path))
     others = [one for one in scope.files if one != path]
     if not others:
         pytest.skip(f"{name} needs no library")

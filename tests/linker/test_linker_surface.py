@@ -4,7 +4,7 @@ import textwrap
 
 import pytest
 
-from envdoctor.linker.surface import Module, surface
+from envdoctor.linker.surface import ModuleSurface, surface
 
 
 def names(**sources):
@@ -12,7 +12,7 @@ def names(**sources):
     for key, text in sources.items():
         package = key.endswith("__init__")
         name = key.replace("__", ".") if not package else key[: -len("__init__")].rstrip("_").replace("__", ".")
-        modules[name] = Module(name, textwrap.dedent(text), package=package)
+        modules[name] = ModuleSurface(name, textwrap.dedent(text), package=package)
     return surface(modules)
 
 
@@ -107,9 +107,9 @@ def test_a_scope_that_the_source_shows_whole_is_closed(source):
 def test_what_a_private_module_defines_has_the_shortest_public_name():
     inner = "class Job:\n    def start(self, when): ...\n    def _own(self): ...\ndef run(first): ...\ndef _own(): ..."
     found = surface({
-        "lib": Module("lib", "from lib._inner import *\nfrom lib._inner import run", package=True),
-        "lib.api": Module("lib.api", "from lib._inner import Job, run", package=False),
-        "lib._inner": Module("lib._inner", inner, package=False),
+        "lib": ModuleSurface("lib", "from lib._inner import *\nfrom lib._inner import run", package=True),
+        "lib.api": ModuleSurface("lib.api", "from lib._inner import Job, run", package=False),
+        "lib._inner": ModuleSurface("lib._inner", inner, package=False),
     })  # fmt: skip
 
     assert {"lib.Job.start", "lib.Job.start:when", "lib.run:first"} <= found

@@ -9,7 +9,7 @@ import pytest
 
 from envdoctor.linker import reach, store
 from envdoctor.linker.branches import Target
-from envdoctor.linker.module_reader import Reader, read
+from envdoctor.linker.module_reader import Reader, summary_of
 
 B = {"b/__init__.py": "here = 1\n"}
 
@@ -165,7 +165,7 @@ def test_reading_a_module_leaves_nothing_behind_that_only_a_collector_finds():
     alive = weakref.ref(reader)
     gc.disable()
     try:
-        assert read(b"import b\nclass C(b.C):\n    def m(self): return self.x.y(lambda: b.c())\n", reader)["refs"]
+        assert summary_of(b"import b\nclass C(b.C):\n    def m(self): return self.x.y(lambda: b.c())\n", reader)["refs"]
         del reader
         assert alive() is None
     finally:

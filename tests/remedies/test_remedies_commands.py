@@ -282,11 +282,8 @@ def index(tmp_path_factory):
 class Sandbox:
     """A throw-away environment, the commands for it, and what it then holds."""
 
-    def __init__(self, python, folder, tool, variables):
+    def __init__(self, folder, variables):
         self.folder, self.variables = folder, environment(**variables)
-        maker = ["uv", "venv", "--quiet", "--python", python] if tool == "uv" else [python, "-m", "venv"]
-        done = run(*maker, folder)
-        assert done.returncode == 0, done.stderr
         self.python = str(folder / "bin" / "python")
 
     def look(self):
@@ -310,13 +307,34 @@ class Sandbox:
         return run(self.python, "-c", f"import {name}; print({name}.version)").stdout.strip()
 
 
+@pytest.fixture(scope="session")
+def pips(shared):
+    """An environment as ``venv`` makes it, with pip: to be copied, for to make one takes seconds."""
+
+    pytest.importorskip("ensurepip", reason="this Python makes no environment with pip")
+
+    def build(folder):
+        done = run(sys.executable, "-m", "venv", folder)
+        assert done.returncode == 0, done.stderr
+
+    return lambda folder: shutil.copytree(shared("with-pip", build), folder, symlinks=True)
+
+
+def uvs(folder, python=sys.executable):
+    """An environment as uv makes it, without pip."""
+    done = run("uv", "venv", "--quiet", "--python", python, folder)
+    assert done.returncode == 0, done.stderr
+    return folder
+
+
 @pytest.fixture(params=["pip", "uv"])
 def sandbox(request, tmp_path, index):
     if os.name == "nt" or not shutil.which("sh"):
         pytest.skip("the commands are run by a POSIX shell")
     if request.param == "uv" and not shutil.which("uv"):
         pytest.skip("uv is not on PATH")
-    return Sandbox(sys.executable, tmp_path / "an env", request.param, index)
+    make = uvs if request.param == "uv" else request.getfixturevalue("pips")
+    return Sandbox(make(tmp_path / "an env"), index)
 
 
 def test_the_commands_do_what_they_say(sandbox):
@@ -364,7 +382,7 @@ def test_a_variable_is_set_for_what_runs_next(sandbox):
 
 @pytest.mark.parametrize("python", each(["3.9", "3.13"]))
 def test_another_python_is_told_from_the_one_that_envdoctor_runs_in(python, tmp_path, index):
-    here = Sandbox(python, tmp_path / "env", "uv", index)
+    here = Sandbox(uvs(tmp_path / "env", python), index)
 
     line = here.apply(kind="install", requirement="envdoctorright")
 

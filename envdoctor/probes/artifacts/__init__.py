@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from envdoctor.found import Artifact
 
-    class Project(Protocol):
+    class ProjectFiles(Protocol):
         """A project's files by their names."""
 
         def files(self) -> Iterable[str]:
@@ -64,7 +64,7 @@ def of_files(paths: Iterable[str]) -> dict[str, list[Any]]:
     return answer
 
 
-def in_project(project: Project) -> dict[str, list[Any]]:
+def in_project(project: ProjectFiles) -> dict[str, list[Any]]:
     """The facts of the artefacts among a project's files, in the same shape; what is no artefact is passed over."""
     answer: dict[str, list[Any]] = {"found": [], "gaps": []}
     names = [name for name in project.files() if name.lower().endswith(marks.SUFFIXES)]
@@ -90,7 +90,7 @@ def in_project(project: Project) -> dict[str, list[Any]]:
     return answer
 
 
-def _of_project(project: Project, name: str, budget: Budget) -> Artifact | None:
+def _of_project(project: ProjectFiles, name: str, budget: Budget) -> Artifact | None:
     """The record of one file; ``None`` where the project itself says why it cannot be read."""
     root = getattr(project, "root", None)
     if isinstance(root, str):

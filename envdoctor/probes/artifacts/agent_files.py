@@ -30,8 +30,8 @@ def kind(archive: Zip) -> str | None:
     return marks.OLD_AGENT_KIND if marks.SERIALIZED.encode() in start else None
 
 
-def read(archive: Zip, notes: Notes) -> tuple[dict[str, str], dict[str, float | None]]:
-    """What wrote it, and the functions it holds with the number that each always returns."""
+def read_archive(archive: Zip, notes: Notes) -> tuple[dict[str, str], dict[str, float | None]]:
+    """The system that wrote it, and the functions it holds with the number that each always returns."""
     found: dict[str, float | None] = {}
     for key, value in _data(archive).items():
         notes.path(value)

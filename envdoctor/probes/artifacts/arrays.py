@@ -55,7 +55,7 @@ def skip(reader: Reader, state: object) -> bool:
 
 
 def _item_size(kind: object) -> object:
-    """The bytes of one element, ``_OBJECTS`` for pickled ones, or ``None`` where the file does not tell."""
+    """The bytes of one element, ``_OBJECTS`` for pickled ones, or ``None`` where the file does not say."""
     if not isinstance(kind, Made) or short(kind.name) != marks.ELEMENT_TYPE or not kind.arguments:
         return None
     text = kind.arguments[0]

@@ -102,7 +102,7 @@ def specifier(code: Code) -> str:
 
 
 def constant(code: Code, closure: Sequence[object]) -> float | None:
-    """The number that the function returns whatever it is given, where the bytecode tells without being run.
+    """The number that the function returns whatever it is given, where the bytecode shows it without being run.
 
     ``closure`` are the values of its free variables, each a number for a function that itself returns one. All the
     versions that fit must agree.

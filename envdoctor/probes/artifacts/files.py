@@ -21,7 +21,7 @@ from envdoctor.probes.artifacts.zips import Zip, shown
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from envdoctor.found import Artifact, Code
-    from envdoctor.probes.artifacts.streams import Source
+    from envdoctor.probes.artifacts.streams import ByteSource
 
 _HEAD = 16
 #: How a pickle begins since protocol 2, and how older ones may.
@@ -64,7 +64,7 @@ def examine_path(path: str, name: str | None = None, budget: Budget | None = Non
         return examine(file, os.fstat(file.fileno()).st_size, name or path, budget or Budget())
 
 
-def examine(file: Source, size: int, name: str, budget: Budget) -> Artifact:
+def examine(file: ByteSource, size: int, name: str, budget: Budget) -> Artifact:
     """The record of an open file."""
     found = Examined(name, budget)
     try:
@@ -85,8 +85,8 @@ def _code(where: str | None, code: code_objects.Code, notes: Notes) -> Code:
     }
 
 
-def _read_by_kind(file: Source, size: int, found: Examined) -> None:
-    """Tell the kind by the first bytes, and read what is there."""
+def _read_by_kind(file: ByteSource, size: int, found: Examined) -> None:
+    """Determine the kind by the first bytes, and read the content."""
     head = file.read(_HEAD)
     file.seek(0)
     if head.startswith(marks.ZIP_MAGIC):
@@ -148,7 +148,7 @@ def _read_zip(archive: Zip, found: Examined) -> None:
     kind = agent_files.kind(archive)
     if kind is not None:
         found.kind = kind
-        found.system, found.functions = agent_files.read(archive, found.notes)
+        found.system, found.functions = agent_files.read_archive(archive, found.notes)
         for name in archive.ending(marks.TENSOR_FILE)[:_NESTED_LIMIT]:
             _nested(archive, name, found)
     elif {marks.NETWORK_METADATA, marks.NETWORK_CONFIG} <= archive.members.keys():

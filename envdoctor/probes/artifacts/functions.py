@@ -1,4 +1,4 @@
-"""What a pickled function or schedule always returns, where the file tells."""
+"""The constant that a pickled function or schedule returns, where the file shows it."""
 
 from __future__ import annotations
 

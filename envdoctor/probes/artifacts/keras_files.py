@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from envdoctor.probes.artifacts.pickle_machine import Notes
-    from envdoctor.probes.artifacts.streams import Budget, Source
+    from envdoctor.probes.artifacts.streams import Budget, ByteSource
     from envdoctor.probes.artifacts.zips import Zip
 
 JSON_LIMIT, SEARCH_LIMIT, LAYER_LIMIT = 1 << 24, 1 << 28, 20_000
@@ -37,7 +37,7 @@ def read_archive(archive: Zip, notes: Notes) -> None:
     _note_layers(_parsed(archive.content(marks.NETWORK_CONFIG, JSON_LIMIT)), notes)
 
 
-def read_hdf5(file: Source, size: int, budget: Budget, notes: Notes) -> bool:
+def read_hdf5(file: ByteSource, size: int, budget: Budget, notes: Notes) -> bool:
     """The same from an HDF5 file; ``False`` where it holds neither, and so is something else."""
     found = _attributes(file, size, (marks.NETWORK_VERSION, marks.NETWORK_MODEL), budget)
     version, model = found.get(marks.NETWORK_VERSION), found.get(marks.NETWORK_MODEL)
@@ -95,7 +95,7 @@ def _is_layer(part: dict[str, Any], inner: Any) -> bool:
     return isinstance(inner, list) or (isinstance(inner, dict) and ("name" in inner or "layers" in inner))
 
 
-def _attributes(file: Source, size: int, names: tuple[str, ...], budget: Budget) -> dict[str, bytes]:
+def _attributes(file: ByteSource, size: int, names: tuple[str, ...], budget: Budget) -> dict[str, bytes]:
     """The values of those attributes that are texts, by their names."""
     found: dict[str, bytes] = {}
     for at, name in _places(file, min(size, SEARCH_LIMIT), names, budget):
@@ -113,7 +113,7 @@ def _attributes(file: Source, size: int, names: tuple[str, ...], budget: Budget)
     return found
 
 
-def _places(file: Source, size: int, names: tuple[str, ...], budget: Budget) -> Iterator[tuple[int, str]]:
+def _places(file: ByteSource, size: int, names: tuple[str, ...], budget: Budget) -> Iterator[tuple[int, str]]:
     """The places of some names in a file, each with the zero that ends it."""
     wanted = re.compile(b"|".join(name.encode() + b"\0" for name in names))
     at, before, overlap = 0, b"", max(map(len, names))
@@ -128,7 +128,7 @@ def _places(file: Source, size: int, names: tuple[str, ...], budget: Budget) -> 
         before = data[-overlap:]
 
 
-def _value(file: Source, message: bytes, length: int, *, padded: bool) -> bytes | None:
+def _value(file: ByteSource, message: bytes, length: int, *, padded: bool) -> bytes | None:
     """The value in an attribute's message: version 1, whose parts fill up to eight bytes, or versions 2 and 3."""
     header = 8 if padded else 9
     if len(message) < header or message[0] not in ((1,) if padded else (3,)):
@@ -153,7 +153,7 @@ def _filled(count: int, unit: int) -> int:
     return -(-count // unit) * unit
 
 
-def _from_heap(file: Source, length: int, address: int, index: int) -> bytes | None:
+def _from_heap(file: ByteSource, length: int, address: int, index: int) -> bytes | None:
     """A value of variable length, from the heap that holds it."""
     if length > JSON_LIMIT or address >= 1 << 62:
         return None

@@ -38,7 +38,7 @@ CALLED_OBJECTS = ("LinearSchedule",)
 #: Paths as objects, made of their parts.
 PATH_OBJECTS = ("PosixPath", "WindowsPath", "PurePosixPath", "PureWindowsPath", "Path")
 
-#: Stands for an array whose bytes follow in the stream, and what its class makes of the file's kind.
+#: The class in place of an array whose bytes follow in the stream, and the kind of file that it shows.
 ARRAY_STANDIN, ARRAY_STANDIN_KIND = "NumpyArrayWrapper", "joblib"
 #: Kinds of pickle by how the file's name ends.
 KIND_OF_SUFFIX = {".joblib": "joblib"}
@@ -47,7 +47,7 @@ ARRAY_ELEMENT, ARRAY_SHAPE, ARRAY_ALIGNMENT = "dtype", "shape", "numpy_array_ali
 #: The class of an array's kind of element, by the last word of its name.
 ELEMENT_TYPE = "dtype"
 
-#: The number that a tensor archive of the old kind begins with, as a pickle of its own, and how many pickles follow.
+#: The number that a tensor archive of the old kind begins with, itself a pickle, and how many pickles follow.
 TENSOR_MAGIC, TENSOR_PICKLES = 0x1950A86A20F9469CFC6C, 4
 #: The pickle inside a tensor archive of the new kind, by how its name ends.
 TENSOR_MEMBER, TENSOR_KIND, TENSOR_FILE = "/data.pkl", "torch", ".pth"

@@ -1,4 +1,4 @@
-"""Arrays in files of their own: the header in words, then the elements, which are a pickle where they are objects."""
+"""Files of one array or several: the header in words, then the elements, which are a pickle where they are objects."""
 
 from __future__ import annotations
 

@@ -15,7 +15,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any, BinaryIO, Protocol
 
-    class Source(Protocol):
+    class ByteSource(Protocol):
         """What bytes are read from; ``seek`` is only called where ``seekable`` says yes."""
 
         def read(self, size: int = -1, /) -> bytes:
@@ -88,9 +88,9 @@ def open_file(path: str) -> BinaryIO:
 
 
 class Part:
-    """A part of a seekable file, as a file of its own."""
+    """A part of a seekable file, read like a file."""
 
-    def __init__(self, file: Source, start: int, size: int) -> None:
+    def __init__(self, file: ByteSource, start: int, size: int) -> None:
         self.file, self.start, self.size, self.at = file, start, size, 0
 
     def seekable(self) -> bool:
@@ -117,9 +117,9 @@ class Part:
 
 
 class Inflated:
-    """What comes out of compressed data. ``BrokenError`` where it is damaged, or more than can be meant."""
+    """Compressed data, unpacked while it is read. Raises ``BrokenError`` where it is damaged or unpacks to too much."""
 
-    def __init__(self, file: Source, budget: Budget) -> None:
+    def __init__(self, file: ByteSource, budget: Budget) -> None:
         self.file, self.budget = file, budget
         self.rest = self.file.read(_CHUNK)
         self.given, self.taken = 0, len(self.rest)
@@ -187,7 +187,7 @@ class Inflated:
 class Reader:
     """Exact numbers of bytes from a source. ``EndedError`` where there are not so many."""
 
-    def __init__(self, source: Source, budget: Budget, size: int | None = None) -> None:
+    def __init__(self, source: ByteSource, budget: Budget, size: int | None = None) -> None:
         self.source, self.budget, self.size = source, budget, size
         self.buffer, self.at, self.before = b"", 0, 0
 

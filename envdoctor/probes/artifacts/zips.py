@@ -15,7 +15,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from envdoctor.probes.artifacts.streams import Budget, Source
+    from envdoctor.probes.artifacts.streams import Budget, ByteSource
 
 #: Bytes of a zip's directory, and of one member that is read into memory.
 DIRECTORY_LIMIT, MEMORY_LIMIT = 1 << 22, 1 << 25
@@ -40,7 +40,7 @@ def _spoken() -> Iterator[None]:
 class Zip:
     """The members of a zip file. ``BrokenError`` where its directory cannot be true."""
 
-    def __init__(self, file: Source, size: int, budget: Budget) -> None:
+    def __init__(self, file: ByteSource, size: int, budget: Budget) -> None:
         self.file, self.budget = file, budget
         with _spoken():
             if _directory_size(file, size) > DIRECTORY_LIMIT:
@@ -62,7 +62,7 @@ class Zip:
         source, size = self.source(name)
         return Reader(source, self.budget, size).read(size)
 
-    def source(self, name: str) -> tuple[Source, int]:
+    def source(self, name: str) -> tuple[ByteSource, int]:
         """One member to be read in order, and its size; a part of the file itself where it is not compressed."""
         info = self.members[name]
         if info.flag_bits & 1:
@@ -77,7 +77,7 @@ class Zip:
                 return Part(self.file, start, info.compress_size), info.compress_size
             return _Member(self.archive.open(info), info, self.budget), info.file_size
 
-    def nested(self, name: str) -> tuple[Source, int]:
+    def nested(self, name: str) -> tuple[ByteSource, int]:
         """One member as a file in which can be searched: a zip within a zip, for one."""
         source, size = self.source(name)
         if source.seekable():
@@ -117,8 +117,8 @@ def shown(name: str) -> str:
     return "".join(character if character.isprintable() else "?" for character in name[:80])
 
 
-def _directory_size(file: Source, size: int) -> int:
-    """What the end of a zip says of the size of its directory; of several ends that could be meant, the largest."""
+def _directory_size(file: ByteSource, size: int) -> int:
+    """The size in bytes of a zip's directory as its end states it; of several possible ends, the largest."""
     start = max(0, size - _END_SIZE - _COMMENT_LIMIT)
     file.seek(start)
     tail = file.read(size - start)

@@ -30,7 +30,7 @@ MOST_OF_A_KEY = 100
 _SECONDS = 5.0
 
 
-class Reader:
+class ConfigReader:
     """Reads the configuration of one project; every file is read once."""
 
     def __init__(self, project: tree.Project) -> None:
@@ -103,7 +103,7 @@ def contents(name: str, data: bytes) -> Contents:
 
 
 def format_of(name: str) -> str:
-    """The format of a configuration file, as its name tells: ``yaml``, ``toml``, ``json``, ``ini`` or ``env``."""
+    """The format of a configuration file, by its name: ``yaml``, ``toml``, ``json``, ``ini`` or ``env``."""
     suffix = name.rpartition(".")[2].lower()
     if suffix in _SUFFIXES:
         return _SUFFIXES[suffix]

@@ -1,4 +1,4 @@
-"""What git ignores, as ``.gitignore`` files say it. Git itself is never run: its configuration can run programs.
+"""What git ignores by its ``.gitignore`` files. Git itself is never run: its configuration can run programs.
 
 Names are matched as git does it, byte by byte: every text here holds the bytes of a name as latin-1 (:func:`bytewise`).
 An expression made of one name's pattern cannot backtrack, so that a hostile file costs no time.
@@ -45,7 +45,7 @@ def bytewise(name: str) -> str:
 
 
 class Ignored:
-    """The rules of one file, for paths relative to the directory that they speak of."""
+    """The rules of one file, for paths relative to the directory that they are about."""
 
     def __init__(self, data: bytes) -> None:
         self._blocks: list[_Block] = []
@@ -67,7 +67,7 @@ class Ignored:
         self._blocks[-1].add(pattern[negative:])
 
     def says(self, path: str, name: str, *, directory: bool) -> bool | None:
-        """Whether an entry is ignored, or ``None`` where no rule speaks of it: the last rule that does decides."""
+        """Whether an entry is ignored, or ``None`` where no rule is about it: the last rule that does decides."""
         for block in self._blocks:
             if block.matches(path, name, directory=directory):
                 return not block.negative
@@ -110,7 +110,7 @@ class _Block:
                 self._names.append((only, matching))
 
     def matches(self, path: str, name: str, *, directory: bool) -> bool:
-        """Whether some rule speaks of the entry."""
+        """Whether some rule is about the entry."""
         if self._looked_up(path, name, 0) or (directory and self._looked_up(path, name, 1)):
             return True
         if any(matching(name) for only, matching in self._names if directory or not only):

@@ -18,7 +18,7 @@ _MOST_ABOVE = 40
 _LINK = 1 << 12
 
 
-class Place(Record):
+class GitDirectory(Record):
     """A directory as git sees it.
 
     ``name`` is its path below the top of its repository, with a slash at the end; ``rules`` are those that hold in it,
@@ -38,11 +38,11 @@ class Place(Record):
         name = bytewise(name)
         return self._is_ignored(name, directory=directory) and self.name + name not in self.kept
 
-    def below(self, name: str) -> Place:
+    def below(self, name: str) -> GitDirectory:
         """The place of a directory in this one."""
         name = bytewise(name)
         ignored = bool(self.rules or self.ignored) and self._is_ignored(name, directory=True)
-        return Place(name=f"{self.name}{name}/", rules=self.rules, kept=self.kept, ignored=ignored)
+        return GitDirectory(name=f"{self.name}{name}/", rules=self.rules, kept=self.kept, ignored=ignored)
 
     def _is_ignored(self, name: str, *, directory: bool) -> bool:
         if self.ignored:
@@ -54,14 +54,14 @@ class Place(Record):
                 return verdict
         return False
 
-    def holding(self, path: str, names: Container[str]) -> Place:
+    def holding(self, path: str, names: Container[str]) -> GitDirectory:
         """The same place with what its own files say: ``.gitignore``, and ``.git``, at which a repository begins."""
         place = _top(os.path.join(path, ".git")) if ".git" in names else self
         own = _rules(os.path.join(path, ".gitignore")) if ".gitignore" in names else None
         return place.replace(rules=((len(place.name), own), *place.rules)) if own else place
 
 
-def place_of(directory: str) -> Place:
+def git_directory(directory: str) -> GitDirectory:
     """The place of a directory that is scanned, without its own files. It counts even where git ignores it."""
     directory = os.path.abspath(directory)
     names: list[str] = []
@@ -69,10 +69,10 @@ def place_of(directory: str) -> Place:
     while not os.path.lexists(os.path.join(top, ".git")):
         parent, name = os.path.split(top)
         if parent == top or len(names) == _MOST_ABOVE:
-            return Place()
+            return GitDirectory()
         names.insert(0, name)
         top = parent
-    place, path = Place(), top
+    place, path = GitDirectory(), top
     for name in names:
         place = place.holding(path, (".git", ".gitignore") if path == top else (".gitignore",)).below(name)
         place = place.replace(ignored=False)
@@ -80,7 +80,7 @@ def place_of(directory: str) -> Place:
     return place
 
 
-def _top(path: str) -> Place:
+def _top(path: str) -> GitDirectory:
     """The top of a repository; in a worktree and in a submodule, ``.git`` is a file that says where the rest is."""
     linked = _text(path)
     if linked is not None and linked.startswith("gitdir:"):
@@ -88,7 +88,7 @@ def _top(path: str) -> Place:
     common = _text(os.path.join(path, "commondir"))
     excluded = _rules(os.path.join(path, (common or "").strip(), "info", "exclude"))
     kept = tracked.tracked(_bytes(os.path.join(path, "index"), tracked.MOST_BYTES) or b"")
-    return Place(rules=((0, excluded),) if excluded else (), kept=kept)
+    return GitDirectory(rules=((0, excluded),) if excluded else (), kept=kept)
 
 
 def _rules(path: str) -> Ignored | None:

@@ -45,7 +45,7 @@ _MOST_BESIDE = 200
 
 
 def shadows(project: Project) -> list[Shadow]:
-    """The modules of the standard library that a script of the project would not get."""
+    """The modules of the standard library that files of the project hide from its scripts."""
     by_directory: dict[str, list[str]] = {"": []}
     for name in project.files():
         if name.endswith(".py"):

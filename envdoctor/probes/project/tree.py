@@ -1,4 +1,4 @@
-"""A project: a directory or a mapping of files, read when it is first asked, and the facts that its files tell."""
+"""A project: a directory or a mapping of files, read when it is first asked, and the facts of its files."""
 
 from __future__ import annotations
 
@@ -121,7 +121,7 @@ class Project:
         return None if isinstance(found, Unknown) else found
 
     def ask(self, kind: Kind[K, V], key: K) -> V | Unknown:
-        """A fact that the files tell; of those of another kind they tell nothing."""
+        """A fact of the files; :class:`Unknown` for kinds that files do not show."""
         if kind not in _ASK:
             return Unknown(reason=f"the files of a project do not tell `{kind}`")
         if (kind, key) not in self._answers:
@@ -130,7 +130,7 @@ class Project:
         return value
 
     def expect(self, patterns: Iterable[str]) -> None:
-        """Look into the source files for several patterns at once, before :meth:`ask` asks for each."""
+        """Scan the source files for several patterns at once, before :meth:`ask` asks for each."""
         from envdoctor.probes.source import expect
 
         expect(self, list(patterns))
@@ -138,9 +138,9 @@ class Project:
     def configuration(self, key: tuple[str, str]) -> Answer[Setting]:
         """The entries of configuration files that a glob and a key name; each file is read once."""
         if self._configuration is None:
-            from envdoctor.probes.project.config import Reader
+            from envdoctor.probes.project.config import ConfigReader
 
-            self._configuration = Reader(self).lookup
+            self._configuration = ConfigReader(self).lookup
         return self._configuration(*key)
 
     def answer(self, found: list[V], gaps: Iterable[str], about: Callable[[str], bool]) -> Answer[V]:

@@ -14,7 +14,7 @@ from collections import deque
 
 from envdoctor.model import Record
 from envdoctor.probes.project.regular_files import kind_of
-from envdoctor.probes.project.repository import Place, place_of
+from envdoctor.probes.project.repository import GitDirectory, git_directory
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -87,7 +87,7 @@ class _Directory(Record):
 
     name: str
     level: int
-    place: Place
+    place: GitDirectory
 
 
 class _Walker:
@@ -102,7 +102,7 @@ class _Walker:
 
     def run(self) -> None:
         """Go through the directories level by level until there are no more or a limit is met."""
-        self._queue.append(_Directory(name="", level=0, place=place_of(self._top)))
+        self._queue.append(_Directory(name="", level=0, place=git_directory(self._top)))
         while self._queue and not self._cut:
             directory = self._queue.popleft()
             self._listed += 1

@@ -1,6 +1,6 @@
 """What a project's source calls, refers to and imports, by qualified name. Nothing is imported or run.
 
-The stdlib's ``ast`` with name resolution of its own, rather than a structural-search library: a pattern search sees
+The stdlib's ``ast`` with our own name resolution, rather than a structural-search library: a pattern search sees
 ``P(2, env)``, while a rule asks what ``P`` and ``env`` are after aliases, assignments and calls of the project's own
 functions.
 
@@ -27,30 +27,30 @@ from __future__ import annotations
 
 import weakref
 
-from envdoctor.probes.source.query import Source
+from envdoctor.probes.source.query import ProjectSource
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import Any
 
-    from envdoctor.probes.source.prefilter import Project
+    from envdoctor.probes.source.prefilter import SourceFiles
     from envdoctor.probes.source.query import Answer
 
-_sources: weakref.WeakKeyDictionary[Any, Source] = weakref.WeakKeyDictionary()
+_sources: weakref.WeakKeyDictionary[Any, ProjectSource] = weakref.WeakKeyDictionary()
 
 
-def uses(project: Project, pattern: str) -> Answer:
+def uses(project: SourceFiles, pattern: str) -> Answer:
     """Every use of a name that matches a dotted glob; ``*`` stays in one segment, ``**`` is any number of them."""
     return _of(project).uses(pattern)
 
 
-def expect(project: Project, patterns: Sequence[str]) -> None:
+def expect(project: SourceFiles, patterns: Sequence[str]) -> None:
     """Scan the files for several patterns at once, before :func:`uses` is called for each."""
     _of(project).expect(patterns)
 
 
-def _of(project: Project) -> Source:
+def _of(project: SourceFiles) -> ProjectSource:
     if project not in _sources:
-        _sources[project] = Source(project)
+        _sources[project] = ProjectSource(project)
     return _sources[project]

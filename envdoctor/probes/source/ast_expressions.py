@@ -84,7 +84,7 @@ class Expressions:
         self._base(node, place, stack)
 
     def _base(self, node: ast.expr, place: Place, stack: list[ast.AST]) -> None:
-        """Go on with what an attribute is taken of; a plain dotted name has been noted as a whole."""
+        """Go on with the object that an attribute is read from; a plain dotted name has been noted as a whole."""
         while type(node) is ast.Attribute:
             node = node.value
         if type(node) is not ast.Name:

@@ -1,7 +1,7 @@
 """The scopes of a file: which names are bound where, and the places of calls, references and imports.
 
 The rules of scope are those of the language reference ("Naming and binding"): parameters, class bodies that their
-methods do not see, comprehensions with a scope of their own, ``global``, ``nonlocal`` and ``del``.
+methods do not see, comprehensions with their own scope, ``global``, ``nonlocal`` and ``del``.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ Function = (ast.FunctionDef, ast.AsyncFunctionDef)
 
 
 class Block:
-    """A list of statements. ``branch`` tells the arms of one statement apart; ``ends`` that nothing falls out of it."""
+    """A list of statements. ``branch`` is the arm of its statement; ``ends`` that control never reaches its end."""
 
     __slots__ = ("branch", "ends", "guard", "loop", "parent", "spared")
 

@@ -40,7 +40,7 @@ class Linker:
         return self._follow(name, file)[0]
 
     def argument(self, argument: Argument, file: str, depth: int = 0) -> Argument:
-        """An argument with every field, and with what the project's other files say about it."""
+        """An argument with every field, and with what the project's other files define about it."""
         answer: Argument = {"is": set(argument["is"]), "made_by": [], "names": [], "carries": []}
         replaced = self._made_by(argument, file, depth, answer)
         self._names(argument, file, depth, answer)
@@ -74,7 +74,7 @@ class Linker:
         return replaced
 
     def _renamed(self, returns: Argument, name: str, file: str, depth: int) -> Argument:
-        """What a function returns; one that returns what it cannot tell is the maker itself."""
+        """What a function returns; one that returns what is not known is the maker itself."""
         answer = self.argument(returns, file, depth + 1)
         if "unknown" in answer["is"]:
             answer["is"] = [one for one in answer["is"] if one != "unknown"] + ["result"]

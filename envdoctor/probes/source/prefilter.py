@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
     from typing import Protocol
 
-    class Project(Protocol):
+    class SourceFiles(Protocol):
         """The files of a project, by name."""
 
         def files(self) -> list[str]:
@@ -50,9 +50,9 @@ _DIRECT = 2
 
 
 class Prefilter:
-    """What the files of a project import and which attributes they take, each computed when it is first needed."""
+    """The imports and attributes in the files of a project, each computed when it is first needed."""
 
-    def __init__(self, project: Project) -> None:
+    def __init__(self, project: SourceFiles) -> None:
         self._project = project
         names = [name for name in project.files() if name.endswith(".py")]
         self._own = {name.removeprefix("src/").partition("/")[0].partition(".")[0].encode() for name in names}
@@ -111,14 +111,14 @@ class Prefilter:
         return file in self._importing(word) or word in self._attributes(file)
 
     def _with_glob(self, files: set[str], glob: bytes) -> set[str]:
-        """Those of some files that import, or take as an attribute, something that matches a glob."""
+        """Those of some files that import, or read as an attribute, something that matches a glob."""
         found = {file for word in fnmatch.filter(self._statements, glob) for file in self._importing(word)}
         words = {word for file in files - found for word in self._attributes(file)}
         matching = set(fnmatch.filter(words, glob))
         return {file for file in files if file in found or not matching.isdisjoint(self._attributes(file))}
 
     def _adjacent(self, files: set[str], root: bytes, last: bytes) -> set[str]:
-        """Those of some files where a name is taken of its module itself, or the module is given another name."""
+        """Those of some files where a name is read from its module itself, or the module is given another name."""
         found = _files(self._statements.get(last, ()), lambda one: one.module == root) | self._linking(last)
         return {file for file in files if file in found or self._takes(file, root, last)}
 
@@ -154,7 +154,7 @@ def _ended(word: bytes) -> re.Pattern[bytes]:
 
 
 def _taken(data: bytes, name: bytes) -> tuple[set[bytes], bool]:
-    """The attributes that a text takes of a name, and whether the name is assigned, returned or passed as it is."""
+    """The attributes that a text reads from a name, and whether the name is assigned, returned or passed as it is."""
     attributes = set()
     passed = False
     for found in _uses(name).finditer(data):
@@ -167,7 +167,7 @@ def _taken(data: bytes, name: bytes) -> tuple[set[bytes], bool]:
 
 @functools.lru_cache(maxsize=256)
 def _uses(name: bytes) -> re.Pattern[bytes]:
-    """A name with the attribute taken of it, or alone. It begins with the name, which is what makes it fast."""
+    """A name with the attribute read from it, or alone. It begins with the name, which is what makes it fast."""
     space = rb"(?:\s|\\\r?\n)*"
     return re.compile(re.escape(name) + rb"\b(?:" + space + rb"\." + space + rb"([A-Za-z_]\w*)|(?!\s*[.(\[\w]))")
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from envdoctor.probes.source.file_uses import Use
-    from envdoctor.probes.source.prefilter import Project
+    from envdoctor.probes.source.prefilter import SourceFiles
     from envdoctor.probes.source.relevance import Asked
 
     Answer = dict[str, list[Any]]
@@ -32,10 +32,10 @@ _GLOB = frozenset("*?[")
 _facts = FileFacts()
 
 
-class Source:
+class ProjectSource:
     """The source of one project; a file is read when a pattern's words are in it."""
 
-    def __init__(self, project: Project) -> None:
+    def __init__(self, project: SourceFiles) -> None:
         self._project = project
         self._files = [name for name in project.files() if name.endswith(".py")]
         self._answers = ProjectFacts(project)

@@ -97,7 +97,7 @@ class Relevance:
         return not isinstance(target, ast.Name) or target.id in self._names
 
     def _follow(self, scopes: list[Scope]) -> set[str]:
-        """The identifiers that are reached from the words; statements go by their place in the file."""
+        """The identifiers that are reached from the words; statements are known by their place in the file."""
         reading: dict[str, set[int]] = {}
         giving: dict[int, set[str]] = {}
         found = set(self._patterns.words)

@@ -99,7 +99,7 @@ class Resolver:
         return found
 
     def owner(self, name: str, place: Place) -> tuple[Scope | None, Place, bool]:
-        """The scope a name belongs to, the place of the read as seen from there, and whether it may be read later."""
+        """The scope that a name belongs to, the place of the read within it, and whether it may be read later."""
         scope: Scope | None = place.scope
         later = False
         while scope is not None:

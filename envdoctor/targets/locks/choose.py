@@ -1,4 +1,4 @@
-"""From entries to packages: the markers choose, and what they leave open is said."""
+"""From entries to packages: the markers choose, and a note names what they leave open."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def _one(name: str, candidates: Sequence[Entry]) -> tuple[Distribution, str | No
 
 
 def _open(pool: Sequence[Entry], pinned: dict[str, Entry]) -> tuple[Distribution, str]:
-    """A distribution of several versions that it may have, and their names with where they stand."""
+    """A distribution with the several versions that it may have, each with its place in the file."""
     ordered = list(reversed(list(pinned.values())))
     versions = ", ".join(f"{entry.version} ({entry.where})" for entry in ordered[:_SHOWN])
     versions += f" and {len(ordered) - _SHOWN} more" if len(ordered) > _SHOWN else ""

@@ -42,7 +42,7 @@ _MARKS = (
 
 
 class Stated(Record):
-    """What the user said of the target."""
+    """What the user stated about the target."""
 
     python_version: str | None = None
     platform: str | None = None
@@ -66,7 +66,7 @@ class Source(Record):
         return os.path.basename(self.path)
 
     def at(self, line: int | None) -> Location:
-        """Where something stands, for evidence."""
+        """The place of a line or a table in the file, for evidence."""
         return Location(self.path, line if self.numbered else None)
 
 

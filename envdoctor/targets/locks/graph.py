@@ -116,7 +116,7 @@ def _installable(nodes: Sequence[Node], indices: list[int], markers: Markers) ->
 
 
 def _candidates(nodes: Sequence[Node], indices: list[int], edge: Edge) -> list[int]:
-    """The versions an edge can mean: all of them, where it does not tell them apart."""
+    """The versions an edge can mean: all of them, where it does not distinguish them."""
     if len(indices) == 1 or not edge.specifiers:
         return indices
     fitting = [index for index in indices if any(_holds(nodes[index].version, text) for text in edge.specifiers)]

@@ -1,4 +1,4 @@
-"""``pdm.lock``: with the strategy ``inherit_metadata`` each package has its marker, else what requires it tells."""
+"""``pdm.lock``: with the strategy ``inherit_metadata`` each package has its marker, else that of what requires it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``poetry.lock``: since 2.1 of the format each package has its markers, before that only what requires it tells."""
+"""``poetry.lock``: since 2.1 of the format each package has its markers, before that only what requires it has them."""
 
 from __future__ import annotations
 

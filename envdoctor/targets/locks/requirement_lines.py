@@ -122,7 +122,7 @@ class Lines:
     def _located(self, written: str, where: str, *, complete: bool) -> Entry | None:
         """A line that is an address or a path: the file's name or ``#egg=`` says what it is.
 
-        ``complete`` says that what the nameless one requires stands in the file too.
+        ``complete`` says that the file has the requirements of the nameless one too.
         """
         self.read += 1
         location, _, marker = written.partition(" ;")
@@ -137,7 +137,7 @@ class Lines:
         return Entry(name=name, version=named[1] if named else None, where=where, verdict=verdict, reason=reason)
 
     def _unread(self, written: str, where: str) -> Entry | None:
-        """A line that is no requirement: an entry where at least a name stands, so that it does not count as absent."""
+        """A line that is no requirement: an entry where it has a name at least, which then does not count as absent."""
         start, self.complete = _START.match(written), False
         self.refused += 1
         reason = f"{where}: {_public(written)} could not be read as a requirement"

@@ -82,7 +82,7 @@ def _edges(requirements: Any) -> Iterator[Edge]:
 
 
 def _members(manifest: dict[str, Any], packages: list[dict[str, Any]]) -> set[str]:
-    """The projects of the workspace; with a single one, only its source tells."""
+    """The projects of the workspace; with a single one, only its source shows it."""
     named = {name for name in map(name_of, texts(manifest.get("members", []))) if name}
     local = ("editable", "virtual")
     own = {

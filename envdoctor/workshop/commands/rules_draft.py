@@ -78,18 +78,18 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _lacking(path: str) -> list[str]:
-    """What trials could not import that has nothing to do with the rule, by distribution."""
+    """The modules that trials could not import and that the rule is not about, by distribution."""
     from envdoctor.engine.names import Names
     from envdoctor.rulebase import shipped
     from envdoctor.rulebase.sources import proof_of
 
     try:
         with open(proof_of(path), encoding="utf-8") as file:
-            told = file.read()
+            recorded = file.read()
     except OSError:
         return []
     names = Names(shipped.words())
-    missing = re.findall(r"ModuleNotFoundError: No module named '(\w+)'", told)
+    missing = re.findall(r"ModuleNotFoundError: No module named '(\w+)'", recorded)
     return [one for one in dict.fromkeys(map(names.distribution, missing)) if one]
 
 

@@ -83,16 +83,16 @@ def _results(planned: Sequence[Trial], options: argparse.Namespace) -> dict[str,
     from envdoctor.workshop.proof import processes, runner
 
     found: dict[str, Mapping[str, Any]] = {}
-    found.update((one.key(), told) for one in planned for told in [runner.remembered(one)] if told is not None)
+    found.update((one.key(), result) for one in planned for result in [runner.remembered(one)] if result is not None)
     todo = list({trial.key(): trial for trial in planned if trial.key() not in found}.values())
     progress = Progress(len(todo))
     with processes.stoppable() as interruption:
         pool = runner.local_pool(options.jobs, offline=options.offline, begin=progress.begin)
         try:
-            for trial, told in pool(todo):
-                runner.remember(trial, told)
-                found[trial.key()] = told
-                progress.end(trial, seconds=told["seconds"])
+            for trial, result in pool(todo):
+                runner.remember(trial, result)
+                found[trial.key()] = result
+                progress.end(trial, seconds=result["seconds"])
         finally:
             progress.clear()
     if interruption.number:
@@ -139,8 +139,8 @@ def matrix(options: argparse.Namespace) -> int:
     rows = _axis(options.down or _first(rule, base), options)
     columns = _axis(options.across, options)
     planned = grids.plan(base, rows, columns)
-    told = _results([one for row in planned for one in row], options)
-    squares = [[grids.square(told[one.key()]) for one in row] for row in planned]
+    results = _results([one for row in planned for one in row], options)
+    squares = [[grids.square(results[one.key()]) for one in row] for row in planned]
     title = f"{rule.id}: {rows.name} and {'Python' if columns.name == 'python' else columns.name}"
     grid = grids.Grid(title=title, rows=rows, columns=columns, squares=squares)
     write(draw(grid), options.output)
