@@ -179,7 +179,7 @@ class Search:
         if solved is None:
             return None
         self.offers.metadata(self._moved(solved).items())
-        solved = steps.nearer(solved, choice.wants, self.market, self.together)
+        solved = steps.nearer(solved, choice, self.market, self.together)
         moved = self._moved(solved)
         metadata = self.offers.metadata(moved.items())
         changed = self._changed(moved, [name for name in self.installed if name not in solved], metadata)
@@ -212,7 +212,11 @@ class Search:
         if isinstance(found, Refusal):
             self._refuse(found, choice)
             return None
-        return {**found, **{name: self.installed[name] for name in apart}}
+        solved = {**found, **{name: self.installed[name] for name in apart}}
+        if any(solved.get(name, ABSENT) not in allowed for name, allowed in choice.wants.items() if name in bounds):
+            self.refused.append(choice.wants)  # it took what is not on offer: an early release, or a withdrawn one
+            return None
+        return solved
 
     def _stays(self, name: str, wants: Wants) -> bool:
         return name not in wants or self.installed[name] in wants[name]
