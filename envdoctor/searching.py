@@ -147,15 +147,21 @@ class Search:
     def _alternative(self, way: Way, name: str) -> Alternative | None:
         if way.python:
             return None
+        if way.remedy is not None and way.remedy.safety == "manual":
+            return self._besides(way.remedy, name)
         wants = {name: frozenset(self._within(name, admitted)) for name, admitted in way.wants.items()}
         if not all(wants.values()):
             return None
         wants.update((name, frozenset([ABSENT])) for name in way.removes if name in self.installed)
         if wants:
             return Alternative(wants=wants)
-        if way.remedy is None or not self._helps(way.remedy, name):
+        return self._besides(way.remedy, name) if way.remedy else None
+
+    def _besides(self, remedy: Remedy, name: str) -> Alternative | None:
+        """A remedy for a person to carry out."""
+        if not self._helps(remedy, name):
             return None
-        return Alternative(wants={}, cost=planner.one(planner.BESIDE), remedy=way.remedy)
+        return Alternative(wants={}, cost=planner.one(planner.BESIDE), remedy=remedy)
 
     def _helps(self, remedy: Remedy, name: str) -> bool:
         """Whether a finding would be gone once something is installed again; of other remedies the rule says so."""
@@ -178,7 +184,7 @@ class Search:
         if solved is None:
             return None
         self.offers.metadata(self._moved(solved).items())
-        solved = steps.nearer(solved, choice.wants, self.market, self.together)
+        solved = steps.nearer(solved, choice, self.market, self.together)
         moved = self._moved(solved)
         metadata = self.offers.metadata(moved.items())
         changed = self._changed(moved, [name for name in self.installed if name not in solved], metadata)
@@ -211,7 +217,11 @@ class Search:
         if isinstance(found, Refusal):
             self._refuse(found, choice)
             return None
-        return {**found, **{name: self.installed[name] for name in apart}}
+        solved = {**found, **{name: self.installed[name] for name in apart}}
+        if any(solved.get(name, ABSENT) not in allowed for name, allowed in choice.wants.items() if name in bounds):
+            self.refused.append(choice.wants)  # it took what is not on offer: an early release, or a withdrawn one
+            return None
+        return solved
 
     def _stays(self, name: str, wants: Wants) -> bool:
         return name not in wants or self.installed[name] in wants[name]

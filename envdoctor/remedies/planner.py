@@ -191,6 +191,12 @@ def _cost(wants: Wants, picks: Sequence[Alternative], market: Market) -> Cost:
     return total([*(market.best(name, allowed)[0] for name, allowed in wants.items()), *(way.cost for way in picks)])
 
 
+def ending(clause: Clause, pick: Alternative, versions: Mapping[str, str]) -> Alternative | None:
+    """An alternative of a clause that holds with some versions, the one that was picked before others."""
+    ways = [pick, *(way for way in clause.alternatives if way.wants)]
+    return next((way for way in ways if all(versions.get(name, ABSENT) in way.wants[name] for name in way.wants)), None)
+
+
 def conflict(clauses: Sequence[Clause], market: Market, refused: Collection[Wants]) -> list[Clause]:
     """A smallest set of clauses that no choice cures together: without any of them, the others have one."""
     needed = [cure_only(one) for one in clauses]

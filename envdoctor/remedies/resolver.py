@@ -15,6 +15,7 @@ import tempfile
 from typing import TYPE_CHECKING
 
 from envdoctor.engine.installed_requirements import normalise
+from envdoctor.engine.versions import key
 from envdoctor.errors import ProbeError
 from envdoctor.model import Record
 from envdoctor.probes import releases
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
 _SECONDS = 300
+_FINAL = 3
 _NEVER = "python_version < '0'"
 _PIN = re.compile(r"^([A-Za-z0-9][A-Za-z0-9._-]*)(?:\[[^]]*\])?==([^\s;]+)", re.MULTILINE)
 _WORD = re.compile(r"[a-z0-9]+(?:[-_.][a-z0-9]+)*", re.IGNORECASE)
@@ -83,7 +85,16 @@ def resolve(task: Task) -> dict[str, str] | Refusal:
         paths = {name: _written(os.path.join(folder, name), lines) for name, lines in files.items()}
         words = [
             *(*program(), "pip", "compile", "--quiet", "--color", "never", "--no-annotate", "--no-header"),
-            *(*task.python, "--no-build", "--constraints", paths["bounds.txt"], "--overrides", paths["apart.txt"]),
+            *(
+                *task.python,
+                "--no-build",
+                "--prerelease",
+                _prerelease(task),
+                "--constraints",
+                paths["bounds.txt"],
+                "--overrides",
+                paths["apart.txt"],
+            ),
             *("--output-file", paths["out.txt"], "--", paths["in.txt"]),
         ]
         status, said = _run(words)
@@ -91,6 +102,12 @@ def resolve(task: Task) -> dict[str, str] | Refusal:
             return _refusal(said, task)
         with open(paths["out.txt"], encoding="utf-8") as file:
             return {normalise(name): version for name, version in _PIN.findall(file.read())}
+
+
+def _prerelease(task: Task) -> str:
+    """Whether uv may take releases that are not final: where one of those to keep is such."""
+    kept = [key(version) for version in task.preferred.values()]
+    return "if-necessary-or-explicit" if any(at and at[2] < _FINAL for at in kept) else "disallow"
 
 
 def _written(path: str, lines: Iterable[str]) -> str:

@@ -10,7 +10,7 @@ from envdoctor.engine.versions import key
 from envdoctor.model import Action, Distribution, Remedy
 from envdoctor.plans import Move
 from envdoctor.remedies.commands import with_command
-from envdoctor.remedies.planner import ABSENT, is_down, step
+from envdoctor.remedies.planner import ABSENT, ending, is_down, step
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     Versions = Mapping[str, str]
 
 #: So many releases are tried in the place of one, and so many times over.
-_TRIED, _PASSES = 6, 5
+_TRIED, _PASSES = 16, 5
 
 
 class Together:
@@ -62,19 +62,19 @@ def moved(before: Versions, after: Versions) -> list[str]:
     return [name for name, version in after.items() if key(version) != key(before.get(name) or ABSENT)]
 
 
-def nearer(solved: Versions, wants: Wants, market: Market, together: Together) -> dict[str, str]:
+def nearer(solved: Versions, choice: Choice, market: Market, together: Together) -> dict[str, str]:
     """The releases with steps taken back, or made smaller, that neither a rule nor a requirement asks for."""
     found = dict(solved)
-    free = [name for name in moved(market.installed, found) if name not in wants and _stays(name, market)]
+    free = [name for name in moved(market.installed, found) if name not in choice.wants and _stays(name, market)]
     back = {**found, **{name: market.installed[name] for name in free}}
     if free and not together.unmet(back, free):
         found = back
     for _ in range(_PASSES):  # a step that is taken back may free another one
-        smaller = _smaller(found, wants, market, together)
+        smaller = _smaller(found, choice, market, together)
         if smaller == found:
             break
         found = smaller
-    return _needed(found, wants, market, together)
+    return _needed(found, choice.wants, market, together)
 
 
 def _stays(name: str, market: Market) -> bool:
@@ -82,24 +82,28 @@ def _stays(name: str, market: Market) -> bool:
     return market.installed.get(name, ABSENT) in market.releases.get(name, ())
 
 
-def _smaller(versions: Versions, wants: Wants, market: Market, together: Together) -> dict[str, str]:
+def _smaller(versions: Versions, choice: Choice, market: Market, together: Together) -> dict[str, str]:
     """The releases with each step, the dearest first, as small as the others let it be."""
     found = dict(versions)
     for name in sorted(moved(market.installed, found), key=lambda name: market.cost(name, found[name]), reverse=True):
-        for version in _cheaper(name, found[name], wants, market):
+        for version in _cheaper(name, found[name], choice, market):
             other = {**found, name: version}
-            if not together.unmet(other, [name]):
+            if all(ending(*pick, other) for pick in choice.picks) and not together.unmet(other, [name]):
                 found = other
                 break
     return found
 
 
-def _cheaper(name: str, than: str, wants: Wants, market: Market) -> Iterator[str]:
-    """Some releases that are cheaper than one, the cheapest first."""
+def _cheaper(name: str, than: str, choice: Choice, market: Market) -> list[str]:
+    """Some releases that are cheaper than one, the cheapest first: the last of each minor, and what is wanted."""
     limit = market.cost(name, than)
     offered = market.by_cost(name) if name in market.installed else ()
     cheaper = [one for one in offered if market.cost(name, one) < limit]
-    yield from [one for one in cheaper if name not in wants or one in wants[name]][:_TRIED]
+    newest: dict[object, str] = {}
+    for one in cheaper:
+        newest.setdefault(tuple((key(one) or [0, []])[1][:2]), one)
+    wanted = [one for one in cheaper if one in choice.wants.get(name, ())]
+    return list(dict.fromkeys([*cheaper[:2], *[*newest.values()][:_TRIED], *wanted[:2]]))
 
 
 def _needed(versions: Versions, wants: Wants, market: Market, together: Together) -> dict[str, str]:
@@ -132,11 +136,8 @@ def moves(versions: Versions, choice: Choice, market: Market, together: Together
 
 
 def _why(name: str, before: str, versions: Versions, choice: Choice, together: Together) -> list[str]:
-    rules = [
-        clause.name.partition(" ")[0]
-        for clause, way in choice.picks
-        if name in way.wants and before not in way.wants[name]
-    ]
+    ends = [(clause.name.partition(" ")[0], ending(clause, way, versions)) for clause, way in choice.picks]
+    rules = [rule for rule, way in ends if way and name in way.wants and before not in way.wants[name]]
     if rules:
         return list(dict.fromkeys(rules))
     if not before:
