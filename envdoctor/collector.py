@@ -322,7 +322,7 @@ def _not_run(paths: "Sequence[str]") -> "list[str]":
 
 
 def path_changes() -> "list[Facts]":
-    """What was not run although it speaks of the import path, as a note with ``fact`` and ``reason``."""
+    """A note with ``fact`` and ``reason`` if code that names the import path was not run, else none."""
     names = tuple(name + ".py" for name in _CUSTOM)
     own = _LINES + [one for one in start_up(import_paths()) if one[0].endswith(names)] if sys.flags.no_site else []
     places = [place for place, text in own if "sys.path" in text or "sitedir" in text]

@@ -28,7 +28,7 @@ def explain(
     ruled: bool = True,
     online: Callable[[], Callable[[str], None] | None] = lambda: None,
 ) -> Report:
-    """The rules whose symptoms a traceback or log shows, ranked, held against the environment where there is one.
+    """The rules whose symptoms a traceback or log shows, ranked, checked against the environment where there is one.
 
     Behind them comes what follows from the text itself, which nobody has proven. Without ``ruled``, no rule is asked.
     Where releases could show when what is missing was removed and no rule is confirmed, ``online`` is called: the index
@@ -61,7 +61,7 @@ def derive(
     online: Callable[[], Callable[[str], None] | None] = lambda: None,
     bases: Sequence[Base] = (),
 ) -> tuple[list[Finding], Names]:
-    """What follows from an error text without any rule, and what its import names are of; ``online`` as above."""
+    """The findings that follow from an error text without any rule, and its import names; ``online`` as above."""
     from envdoctor.engine import derived
 
     clues, names, seen = _seen(said, snapshot, load.words(bases))

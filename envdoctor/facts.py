@@ -113,7 +113,7 @@ class Row(Record):
     _homes: Mapping[str, str] = {}
 
     def function(self, column: str, name: str = "") -> Any:
-        """What a column names, or what is named like it, imported where it is first used."""
+        """The function that a column, or ``name``, names, imported where it is first used."""
         known = type(self), column, name or getattr(self, column)
         if known not in _functions:
             module, _, attribute = known[2].rpartition(":")
@@ -123,7 +123,7 @@ class Row(Record):
 
 
 class Metadata(Record):
-    """What one release of a distribution says of itself, or why that is not known.
+    """The metadata of one release of a distribution, or why that is not known.
 
     ``requires`` are requirement lines without those of extras, ``requires_python`` a specifier, and ``tags`` those of
     its wheel, ``None`` for one that fits everywhere.
@@ -135,7 +135,7 @@ class Metadata(Record):
 
 
 class Answer(Record, Generic[Found_co]):
-    """What a search of a project's files found, and what of them it could not look at."""
+    """The results of a search of a project's files, and the files that it could not read."""
 
     found: Sequence[Found_co] = ()
     gaps: Sequence[str] = ()
@@ -355,7 +355,7 @@ class Facts:
         return key in self._tables.get(kind, ())
 
     def metadata(self, name: str, version: str | None) -> Metadata:
-        """What a release says of itself, each part of it :class:`Unknown` where it is not known."""
+        """The metadata of a release, each part of it :class:`Unknown` where it is not known."""
         found = self._tables.get(METADATA, {}).get((name, version))
         if type(found) is Metadata:
             return found

@@ -1,4 +1,4 @@
-"""What the values of facts look like that are found in files, for type checkers: never imported when anything runs.
+"""The types of facts that are found in files, for type checkers: never imported when anything runs.
 
 At run time they are mappings, which processes hand to each other and caches keep as they are.
 """
@@ -31,7 +31,7 @@ class Shadow(TypedDict):
 
 
 class Manager(TypedDict, total=False):
-    """What besides an installer has a say in an environment (see ``targets.manager``)."""
+    """What besides an installer manages an environment (see ``targets.manager``)."""
 
     tool: str
     apt: bool

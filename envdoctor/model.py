@@ -125,7 +125,7 @@ class Evidence(Record):
 
 
 class Action(Record):
-    """What a remedy does, as data: nothing in it is taken apart again.
+    """The change that a remedy makes, as data: nothing in it is parsed again.
 
     ``verb`` is ``install`` (which upgrades and downgrades, too), ``uninstall``, ``reinstall``, ``replace`` (uninstall
     ``packages``, then install ``requirements``), ``set``, ``setenv`` or ``change``. ``requirements`` are PEP 508

@@ -9,7 +9,7 @@ if TYPE_CHECKING:
 
 
 class _Context:
-    """What CPython's JSON scanner wants to know; ``json.JSONDecoder`` is the same with an import of ``re``."""
+    """The context of CPython's JSON scanner; ``json.JSONDecoder`` is the same with an import of ``re``."""
 
     strict = True
     object_hook = None

@@ -1,4 +1,4 @@
-"""Shared by all tests: a cache of their own, so that nothing of the user's is read or written."""
+"""Shared by all tests: a separate cache, so that nothing of the user's is read or written."""
 
 import atexit
 import os
@@ -125,7 +125,7 @@ def wheel(shared):
 
 @pytest.fixture(scope="session")
 def installed(wheel, shared):
-    """The ``envdoctor`` command of the wheel, in an environment of its own."""
+    """The ``envdoctor`` command of the wheel, in a separate environment."""
 
     def build(folder):
         assert run("uv", "venv", "--quiet", "--python", sys.executable, folder).returncode == 0

@@ -170,7 +170,7 @@ def parser_of_conda():
 
 @contextlib.contextmanager
 def parser(tool, folder, *requirements):
-    """The parser of a tool that is installed from the index into an environment of its own."""
+    """The parser of a tool that is installed from the index into a separate environment."""
     assert run("uv", "venv", "--quiet", "--python", sys.executable, folder).returncode == 0
     done = run("uv", "pip", "install", "--quiet", "--python", folder, *(requirements or [tool]))
     assert done.returncode == 0, done.stderr

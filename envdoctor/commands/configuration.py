@@ -70,7 +70,7 @@ def parse(parser: ArgumentParser, words: Sequence[str]) -> Namespace:
     found = find(getattr(options, "project", None))
     wishes: list[Ignore] = []
     if found:
-        defaults, wishes = read(*found)
+        defaults, wishes = settings_of(*found)
         known = {name: value for name, value in defaults.items() if hasattr(options, name)}
         parser.set_defaults(**known)
         options = parser.parse_args(words)
@@ -82,7 +82,7 @@ def parse(parser: ArgumentParser, words: Sequence[str]) -> Namespace:
     return options
 
 
-def read(path: str, data: bytes) -> tuple[dict[str, Any], list[Ignore]]:
+def settings_of(path: str, data: bytes) -> tuple[dict[str, Any], list[Ignore]]:
     """The defaults by the names of their options, and the findings to ignore.
 
     Raises :class:`UsageError`, with file and key, for the first thing that is wrong.

@@ -200,7 +200,7 @@ def _kind_of(options: argparse.Namespace) -> str | None:
 
 
 def _described(options: argparse.Namespace, kind: str | None) -> dict[str, Any]:
-    """What the options say of the target of a requirements file; empty for any other kind, which has none of these."""
+    """The options about the target of a requirements file; empty for any other kind, which has none of these."""
     described = {name: getattr(options, name) for name in ("python_version", "platform", "machine", "resolve")}
     if kind == "requirements":
         return described

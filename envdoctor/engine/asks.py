@@ -1,4 +1,4 @@
-"""What an error says is missing, as a question that releases can answer, and the answer. Pure."""
+"""The question to releases that follows from an error about something missing, and the answer. Pure."""
 
 from __future__ import annotations
 
@@ -111,7 +111,7 @@ class Asking(Record):
 
 
 class Edges(Record):
-    """What the releases of both sides say: the life of the name, how long it is asked for, and how many were read.
+    """The answer of both sides' releases: the life of the name, how long it is asked for, and how many were read.
 
     ``provider`` is the one that was found to define what is called, or ``made`` to give the object that is asked, and
     ``consumer`` the one that was found to ask, where the ask did not know it.
@@ -159,7 +159,7 @@ def _versions(case: Case, others: Sequence[str]) -> dict[str, str]:
 
 
 def _hook(case: Case) -> Ask | None:
-    """What the consumer's own import hook lacks, which should have made the module."""
+    """The question about the name by which the consumer's own import hook should have made the module."""
     module = case.said.get("module", "")
     wanted = next((word for end, word in case.names.loaders.items() if module.endswith(f".{end}")), None)
     return Ask(kind="lacking", module=module.rpartition(".")[0], name=wanted) if wanted else None
@@ -193,7 +193,7 @@ def _module(case: Case) -> str:
 
 
 def _asked(case: Case) -> Ask | None:
-    """What is asked for, by the family of the message."""
+    """The question without its sides, by the family of the message."""
     said, name = case.said, case.said.get("name", "")
     family = case.clue.family
     if family == "missing-module":

@@ -35,7 +35,7 @@ def candidates(snapshot: Snapshot, indexes: Iterable[Index]) -> Candidates:
 
 
 def asked(found: Candidates, snapshot: Snapshot) -> Questions:
-    """What has to be known of a snapshot before these rules are held against it."""
+    """The facts of a snapshot that these rules ask for."""
     return questions([entry[2] for _, entries in found for entry in entries], snapshot)
 
 
@@ -159,7 +159,7 @@ def _remedy(
 
 
 def _filled(stated: Mapping[str, Any], known: Mapping[str, str]) -> tuple[dict[str, Any], dict[str, list[str]]]:
-    """What a remedy states, with its texts filled in; and the requirements and packages of its action."""
+    """The fields of a remedy, with its texts filled in; and the requirements and packages of its action."""
     from envdoctor.engine.wording import fill, said
 
     values: dict[str, Any] = dict(stated)
@@ -175,7 +175,7 @@ def _filled(stated: Mapping[str, Any], known: Mapping[str, str]) -> tuple[dict[s
 
 
 def _action(values: Mapping[str, Any], requirements: Sequence[str], packages: Sequence[str]) -> Action:
-    """What a remedy does, with requirements as the rule and the metadata write them."""
+    """The action of a remedy, with requirements as the rule and the metadata write them."""
     from envdoctor.remedy_kinds import verb_of
 
     return Action(

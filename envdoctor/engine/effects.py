@@ -156,7 +156,7 @@ def installed(effect: Effect, defect: str, value: Any) -> Any:
 
 
 def _drift(effect: Effect, new: set[str], rows: Any) -> Any:
-    """What still differs from a lock file, where all that is new is as it says."""
+    """The differences from a lock file that remain, where all that is new is as the file says."""
     locked = {name: version for name, version, _ in rows}
     there = new & locked.keys() & effect.packages.keys()
     cured = {name for name in there if effect.packages[name].version == locked[name]}

@@ -30,7 +30,7 @@ LONGEST_VALUE = 4_000
 
 
 class Trace:
-    """What an evaluation is based on: the evidence of what is true, and ``(fact, reason)`` of what is unknown.
+    """The basis of an evaluation: the evidence of what is true, and ``(fact, reason)`` of what is unknown.
 
     ``names`` is what the texts of a rule may name, ``entries`` the configuration entries that held, by glob and key,
     and ``cases`` the further evidence and names of each of several findings that one condition makes.
@@ -69,7 +69,7 @@ class Trace:
         self.unknown.append((fact, reason))
 
     def evidence(self) -> list[Evidence]:
-        """What was seen, as evidence; most conditions turn out false, so that it is only made for those that hold."""
+        """The facts that were seen, as evidence, which is only made for conditions that hold: most are false."""
         return _evidence(self.seen)
 
 

@@ -1,4 +1,4 @@
-"""From the failures in a text to the rules that explain them, held against the environment. Pure."""
+"""From the failures in a text to the rules that explain them, checked against the environment. Pure."""
 
 from __future__ import annotations
 
@@ -367,7 +367,7 @@ def _contradicts(compiled: Mapping[str, Any], snapshot: Snapshot) -> bool:
 
 
 def _understood(error_text: Any) -> dict[str, Any]:
-    """What was read from the text: the last exception, its innermost third-party frame, versions."""
+    """The content of the text for a report: the last exception, its innermost third-party frame, versions."""
     failures = [failure for failure in error_text.failures if failure.exception or failure.exit_signal]
     understood: dict[str, Any] = {"versions": dict(error_text.versions), "python": error_text.python}
     if failures:

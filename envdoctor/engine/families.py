@@ -170,7 +170,7 @@ BUILT_IN = frozenset(dir(builtins)) | {"NoneType", "function", "method", "module
 
 
 class Clue(Record):
-    """What one message of a text says: its family, the groups of the expression, and the failure that it is of.
+    """The content of one message of a text: its family, the groups of the expression, and its failure.
 
     ``failure`` is ``None`` for a line of a log. ``built`` names the distribution that was being built, where the
     text shows a build. ``weight`` says how near the message is to what failed in the end.
@@ -236,7 +236,7 @@ def _of_failure(failure: Any, number: int, count: int, built: str | None) -> Ite
 
 
 def _by_name(failure: Any, exception: str) -> str | None:
-    """The family of a failure whose message is of none: by what was raised, and where."""
+    """The family of a failure whose message matches none: by what was raised, and where."""
     if exception in {"SyntaxError", "TabError", "IndentationError"}:
         return "syntax" if failure.frames else None
     if exception.endswith("Warning"):

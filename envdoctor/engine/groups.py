@@ -89,6 +89,6 @@ def _remedies(findings: Sequence[Finding], join: Join) -> list[Remedy]:
 
 
 def _about(remedy: Remedy) -> tuple[object, ...]:
-    """What tells remedies of a kind apart, in a form that can be compared quickly."""
+    """A key by which remedies of a kind differ, quick to compare."""
     about = (remedy.requirement, remedy.package, remedy.file, remedy.line, remedy.key, remedy.name, remedy.text)
     return (*about, str(remedy.to))

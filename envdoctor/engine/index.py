@@ -72,7 +72,7 @@ class Index:
         return data
 
     def _part(self, offset: int, length: int, shape: type) -> Any:
-        """One JSON value, which is of a certain shape."""
+        """One JSON value. Raises :class:`EngineError` where it has not the expected type."""
         try:
             found = decode(self._bytes(offset, length))
         except (ValueError, StopIteration, RecursionError) as error:

@@ -1,4 +1,4 @@
-"""Requirement lines as installed metadata states them, held against what is installed.
+"""Requirement lines of installed metadata, checked against what is installed.
 
 The plain forms of PEP 508 are read here without an import; the rest is left to ``packaging``.
 """

@@ -32,7 +32,7 @@ CHAIN_LIMIT = 6
 
 
 class Requirements:
-    """What the distributions of a snapshot require, read in one pass when a rule first asks for it.
+    """The requirements of a snapshot's distributions, read in one pass when a rule first asks for them.
 
     ``notes`` say what of that, or of the defects, could not be read.
     """

@@ -1,4 +1,4 @@
-"""Import names -> the distributions they are of, by what is installed, else by the vocabulary. Pure."""
+"""Import names -> the distributions that provide them, by what is installed, else by the vocabulary. Pure."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class Names:
         return module.partition(".")[0] in self._standard and not self._provided.get(module.partition(".")[0])
 
     def distribution(self, module: str) -> str | None:
-        """The distribution that an import name is of: an installed one, else the one that the vocabulary knows.
+        """The distribution that provides an import name: an installed one, else the one that the vocabulary knows.
 
         Otherwise the name itself in the form of a distribution's; ``None`` for the standard library's.
         """

@@ -33,7 +33,7 @@ MOST_PLACES = 5
 
 
 def _answers(kind: Kind[K, Answer[V]], key: K, snapshot: Snapshot, trace: Trace) -> tuple[Sequence[V], bool]:
-    """What was found, and whether that is all there is; what is not known is noted in the trace."""
+    """The answers that were found, and whether these are all; what is not known is noted in the trace."""
     answer = snapshot.facts.ask(kind, key)
     if isinstance(answer, Unknown):
         if answer.asked:
@@ -279,7 +279,7 @@ def replacement(functions: Mapping[str, Any]) -> str:
 
 
 def _artifact_seen(one: Artifact, test: Mapping[str, Any], snapshot: Snapshot) -> Iterator[Seen]:
-    """For each test, whether the artefact passes it, and what is said of that."""
+    """For each test, whether the artefact passes it, and the evidence."""
     if "kind" in test:
         yield one["kind"] in test["kind"], "", {}
     if "names" in test:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 def questions(rules: Sequence[Mapping[str, Any]], snapshot: Snapshot) -> Questions:
-    """What compiled rules ask that neither the snapshot nor what it makes false decides, by kind of fact.
+    """The keys that compiled rules still need to know, by kind of fact: not what the snapshot knows or decides.
 
     A rule asks for its condition first, and for those of its remedies once that is known not to be false.
     """
@@ -43,7 +43,7 @@ def _is_open(asked: Iterable[Question], snapshot: Snapshot) -> bool:
 
 
 def _asked(condition: Condition, snapshot: Snapshot) -> Iterator[Question]:
-    """What a condition asks that is not known, as far as its parts before leave it open."""
+    """The unknown facts that a condition asks for, as far as its parts before leave it open."""
     if condition[0] not in _LOGIC:
         yield from _of_leaf(condition, snapshot)
         return
@@ -55,7 +55,7 @@ def _asked(condition: Condition, snapshot: Snapshot) -> Iterator[Question]:
 
 
 def _of_leaf(condition: Condition, snapshot: Snapshot) -> Iterator[Question]:
-    """What one condition asks; of a project first whether there is one."""
+    """The facts that one condition asks for; of a project first whether there is one."""
     kind = kinds.OPERATORS[condition[0]]
     if kind.under == kinds.OF_PROJECT:
         yield kinds.PROJECT, "there"
@@ -83,7 +83,7 @@ def module(condition: Condition, _: Snapshot) -> Iterator[Question]:
 
 
 def start_method(condition: Condition, snapshot: Snapshot) -> Iterator[Question]:
-    """What decides the start method."""
+    """The facts that decide the start method."""
     return asked_of_start_method(snapshot, *condition[2:])
 
 

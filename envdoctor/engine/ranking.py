@@ -1,4 +1,4 @@
-"""What rules say of a text, what holds in the environment beside it, and what was derived, in one order. Pure."""
+"""The findings of rules about a text, of the environment beside it, and derived ones, in one order. Pure."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def together(
 def _by_what_they_tell(
     derived: Iterable[Finding], close: Sequence[Finding], said: Collection[str]
 ) -> tuple[list[Finding], list[Finding], list[Finding]]:
-    """What was derived and no rule says: what tells more than the rules do, what tells something, and what is vague."""
+    """The derived findings that no rule has: those that say more than the rules do, others, and vague ones."""
     vague, telling = _parted([one for one in derived if not _said(one, close)], lambda one: one.rule in VAGUE)
     is_of_text = any(one.confirmed or not {*one.packages}.isdisjoint(said) for one in close)
     first, telling = _parted(telling, lambda one: one.rule == _NOT_PICKLABLE and not is_of_text)
@@ -88,7 +88,7 @@ def _said(finding: Finding, close: Sequence[Finding]) -> bool:
 
 
 def _beside(holding: Iterable[Finding], concerned: Collection[str], known: Collection[Any]) -> list[Finding]:
-    """What holds in the environment and is about a distribution that is concerned, saying that its text was not met."""
+    """The findings in the environment about a distribution that is concerned, each noting that its text was not met."""
     found = []
     for one in holding:
         about = [name for name in one.packages if name in concerned]

@@ -134,7 +134,7 @@ def _message(clue: Clue) -> str:
 
 
 def _left(names: Names, sure: Iterable[str | None]) -> list[str]:
-    """What else is installed, where at most one is sure and so few are left that the other side is among them.
+    """The other installed distributions, where at most one side is sure and so few are left that they have the other.
 
     Of many, the only one that is called after the one that is sure.
     """
@@ -290,7 +290,7 @@ def _outside(around: Iterable[Place], asked: str | None) -> Place | None:
 
 
 def _stated(clue: Clue, names: Names) -> str | None:
-    """Who asked, where the message itself says so: by name, or by one of its files."""
+    """Who asked, where the message states it: by name, or by one of its files."""
     said = clue.groups
     for key in ("importer", "plugin", "maker"):
         if said.get(key):

@@ -109,7 +109,7 @@ class _Clock:
 
 
 class _Sight:
-    """Everything a symptom is held against."""
+    """The parts of a text that symptoms are matched against."""
 
     def __init__(self, error: Any) -> None:
         self.clock = _Clock()
@@ -224,7 +224,7 @@ def _contradicted(expression: _Expression, name: str, sight: _Sight) -> bool:
 
 
 def _placed(name: str, sight: _Sight, view: _View) -> float | None:
-    """What it is worth that a frame is in ``name``; 0 where the text is too short to tell, ``None`` if none is."""
+    """The score of a frame in ``name``; 0 where the text is too short to tell, ``None`` if none is."""
     own = max((_inside(name, frame) for frame in view.frames), default=0)
     if own:
         return own
@@ -298,7 +298,7 @@ def _expression(message: str, rule: str) -> _Expression:
     except (re.error, OverflowError, RecursionError) as error:
         raise RuleError(
             f"rule {rule}: the message {message!r} of a symptom is not a regular expression ({error}); "
-            "write a backslash before each character that stands for itself"
+            "write a backslash before each character that is meant literally"
         ) from error
 
 

@@ -117,7 +117,7 @@ def _release(parts: list[str]) -> list[int]:
 
 
 def intervals(specifier: str) -> list[Interval] | None:
-    """What a specifier set admits, pre-releases included, or ``None`` where only ``packaging`` can tell."""
+    """The intervals of a specifier set, pre-releases included, or ``None`` where only ``packaging`` reads it."""
     if specifier not in _intervals:
         _intervals[specifier] = _read(specifier)
     return _intervals[specifier]

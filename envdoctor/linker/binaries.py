@@ -36,7 +36,7 @@ _NOT_READ = "compiled modules whose shared libraries were not read: that needs p
 
 
 class Binaries(NamedTuple):
-    """What is needed besides the distributions: the machine that they run on, and how files state what they are for.
+    """The input besides the distributions: the machine that they run on, and how files state what they are for.
 
     ``compiled`` and ``generated`` are sections of the vocabulary of rules, by distribution; ``variables`` are those of
     the environment that they ask about.
@@ -99,7 +99,7 @@ class BinarySearch:
         return starts and shared_objects.loadable(os.path.basename(path), self._target.minor)
 
     def _named(self, linkage: Linkage) -> Iterator[Missing]:
-        """What libraries miss that no compiled module is linked with, and that their distribution's source names."""
+        """What libraries miss that are linked with no compiled module, but named in their distribution's source."""
         words = Words(self._layout)
         for path, owner in self._facts.owners.items():
             file = os.path.basename(path)

@@ -13,6 +13,7 @@ from importlib import resources
 from typing import TYPE_CHECKING, Any
 
 from envdoctor.linker import store
+from envdoctor.linker.module_files import size_of
 from envdoctor.probes import cache, parallel, shared_objects
 
 if TYPE_CHECKING:
@@ -47,7 +48,7 @@ class Facts:
                 self._held.update(zip(paths, kept["files"]))
             else:
                 new += [(owner, path) for path in paths]
-        weights = [_size(path) // _BYTES_OF_A_CHARACTER for _, path in new]
+        weights = [size_of(path) // _BYTES_OF_A_CHARACTER for _, path in new]
         for at, answer in parallel.each(weights, lambda at: json.dumps(self._made(new[at][1])).encode()).items():
             self._held[new[at][1]] = json.loads(answer)
         self._keep({owner for owner, _ in new})
@@ -106,7 +107,7 @@ class Facts:
 
 
 def _fit(row: Mapping[str, Any], data: mmap.mmap) -> tuple[str, str] | None:
-    """The specifier that a row of the vocabulary gives for the bytes of a file, and when it matters."""
+    """The specifier that a row of the vocabulary finds in the bytes of a file, and when it matters."""
     found = re.search(row["text"].encode(), data)
     if found is None or data.find(row.get("also", "").encode()) < 0:
         return None
@@ -115,13 +116,6 @@ def _fit(row: Mapping[str, Any], data: mmap.mmap) -> tuple[str, str] | None:
     return row["works"].format(*(group.decode("ascii", "replace") for group in found.groups())), row.get(
         "when", "import"
     )
-
-
-def _size(path: str) -> int:
-    try:
-        return os.stat(path).st_size
-    except OSError:
-        return 0
 
 
 @functools.cache

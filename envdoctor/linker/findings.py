@@ -45,7 +45,7 @@ _WHY = {
     "gone": "The module-level __getattr__ of {module} refuses {name}: {provider} has removed it.",
     "standard": "The standard library has {module}{dot}{name} {span}; this environment has Python {python}.",
     "syntax": "Python {python} cannot parse this file ({detail}), so importing it raises SyntaxError.",
-    "hidden": "{detail} of the project stands beside this file, so {module} is that file, and not that of {provider}.",
+    "hidden": "{detail} of the project is beside this file, so {module} is that file, and not that of {provider}.",
     "override": "{provider} calls {name} {detail}, each time with arguments that the override does not take.",
     "setting": "{detail}. No installed distribution mentions it, so it has no effect.",
     "hook": "{module} of {provider} specifies the hook {name} without {detail}, and refuses a plugin that declares it.",
@@ -56,7 +56,7 @@ _WHY = {
 
 
 class Environment:
-    """What findings name of the environment: versions of distributions, its Python, what the system calls libraries."""
+    """The names in findings: versions of distributions, the Python, and what the system calls libraries."""
 
     def __init__(
         self,

@@ -88,7 +88,7 @@ class History:
         return {root: owners[0] for root, owners in self._roots.items() if len(owners) == 1}
 
     def gone(self, distribution: str, version: str, kind: str, word: str) -> list[Life]:
-        """What is known of an attribute that classes of a name had before a release, and have no more in it."""
+        """The records of an attribute that classes of a name had before a release, and do not have in it."""
         if not any(distribution in some for some in self._roots.values()):
             return []
         return self._of(distribution).gone(version, f"{kind}.{word}")

@@ -35,7 +35,7 @@ _MEMBER = 4 << 20
 
 
 class File(Record):
-    """The file of a release that is easiest to read: version, address, size in bytes if known, and its Pythons."""
+    """The file of a release that is easiest to read: version, address, size in bytes if told, and its Pythons."""
 
     version: str
     address: str

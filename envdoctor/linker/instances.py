@@ -127,7 +127,7 @@ class Instances:
         return word in hints or word[:2] == "__" or self._is_said(use)
 
     def _standard_cause(self, kind: Kind, making: str) -> tuple[str, str, str, str, str] | None:
-        """Who gives an object of the standard library that lacks something, why it does, and the class."""
+        """The provider of an object of the standard library that lacks something, the reason, and the class."""
         if kind.module == "typing":
             return None
         if kind.module != "builtins":
@@ -208,7 +208,7 @@ class Instances:
         return False
 
     def _life(self, kind: Kind, word: str) -> Life | None:
-        """What the history knows of an attribute that a class of a chain has lost."""
+        """The history's record of an attribute that a class of a chain has lost."""
         if self._history is None or isinstance(kind.number, str):
             return None
         versions = self._world.layout.versions

@@ -90,7 +90,7 @@ class Loader:
                 self.always, self.kind = scope.files, facts["machine"]
 
     def scope(self, path: str, facts: dict[str, Any]) -> LoadedFiles:
-        """What is loaded together with a file, besides what the interpreter has loaded already."""
+        """The files that are loaded together with one, besides those that the interpreter has loaded already."""
         scope = LoadedFiles({path: facts}, [], {})
         names = {name for one, held in self.always.items() for name in (held["soname"], os.path.basename(one))}
         todo = [(path, facts, list[str]())]

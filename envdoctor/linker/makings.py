@@ -116,7 +116,7 @@ def last(node: ast.expr) -> str | None:
 
 
 def promised(kind: ast.expr, key: str) -> list[Making] | None:
-    """What an annotation promises of what a function returns; of a context manager, what it yields."""
+    """The makings of what a function returns by its annotation; of a context manager, of what it yields."""
     if key.endswith(ENTERED):
         if not (isinstance(kind, ast.Subscript) and last(kind.value) in _YIELDING):
             return None

@@ -221,7 +221,7 @@ class Search:
 
 
 def _raised(flags: int, answer: Answer) -> int:
-    """What catches the exception that a missing name raises."""
+    """The flag of handlers that catch the exception which a missing name raises."""
     if answer.why in {"module", "absent"} or not answer.path:
         return CATCHES_MODULE
     return CATCHES_IMPORT if flags & IMPORTS and flags & FROM else CATCHES_ATTRIBUTE

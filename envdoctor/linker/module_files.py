@@ -165,6 +165,14 @@ def _entries(folder: str) -> list[str]:
         return []
 
 
+def size_of(path: str) -> int:
+    """The size of a file in bytes; 0 where it is not there."""
+    try:
+        return os.stat(path).st_size
+    except OSError:
+        return 0
+
+
 def is_aside(name: str) -> bool:
     """Whether a module is for tests, documentation and the like."""
     return not _ASIDE.isdisjoint(name.split(".")) or any(
@@ -194,7 +202,7 @@ def _files(one: Distribution) -> tuple[list[str], str] | None:
 
 
 def _digest(one: Distribution, data: bytes, files: list[str]) -> str:
-    """What identifies the contents of files: the hashes in a RECORD, else when each was written and how long it is."""
+    """A digest of the contents of files: of the hashes in a RECORD, else of the time and the size of each."""
     digest = hashlib.blake2b(data, digest_size=16)
     if b",sha" not in data:
         for file in files:

@@ -313,7 +313,7 @@ class Evaluator:
         return follow(self, node, scope) if follow else UNKNOWN
 
     def call(self, function: Any, given: Sequence[Any], named: Mapping[str, Any]) -> Any:
-        """What a function returns."""
+        """The value that a function returns."""
         function = self.value(function)
         if not isinstance(function, Function):
             return operations.call(self, function, given, named)

@@ -164,7 +164,7 @@ class Reader:
             self.refs.setdefault(key, [module, path, use.line, use.flags, use.attempt, use.handler, own, use.call])
 
     def close(self, scope: Scope) -> None:
-        """Give the uses of a scope that ends to what they are of."""
+        """Resolve the uses of a scope that ends."""
         if scope.own and scope.bound.get(scope.own) == 1:
             for use in scope.pending:
                 if use.root == scope.own:
@@ -271,7 +271,7 @@ def _is_main(test: ast.expr) -> bool:
 
 
 def _importing(source: bytes) -> Iterator[str]:
-    """The words of lines that import something, and of what they go on with."""
+    """The words of lines that import something, and of their continuations."""
     for found in _IMPORTS.finditer(source):
         start = source.rfind(b"\n", 0, found.start()) + 1
         yield from (word.decode("utf-8", "replace") for word in _WORD.findall(source, start, found.end()))

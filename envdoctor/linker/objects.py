@@ -126,7 +126,7 @@ class Objects:
             self._spoilt.add(f"c{number}.{found[1][0]}")
 
     def _number(self, scope: Scope) -> int | None:
-        """The number of the class at the top of the module that a scope is of."""
+        """The number of the top-level class that a scope belongs to."""
         return self._numbers.get(id(scope.record))
 
     def kind(self, record: Sequence[Any], number: int) -> None:
@@ -282,7 +282,7 @@ class Objects:
         return f"builtins:{root}.{INSTANCE}" if plain else None
 
     def _known(self, one: Any, types: Mapping[str, Sequence[str]], depth: int) -> list[str]:
-        """The texts of a making that others know: what the module makes itself is replaced by what that is made of."""
+        """The texts of a making that others know: the module's own makings are replaced by theirs."""
         reader = self._reader
         if isinstance(one, str):
             return [one]

@@ -333,7 +333,7 @@ EXPRESSIONS: dict[Any, Callable[[Any, Any, Any], Any]] = {
 
 
 def call(evaluator: Evaluator, function: Any, given: Sequence[Any], named: Mapping[str, Any]) -> Any:
-    """What a function of Python itself returns, or a method of a known value."""
+    """The value that a function of Python itself returns, or a method of a known value."""
     if function == Taken("importlib", "import_module"):
         return _imported(evaluator, given, named)
     if not isinstance(function, Builtin) or named:
@@ -362,7 +362,7 @@ def _imported(evaluator: Evaluator, given: Sequence[Any], named: Mapping[str, An
 
 
 def _asked(evaluator: Evaluator, function: str, given: Sequence[Any]) -> Any:
-    """What ``getattr``, ``hasattr``, ``globals`` and ``vars`` answer."""
+    """The value of a call of ``getattr``, ``hasattr``, ``globals`` or ``vars``."""
     if function in {"globals", "vars"}:
         return GLOBALS if not given or given[0] == Taken(evaluator.asked[0]) else UNKNOWN
     if len(given) < len(("thing", "name")) or not isinstance(given[1], str):

@@ -6,7 +6,7 @@ import os
 import re
 from typing import TYPE_CHECKING, Any
 
-from envdoctor.linker.module_files import is_aside
+from envdoctor.linker.module_files import is_aside, size_of
 from envdoctor.linker.summary import CATCHES_ALL, CONDITIONAL, FROM, IMPORTS, LATER
 
 if TYPE_CHECKING:
@@ -88,7 +88,7 @@ class Reach:
         sizes, known = {}, seen | self._resolver.left
         for owner, names in self._layout.names.items():
             left = [name for name in names if name not in known and self._is_for_others(name)]
-            sizes[owner] = (sum(_size(self._layout.modules[name].path) for name in left), left)
+            sizes[owner] = (sum(size_of(self._layout.modules[name].path) for name in left), left)
         total = 0
         for owner, (size, left) in sorted(sizes.items(), key=lambda item: item[1][0]):
             total += size
@@ -137,7 +137,7 @@ class Reach:
         found = []
         for name in wave:
             module = self._layout.modules[name]
-            self._size[module.owner] = self._size.get(module.owner, 0) + _size(module.path) * self._is_python(name)
+            self._size[module.owner] = self._size.get(module.owner, 0) + size_of(module.path) * self._is_python(name)
             if self._size[module.owner] <= MOST_OF_ONE:
                 found.append(name)
             elif name not in self._resolver.left:
@@ -262,10 +262,3 @@ def starting(layout: Layout) -> list[str]:
                 words = re.findall(r"[A-Za-z_]\w*", line)
                 found += [layout.modules[word].path for word in words if word in layout.modules]
     return found
-
-
-def _size(path: str) -> int:
-    try:
-        return os.stat(path).st_size
-    except OSError:
-        return 0

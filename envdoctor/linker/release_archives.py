@@ -34,7 +34,7 @@ _TAKEN = frozenset({"attribute", "word"})
 
 
 class _Layout(Layout):
-    """The modules of releases; what is of neither may or may not be there."""
+    """The modules of releases; others may or may not be there."""
 
     def __init__(self, archives: Mapping[str, Archive]) -> None:
         super().__init__(())
@@ -42,7 +42,7 @@ class _Layout(Layout):
         self.list_modules()
 
     def on_disk(self, name: str) -> bool:
-        """Whether the module is of neither release."""
+        """Whether the module belongs to neither release."""
         return not self.has(name.partition(".")[0])
 
 
@@ -292,7 +292,7 @@ class Room:
         return here.verdict is False and there.verdict is True
 
     def _has_path(self, module: str, steps: list[str]) -> bool | None:
-        """Whether the module that a path leads to has the name behind it."""
+        """Whether the innermost module on a path has the name that follows it."""
         while len(steps) > 1 and self._layout.has(f"{module}.{steps[0]}"):
             module, steps = f"{module}.{steps[0]}", steps[1:]
         place = self._layout.modules.get(module)

@@ -1,4 +1,4 @@
-"""What was found in an environment that has not changed since."""
+"""The kept result for an environment that has not changed since."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def path(layout: Layout, target: Target, more: Iterable[str] = ()) -> str:
 
 
 def recall(file: str) -> dict[str, Any] | None:
-    """What was kept of an environment; nothing where it is not there, damaged, or in another shape."""
+    """The kept result for an environment; ``None`` where it is not there, damaged, or in another shape."""
     content = store.load(file)
     return content if content is not None and {"missing", "modules", "asked", "unknown"} == content.keys() else None
 

@@ -137,7 +137,7 @@ class Resolver:
             return unknown("native module")
         summary = self.take_note(parent)
         if summary.get("path") or summary.get("error"):
-            return unknown("a package whose modules may stand elsewhere")
+            return unknown("a package whose modules may be elsewhere")
         rest = name[len(parent) + 1 :].partition(".")[0]
         if (
             rest in self._store.definitions(parent).get("names", {})
@@ -149,7 +149,7 @@ class Resolver:
     # --- names ------------------------------------------------------------------------------------------------------
 
     def offers(self, module: str, path: str) -> Answer:
-        """Whether a module has what a dotted path leads to; an empty path asks for the module."""
+        """The answer whether a dotted path resolves in a module; an empty path asks for the module."""
         found = self.module(module)
         if found.verdict is not True or not path:
             return found
@@ -263,7 +263,7 @@ class Resolver:
     def _not_filled(self, summary: Summary, module: str, name: str, *, weak: bool) -> Answer:
         elsewhere = bool(summary.get("path"))
         if elsewhere and (not name[:1].isupper() or self._layout.on_disk(f"{module}.{name}")):
-            return unknown("a package whose modules may stand elsewhere")
+            return unknown("a package whose modules may be elsewhere")
         if self._is_set_by_native(module, name):
             return unknown("set from outside")
         return no("name", module, name, weak=weak or elsewhere)
@@ -329,7 +329,7 @@ class Resolver:
         kind, module, number = value
         method = self.method(module, number, name, depth)
         if method in DOUBTS[1:]:
-            return unknown("a class that cannot be told wholly")
+            return unknown("a class that is not known completely")
         if method == "none" and (name in self.set_somewhere if kind == "instance" else hasattr(ABCMeta, name)):
             return unknown("set from outside, or of the class of classes")
         if method == "none":

@@ -20,7 +20,7 @@ _ENUMERATING = (b"__dict__", b"dir(", b"vars(", b"getmembers", b".__name__", b"e
 
 
 class RunTime:
-    """What the modules that were read put into ``sys.modules``; ``provided`` are the names that are known."""
+    """The modules that those which were read put into ``sys.modules``; ``provided`` are the names that are known."""
 
     def __init__(self, layout: Layout, summary: Callable[[str], Summary], words: Words) -> None:
         self._layout = layout

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from typing import Protocol
 
     class Search(Protocol):
-        """What the sides of one search share."""
+        """The interface of a search that its sides share."""
 
         tell: Callable[[str], None]
         context: ssl.SSLContext

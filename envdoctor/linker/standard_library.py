@@ -1,4 +1,4 @@
-"""What the standard library has in each version, as far as versions differ: data that ``workshop.standard`` writes."""
+"""The names of the standard library in each version, where versions differ: data that ``workshop.standard`` writes."""
 
 from __future__ import annotations
 

@@ -12,6 +12,7 @@ import zlib
 from importlib import resources
 from typing import TYPE_CHECKING, Any
 
+from envdoctor.linker.module_files import size_of
 from envdoctor.linker.module_reader import Reader, summary_of
 from envdoctor.probes import cache, parallel
 
@@ -90,7 +91,7 @@ class Store:
             return b""
 
     def definitions(self, name: str) -> Summary:
-        """What a module binds and defines, which is only unpacked for those that somebody asks."""
+        """The names and definitions of a module, which are unpacked when they are first asked for."""
         found = self._unpacked.get(name)
         if found is None:
             if len(self._unpacked) >= MOST_OPEN:
@@ -110,7 +111,7 @@ class Store:
         """Read several modules on every core."""
         modules = self._layout.modules
         new = [name for name in names if modules[name].kind != "native" and name not in self._of(modules[name].owner)]
-        weights = [len(self.sources.get(name, "")) or _size(modules[name].path) for name in new]
+        weights = [len(self.sources.get(name, "")) or size_of(modules[name].path) for name in new]
         for at, packed in parallel.each(weights, lambda at: self._made(new[at])).items():
             owner = modules[new[at]].owner
             self._held[owner][new[at]] = packed
@@ -137,7 +138,7 @@ class Store:
         return os.path.join(directory(), f"{owner}-{self.key(owner)}.z")
 
     def key(self, owner: str) -> str:
-        """What identifies a distribution's summaries: its release, its files, the target, and this code."""
+        """A digest that identifies a distribution's summaries: its release, its files, the target, and this code."""
         parts = (self._layout.versions[owner], self._layout.keys[owner], *map(str, self.target), version())
         return hashlib.blake2b("\n".join(parts).encode(), digest_size=12).hexdigest()
 
@@ -169,15 +170,8 @@ class Store:
         return marshal.dumps(summary_of(source, reader))
 
 
-def _size(path: str) -> int:
-    try:
-        return os.stat(path).st_size
-    except OSError:
-        return 0
-
-
 def load(path: str, read: Callable[[bytes], Any] = json.loads) -> dict[str, Any] | None:
-    """What an earlier run kept; nothing where it is not there or damaged."""
+    """The document that an earlier run kept; ``None`` where it is not there or damaged."""
     kept = cache.read(path, _MOST_OF_ONE)
     try:
         content = read(zlib.decompressobj().decompress(kept, _MOST_OF_ONE)) if kept else None

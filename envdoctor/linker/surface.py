@@ -29,7 +29,7 @@ _DEPTH = 8
 
 
 class ModuleSurface:
-    """What one module binds: its own names, the names it takes from elsewhere, and its classes."""
+    """The names of one module: its own, those that it imports, and its classes."""
 
     def __init__(self, name: str, source: str | bytes, *, package: bool) -> None:
         """Read a module. Raises :class:`SyntaxError`, :class:`ValueError` or :class:`RecursionError`."""

@@ -15,7 +15,7 @@ DOUBTS = ("none", "columns", "open", "answers", "unknown")
 
 
 class Linked(NamedTuple):
-    """What was found: missing references, how many were asked for in how many modules, and what stayed unknown."""
+    """The result for an environment: missing references, how many were asked in how many modules, what is unknown."""
 
     missing: Sequence[Missing]
     modules: int
@@ -24,7 +24,7 @@ class Linked(NamedTuple):
 
 
 class Answer(NamedTuple):
-    """What is known of a name.
+    """The answer about a name.
 
     ``verdict`` is ``None`` for unknown. ``why`` is the kind of reason: for no, ``name``, ``attribute``, ``module``,
     ``absent`` (nothing installed has the module), ``standard`` (this version of Python has it no more, or not yet) or

@@ -45,7 +45,7 @@ def ask(snapshot: Snapshot, kind: Kind[K, V], key: K) -> V | Unknown:
 
 
 def opened(path: str) -> Callable[[int, int], bytes]:
-    """What reads a file from an offset, at most so many bytes. The file stays open.
+    """A function that reads a file from an offset, at most so many bytes. The file stays open.
 
     Raises ``OSError`` where there is none.
     """

@@ -23,7 +23,7 @@ def directory() -> str:
 
 
 def read(path: str, limit: int = MOST_BYTES) -> bytes | None:
-    """What :func:`keep` wrote, ``None`` where it is not there, damaged, or where anybody else may have written it."""
+    """The bytes that :func:`keep` wrote; ``None`` if they are not there, damaged, or others may have written them."""
     from binascii import crc32
 
     data = _bytes(path, limit)

@@ -85,7 +85,7 @@ class ErrorText(Record):
 
 
 def read(text: str) -> ErrorText:
-    """What failed, according to a traceback, a log, or a part of one."""
+    """The failures in a traceback, a log, or a part of one."""
     notes = []
     if len(text) > MOST_TEXT:
         text = f"{text[: MOST_TEXT // 2]}\n\n{text[-MOST_TEXT // 2 :]}"

@@ -76,7 +76,7 @@ class Root:
         return real is not None and os.path.isfile(self.host(real))
 
     def names(self, path: str) -> list[str]:
-        """What a directory holds, sorted; nothing where it is none."""
+        """The names in a directory, sorted; none where it is no directory."""
         try:
             return sorted(os.listdir(self.host(path))) if self.is_dir(path) else []
         except OSError:
@@ -139,7 +139,7 @@ def musl_version(root: Root, loader: str) -> str | None:
 
 
 def glibc_version(root: Root, loader: str, machine: str | None) -> str | None:
-    """The version of the GNU C library for a machine, by the name of its file or by what it says of itself."""
+    """The version of the GNU C library for a machine, by the name of its file or the text in it."""
     places = [os.path.dirname(root.real(loader) or loader), "/lib64", "/lib", "/usr/lib64", "/usr/lib"]
     places += [f"/usr/lib/{name}" for name in root.names("/usr/lib") if "-linux-gnu" in name]
     for place in places:

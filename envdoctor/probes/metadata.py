@@ -77,7 +77,7 @@ def _file(found: Sequence[Distribution]) -> str:
 
 
 def _load(file: str) -> Remembered:
-    """What an earlier run kept; nothing where that cannot be read, is damaged, or has another format."""
+    """The metadata that an earlier run kept; empty where that cannot be read, is damaged, or has another format."""
     from envdoctor.probes import cache
 
     data = cache.read(file)

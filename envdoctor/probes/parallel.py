@@ -91,7 +91,7 @@ def _taken(queue: int) -> Iterator[int]:
 
 
 def _fork(queue: int, work: Callable[[int], bytes]) -> tuple[int, IO[bytes]] | None:
-    """Another process that writes what it makes into a file without a name; none where the system has none to give."""
+    """Another process that writes its results into a file without a name; none where the system cannot fork."""
     try:
         file = tempfile.TemporaryFile(buffering=0)  # noqa: SIM115 - read by this process, written by the other
     except OSError:
@@ -113,7 +113,7 @@ def _fork(queue: int, work: Callable[[int], bytes]) -> tuple[int, IO[bytes]] | N
 
 
 def _frames(file: IO[bytes]) -> dict[int, bytes]:
-    """What another process wrote, whole pieces only."""
+    """The pieces that another process wrote, whole ones only."""
     found = {}
     file.seek(0)
     data = file.read()

@@ -74,16 +74,16 @@ class Running(Record):
     user: Mapping[str, Any]
 
 
-def read_process(pid: int, time_limit: float = TIME_LIMIT) -> Running:
+def read_process(pid: int) -> Running:
     """Read a process.
 
     Raises :class:`~envdoctor.errors.ProbeError` where there is none, it has ended, this user may not read it, or
-    reading it takes longer than ``time_limit`` seconds.
+    reading it takes longer than :data:`TIME_LIMIT` seconds.
     """
     import psutil
 
     try:
-        return within(time_limit, pid, lambda: _read(psutil.Process(_leader(pid))))
+        return within(TIME_LIMIT, pid, lambda: _read(psutil.Process(_leader(pid))))
     except (psutil.ZombieProcess, psutil.NoSuchProcess, FileNotFoundError, ProcessLookupError) as error:
         if isinstance(error, psutil.ZombieProcess):
             raise ProbeError(_ended(pid, None)) from error

@@ -175,7 +175,7 @@ def _parsed(path: str) -> ast.Module | None:
 
 
 def imports(distributions: Collection[Distribution], module: str) -> dict[str, str]:
-    """What the names that a module's file imports mean: local name -> dotted name of the module it is from or of."""
+    """The names that a module's file imports: local name -> dotted name of the module that it is or comes from."""
     found: dict[str, str] = {}
     places = dict.fromkeys(one.location for one in distributions if one.location)
     for place in places if _IDENTIFIER.fullmatch(module) else ():

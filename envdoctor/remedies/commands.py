@@ -113,7 +113,7 @@ def _whole(remedies: Sequence[Remedy], action: Action) -> Remedy:
 
 
 def _alike(remedies: Sequence[Remedy], snapshot: Snapshot) -> list[Action]:
-    """What remedies do, where one command can do all of it; else nothing."""
+    """The actions of remedies, where one command can do all of them; else none."""
     actions = [one.action for one in remedies if one.action is not None]
     ways = {(one.verb, one.at, installer(snapshot, one)) for one in actions}
     joinable = bool(actions) and KINDS[actions[0].verb].joinable
@@ -122,7 +122,7 @@ def _alike(remedies: Sequence[Remedy], snapshot: Snapshot) -> list[Action]:
 
 
 def _united(texts: Iterable[str]) -> dict[str, Parts | None] | None:
-    """What is required of each distribution as one requirement, ``None`` where parts of it exclude each other.
+    """One requirement for each distribution, ``None`` where some of its requirements exclude each other.
 
     ``None`` for all of them where one is no requirement, or is about Python.
     """
@@ -145,7 +145,7 @@ def _one_of(asked: Sequence[Parts]) -> Parts | None:
 
 
 def installer(snapshot: Snapshot, action: Action | None = None) -> str | None:
-    """What to install with: the tool of the project or lock file, or what installed the distribution in question."""
+    """The installer to use: the tool of the project or lock file, or what installed the distribution in question."""
     about = names(action) if action else []
     lock = _lock_of(snapshot)
     if lock is not None:
@@ -185,12 +185,12 @@ def _of_each(snapshot: Snapshot, about: Iterable[str]) -> Iterator[Any]:
 
 
 def _of_environment(snapshot: Snapshot) -> Iterable[Any]:
-    """What installed the first distributions of an environment."""
+    """The installer of an environment's first distributions."""
     return _of_each(snapshot, islice(snapshot.packages, _ASKED))
 
 
 def _manager(snapshot: Snapshot) -> Manager:
-    """What besides an installer has a say in the environment: the tool of a project, or the operating system."""
+    """What besides an installer manages the environment: the tool of a project, or the operating system."""
     found = snapshot.facts.ask(MANAGER, str(snapshot.python.get("prefix") or ""))
     return {} if isinstance(found, Unknown) or not found else found
 

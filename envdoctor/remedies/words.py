@@ -55,7 +55,7 @@ def names(action: Action) -> list[str]:
 
 
 def words(action: Action, place: Place) -> Calls:
-    """What to call, in order; empty where no tool carries the action out."""
+    """The calls of the tool, in order; empty where no tool carries the action out."""
     kind = KINDS[action.verb]
     calls: Calls = kind.function("words")(action, place) if kind.words and action.at == "run" else []
     if calls and place.tool == "pipenv" and place.directory is not None:

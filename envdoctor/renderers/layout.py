@@ -41,7 +41,7 @@ def headed(report: Report) -> list[tuple[str, Group]]:
 
 
 def credit(finding: Finding) -> str:
-    """What a finding's rule may claim: whether it is proven and, where it is not stable, its status."""
+    """The credit of a finding's rule: whether it is proven and, where it is not stable, its status."""
     return finding.proof if finding.status == "stable" else f"{finding.status}, {finding.proof}"
 
 
@@ -282,7 +282,7 @@ def by_hand(remedy: Remedy) -> str:
 
 
 def understood(report: Report) -> list[tuple[str, str]]:
-    """What ``explain`` read from a text, by label: the exception, the frame it came from, the versions that matter."""
+    """The facts that ``explain`` read from a text, by label: the exception, its frame, the versions that matter."""
     facts = report.understood
     exception, message = str(facts.get("exception") or ""), facts.get("message")
     exception = exception.removeprefix("builtins.")

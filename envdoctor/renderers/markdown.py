@@ -118,12 +118,12 @@ def _code(said: str) -> str:
     return f"<code>{entities}</code>"
 
 
-def fenced(lines: Iterable[str], language: str = "text") -> list[str]:
+def fenced(lines: Iterable[str]) -> list[str]:
     """Lines in a block that none of them can end."""
     lines = list(lines)
     longest = max((len(run) for text in lines for run in re.findall(r"`+", text)), default=0)
     fence = "`" * max(3, longest + 1)
-    return [fence + language, *lines, fence]
+    return [f"{fence}text", *lines, fence]
 
 
 def _environment(page: _Page, report: Report) -> Iterator[str]:
@@ -244,7 +244,7 @@ def _folded(page: _Page, report: Report) -> Iterator[str]:
     whys = [(group.findings[0].rule, why) for group in layout.groups(report) for why in layout.whys(group)[:1]]
     yield from _details(page, "Why, rule by rule", len(whys), (f"{rule}: {page.plain(why)}" for rule, why in whys))
     again = (f"{_pinned(page, item, '==')}  {page.plain(item.path or '')}" for item in snapshot.duplicates)
-    title = "Distributions that stand behind another of the same name"
+    title = "Distributions hidden by another of the same name"
     yield from _details(page, title, len(snapshot.duplicates), again)
     reasons = line.reasons(report, most=100)
     yield from _details(page, "What could not be examined", len(reasons), map(page.plain, reasons))

@@ -34,7 +34,7 @@ def compile_condition(tree: Mapping[str, Any], words: Words) -> list[Any]:
 
 
 def _cost(part: Sequence[Any]) -> int:
-    """What evaluating a part may cost: that of the dearest fact in it."""
+    """The cost of evaluating a part: that of the dearest fact in it."""
     return max((_ORDER.index(leaf[0]) for leaf in leaves_of(part)), default=len(_ORDER))
 
 

@@ -31,7 +31,7 @@ def base_of(source: Source) -> Base:
 
 
 def _opened(source: Source, data: bytes, now: str) -> Base | None:
-    """What a cache file holds, where that was made from what is there now: lengths, a head, and two indexes."""
+    """The content of a cache file, where it was made from the files as they are now: lengths, a head, two indexes."""
     try:
         lengths = [int(word) for word in data[:_LENGTHS].split()]
         ends = [_LENGTHS + sum(lengths[:number]) for number in range(4)]
@@ -67,7 +67,7 @@ def _made(source: Source, path: str, now: str) -> Base:
 
 
 def _shipped(ids: Collection[str]) -> dict[str, tuple[str, str]]:
-    """What those of the shipped rules state that have one of some ids."""
+    """Digests of the shipped rules that have one of some ids."""
     from envdoctor.rulebase.reader import stated
 
     if os.path.isdir(shipped.file()):  # a checkout, whose rules are compiled only where one of them is asked for

@@ -41,7 +41,7 @@ class Complaint(Record):
 
 
 class Document(Record):
-    """What a YAML file says.
+    """The content of a YAML file.
 
     ``lines`` gives the line of each key path, such as ``("proof", "bad", 0, "python")``; ``plain`` the text of each
     scalar that was written without quotes.
@@ -135,7 +135,7 @@ class _Builder:
             key = event.value
             inner = (*where, key)
             if key in entries:
-                self.complain(line, f"`{shorten(key)}` stands here twice; keep one of them")
+                self.complain(line, f"`{shorten(key)}` is here twice; keep one of them")
                 inner = (*where, key, "again")
             self.lines.setdefault(inner, line)
             entries.setdefault(key, self.node(next(self.events), inner))
@@ -289,7 +289,7 @@ class Node:
         self.book.complaints.append(Complaint(path=self.book.document.path, line=line, message=message))
 
     def name(self) -> str:
-        """What the value is called in a complaint: its last key."""
+        """The name of the value in a complaint: its last key."""
         words = [part for part in self.where if isinstance(part, str)]
         return shorten(words[-1]) if words else "the file"
 

@@ -48,7 +48,7 @@ def complain_of_placeholders(fields: Mapping[str, Node], values: Mapping[str, An
 
 
 def _known(values: Mapping[str, Any]) -> set[str]:
-    """What matching a rule lets its texts name."""
+    """The names that a match of a rule gives its texts."""
     known: set[str] = set()
     if values.get("consumers"):
         known |= CONSUMER_NAMES.keys()

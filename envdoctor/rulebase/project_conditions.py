@@ -68,7 +68,7 @@ def read_source(node: Node) -> dict[str, Any]:
 
 
 def _read_call(fields: Mapping[str, Node]) -> dict[str, Any]:
-    """What a call is given, and is not given."""
+    """The arguments that a call has, and does not have."""
     found: dict[str, Any] = {}
     stated = [fields["argument"]] if "argument" in fields else []
     stated += fields["arguments"].items() if "arguments" in fields else []
@@ -144,7 +144,7 @@ def _argument(node: Node) -> dict[str, Any]:
 def read_shadowed(node: Node) -> str:
     """What a file of the project hides; it is the only condition, since there is a finding for each file."""
     if len(node.where) != 2:  # noqa: PLR2004 - when, shadowed
-        node.complain("`shadowed` stands at the top of a rule's `when`; move it there")
+        node.complain("`shadowed` belongs at the top of a rule's `when`; move it there")
     return node.choice(("standard-library",))
 
 
@@ -160,7 +160,7 @@ def read_artifact(node: Node) -> dict[str, Any]:
     }
     fields = node.fields(readers)
     if "where" in fields and "code" not in fields:
-        node.complain("`where` says where the functions stand; it belongs to `code`")
+        node.complain("`where` says where the functions are; it belongs to `code`")
     if isinstance(node.value, dict) and not fields:
         node.complain("`artifact` says nothing; write one such as `artifact: {kind: pickle, names: module.**}`")
     return {word: readers[word](child) for word, child in fields.items()}

@@ -72,7 +72,7 @@ def _vocabulary(source: Source) -> tuple[dict[str, Any], dict[str, Any]]:
 
 
 def _name(source: Source, own: Mapping[str, Any]) -> str:
-    """What the ids of a pack begin with."""
+    """The namespace that the ids of a pack begin with."""
     said = own.get("pack", "")
     if source.name and said not in ("", source.name):
         raise RuleError(f"{source.declared} names the pack {source.name}, and {source.vocabulary} {said}: say the same")
@@ -90,7 +90,7 @@ def _named(rule: Rule, pack_name: str) -> Rule:
 
 
 def stated(rule: Mapping[str, Any]) -> str:
-    """A digest of what a compiled rule states, whatever its proof says of it."""
+    """A digest of what a compiled rule states, without its proof."""
     said = {key: rule.get(key) for key in ("title", "when", "consumers", "why", "symptoms", "remedies", "references")}
     said["severity"] = rule.get("stated", rule["severity"])
     return hashlib.sha256(json.dumps(said, sort_keys=True, default=list).encode()).hexdigest()[:16]
@@ -131,7 +131,7 @@ def compile_directory(folder: str, words: str | None = None, *, silent: bool = F
 
 
 def _proofs(rules: Iterable[Rule]) -> dict[str, Any]:
-    """What the proofs of some rules say, by the paths of the rules."""
+    """The proofs of some rules, by the paths of the rules."""
     return {rule.path: record.read(proof_of(rule.path)) for rule in rules}
 
 

@@ -245,7 +245,7 @@ def _cell_packages(node: Node) -> dict[str, str]:
 
 
 def table(node: Node) -> dict[str, Any]:
-    """What a cell states of the facts that a section of the vocabulary lists; without a section, of any."""
+    """The facts that a cell states, of those that a section of the vocabulary lists; without a section, of any."""
     kinds: Mapping[str, str] = node.book.vocabulary.get(node.name(), dict.fromkeys(node.entries(), "text"))
     return {key: _STATED[kinds[key]](child) for key, child in node.fields(kinds).items()}
 

@@ -118,7 +118,7 @@ def module(node: Node) -> dict[str, str]:
 def installed(node: Node) -> str:
     """A kind of defect of the installation."""
     if len(node.where) != 2:  # noqa: PLR2004 - when, installed
-        node.complain("`installed` stands alone at the top of a rule's `when`; move it there")
+        node.complain("`installed` belongs alone at the top of a rule's `when`; move it there")
     return node.choice(INSTALLED)
 
 

@@ -95,7 +95,7 @@ def _at(place: str, wanted: Callable[[], Mapping[str, Sequence[str]]]) -> Snapsh
     """The environment in a directory, or of an interpreter: this process, its files, or its own answer."""
     if os.path.realpath(place) == os.path.realpath(sys.prefix):
         return running()
-    facts = read(place)
+    facts = facts_of_files(place)
     if facts is None:
         from envdoctor.targets.local import examine_interpreter
 
@@ -113,7 +113,7 @@ def named(executable: str, wanted: Mapping[str, Sequence[str]] | None = None) ->
 
     path = find_interpreter(executable)
     place = at_hand.environment_of(path)
-    facts = None if place == path else read(place)
+    facts = None if place == path else facts_of_files(place)
     if facts is None:
         from envdoctor.targets.local import examine_interpreter
 
@@ -205,7 +205,7 @@ class _Markers:
         return self._values.get(name, Unknown(reason=f"{name} is no marker variable of this interpreter"))
 
 
-def read(prefix: str) -> dict[str, Any] | None:
+def facts_of_files(prefix: str) -> dict[str, Any] | None:
     """Facts of a plain virtual environment from its files, or ``None`` where only its interpreter knows them."""
     settings = _settings(os.path.join(prefix, "pyvenv.cfg"))
     version = ".".join((settings.get("version_info") or settings.get("version") or "").split(".")[:3])
@@ -314,10 +314,10 @@ def _asks(facts: Mapping[str, Any]) -> dict[Kind[Any, Any], Ask]:
         """The facts that only the environment's own interpreter knows."""
         from envdoctor.errors import TargetError
         from envdoctor.targets.assemble import recorded
-        from envdoctor.targets.interpreter import ask
+        from envdoctor.targets.interpreter import interpreter_facts
 
         try:
-            answer = ask(facts["python"]["executable"], {kind.name: [key]})
+            answer = interpreter_facts(facts["python"]["executable"], {kind.name: [key]})
         except TargetError as error:
             return Unknown(reason=str(error))
         return recorded({kind.section: answer[kind.section], "unknown": answer["unknown"]})[kind](key)

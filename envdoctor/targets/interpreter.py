@@ -70,7 +70,7 @@ class Caller(Record):
     user: Mapping[str, Any] = {}
 
 
-def ask(
+def interpreter_facts(
     executable: str, wanted: Mapping[str, Sequence[str]], time_limit: float = 20.0, caller: Caller | None = None
 ) -> dict[str, Any]:
     """Return the facts of an interpreter, in the shape of :func:`envdoctor.collector.collect`.

@@ -34,7 +34,7 @@ _MARK = "ENVDOCTOR_EXAMINED"
 
 
 def keeping(variables: MutableMapping[str, str]) -> dict[str, Any]:
-    """What :class:`subprocess.Popen` takes so that :func:`end` finds all; where needed, ``variables`` get a mark."""
+    """Options of :class:`subprocess.Popen` by which :func:`end` finds all; where needed, ``variables`` get a mark."""
     if sys.platform != "linux":
         variables[_MARK] = secrets.token_hex(16)
         return {}

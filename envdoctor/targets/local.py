@@ -11,7 +11,7 @@ from envdoctor.probes.file_system import Root
 from envdoctor.targets.assemble import recorded, snapshot
 from envdoctor.targets.at_hand import project_of
 from envdoctor.targets.environment import beside_lock, of_machine
-from envdoctor.targets.interpreter import ask
+from envdoctor.targets.interpreter import interpreter_facts
 from envdoctor.targets.root import module_in_root
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ def examine_interpreter(executable: str, wanted: Mapping[str, Sequence[str]] | N
 
     ``wanted`` lists the keys that rules ask of it, by kind of fact; others are unknown afterwards.
     """
-    facts = ask(executable, wanted or _NOTHING)
+    facts = interpreter_facts(executable, wanted or _NOTHING)
     python = facts["python"]
     target = {"kind": "interpreter", "path": python["prefix"], "executable": python["executable"]}
     asked = set((wanted or _NOTHING).get("env", ()))

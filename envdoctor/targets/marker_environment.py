@@ -185,7 +185,7 @@ class Markers:
         return YES if answers.pop() else NO
 
     def _wanted(self, variable: str) -> str:
-        """What to ask for: a micro version only where the minor version is known and does not decide."""
+        """The variable to ask for: a micro version only where the minor version is known and does not decide."""
         return "python_version" if variable in _FULL_VERSIONS and "python_version" not in self.known else variable
 
     def _samples(self, variable: str, literal: str) -> list[str]:

@@ -18,7 +18,7 @@ from envdoctor.model import Unknown, UnknownFact
 from envdoctor.probes import process_state
 from envdoctor.probes.file_system import Root
 from envdoctor.targets.assemble import recorded, snapshot
-from envdoctor.targets.interpreter import IN_ENVIRONMENT, Caller, ask
+from envdoctor.targets.interpreter import IN_ENVIRONMENT, Caller, interpreter_facts
 from envdoctor.targets.local import asks_of_root
 from envdoctor.targets.root import facts_of_root
 
@@ -54,7 +54,7 @@ def examine(pid: str, wanted: Mapping[str, Sequence[str]] | None = None) -> Snap
         facts = facts_of_root(seen.root, executable)
         asks: dict[Kind[Any, Any], Ask] = asks_of_root(facts, _variables(seen))
     else:
-        facts = ask(executable, wanted or {}, caller=_caller(seen))
+        facts = interpreter_facts(executable, wanted or {}, caller=_caller(seen))
         asks = recorded(facts)
     facts["start_method"] = _start_method(seen, facts)
     python = facts["python"]
@@ -266,7 +266,7 @@ def _doubts(seen: Running, executable: str, is_sure: bool) -> Iterator[UnknownFa
 
 
 def _notes(seen: Running, facts: Mapping[str, Any]) -> Iterator[UnknownFact]:
-    """What the reader has to know about the whole examination."""
+    """Notes about the whole examination."""
 
     def note(fact: str, reason: str) -> UnknownFact:
         return UnknownFact(rule=None, fact=fact, reason=reason)

@@ -130,7 +130,7 @@ def _facts(stated: Stated, contents: Contents) -> Facts:
 
 
 class _Around:
-    """Answers from the directory of a file which tool manages what it says; the rest is in the file, or not known."""
+    """Answers which tool manages a file's packages, by its directory; the rest is in the file, or not known."""
 
     def __init__(self, source: Source) -> None:
         self._directory = os.path.dirname(source.path) or os.curdir

@@ -209,7 +209,7 @@ def _binary(root: Root, interpreter: Interpreter) -> tuple[str | None, str]:
 
 
 def _system(root: Root, machine: str | None, loader: str) -> dict[str, Any]:
-    """What is known of the C library, and whether a running container has left its mark."""
+    """The facts of the C library, and whether a running container has left its mark."""
     facts: dict[str, Any] = {}
     if "/ld-musl-" in loader:
         musl = musl_version(root, loader)

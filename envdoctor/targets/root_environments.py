@@ -82,7 +82,7 @@ def _reason(root: Root, interpreter: Interpreter, made: Snapshot) -> str | None:
 
 
 def _nameless(root: Root, seen: Walk, found: Sequence[Interpreter]) -> Iterator[tuple[str, str]]:
-    """What looks like an environment and has no interpreter, or is beside every one."""
+    """Directories that look like an environment without an interpreter, and site directories outside every one."""
     known = {root.real(interpreter.prefix) for interpreter in found}
     for prefix in seen.marked:
         if root.real(prefix) not in known:
@@ -97,7 +97,7 @@ def _nameless(root: Root, seen: Walk, found: Sequence[Interpreter]) -> Iterator[
 def _notes(seen: Walk) -> Iterator[UnknownFact]:
     if seen.bound:
         reason = (
-            f"there are more than {DIRECTORIES:,} directories; those below were not looked into: name one with --python"
+            f"there are more than {DIRECTORIES:,} directories; those below were not searched: name one with --python"
         )
         yield UnknownFact(rule=None, fact="interpreters", reason=reason)
     if seen.denied:

@@ -58,7 +58,7 @@ def walk(root: Root) -> Walk:
 
 
 def _names(root: Root, path: str) -> dict[str, bool] | None:
-    """What a directory holds, and whether that is a directory itself; ``None`` where this user may not read it."""
+    """The entries of a directory, and whether each is a directory; ``None`` where this user may not read it."""
     try:
         with os.scandir(root.directory + path) as entries:
             return {one.name: one.is_dir(follow_symlinks=False) for one in sorted(entries, key=lambda one: one.name)}

@@ -32,7 +32,7 @@ _VERSION = re.compile(r"\d+\.\d+(?:\.\d+)*[A-Za-z0-9._+!-]*")
 
 
 class Kind(NamedTuple):
-    """What a value must be: a test, how to say it, and the part of a JSON Schema that says it."""
+    """The type that a value must have: a test, its name in messages, and its part of a JSON Schema."""
 
     holds: Callable[[Any], bool]
     said: str

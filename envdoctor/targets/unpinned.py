@@ -35,7 +35,7 @@ _ORNAMENT = re.compile(r"^[\s\u00d7\u2500-\u257f\u25b6]*(?:(?:error|cause|Caused
 
 
 def resolve(source: Source, stated: Stated) -> tuple[Source, Stated]:
-    """All pins that a file's requirements lead to, and for what: a platform that was not named is this machine's.
+    """All pins that a file's requirements resolve to, and the target: a platform that was not named is this machine's.
 
     Raises :class:`UsageError` where it is not said for which Python, and :class:`ProbeError` where uv is not there or
     finds no solution.
@@ -84,7 +84,7 @@ def _uv() -> list[str]:
 
 
 def _run(words: list[str], doing: str, path: str) -> str:
-    """What uv prints; that it takes long is said on stderr."""
+    """The output of uv; that it takes long is said on stderr."""
     pipe, variables = subprocess.PIPE, {"UV_PYTHON_DOWNLOADS": "never", **os.environ}
     try:
         process = subprocess.Popen(words, stdin=subprocess.DEVNULL, stdout=pipe, stderr=pipe, env=variables)  # noqa: S603

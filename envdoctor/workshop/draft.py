@@ -6,6 +6,7 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from envdoctor.errors import RuleError
+from envdoctor.workshop.skeleton import quoted
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -53,11 +54,11 @@ def draft(clue: Clue, ask: Ask, edges: Edges, needs: Sequence[str] = ()) -> tupl
     sides = _Sides(ask, life, asking, edges.provider or ask.provider or "python")
     fields = {
         "id": sides.id(),
-        "title": _quoted(f"{sides.cause()}, which {{consumer}} asks for"),
+        "title": quoted(f"{sides.cause()}, which {{consumer}} asks for"),
         "severity": "error" if sides.on_import(clue) else "warning",
         "when": sides.when(),
         "consumer": asking.distribution,
-        "bad": _quoted(sides.bad()),
+        "bad": quoted(sides.bad()),
         "works": sides.works(),
         "module": sides.module(),
         "why": sides.why(),
@@ -102,7 +103,7 @@ class _Sides:
         return re.sub(r"[^a-z0-9]+", "-", words.lower()).strip("-")
 
     def cause(self) -> str:
-        """What changed, in words."""
+        """The change, in words."""
         if self.range[0] == "<":
             return f"{self.ask.said()} came with {self.provider} {self.good_provider}"
         return f"{self.provider} {self.bad_provider} no longer has {self.ask.said()}"
@@ -114,8 +115,8 @@ class _Sides:
 
     def when(self) -> str:
         """The condition on the side that changed."""
-        side = f"python: {_quoted(self.range)}" if self.provider == "python" else ""
-        return f"{{{side or f'packages: {{{self.provider}: {_quoted(self.range)}}}'}}}"
+        side = f"python: {quoted(self.range)}" if self.provider == "python" else ""
+        return f"{{{side or f'packages: {{{self.provider}: {quoted(self.range)}}}'}}}"
 
     def bad(self) -> str:
         """Which releases of the consumer ask."""
@@ -128,7 +129,7 @@ class _Sides:
     def works(self) -> str:
         """The release of the consumer that works with what changed, or ``null``."""
         release = self.asking.works or self.asking.before
-        return _quoted(release) if release else "null"
+        return quoted(release) if release else "null"
 
     def module(self) -> str:
         """The import name of the consumer, where it is not that of the distribution."""
@@ -141,7 +142,7 @@ class _Sides:
         return not frames or all(one.function == "<module>" for one in frames)
 
     def script(self, clue: Clue) -> str:
-        """What is run: the import that failed; what was called nobody but a person knows."""
+        """The script: the import that failed; what was called only a person knows."""
         made = f"import {self.asking.module or self.asking.distribution}"
         return (
             made if self.on_import(clue) else f"{made}\n    # TODO: call what fails: {' '.join(self.ask.code.split())}"
@@ -180,8 +181,8 @@ class _Sides:
         pins = {self.asking.distribution: consumer}
         if self.provider != "python":
             pins[self.provider] = provider
-        packages = ", ".join(f"{name}: {_quoted(version)}" for name, version in pins.items())
-        return f"{{python: {_quoted(python)}, packages: {{{packages}}}{further}}}"
+        packages = ", ".join(f"{name}: {quoted(version)}" for name, version in pins.items())
+        return f"{{python: {quoted(python)}, packages: {{{packages}}}{further}}}"
 
 
 def _gone(ask: Ask) -> tuple[str, str] | None:
@@ -207,7 +208,7 @@ def _number(version: str) -> tuple[int, int]:
 
 def _raised(clue: Clue) -> str:
     name = ((clue.failure.exception or "") if clue.failure else "").rpartition(".")[2]
-    return _quoted(f"{name}: {_plain(clue)}" if name else _plain(clue))
+    return quoted(f"{name}: {_plain(clue)}" if name else _plain(clue))
 
 
 def _plain(clue: Clue) -> str:
@@ -222,8 +223,4 @@ def _symptom(clue: Clue, asking: Asking) -> str:
     raises = f"raises: {name}, " if name else ""
     frames = clue.failure is not None and any(one.installed for one in clue.failure.frames)
     inside = f", in: {asking.module.partition('.')[0]}" if frames and asking.module else ""
-    return f"{{{raises}message: {_quoted(pattern)}{inside}}}"
-
-
-def _quoted(text: str) -> str:
-    return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'
+    return f"{{{raises}message: {quoted(pattern)}{inside}}}"

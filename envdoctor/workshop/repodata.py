@@ -128,7 +128,7 @@ def _documents(path: str, name: str) -> list[Patch]:
 
 
 def leads(patch: Patch, names: Mapping[str, str | None]) -> Iterator[Lead | Dropped]:
-    """What a patch says of two distributions, or of one and Python; ``names`` are those that differ, by the channel's.
+    """The leads of a patch about two distributions, or one and Python; ``names`` maps the channel's that differ.
 
     A name that is no distribution's maps to ``None``; one that is not in the table is taken as it is.
     """
@@ -194,7 +194,7 @@ def _listed(value: Any) -> list[str]:
 
 
 def mapped(name: str, names: Mapping[str, str | None]) -> str | None:
-    """What a name of the channel is called as a distribution; ``None`` where it is none."""
+    """The distribution of a name of the channel; ``None`` where it is none."""
     for one in (name, *(pattern for pattern in names if "*" in pattern and fnmatchcase(name, pattern))):
         if one in names:
             return names[one]

@@ -70,7 +70,7 @@ def skeleton(rule_id: str, seen: Mapping[str, Any] | None = None) -> str:
 
 
 def from_traceback(error_text: Any, installed: Mapping[str, str | None]) -> dict[str, str]:
-    """What a text says about its last failure: exception, message, frames, Python, and the distributions on its way.
+    """The last failure in a text: exception, message, frames, Python, and the distributions on its way.
 
     ``error_text`` is what ``probes.error_text.read`` gives; ``installed`` has the versions of the environment, for
     those that the text does not tell. Raises :class:`RuleError` where the text shows no failure.
@@ -99,9 +99,9 @@ def _failure(failure: Any, place: str | None) -> dict[str, str]:
     name = failure.exception.rpartition(".")[2]
     message = " ".join(failure.message.split())[:_MESSAGE]
     inside = f", in: {place}" if place else ""
-    pattern = _quoted(re.escape(message).replace("\\ ", " ").replace("\\-", "-").replace("\\'", "'"))
+    pattern = quoted(re.escape(message).replace("\\ ", " ").replace("\\-", "-").replace("\\'", "'"))
     symptom = f"{{raises: {name}, message: {pattern}{inside}}}  # TODO: keep what is the same everywhere"
-    return {"symptom": symptom, "raises": _quoted(f"{name}: {message}".rstrip(": "))}
+    return {"symptom": symptom, "raises": quoted(f"{name}: {message}".rstrip(": "))}
 
 
 def _innermost(failure: Any) -> str | None:
@@ -118,5 +118,6 @@ def _on_the_way(failure: Any, versions: Mapping[str, str]) -> list[str]:
     return list(dict.fromkeys(known[word.lower()] for word in [*modules, *words] if word.lower() in known))
 
 
-def _quoted(text: str) -> str:
+def quoted(text: str) -> str:
+    """A text in double quotes, as YAML reads it."""
     return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'

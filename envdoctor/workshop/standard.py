@@ -35,7 +35,7 @@ Library = dict[str, Any]
 
 
 def ask(version: str, names: Mapping[str, list[str]] | None = None) -> Library:
-    """What the library of a Python has: ``module -> name -> [attributes, signature] | None``.
+    """The names in the library of a Python: ``module -> name -> [attributes, signature] | None``.
 
     With ``names``, which of these its modules have although they do not list them. Raises
     :class:`~envdoctor.errors.EnvdoctorError` where that Python is not here.

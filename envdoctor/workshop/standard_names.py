@@ -80,7 +80,7 @@ def answered(asked):
 
 
 def listed():
-    """What each module lists."""
+    """The names that each module lists."""
     folder = os.path.dirname(os.__file__)
     names = set(modules(folder)) | set(sys.builtin_module_names) - {"__main__"}
     compiled = os.path.join(folder, "lib-dynload")

@@ -141,7 +141,7 @@ def test_a_file_that_is_not_utf8_is_no_traceback(project):
     (home / "envdoctor.toml").write_bytes(b"all = '\xff'\n")
 
     with pytest.raises(UsageError, match=r"envdoctor\.toml is not TOML"):
-        configuration.read(*configuration.find(str(home)))
+        configuration.settings_of(*configuration.find(str(home)))
 
 
 def test_the_nearest_file_with_the_table_counts_and_no_other_repository(project, tmp_path):

@@ -1,4 +1,4 @@
-"""What stands beside the target: the project, artefacts and a process, through the command line."""
+"""What is beside the target: the project, artefacts and a process, through the command line."""
 
 import io
 import json

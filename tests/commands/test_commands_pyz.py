@@ -124,7 +124,7 @@ def test_a_copy_without_a_checkout_says_what_it_needs(wheel, tmp_path):
 
 
 def test_it_remembers_what_it_read_of_a_project(archive, tmp_path):
-    """What is remembered is named after the code that read it, which here stands in an archive."""
+    """What is remembered is named after the code that read it, which here is in an archive."""
     (tmp_path / "main.py").write_text("import pickle\n\npickle.dumps(n for n in range(3))\n" + "print()\n" * 400)
     cache = tmp_path / "cache"
     for _ in range(2):

@@ -28,7 +28,7 @@ KNOWN = {
 
 
 def found(tmp_path, files, artifacts=(), known=KNOWN):
-    """What stands beside an environment with ``b``: severity, file and line as shown, what is asked."""
+    """The findings beside an environment with ``b``: severity, file and line as shown, what is asked."""
     site = str(tmp_path / "site") if (tmp_path / "site").exists() else env.write(tmp_path / "site", b=B)
     beside = Beside(Project.of(files), of_files(artifacts)["found"])
     target = Target(sys.version_info[:2], sys.platform)

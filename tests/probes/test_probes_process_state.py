@@ -1,4 +1,4 @@
-"""A process is read within a limit of time, and as the facts are told."""
+"""A process is read within a limit of time, and its facts are as they were set up."""
 
 import threading
 

@@ -20,7 +20,7 @@ def examined(packages=(), tool=None, **fields):
 
 
 def remedy(kind, requirement=(), package=(), **fields):
-    """A remedy as the engine makes it; several requirements, or packages, stand in a list."""
+    """A remedy as the engine makes it; several requirements, or packages, are in a list."""
     requirements, packages = ([some] if isinstance(some, str) else list(some) for some in (requirement, package))
     data = {key: fields[key] for key in ("file", "key", "name", "to", "at") if key in fields}
     verb = "install" if kind in {"upgrade", "downgrade", "pin"} else kind

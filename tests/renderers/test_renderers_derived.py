@@ -1,4 +1,4 @@
-"""Findings that no rule made: under a heading of their own, after the rules, with private data taken out."""
+"""Findings that no rule made: under a separate heading, after the rules, with private data taken out."""
 
 import re
 

@@ -193,7 +193,7 @@ def write(folder, name="left-breaks", specifier=">=2", message="cannot import na
 
 @pytest.fixture
 def rules(tmp_path, monkeypatch):
-    """A directory with one rule, and a cache of its own."""
+    """A directory with one rule, and a separate cache."""
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     monkeypatch.setenv("LOCALAPPDATA", str(tmp_path / "cache"))
     folder = tmp_path / "rules"

@@ -39,7 +39,7 @@ source = { registry = "https://index.example.org/simple" }
 
 @pytest.fixture(scope="session")
 def tool(wheel, tmp_path_factory):
-    """The ``envdoctor`` that ``uv tool install`` makes, on a directory of commands of its own."""
+    """The ``envdoctor`` that ``uv tool install`` makes, in a separate directory of commands."""
     top = tmp_path_factory.mktemp("tool")
     variables = environment(UV_TOOL_DIR=str(top / "tools"), UV_TOOL_BIN_DIR=str(top / "bin"))
     done = run("uv", "tool", "install", "--quiet", "--python", sys.executable, wheel, env=variables)

@@ -11,7 +11,7 @@ from conftest import environment, run_envdoctor
 from interpreters import each
 
 from envdoctor.errors import TargetError
-from envdoctor.targets.interpreter import ask
+from envdoctor.targets.interpreter import interpreter_facts
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="the stand-ins for interpreters are scripts")
 
@@ -27,7 +27,7 @@ with open(os.path.join(os.path.dirname(__file__), "answer.json")) as file:
 
 @pytest.fixture(scope="module")
 def honest():
-    return ask(sys.executable, {"env": ["HOME"], "module": ["os"], "system": ["glibc"], "library": []})
+    return interpreter_facts(sys.executable, {"env": ["HOME"], "module": ["os"], "system": ["glibc"], "library": []})
 
 
 @pytest.fixture
@@ -46,7 +46,7 @@ def stand_in(tmp_path):
 
 
 def test_an_honest_answer_is_taken(stand_in, honest):
-    assert ask(stand_in(honest), {})["python"] == honest["python"]
+    assert interpreter_facts(stand_in(honest), {})["python"] == honest["python"]
 
 
 WRONG = [
@@ -62,14 +62,14 @@ WRONG = [
 @pytest.mark.parametrize(("section", "value"), WRONG)
 def test_a_part_of_another_type_is_named(stand_in, honest, section, value):
     with pytest.raises(TargetError, match=rf"no Python gives .{section}"):
-        ask(stand_in({**honest, section: value}), {})
+        interpreter_facts(stand_in({**honest, section: value}), {})
 
 
 @pytest.mark.parametrize("name", ["version", "prefix", "executable", "implementation", "free_threaded", "debug"])
 @pytest.mark.parametrize("value", [1, [], {}, "a\0b"])
 def test_so_is_a_trait_of_the_interpreter(stand_in, honest, name, value):
     with pytest.raises(TargetError, match=r"no Python gives .python"):
-        ask(stand_in({**honest, "python": {**honest["python"], name: value}}), {})
+        interpreter_facts(stand_in({**honest, "python": {**honest["python"], name: value}}), {})
 
 
 @pytest.mark.parametrize(
@@ -77,7 +77,7 @@ def test_so_is_a_trait_of_the_interpreter(stand_in, honest, name, value):
 )
 def test_what_is_no_answer_at_all_is_an_error(stand_in, document):
     with pytest.raises(TargetError, match="gave an answer that"):
-        ask(stand_in(document), {})
+        interpreter_facts(stand_in(document), {})
 
 
 def test_the_command_line_says_so_in_a_line(stand_in, honest):
@@ -110,11 +110,11 @@ def test_what_an_interpreter_leaves_running_is_ended_whatever_its_session_and_va
     bystander = subprocess.Popen(["sleep", "600"])
     try:
         if "$@" in then:
-            hangs = not ask(str(program), {}, time_limit=60)
+            hangs = not interpreter_facts(str(program), {}, time_limit=60)
         else:
             hangs = "sleep" in then
             with pytest.raises(TargetError, match="within" if hangs else "SIGKILL|status 3"):
-                ask(str(program), {}, time_limit=4 if hangs else 60)
+                interpreter_facts(str(program), {}, time_limit=4 if hangs else 60)
         pids = [int(line) for line in started.read_text().split()]
         assert len(pids) == 3 or (hangs and pids)
         assert [pid for pid in pids if _is_alive(pid)] == []
@@ -135,7 +135,7 @@ def _is_alive(pid):
 
 @pytest.mark.parametrize("python", each(["3.6", "3.9", "3.14"]))
 def test_real_interpreters_give_answers_of_the_right_types(python):
-    facts = ask(
+    facts = interpreter_facts(
         python,
         {
             "env": ["HOME", "NO_SUCH"],

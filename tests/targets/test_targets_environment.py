@@ -88,7 +88,7 @@ def test_an_active_environment_is_examined_from_elsewhere(folder, monkeypatch):
 
 def test_the_active_environment_is_not_asked_twice_when_it_runs_envdoctor(monkeypatch):
     monkeypatch.setenv("VIRTUAL_ENV", sys.prefix)
-    monkeypatch.setattr(environment, "read", None)  # neither its files nor its interpreter
+    monkeypatch.setattr(environment, "facts_of_files", None)  # neither its files nor its interpreter
 
     snapshot = environment.examine(None)
 
@@ -109,7 +109,7 @@ def test_a_deactivated_leftover_variable_does_not_count(tmp_path, monkeypatch):
 
 @posix_only
 def test_a_conda_environment_is_asked_and_its_distributions_named(tmp_path, monkeypatch):
-    """Its interpreter is a program of its own prefix; here a real one stands in, led there by links."""
+    """Its interpreter is a program of its own prefix; here links lead to a real one instead."""
     prefix = tmp_path / "conda"
     base = sys.base_prefix
     (prefix / "bin").mkdir(parents=True)
@@ -165,7 +165,9 @@ def test_files_say_what_the_interpreter_says(python, tmp_path, monkeypatch):
 
     name = os.path.basename(os.path.dirname(site_of(folder)))
     usual = os.name == "nt" or os.path.exists(os.path.join(os.path.dirname(python), name))
-    assert (environment.read(str(folder)) is not None) is usual  # else it is asked, as its files do not say enough
+    assert (
+        environment.facts_of_files(str(folder)) is not None
+    ) is usual  # else it is asked, as its files do not say enough
     by_files = doctor.examine()
     asked = doctor.examine("python", str(folder))
 
@@ -186,7 +188,7 @@ def test_an_environment_with_system_site_packages_shows_both_and_its_own_first(t
     add(site_of(inner), "ours")
     monkeypatch.setenv("VIRTUAL_ENV", str(inner))
 
-    assert environment.read(str(inner)) is None
+    assert environment.facts_of_files(str(inner)) is None
     snapshot = doctor.examine()
 
     paths = [item.location for item in snapshot.packages.values()]
@@ -233,17 +235,17 @@ def test_an_interpreter_that_was_exchanged_is_asked_for_its_version(folder, monk
     settings.write_text(
         settings.read_text().replace(f"version = {real}", "version = {}.{}.99".format(*sys.version_info))
     )
-    assert environment.read(str(folder))["python"]["version"].endswith(".99")
+    assert environment.facts_of_files(str(folder))["python"]["version"].endswith(".99")
     home = folder / "home"
     home.mkdir()
     name = "python.exe" if os.name == "nt" else "python{}.{}".format(*sys.version_info)
     lines = [line for line in settings.read_text().splitlines() if not line.startswith("home")]
     settings.write_text("\n".join([*lines, f"home = {home}"]))
-    assert environment.read(str(folder)) is None  # the Python behind it is gone
+    assert environment.facts_of_files(str(folder)) is None  # the Python behind it is gone
     while not (home / name).exists() or (home / name).stat().st_ctime <= settings.stat().st_ctime:
         (home / name).write_text("another")  # until the clock of the file system has moved on
 
-    assert environment.read(str(folder)) is None
+    assert environment.facts_of_files(str(folder)) is None
 
 
 @posix_only
@@ -266,7 +268,7 @@ def test_an_environment_whose_python_is_gone_says_so(folder, monkeypatch):
 def test_settings_that_say_nothing_are_left_to_the_interpreter(folder, settings):
     (folder / "pyvenv.cfg").write_text(settings, encoding="utf-8")
 
-    assert environment.read(str(folder)) is None
+    assert environment.facts_of_files(str(folder)) is None
 
 
 @posix_only

@@ -13,7 +13,7 @@ from interpreters import each, find, need
 
 from envdoctor.errors import TargetError
 from envdoctor.targets import interpreter, left_behind
-from envdoctor.targets.interpreter import ask
+from envdoctor.targets.interpreter import interpreter_facts
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="the stand-ins for interpreters are shell scripts")
 
@@ -29,7 +29,7 @@ def _plain_variables(monkeypatch):
 
 @pytest.fixture
 def starting(tmp_path):
-    """The path of an interpreter that does something of its own when it starts: ``starting(code)``."""
+    """The path of an interpreter that does something when it starts: ``starting(code)``."""
 
     def make(code):
         run = "import sys; del sys.path[0]; program = sys.argv[-1]; sys.argv = ['-c']; exec(program)"
@@ -63,7 +63,7 @@ def script(path, text, mode=0o755):
 
 def refusal(executable, **options):
     with pytest.raises(TargetError) as caught:
-        ask(str(executable), NOTHING, **options)
+        interpreter_facts(str(executable), NOTHING, **options)
     message = str(caught.value)
     assert str(executable) in message
     assert "\n" not in message
@@ -80,7 +80,9 @@ def test_every_version_tells_what_it_would_import_from(python, monkeypatch, tmp_
     done = subprocess.run([python, "-B", "-c", tell], capture_output=True, text=True, check=True, timeout=300)
     paths, stdlib, prefix = json.loads(done.stdout)
 
-    facts = ask(python, {"module": ["dataclasses", "sys", "nowhere"], "system": ["openssl"], "env": ["PYTHONUSERBASE"]})
+    facts = interpreter_facts(
+        python, {"module": ["dataclasses", "sys", "nowhere"], "system": ["openssl"], "env": ["PYTHONUSERBASE"]}
+    )
 
     version = tuple(map(int, facts["python"]["version"].split(".")[:2]))
     assert facts["collector"] == 1
@@ -114,7 +116,7 @@ def test_python_3_5_is_told_from_what_can_be_examined(starting):
 def test_a_virtual_environment_is_examined_by_its_directory(make_venv, version):
     folder = make_venv(need(version))
 
-    facts = ask(folder, NOTHING)
+    facts = interpreter_facts(folder, NOTHING)
 
     assert facts["python"]["prefix"] == folder
     assert facts["python"]["prefix"] != facts["python"]["base_prefix"]
@@ -134,7 +136,7 @@ def test_system_site_packages_and_the_users_come_after_the_environments(make_ven
     monkeypatch.setenv("PYTHONUSERBASE", str(tmp_path))
     folder = make_venv(sys.executable, "--system-site-packages")
 
-    facts = ask(folder, NOTHING)
+    facts = interpreter_facts(folder, NOTHING)
 
     base = sysconfig.get_path("purelib", vars={"base": facts["python"]["base_prefix"]})
     order = [path for path in facts["paths"] if "site-packages" in path or "dist-packages" in path]
@@ -143,7 +145,7 @@ def test_system_site_packages_and_the_users_come_after_the_environments(make_ven
     assert facts["user_site"] == user
 
     monkeypatch.setenv("PYTHONNOUSERSITE", "1")
-    assert user not in ask(folder, NOTHING)["paths"]
+    assert user not in interpreter_facts(folder, NOTHING)["paths"]
 
 
 def test_path_order_decides_what_a_backport_shadows(make_venv, monkeypatch, tmp_path):
@@ -154,17 +156,17 @@ def test_path_order_decides_what_a_backport_shadows(make_venv, monkeypatch, tmp_
             stream.write("raise SystemExit('imported')")
 
     wanted = {"module": ["dataclasses"]}
-    assert ask(folder, wanted)["modules"]["dataclasses"]["kind"] == "standard-library"
+    assert interpreter_facts(folder, wanted)["modules"]["dataclasses"]["kind"] == "standard-library"
     monkeypatch.setenv("PYTHONPATH", site)
-    assert ask(folder, wanted)["modules"]["dataclasses"]["kind"] == "site-packages"
+    assert interpreter_facts(folder, wanted)["modules"]["dataclasses"]["kind"] == "site-packages"
     monkeypatch.setenv("PYTHONPATH", str(tmp_path) + os.pathsep + site)
-    assert ask(folder, wanted)["modules"]["dataclasses"] == {
+    assert interpreter_facts(folder, wanted)["modules"]["dataclasses"] == {
         "kind": "local", "origin": str(tmp_path / "dataclasses.py")
     }  # fmt: skip
     old = make_venv(need("3.6"))
     monkeypatch.setenv("PYTHONPATH", sites(old, "3.6"))
     (tmp_path / "dataclasses.py").rename(os.path.join(sites(old, "3.6"), "dataclasses.py"))
-    assert ask(old, wanted)["modules"]["dataclasses"]["kind"] == "site-packages"
+    assert interpreter_facts(old, wanted)["modules"]["dataclasses"]["kind"] == "site-packages"
 
 
 def test_relative_entries_mean_the_directory_of_the_user(monkeypatch, tmp_path):
@@ -172,7 +174,7 @@ def test_relative_entries_mean_the_directory_of_the_user(monkeypatch, tmp_path):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("PYTHONPATH", os.pathsep.join(["src", "", "/elsewhere"]))
 
-    facts = ask(sys.executable, {"env": ["PYTHONPATH"]})
+    facts = interpreter_facts(sys.executable, {"env": ["PYTHONPATH"]})
 
     assert facts["paths"][:2] == [str(tmp_path / "src"), "/elsewhere"]
     assert str(tmp_path) not in facts["paths"]
@@ -183,7 +185,7 @@ def test_variables_that_would_disturb_are_kept_away_but_told(monkeypatch):
     monkeypatch.setenv("PYTHONINSPECT", "1")
     monkeypatch.setenv("PYTHONWARNINGS", "error")
 
-    assert ask(sys.executable, {"env": ["PYTHONWARNINGS", "PYTHONINSPECT"]})["env"] == {
+    assert interpreter_facts(sys.executable, {"env": ["PYTHONWARNINGS", "PYTHONINSPECT"]})["env"] == {
         "PYTHONWARNINGS": "error", "PYTHONINSPECT": "1"
     }  # fmt: skip
 
@@ -228,7 +230,7 @@ def test_nothing_is_written_and_nothing_that_shadows_the_library_is_run(python, 
     monkeypatch.setenv("PYTHONPATH", str(tmp_path))
     before = sorted(os.listdir(tmp_path))
 
-    facts = ask(python, {"module": ["json", "nowhere"], "system": ["glibc", "openssl", "container"]})
+    facts = interpreter_facts(python, {"module": ["json", "nowhere"], "system": ["glibc", "openssl", "container"]})
 
     assert sorted(os.listdir(tmp_path)) == before
     assert facts["modules"]["json"]["kind"] == "local"
@@ -253,7 +255,7 @@ def test_what_python_runs_when_it_starts_is_read_and_not_run(version, make_venv,
     for place, name in ((site, "listed"), (user, "user_listed")):
         with open(os.path.join(place, "a.pth"), "w", encoding="utf-8") as stream:
             stream.write(f"# a comment\n{tmp_path / name}\n/nowhere\n")
-    plain = ask(folder, wanted)
+    plain = interpreter_facts(folder, wanted)
     sprung = tmp_path / "sprung"
     for place, name in ((site, "sitecustomize"), (user, "usercustomize")):
         with open(os.path.join(place, name + ".py"), "w", encoding="utf-8") as stream:
@@ -265,7 +267,7 @@ def test_what_python_runs_when_it_starts_is_read_and_not_run(version, make_venv,
         assert sprung.exists()
         sprung.unlink()
 
-        assert ask(folder, wanted) == plain
+        assert interpreter_facts(folder, wanted) == plain
         assert not sprung.exists()
         assert [path for path in plain["paths"] if "listed" in path] == [
             str(tmp_path / "listed"),
@@ -289,7 +291,7 @@ def test_what_was_not_run_and_may_matter_is_said(make_venv):
         with open(os.path.join(site, name), "w", encoding="utf-8") as stream:
             stream.write(text)
     try:
-        facts = ask(folder, {"module": ["edited", "nowhere"]})
+        facts = interpreter_facts(folder, {"module": ["edited", "nowhere"]})
     finally:
         for name in texts:
             os.unlink(os.path.join(site, name))
@@ -306,7 +308,7 @@ def test_the_working_directory_is_not_imported_from(monkeypatch, tmp_path):
         (tmp_path / f"{name}.py").write_text("raise SystemExit('imported')")
     monkeypatch.chdir(tmp_path)
 
-    assert ask(sys.executable, {"module": ["json"]})["modules"]["json"]["kind"] == "standard-library"
+    assert interpreter_facts(sys.executable, {"module": ["json"]})["modules"]["json"]["kind"] == "standard-library"
 
 
 @pytest.mark.parametrize(
@@ -324,14 +326,14 @@ def test_the_working_directory_is_not_imported_from(monkeypatch, tmp_path):
     ],
 )
 def test_noise_is_survived(starting, noise):
-    assert ask(starting(noise), NOTHING)["python"]["version"].startswith("3.")
+    assert interpreter_facts(starting(noise), NOTHING)["python"]["version"].startswith("3.")
 
 
 def test_an_answer_is_enough_even_if_the_interpreter_does_not_end(starting, monkeypatch):
     monkeypatch.setattr(left_behind, "GRACE", 0.1)
     endless = starting("import threading, time\nthreading.Thread(target=time.sleep, args=(600,)).start()")
 
-    assert ask(endless, NOTHING)["collector"] == 1
+    assert interpreter_facts(endless, NOTHING)["collector"] == 1
 
 
 # --- what goes wrong ------------------------------------------------------------------------------------------------

@@ -1,4 +1,4 @@
-"""Names and versions that are none: unreadable wherever they stand, never said, never typed."""
+"""Names and versions that are none: unreadable wherever they are, never said, never typed."""
 
 import json
 import os

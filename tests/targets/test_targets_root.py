@@ -11,7 +11,7 @@ from known_facts import fact
 from envdoctor import targets
 from envdoctor.collector import NotKnownError
 from envdoctor.errors import TargetError
-from envdoctor.targets.interpreter import ask
+from envdoctor.targets.interpreter import interpreter_facts
 from envdoctor.targets.root import facts_of_root, module_in_root
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="the file systems have symbolic links and pipes")
@@ -402,7 +402,9 @@ def test_what_may_not_be_read_is_said(image):
 @pytest.mark.skipif(sys.platform != "linux", reason="file systems of Linux are examined")
 def test_files_agree_with_the_interpreter_that_runs_from_them():
     base = os.path.realpath(sys.base_prefix)
-    told = ask(os.path.join(base, "bin", "python{}.{}".format(*sys.version_info[:2])), {"system": ["glibc", "musl"]})
+    told = interpreter_facts(
+        os.path.join(base, "bin", "python{}.{}".format(*sys.version_info[:2])), {"system": ["glibc", "musl"]}
+    )
 
     facts = facts_of_root("/", base)
 

@@ -39,7 +39,7 @@ def schema():
 
 @pytest.fixture
 def image(tmp_path):
-    """A system Python as Debian has it, with one distribution of its own."""
+    """A system Python as Debian has it, with one distribution."""
     made = Image(tmp_path / "image").python("/usr", "3.11.2").folder(SYSTEM)
     return made.distribution(SYSTEM, "six", "1.16.0")
 

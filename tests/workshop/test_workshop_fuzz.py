@@ -1,4 +1,4 @@
-"""Whatever stands in a rule file, reading it gives a rule or complaints, never an exception; so does lint."""
+"""Whatever a rule file contains, reading it gives a rule or complaints, never an exception; so does lint."""
 
 import os
 

@@ -33,7 +33,7 @@ _NEWER_COMPARISONS = (5, 6)
 
 
 class Kind(NamedTuple):
-    """What one instruction is: its name, what its argument counts, and how many cache entries follow."""
+    """A kind of instruction: its name, what its argument counts, and how many cache entries follow."""
 
     name: str
     counts: str

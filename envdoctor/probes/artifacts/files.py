@@ -33,7 +33,7 @@ _NO_KIND = "is none of the kinds of file that envdoctor reads"
 
 
 class Examined:
-    """What is known of a file while it is read."""
+    """The findings about a file while it is read."""
 
     def __init__(self, name: str, budget: Budget) -> None:
         self.name, self.budget = name, budget

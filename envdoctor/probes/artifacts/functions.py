@@ -32,7 +32,7 @@ def constant(value: object, depth: int = 0) -> float | None:
 
 
 def content(cell: object) -> object:
-    """What a captured variable holds."""
+    """The value of a captured variable."""
     if isinstance(cell, Made) and short(cell.name) in marks.CELLS and cell.arguments:
         return cell.arguments[0]
     return cell

@@ -1,4 +1,4 @@
-"""What a pickle would build, as far as it matters: names, functions as bytecode, and what they captured."""
+"""The objects that a pickle would build, as far as they matter: names, functions as bytecode, what they captured."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ MEMO_LIMIT, MARK_LIMIT = 500_000, 10_000
 
 
 class Notes:
-    """What was seen in one artefact, over all the pickles in it."""
+    """The notes about one artefact, over all the pickles in it."""
 
     def __init__(self) -> None:
         self.names: dict[str, None] = {}
@@ -138,7 +138,7 @@ class Machine:
         self.stack.append(self.result(called, arguments if isinstance(arguments, tuple) else ()))
 
     def result(self, called: object, arguments: tuple[object, ...]) -> object:
-        """What a call would make, as far as it matters."""
+        """The object that a call would make, as far as it matters."""
         name = called.name if isinstance(called, Named) else ""
         code = code_objects.of_arguments(arguments)
         first = next(iter(arguments), None)

@@ -33,8 +33,8 @@ class Items:
 
     __slots__ = ("values",)
 
-    def __init__(self, values: list[object] | None = None) -> None:
-        self.values: list[object] = values if values is not None else []
+    def __init__(self) -> None:
+        self.values: list[object] = []
 
     def extend(self, values: list[object]) -> None:
         """Keep more, up to the limit."""
@@ -57,7 +57,7 @@ class Pairs(Items):
 
 
 class Made:
-    """What a call would make; ``state`` is what it would be given afterwards."""
+    """The object that a call would make; ``state`` is what it would be given afterwards."""
 
     __slots__ = ("arguments", "called", "state")
 

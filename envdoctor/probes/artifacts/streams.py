@@ -52,12 +52,12 @@ class BrokenError(ProbeError):
 class EndedError(BrokenError):
     """The bytes end too early."""
 
-    def __init__(self, message: str = "ends too early: it is cut short. Copy or save it again") -> None:
-        super().__init__(message)
+    def __init__(self) -> None:
+        super().__init__("ends too early: it is cut short. Copy or save it again")
 
 
 class Budget:
-    """What one artefact may cost, over everything that is inside it; the time is that of the processor."""
+    """The limits of one artefact, over everything that is inside it; the time is that of the processor."""
 
     def __init__(self, seconds: float = TIME_LIMIT) -> None:
         self.deadline = time.process_time() + seconds
@@ -160,7 +160,7 @@ class Inflated:
         return b""
 
     def _step(self, size: int) -> bytes:
-        """What the next bytes give."""
+        """The next bytes, unpacked."""
         try:
             data: bytes = self.machine.decompress(self.rest, size)
         except (zlib.error, lzma.LZMAError, OSError, EOFError, ValueError, MemoryError) as error:

@@ -94,7 +94,7 @@ class _Documents:
         self._anchors: dict[str, tuple[str, int, int | None]] = {}
 
     def entries(self) -> list[Entry]:
-        """What was read so far; in one document the last of two entries with the same path counts."""
+        """The entries that were read so far; in one document the last of two entries with the same path counts."""
         self._finish()
         return self._done
 
@@ -176,7 +176,7 @@ class _Documents:
             return
         path, start, end = self._anchors.get(event.anchor or "", ("", 0, 0))
         if end is None:
-            raise _LimitError(f"line {_line(event)}: *{event.anchor} stands within itself")
+            raise _LimitError(f"line {_line(event)}: *{event.anchor} contains itself")
         if not self._silent():
             here = self._path()
             for dotted, value, line in self._entries[start:end]:
@@ -190,7 +190,7 @@ def _line(event: yaml.Event) -> int:
 
 
 def _value(event: yaml.ScalarEvent) -> Any:
-    """What the safe loader makes of a scalar; text where it makes a date or nothing of it."""
+    """The value of a scalar by the safe loader; text where that makes a date of it or fails."""
     text: str = event.value
     tag = event.tag or "!"
     if tag == "!":

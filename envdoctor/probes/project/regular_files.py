@@ -44,7 +44,7 @@ def _read(descriptor: int, limit: int) -> bytes:
 
 
 def kind_of(mode: int) -> str:
-    """What a file that is not regular is."""
+    """The kind of a file that is not regular, in words."""
     return next((what for is_it, what in _NOT_FILES if is_it(mode)), "a device")
 
 

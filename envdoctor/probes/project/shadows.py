@@ -60,7 +60,7 @@ def shadows(project: Project) -> list[Shadow]:
 
 
 def local_module(project: Project, name: str) -> LocalModule | None:
-    """What a script at the top of a project would import by this name, ahead of what is installed.
+    """The file that a script at the top of a project would import by this name, ahead of what is installed.
 
     A directory without ``__init__.py`` is a namespace, and comes behind
     everything that is installed.

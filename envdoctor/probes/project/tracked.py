@@ -1,4 +1,4 @@
-"""What git keeps: the names in a repository's index, laid out as https://git-scm.com/docs/index-format says.
+"""The names in a repository's index, laid out as https://git-scm.com/docs/index-format says.
 
 A file that is kept is not ignored, whatever the rules say of it. Only repositories with SHA-1 are understood; for
 others the rules alone hold.

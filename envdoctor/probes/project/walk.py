@@ -41,7 +41,7 @@ class Limits(Record):
 
 
 class Listing(Record):
-    """What a walk found: relative names with their paths, what cannot be read with the reason, and what was cut."""
+    """The result of a walk: relative names with their paths, what cannot be read with the reason, and what was cut."""
 
     paths: dict[str, str]
     unread: dict[str, str]

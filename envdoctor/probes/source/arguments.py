@@ -1,4 +1,4 @@
-"""What is passed to a call: its kinds, what made it, and what would travel with it into another process."""
+"""The arguments of a call: their kinds, what made them, and what would travel with them into another process."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What expressions read and bind: the part of a walk over a syntax tree that is below its statements."""
+"""The names that expressions read and bind: the part of a walk over a syntax tree that is below its statements."""
 
 from __future__ import annotations
 

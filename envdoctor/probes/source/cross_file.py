@@ -74,7 +74,7 @@ class Linker:
         return replaced
 
     def _renamed(self, returns: Argument, name: str, file: str, depth: int) -> Argument:
-        """What a function returns; one that returns what is not known is the maker itself."""
+        """The description of what a function returns; where that is not known, the function is the maker itself."""
         answer = self.argument(returns, file, depth + 1)
         if "unknown" in answer["is"]:
             answer["is"] = [one for one in answer["is"] if one != "unknown"] + ["result"]

@@ -105,7 +105,7 @@ def _place(node: ast.AST) -> tuple[int, int]:
 
 
 def _gap(node: ast.AST) -> str | None:
-    """What is shown in place of a literal, ``None`` for what is none, or says nothing about anybody."""
+    """The text in place of a literal; ``None`` for what is no literal, and for short numbers."""
     if isinstance(node, _STRINGS):
         return GAP
     value = node.value if isinstance(node, ast.Constant) else None

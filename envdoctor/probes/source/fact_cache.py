@@ -1,4 +1,4 @@
-"""What scanning has found is remembered by content, in the user's cache: of each file, and of a whole project.
+"""Keeps the results of scans by content, in the user's cache: of each file, and of a whole project.
 
 An entry is named after the content and after a digest of this package's own sources, so that neither an edited file
 nor another release is answered from the past. Small files are scanned anew and leave no trace.
@@ -41,7 +41,7 @@ _MOST_HELD = 4096
 
 
 class FileFacts:
-    """What :func:`uses_of` and :func:`exports_of` return of files."""
+    """The results of :func:`uses_of` and :func:`exports_of` for files."""
 
     def __init__(self) -> None:
         self._held: dict[str, Answer] = {}
@@ -75,7 +75,7 @@ class FileFacts:
         self._held[key] = answer
 
     def _scan(self, source: str, asked: Asked | None) -> bytes:
-        """An answer as JSON; kept on disk as well where it is worth that."""
+        """An answer as JSON; kept on disk as well where the source is long enough."""
         answer: Answer
         try:
             answer = {"value": exports_of(source) if asked is None else uses_of(source, asked)}
@@ -147,7 +147,7 @@ def _path(key: str) -> str:
 
 
 def load(path: str) -> dict[str, Any]:
-    """What an earlier run kept; empty where it is not there or damaged."""
+    """The answers that an earlier run kept; empty where they are not there or damaged."""
     try:
         answer = json.loads(cache.read(path) or b"{}")
     except (ValueError, RecursionError):

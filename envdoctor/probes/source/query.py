@@ -76,7 +76,7 @@ class ProjectSource:
         return found
 
     def _batches(self, files: Iterable[str]) -> Iterator[list[str]]:
-        """Files, as many at a time as fit into memory with what is made of them."""
+        """Files, as many at a time as fit into memory with their results."""
         batch: list[str] = []
         size = 0
         for file in files:

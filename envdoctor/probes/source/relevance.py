@@ -139,7 +139,7 @@ def _identifiers(node: ast.expr) -> Iterator[str]:
 
 
 def _read(scope: Scope) -> Iterator[tuple[ast.expr, int]]:
-    """What statements of a scope read, each with the place of its statement; parameters read their annotations."""
+    """The expressions that statements of a scope read, each with its statement's place; parameters read annotations."""
     for node, place in scope.reads:
         yield node, place.order
     for bindings in scope.bindings.values():

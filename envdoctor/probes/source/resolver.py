@@ -113,7 +113,7 @@ class Resolver:
         return None, place, False
 
     def bound(self, binding: Binding, owner: Scope) -> list[Value]:
-        """What one binding gives its name."""
+        """The values that one binding gives its name."""
         found = self._bound(binding, owner)
         if binding.place.block.spared & (IMPORTS if binding.kind == IMPORT else ATTRIBUTES):
             found = [one.provided_for() for one in found]
@@ -233,7 +233,7 @@ class Resolver:
         return [one if one.kind == "items" else UNKNOWN for one in self.evaluate(node, place)]
 
     def returned(self, callee: Value, call: Call) -> list[Value]:
-        """What a function of this file returns. A decorator may return anything."""
+        """The values that a function of this file returns. A decorator may return anything."""
         scope = callee.scope
         if scope is None or not isinstance(scope.node, Function):
             return [UNKNOWN]
@@ -260,7 +260,7 @@ class Resolver:
         return [one]
 
     def argument(self, name: str, scope: Scope, call: Call) -> list[Value]:
-        """What a call gives a parameter of a function of this file; nothing where it does not say."""
+        """The values that a call gives a parameter of a function of this file; none where it does not give it."""
         if not isinstance(scope.node, (*Function, ast.Lambda)):
             return []
         for keyword in call.node.keywords:

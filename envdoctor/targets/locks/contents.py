@@ -1,4 +1,4 @@
-"""What every format is read into, and how a file's bytes become text, tables and line numbers."""
+"""The content of a lock file in any format, and how a file's bytes become text, tables and line numbers."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ _MARKS = (
 
 
 class Stated(Record):
-    """What the user stated about the target."""
+    """The options that the user stated about the target."""
 
     python_version: str | None = None
     platform: str | None = None
@@ -81,7 +81,7 @@ class Entry(Record):
 
 
 class Contents(Record):
-    """What a file says. ``python``, ``platform`` and ``machine`` are what it fixes by itself.
+    """The content of a file. ``python``, ``platform`` and ``machine`` are what it fixes by itself.
 
     ``of_pip`` are the names that pip installs where conda installs the others.
     """

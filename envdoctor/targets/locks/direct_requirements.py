@@ -1,4 +1,4 @@
-"""What a project asks for itself, from the ``pyproject.toml`` beside a lock file that does not say."""
+"""The direct requirements of a project, from the ``pyproject.toml`` beside a lock file that does not say."""
 
 from __future__ import annotations
 

@@ -149,7 +149,7 @@ class Lines:
         return Entry(name=name, version=None, where=where, reason=reason)
 
     def entries(self) -> list[Entry]:
-        """What is required, with the versions that constraints pin it to."""
+        """The entries that are required, with the versions that constraints pin them to."""
         pinned = choose(self._constraints)[0]
         found = []
         for entry in self._required:

@@ -31,7 +31,7 @@ _KNOWN_VERSION = 1
 
 
 def read(source: Source, stated: Stated) -> Contents:
-    """What the workspace's members reach by any extra or group. Raises :class:`ProbeError`."""
+    """The packages that the workspace's members reach by any extra or group. Raises :class:`ProbeError`."""
     data = load_toml(source)
     if "version" not in data and "package" not in data:
         raise malformed(source, "as uv.lock: it has neither 'version' nor 'package'")

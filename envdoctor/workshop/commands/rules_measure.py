@@ -45,7 +45,7 @@ def matrix_parser() -> Parser:
     made = _parser(
         "matrix",
         "Run a rule's script with the releases of a distribution against every Python at hand, or against the releases "
-        "of another distribution, and draw what came out.",
+        "of another distribution, and draw the results.",
         "examples:\n  envdoctor rules matrix my-cause\n  envdoctor rules matrix my-cause --across other --from 1.0\n"
         "  envdoctor rules matrix my-cause --releases all --script kinds.py -o docs/grid.svg\n",
     )
@@ -148,7 +148,7 @@ def matrix(options: argparse.Namespace) -> int:
 
 
 def _form(output: str | None) -> Callable[[Grid], str]:
-    """What draws a grid: by the ending of a file's name, as text where there is none."""
+    """The function that draws a grid: by the ending of a file's name, as text where there is none."""
     from envdoctor.workshop.proof import picture
 
     if not output:

@@ -239,7 +239,7 @@ BOMB = "a: &a [x, x, x, x, x, x, x, x, x]\n" + "".join(
 MUCH = 1 << 20
 HOSTILE = [
     ("a.yaml", BOMB, "it has more than 100000 values, with those that its aliases repeat; the rest was not read"),
-    ("a.yaml", "x: &a [*a]\n", "line 1: *a stands within itself; the rest was not read"),
+    ("a.yaml", "x: &a [*a]\n", "line 1: *a contains itself; the rest was not read"),
     ("a.yaml", "[" * MUCH, "line 1: it is nested deeper than 100 levels; the rest was not read"),
     ("a.yaml", "- " * MUCH, "line 1: it is nested deeper than 100 levels; the rest was not read"),
     ("a.yaml", "{a: " * (MUCH // 4), "line 1: it is nested deeper than 100 levels; the rest was not read"),

@@ -1,4 +1,4 @@
-"""Which modules of a project hide others: told by what an interpreter imports when a script is run there."""
+"""Which modules of a project hide others: checked by what an interpreter imports when a script is run there."""
 
 import importlib.util
 import os
@@ -14,7 +14,7 @@ SCRIPT = "def main(): pass\nif __name__ == '__main__':\n    main()\n"
 
 
 def shadows(**files):
-    """By name, where ``__`` stands for a slash and ``_I_`` for ``__init__``."""
+    """By name, where ``__`` means a slash and ``_I_`` for ``__init__``."""
     named = {
         name.replace("_I_", "\0").replace("__", "/").replace("\0", "__init__") + ".py": text
         for name, text in files.items()

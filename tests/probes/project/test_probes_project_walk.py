@@ -14,7 +14,7 @@ posix = pytest.mark.skipif(os.name == "nt", reason="needs a POSIX file system")
 
 
 def write(root, **files):
-    """Files by name, where ``__`` stands for a slash."""
+    """Files by name, where ``__`` means a slash."""
     for name, text in files.items():
         put(root, name.replace("__", "/") + ".py", text)
 
