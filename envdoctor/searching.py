@@ -197,31 +197,42 @@ class Search:
         return Candidate(versions=solved, snapshot=snapshot, held=found, choice=choice, cost=planner.total(costs))
 
     def _resolved(self, choice: Choice) -> dict[str, str] | None:
-        """The version of everything, with what the resolver does not see as it is."""
+        """The version of everything: first with all pinned that is far from what has to move, then with all free."""
         removed = {name for name, allowed in choice.wants.items() if allowed == {ABSENT}}
         apart = {name for name in self.apart - removed if self._stays(name, choice.wants)}
-        bounds = {name: self._bound(name, allowed) for name, allowed in choice.wants.items()}
-        names = [name for name in {**self.installed, **choice.wants} if name not in apart and name not in removed]
-        best = {name: self.market.best(name, allowed)[1] for name, allowed in choice.wants.items()}
-        task = Task(
-            python=_python(self.snapshot),
-            names=names,
-            preferred={name: best.get(name) or self.installed[name] for name in names if name in self.installed},
-            bounds={name: bound for name, bound in bounds.items() if bound and name in names},
-            lines=[line for name in sorted(apart) for line in self._requires(name, self.installed[name]) or ()],
-            apart=[*sorted(apart), *sorted(removed)],
-        )
-        self.calls += 1
-        self._tell(f"resolving, call {self.calls}")
-        found = resolve(task)
+        near = self.together.near(self.installed, choice.wants)
+        task = self._task(choice, apart, removed)
+        far = {name: f"=={self.installed[name]}" for name in task.preferred if name not in near}
+        found = self._asked(task.replace(bounds={**far, **task.bounds}))
+        if isinstance(found, Refusal) and far:
+            found = self._asked(task)
         if isinstance(found, Refusal):
             self._refuse(found, choice)
             return None
         solved = {**found, **{name: self.installed[name] for name in apart}}
-        if any(solved.get(name, ABSENT) not in allowed for name, allowed in choice.wants.items() if name in bounds):
+        if any(solved.get(name, ABSENT) not in allowed for name, allowed in choice.wants.items()):
             self.refused.append(choice.wants)  # it took what is not on offer: an early release, or a withdrawn one
             return None
         return solved
+
+    def _asked(self, task: Task) -> dict[str, str] | Refusal:
+        self.calls += 1
+        self._tell(f"resolving, call {self.calls}")
+        return resolve(task)
+
+    def _task(self, choice: Choice, apart: Collection[str], removed: Collection[str]) -> Task:
+        """What is to be resolved for a choice, with everything else free to move."""
+        names = [name for name in {**self.installed, **choice.wants} if name not in apart and name not in removed]
+        best = {name: self.market.best(name, allowed)[1] for name, allowed in choice.wants.items()}
+        bounds = {name: self._bound(name, choice.wants[name]) for name in choice.wants if name in names}
+        return Task(
+            python=_python(self.snapshot),
+            names=names,
+            preferred={name: best.get(name) or self.installed[name] for name in names if name in self.installed},
+            bounds={name: bound for name, bound in bounds.items() if bound},
+            lines=[line for name in sorted(apart) for line in self._requires(name, self.installed[name]) or ()],
+            apart=[*sorted(apart), *sorted(removed)],
+        )
 
     def _stays(self, name: str, wants: Wants) -> bool:
         return name not in wants or self.installed[name] in wants[name]

@@ -83,11 +83,18 @@ def pyproject(text: str, moves: Iterable[Move]) -> str:
     wanted = {one.package: one for one in moves}
     lines = text.splitlines(keepends=True)
     for path, value, number in contents("pyproject.toml", text.encode())[0]:
-        made = _admitting(value, wanted) if path.startswith(_LISTS) and isinstance(value, str) and number else value
-        for quote in "\"'" if made and made != value else "":
-            at = number - 1 if number else 0
-            lines[at] = lines[at].replace(quote + value + quote, quote + made + quote)
+        made = _admitting(value, wanted) if path.startswith(_LISTS) and isinstance(value, str) else value
+        if made != value:
+            _exchange(lines, (number or 1) - 1, value, made)
     return "".join(lines)
+
+
+def _exchange(lines: list[str], first: int, value: str, made: str) -> None:
+    """Write another text in quotes where one stands first, from a line on; with nothing in them, leave that alone."""
+    for number, quote in ((number, quote) for number in range(first, len(lines)) for quote in "\"'"):
+        if made and quote + value + quote in lines[number]:
+            lines[number] = lines[number].replace(quote + value + quote, quote + made + quote, 1)
+            return
 
 
 def _admitting(line: str, moves: dict[str, Move]) -> str:

@@ -13,7 +13,7 @@ from envdoctor.remedies.commands import with_command
 from envdoctor.remedies.planner import ABSENT, ending, is_down, step
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from typing import Optional
 
     from envdoctor.model import Snapshot
@@ -44,6 +44,16 @@ class Together:
                 lines = [line for line in lines if name_of(line) in wanted]
             found += [(owner, line) for _, line, _ in unmet(lines, packages, self._lookup, self._verdicts, set())]
         return found
+
+    def near(self, versions: Versions, names: Iterable[str]) -> set[str]:
+        """Some distributions, what they require or are required by, and the same of whatever lacks something."""
+        links: dict[str, set[str]] = {name: set() for name in versions}
+        for owner, version in versions.items():
+            for name in map(name_of, self._requires(owner, version) or ()):
+                links[owner].add(name)
+                links.setdefault(name, set()).add(owner)
+        found = {*names, *(part for pair in self.unmet(versions, [*versions]) for part in (pair[0], name_of(pair[1])))}
+        return found.union(*(links.get(name, ()) for name in found))
 
     def askers(self, versions: Versions, name: str) -> Iterator[tuple[str, str]]:
         """The owner and the line of each requirement about a distribution that applies here."""
