@@ -183,7 +183,7 @@ def incidents(folder: str, cases: str, without: Sequence[str]) -> list[dict[str,
     for path in sorted(glob.glob(os.path.join(cases, "*.yaml"))):
         with open(path, encoding="utf-8") as file:
             case = yaml.safe_load(file)
-        if case["category"] != "version" or any(_is_left_out(one, without) for one in case["culprit"]):
+        if case["category"] != "version" or any(is_left_out(one, without) for one in case["culprit"]):
             continue
         row: dict[str, Any] = {"id": case["id"], "found": [], "false": 0}
         seen = {}
@@ -193,7 +193,7 @@ def incidents(folder: str, cases: str, without: Sequence[str]) -> list[dict[str,
             pins = {
                 one: str(version)
                 for one, version in (told.get("packages") or {}).items()
-                if not _is_left_out(one, without)
+                if not is_left_out(one, without)
             }
             python = ".".join(str(told.get("python") or "3.10").split(".")[:2])
             if len(pins) == 0 or build(place, python, pins):
@@ -217,7 +217,7 @@ def _judged(case: Mapping[str, Any], seen: Mapping[str, Sequence[Missing]], good
     return {"found": sorted({f"{one.severity}: {one.asked}" for one in found})[:2], "false": len(false)}
 
 
-def _is_left_out(name: str, without: Sequence[str]) -> bool:
+def is_left_out(name: str, without: Sequence[str]) -> bool:
     return any(fnmatch.fnmatch(normal(name), one) for one in without)
 
 
@@ -228,7 +228,7 @@ def chosen(folder: str, without: Sequence[str], least: int, most: int) -> dict[s
         name = os.path.splitext(os.path.basename(path))[0]
         with open(path, encoding="utf-8") as file:
             told = json.load(file)
-        pins = {one: release for one, release in told["packages"].items() if not _is_left_out(one, without)}
+        pins = {one: release for one, release in told["packages"].items() if not is_left_out(one, without)}
         if len(pins) >= least:
             project = name.rpartition("-")[0].lower() if name[-4:].isdigit() else name.lower()
             newest[project] = max(newest.get(project, ("",)), (name, told["python"], pins))
