@@ -2,25 +2,25 @@
 
     python benchmarks/linker.py DIR [--cases CASES] [--healthy LISTS] [--write docs/linker.md]
 
-DIR keeps the environments (and those that are there already are used); `--sweep` removes each after its run. What no
-trial can decide was read, or has a script of its own that is run: `docs/linker-readings.yaml` says which, and why. CASES is a
-directory of incidents in YAML, LISTS one of lists of pins in JSON: of each project the newest with at least `--least`
-distributions, in alphabetical order the first `--most`, and the large environment of these benchmarks. Distributions are
-installed from wheels and without their dependencies, and those in `--without` not at all.
+DIR keeps the environments and what came of each (what is there already is used); `--sweep` removes each after its run.
+What no trial can decide was read, or has a script of its own that is run: `docs/linker-readings.yaml` says which, and
+why. CASES is a directory of incidents in YAML, LISTS one of lists of pins in JSON: of each project the newest with at
+least `--least` distributions, in alphabetical order the first `--most`, and the large environment of these benchmarks.
+Distributions are installed from wheels and without their dependencies, and those in `--without` not at all.
 """
 
 from __future__ import annotations
 
 import argparse
 import fnmatch
+import functools
 import glob
+import hashlib
 import json
 import os
-import resource
 import shutil
 import subprocess
 import sys
-import time
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
@@ -36,7 +36,7 @@ from envdoctor.rulebase.syntax import load_vocabulary
 from envdoctor.workshop.proof import pythons
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from envdoctor.linker.missing import Missing
 
@@ -96,6 +96,24 @@ except (ImportError, AttributeError, SyntaxError) as error:
     os._exit(1 if other else MISSING)
 os._exit(THERE if there else MISSING)
 """.replace("THERE", str(THERE)).replace("MISSING", str(MISSING))
+
+
+def kept(folder: str, name: str, make: Callable[[], dict[str, Any]]) -> dict[str, Any]:
+    """A row of the tables, from an earlier run of the same code that was interrupted, or a new one."""
+    digest = hashlib.blake2b(digest_size=8)
+    for path in [*sorted(glob.glob(os.path.join(tool.CHECKOUT, "envdoctor", "linker", "*.*"))), __file__, READINGS]:
+        with open(path, "rb") as file:
+            digest.update(file.read())
+    place = os.path.join(folder, "rows", f"{name}-{digest.hexdigest()}.json")
+    if not os.path.exists(place):
+        os.makedirs(os.path.dirname(place), exist_ok=True)
+        told = json.dumps(make())
+        with open(place, "w", encoding="utf-8") as file:
+            file.write(told)
+    with open(place, encoding="utf-8") as file:
+        row: dict[str, Any] = json.load(file)
+    print(row, file=sys.stderr, flush=True)
+    return row
 
 
 def build(folder: str, python: str, pins: Mapping[str, str], *more: str) -> list[str]:
@@ -214,27 +232,25 @@ def incidents(folder: str, cases: str, without: Sequence[str]) -> list[dict[str,
     for path in sorted(glob.glob(os.path.join(cases, "*.yaml"))):
         with open(path, encoding="utf-8") as file:
             case = yaml.safe_load(file)
-        if case["category"] != "version" or any(is_left_out(one, without) for one in case["culprit"]):
-            continue
-        row: dict[str, Any] = {"id": case["id"], "found": [], "false": 0}
-        seen = {}
-        for kind, name in KINDS.items():
-            place = os.path.join(folder, "cases", f"{case['id']}.{kind}")
-            told = {**case["environment"], **(case.get(name) or {})}
-            pins = {
-                one: str(version)
-                for one, version in (told.get("packages") or {}).items()
-                if not is_left_out(one, without)
-            }
-            python = ".".join(str(told.get("python") or "3.10").split(".")[:2])
-            if len(pins) == 0 or build(place, python, pins):
-                break
-            seen[kind] = [one for one in look(place).missing if one.severity in {"error", "warning"}]
-        else:
-            row.update(_judged(case, seen, os.path.join(folder, "cases", f"{case['id']}.good")))
-            rows.append(row)
-        print(row, file=sys.stderr, flush=True)
-    return rows
+        if case["category"] == "version" and not any(is_left_out(one, without) for one in case["culprit"]):
+            rows.append(kept(folder, case["id"], functools.partial(incident, folder, case, without)))
+    return [row for row in rows if row["built"]]
+
+
+def incident(folder: str, case: Mapping[str, Any], without: Sequence[str]) -> dict[str, Any]:
+    """What was found in one incident, and whether its two environments could be built."""
+    seen = {}
+    for kind, name in KINDS.items():
+        place = os.path.join(folder, "cases", f"{case['id']}.{kind}")
+        told = {**case["environment"], **(case.get(name) or {})}
+        packages = told.get("packages") or {}
+        pins = {one: str(version) for one, version in packages.items() if not is_left_out(one, without)}
+        python = ".".join(str(told.get("python") or "3.10").split(".")[:2])
+        if len(pins) == 0 or build(place, python, pins):
+            return {"id": case["id"], "found": [], "false": 0, "built": False}
+        seen[kind] = [one for one in look(place).missing if one.severity in {"error", "warning"}]
+    good = os.path.join(folder, "cases", f"{case['id']}.good")
+    return {"id": case["id"], "built": True, **_judged(case, seen, good)}
 
 
 def _judged(case: Mapping[str, Any], seen: Mapping[str, Sequence[Missing]], good: str) -> dict[str, Any]:
@@ -269,11 +285,10 @@ def chosen(folder: str, without: Sequence[str], least: int, most: int) -> dict[s
     return {name: (python, pins) for name, python, pins in [*first, ("large", "3.11", large)]}
 
 
-def healthy(folder: str, dropped: Sequence[str], readings: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+def healthy(folder: str, python: str, pins: Mapping[str, str], readings: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     """What the linker says of a healthy environment, and what trials and readings say of it."""
-    begin, before = time.monotonic(), _seconds()
+    dropped = build(folder, python, pins, "--no-build")
     found = look(folder)
-    wall, used = time.monotonic() - begin, _seconds() - before
     (site,) = glob.glob(os.path.join(folder, "lib", "python3*", "site-packages"))
     errors = {key(one): one for one in found.missing if one.severity == "error"}
     warned = {key(one)[1:]: one for one in found.missing if one.severity == "warning"}
@@ -287,17 +302,10 @@ def healthy(folder: str, dropped: Sequence[str], readings: Sequence[Mapping[str,
         "distributions": len(scan([site]).packages),
         "dropped": dropped,
         "modules": found.modules,
-        "wall": wall,
-        "cpu": used,
         "counts": Counter(f"{one.severity} {said}" for one, said, _ in tried),
         "told": [(one.severity, said, why, _report(one), one.line) for one, said, why in tried],
         "reasons": Counter(found.unknown).most_common(5),
     }
-
-
-def _seconds() -> float:
-    used = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
-    return sum(one.ru_utime + one.ru_stime for one in used)
 
 
 def page(rows: Sequence[Mapping[str, Any]], sound: Sequence[Mapping[str, Any]]) -> str:
@@ -327,11 +335,11 @@ def _of_healthy(sound: Sequence[Mapping[str, Any]]) -> list[str]:
     """The tables of the healthy environments: counts, and each report that a trial did not confirm."""
     rows = [
         f"| {one['name']} | {one['python']} | {one['distributions']} | {len(one['dropped'])} | {one['modules']} | "
-        + " | ".join(str(one["counts"][column]) for column in _COLUMNS) + " |"
+        + " | ".join(str(one["counts"].get(column, 0)) for column in _COLUMNS) + " |"
         for one in sound
     ]  # fmt: skip
-    total = [sum(one["counts"][column] for one in sound) for column in _COLUMNS]
-    most = max((one["counts"]["warning false"] for one in sound), default=0)
+    total = [sum(one["counts"].get(column, 0) for one in sound) for column in _COLUMNS]
+    most = max((one["counts"].get("warning false", 0) for one in sound), default=0)
     doubtful = [
         f"| {one['name']} | {severity} {said} | {report} | {why} |"
         for one in sound
@@ -374,10 +382,9 @@ def main() -> None:
         readings = yaml.safe_load(file)
     for name, (python, pins) in lists.items():
         place = os.path.join(options.folder, "healthy", name)
-        sound.append(healthy(place, build(place, python, pins, "--no-build"), readings))
-        print(sound[-1], file=sys.stderr, flush=True)
+        sound.append(kept(options.folder, name, functools.partial(healthy, place, python, pins, readings)))
         if options.sweep:
-            shutil.rmtree(place)
+            shutil.rmtree(place, ignore_errors=True)
     tool.put(page(rows, sound), options.write)
 
 
