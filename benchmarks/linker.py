@@ -40,7 +40,8 @@ if TYPE_CHECKING:
 
     from envdoctor.linker.missing import Missing
 
-SECONDS = 900
+#: Seconds for an installation, and for a trial.
+SECONDS, TRIED = 900, 300
 #: What a person read, or a script to run instead, for each report that no trial decides.
 READINGS = os.path.join(tool.CHECKOUT, "docs", "linker-readings.yaml")
 KINDS = {"bad": "environment", "good": "fixed_environment"}
@@ -185,7 +186,7 @@ def fails(folder: str, file: str, words: Sequence[str]) -> bool:
     python = os.path.join(folder, "bin", "python")
     try:
         done = subprocess.run(
-            [python, "-c", f"import {module_of(file)}"], check=False, capture_output=True, text=True, timeout=60
+            [python, "-c", f"import {module_of(file)}"], check=False, capture_output=True, text=True, timeout=TRIED
         )
     except subprocess.TimeoutExpired:
         return False
@@ -221,7 +222,7 @@ def _report(one: Missing) -> str:
 def _run(folder: str, script: str, *words: str) -> subprocess.CompletedProcess[bytes] | None:
     line = [os.path.join(folder, "bin", "python"), "-c", script, *words]
     try:
-        return subprocess.run(line, check=False, capture_output=True, cwd=folder, timeout=60)
+        return subprocess.run(line, check=False, capture_output=True, cwd=folder, timeout=TRIED)
     except subprocess.TimeoutExpired:
         return None
 
