@@ -204,7 +204,7 @@ def verdict(folder: str, one: Missing) -> str:
 def read(folder: str, one: Missing, readings: Sequence[Mapping[str, Any]]) -> tuple[str, str]:
     """What a script of its own, or else its source, says of a warning that no trial decides; and why."""
     name = os.path.basename(folder)
-    told = next((it for it in readings if it["report"] == _report(one) and name in it["environments"]), None)
+    told = next((it for it in readings if _report(one).startswith(it["report"]) and name in it["environments"]), None)
     if told is None:
         return "not tried", ""
     if "script" not in told:
