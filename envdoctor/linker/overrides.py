@@ -189,7 +189,7 @@ def _is_making(node: ast.AST) -> bool:
 def _is_of_class(receiver: ast.expr, arguments: Sequence[ast.expr]) -> bool:
     """Whether a method is called of a class, or of an object that is made for the call."""
     if isinstance(receiver, ast.Call):
-        return _is_class(receiver.func)
+        return True
     return _is_class(receiver) and bool(arguments) and getattr(arguments[0], "id", "") == "self"
 
 

@@ -74,9 +74,16 @@ def test_what_is_called_where_nobody_knows_the_class_is_another_method(tmp_path)
         "def go(self): self.make(None)",
         "def go(self): Base.make(self, None)",
         "def go(self): Base().make(None)",
+        "kind = None\n    def go(self): (self.kind or Base)().make(None)",
         "def go(self):\n        thing = Base()\n        thing.make(None)",
     ],
-    ids=["in a method that is overridden too", "of the class", "of a new object", "of an object that was made there"],
+    ids=[
+        "in a method that is overridden too",
+        "of the class",
+        "of a new object",
+        "of a new object of a kind that is kept",
+        "of an object that was made there",
+    ],
 )
 def test_a_call_that_reaches_no_override(tmp_path, caller):
     base = f"class Base:\n    def make(self, context): pass\n    {caller}\n"
