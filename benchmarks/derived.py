@@ -1,9 +1,10 @@
 """What `explain --no-rules --online` derives of incidents about missing names, held against each incident's own fix.
 
-    python benchmarks/derived.py CASES [--envdoctor COMMAND] [--write docs/derived.md]
+    python benchmarks/derived.py CASES [--envdoctor COMMAND] [--instead REQUIREMENT] [--write docs/derived.md]
 
 CASES is a directory of incidents, a YAML file each. Counted are those about versions whose text names something that
-is missing, and whose own fix moves one of the two sides. Needs the index.
+is missing, and whose own fix moves one of the two sides. Needs the index. Where an edge is tried, ``--instead`` names
+a release to install in place of an incident's pin of the same distribution, such as a build without graphics cards.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from typing import TYPE_CHECKING, Any
 
 import tool
 import yaml
-from linker import build, normal
+from linker import WITHOUT, build, is_left_out, normal
 from packaging.specifiers import SpecifierSet
 from packaging.version import Version
 
@@ -68,18 +69,39 @@ def wider(stated: str, derived: str, releases: Sequence[str]) -> bool:
     return bool(admitted) and all(one in more for one in admitted)
 
 
-def ran(case: Mapping[str, Any], name: str, stated: str, derived: str, releases: Sequence[str]) -> str:
-    """``yes`` where the incident's command fails as it says, and passes with a release that only ``derived`` admits.
-
-    ``wider`` where it fails there too, or nothing of this can be run: releases are as they come, with what they require.
-    """
+def statement(case: Mapping[str, Any], *, provider: bool) -> list[str]:
+    """The words behind Python of an incident's own command; for a provider's side else the import that its error is about."""
     said = re.match(r"(?i:python) (-c (?:'[^']*'|\"[^\"]*\"))", str(case.get("repro")))
-    admitted = [one for one in releases if one in SpecifierSet(derived) and one not in SpecifierSet(stated)]
-    if not said or not admitted or name == "python":
+    if said:
+        return shlex.split(said[1])
+    lacks = re.search(r"cannot import name '(\w+)' from '([\w.]+)'", case["error"]) if provider else None
+    return ["-c", f"from {lacks[2]} import {lacks[1]}"] if lacks else []
+
+
+def installed(case: Mapping[str, Any], instead: str) -> dict[str, str]:
+    """The pins of an incident, with one of them replaced, and then without what only works on graphics cards."""
+    pins = {normal(one): str(version) for one, version in case["environment"]["packages"].items()}
+    other, _, version = instead.partition("==")
+    if other not in pins:
+        return pins
+    return {
+        one: have for one, have in {**pins, other: version}.items() if one == other or not is_left_out(one, WITHOUT)
+    }
+
+
+def ran(case: Mapping[str, Any], name: str, words: Sequence[str], sides: Sequence[str], options: Any) -> str:
+    """``yes`` where a command fails as an incident says, and passes with a release that only the derived side admits.
+
+    ``sides`` are the stated and the derived specifier, and ``wider`` is said where it fails there too, or nothing of
+    this can be run: releases are as they come, with what they require.
+    """
+    stated, derived, releases = *map(SpecifierSet, sides), _releases(name)
+    admitted = [one for one in releases if one in derived and one not in stated]
+    if not words or not admitted or name == "python":
         return "wider"
-    release = admitted[0] if derived.startswith(">") else admitted[-1]
+    release = admitted[0] if sides[1].startswith(">") else admitted[-1]
     told = case["environment"]
-    pins = {normal(one): str(version) for one, version in told["packages"].items()}
+    pins = installed(case, options.instead)
     shown = []
     for some in (pins, {**pins, name: release}):
         with tempfile.TemporaryDirectory() as folder:
@@ -88,11 +110,18 @@ def ran(case: Mapping[str, Any], name: str, stated: str, derived: str, releases:
             build(folder, minor, {})
             line = [tool.uv(), "pip", "install", "--quiet", "--python", folder, *fixed]
             left = subprocess.run(line, check=False, capture_output=True).returncode
-            command = [os.path.join(folder, "bin", "python"), *shlex.split(said[1])]
+            command = [os.path.join(folder, "bin", "python"), *words]
             done = subprocess.run(command, check=False, capture_output=True, text=True, timeout=120)
             shown.append(str(left) if left else done.stderr if done.returncode else "")
-    words = case["error"].splitlines()[-1].partition(": ")[2][:60]
-    return "yes" if words in shown[0] and not shown[1] else "wider"
+    message = case["error"].splitlines()[-1].partition(": ")[2][:60]
+    return "yes" if message in shown[0] and not shown[1] else "wider"
+
+
+def _releases(name: str) -> Sequence[str]:
+    """The releases of a distribution, or the minor ones of Python, oldest first."""
+    if name == "python":
+        return [f"3.{minor}" for minor in range(6, 16)]
+    return sorted(known_releases([name])[name] or (), key=Version)
 
 
 def snapshot(case: Mapping[str, Any]) -> str:
@@ -118,9 +147,9 @@ def explained(command: Sequence[str], case: Mapping[str, Any]) -> tuple[list[dic
     return findings, len(re.findall(r"^envdoctor: reading ", done.stderr, re.MULTILINE)), time.monotonic() - began
 
 
-def row(command: Sequence[str], case: Mapping[str, Any]) -> dict[str, Any] | None:
+def row(case: Mapping[str, Any], options: Any) -> dict[str, Any] | None:
     """What was derived of one incident, by side; nothing where its fix moves neither."""
-    findings, read, seconds = explained(command, case)
+    findings, read, seconds = explained(shlex.split(options.envdoctor), case)
     culprits = {normal(one) for one in case["culprit"]}
     found = next((one for one in findings if one["packages"] and culprits & {*one["packages"]}), None)
     consumer = found.get("consumer") if found else None
@@ -129,31 +158,31 @@ def row(command: Sequence[str], case: Mapping[str, Any]) -> dict[str, Any] | Non
         side = "consumer" if name == consumer else "provider" if name in culprits else ""
         if not side or sides.get(side, {}).get("right") == "yes" or (side == "consumer" and verb == "downgrade"):
             continue
-        sides[side] = compared(case, name, stated, found)
+        sides[side] = compared(case, name, stated, found, options)
     if not sides or (found is None and not MISSING.search(case["error"])):
         return None
     return {"id": case["id"], "read": read, "seconds": seconds, **sides}
 
 
-def compared(case: Mapping[str, Any], name: str, stated: str, found: Mapping[str, Any] | None) -> dict[str, Any]:
+def compared(
+    case: Mapping[str, Any], name: str, stated: str, found: Mapping[str, Any] | None, options: Any
+) -> dict[str, Any]:
     """What a fix states for one distribution beside what was derived for it."""
     asked = [one.get("requirement") or "" for one in (found or {}).get("remedies", ())]
     derived = [one[len(name) :] for one in asked if re.match(rf"{re.escape(name)}[<>=]", one)]
-    if name == "python":
-        releases: Sequence[str] = [f"3.{minor}" for minor in range(6, 16)]
-    else:
-        releases = sorted(known_releases([name])[name] or (), key=Version)
+    releases = _releases(name)
     read = {one["fact"] for one in (found or {}).get("evidence", ())}
     if name != "python" and f"history.{name}" not in read:
         derived = []  # a side of the installed version, which nobody has looked at
     verdicts = {"yes": same, "wider": wider}
     told = [(said, one) for said, holds in verdicts.items() for one in derived if holds(stated, one, releases)]
     said, shown = (told or [("no", (derived or ["?"])[0])])[0]
-    tried = ran(case, name, stated, shown, releases) if said == "wider" else said
+    words = statement(case, provider=bool(found and found.get("consumer") != name))
+    tried = ran(case, name, words, (stated, shown), options) if said == "wider" else said
     return {"stated": name + stated, "derived": name + shown, "right": tried, "tried": tried != said}
 
 
-def page(rows: Sequence[Mapping[str, Any]], commit: str) -> str:
+def page(rows: Sequence[Mapping[str, Any]], commit: str, instead: str) -> str:
     """The page, from the figures alone."""
     lines = []
     for one in rows:
@@ -165,15 +194,17 @@ def page(rows: Sequence[Mapping[str, Any]], commit: str) -> str:
         lines.append(f"| {' | '.join(cells)} | {one['read']} | {one['seconds']:.0f} |")
     counted = {side: [one[side]["right"] for one in rows if side in one] for side in ("provider", "consumer")}
     said = "; ".join(
-        f"the {side}'s edge in {told.count('yes')} of {len(told)}, and wider in {told.count('wider')}"
+        f"the {side}'s edge in {told.count('yes')} of {len(told)} ({100 * told.count('yes') / len(told):.0f} %), and wider in {told.count('wider')}"
         for side, told in counted.items()
     )
+    instead = f" (with {instead} in place of its own pin)" if instead else ""
     return f"""# Derived cures
 
 Written by `benchmarks/derived.py` on {time.strftime("%Y-%m-%d")}, at {commit}, by `explain --no-rules --online` alone, from the text
 and the environment of each incident; nothing here is typed by hand. An edge is right where it turns at the same
 release as the incident's own fix, or where it admits more and the incident's own command, run here, fails as it says
-and passes with a release that only the derived edge admits ("run"). Where that could not be run, or fails there too, it
+and passes with a release that only the derived edge admits ("run"). An incident without a command of its own is run as the
+import that its error is about, for the provider's side{instead}. Where nothing could be run, or it fails there too, the edge
 is wider: {said}.
 The median incident took {sorted(one["read"] for one in rows)[len(rows) // 2]} releases and {sorted(one["seconds"] for one in rows)[len(rows) // 2]:.0f} s.
 
@@ -187,20 +218,20 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("cases")
     parser.add_argument("--envdoctor", metavar="COMMAND", default=f"{sys.executable} -m envdoctor")
+    parser.add_argument("--instead", metavar="REQUIREMENT", default="", help="NAME==VERSION, in place of a pin of NAME")
     parser.add_argument("--only", metavar="TEXT", default="", help="incidents whose name contains this")
     parser.add_argument("--write", metavar="FILE")
     options = parser.parse_args()
-    command = shlex.split(options.envdoctor)
     rows = []
     for path in sorted(glob.glob(os.path.join(options.cases, "*.yaml"))):
         with open(path, encoding="utf-8") as file:
             case = yaml.safe_load(file)
         if case["category"] == "version" and MISSING.search(case["error"]) and options.only in case["id"]:
-            told = row(command, case)
+            told = row(case, options)
             rows += [told] if told else []
             print(told, file=sys.stderr, flush=True)
     commit = subprocess.getoutput(f"git -C {shlex.quote(tool.CHECKOUT)} rev-parse --short HEAD")
-    tool.put(page(rows, commit), options.write)
+    tool.put(page(rows, commit, options.instead), options.write)
 
 
 if __name__ == "__main__":

@@ -2,24 +2,25 @@
 
     python benchmarks/linker.py DIR [--cases CASES] [--healthy LISTS] [--write docs/linker.md]
 
-DIR keeps the environments (and those that are there already are used); `--sweep` removes each after its run. CASES is a
-directory of incidents in YAML, LISTS one of lists of pins in JSON: of each project the newest with at least `--least`
-distributions, in alphabetical order the first `--most`, and the large environment of these benchmarks. Distributions are
-installed from wheels and without their dependencies, and those in `--without` not at all.
+DIR keeps the environments and what came of each (what is there already is used); `--sweep` removes each after its run.
+What no trial can decide was read, or has a script of its own that is run: `docs/linker-readings.yaml` says which, and
+why. CASES is a directory of incidents in YAML, LISTS one of lists of pins in JSON: of each project the newest with at
+least `--least` distributions, in alphabetical order the first `--most`, and the large environment of these benchmarks.
+Distributions are installed from wheels and without their dependencies, and those in `--without` not at all.
 """
 
 from __future__ import annotations
 
 import argparse
 import fnmatch
+import functools
 import glob
+import hashlib
 import json
 import os
-import resource
 import shutil
 import subprocess
 import sys
-import time
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
@@ -35,11 +36,14 @@ from envdoctor.rulebase.syntax import load_vocabulary
 from envdoctor.workshop.proof import pythons
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from envdoctor.linker.missing import Missing
 
-SECONDS = 900
+#: Seconds for an installation, and for a trial.
+SECONDS, TRIED = 900, 300
+#: What a person read, or a script to run instead, for each report that no trial decides.
+READINGS = os.path.join(tool.CHECKOUT, "docs", "linker-readings.yaml")
 KINDS = {"bad": "environment", "good": "fixed_environment"}
 #: Gigabytes of what runs on graphics cards, and what only works with it.
 WITHOUT = (
@@ -56,14 +60,19 @@ asks, asked, kind, detail, file = sys.argv[1:]
 def walk(words):
     thing = importlib.import_module(words[0])
     for at, word in enumerate(words[1:], 1):
-        if not hasattr(thing, word.replace("()", "")):
+        plain, owner = word.replace("()", ""), thing
+        if not hasattr(thing, plain):
             importlib.import_module(".".join(words[:at + 1]))
-        thing = getattr(thing, word.replace("()", ""))
+        thing = getattr(thing, plain)
         if word.endswith("()"):
-            thing = thing()
-    return thing
-def fits(thing):
-    taken = inspect.signature(thing, follow_wrapped=False).parameters
+            try:
+                thing = thing()
+            except TypeError:  # what an object has is looked for in its class
+                pass
+    return thing, inspect.isclass(owner) and inspect.isfunction(thing)
+def fits(thing, unbound):
+    told = list(inspect.signature(thing, follow_wrapped=False).parameters.items())
+    taken = dict(told[unbound:])
     kinds = [one.kind for one in taken.values()]
     if kind == "unknown":
         return detail in taken or inspect.Parameter.VAR_KEYWORD in kinds
@@ -78,8 +87,8 @@ def tried():
         importlib.import_module(asks)
     except BaseException:
         pass
-    thing = walk(asked.split("."))
-    return kind not in ("unknown", "many", "missing") or fits(thing)
+    found = walk(asked.split("."))
+    return kind not in ("unknown", "many", "missing") or fits(*found)
 try:
     there = tried()
 except (ImportError, AttributeError, SyntaxError) as error:
@@ -88,6 +97,24 @@ except (ImportError, AttributeError, SyntaxError) as error:
     os._exit(1 if other else MISSING)
 os._exit(THERE if there else MISSING)
 """.replace("THERE", str(THERE)).replace("MISSING", str(MISSING))
+
+
+def kept(folder: str, name: str, make: Callable[[], dict[str, Any]]) -> dict[str, Any]:
+    """A row of the tables, from an earlier run of the same code that was interrupted, or a new one."""
+    digest = hashlib.blake2b(digest_size=8)
+    for path in [*sorted(glob.glob(os.path.join(tool.CHECKOUT, "envdoctor", "linker", "*.*"))), __file__, READINGS]:
+        with open(path, "rb") as file:
+            digest.update(file.read())
+    place = os.path.join(folder, "rows", f"{name}-{digest.hexdigest()}.json")
+    if not os.path.exists(place):
+        os.makedirs(os.path.dirname(place), exist_ok=True)
+        told = json.dumps(make())
+        with open(place, "w", encoding="utf-8") as file:
+            file.write(told)
+    with open(place, encoding="utf-8") as file:
+        row: dict[str, Any] = json.load(file)
+    print(row, file=sys.stderr, flush=True)
+    return row
 
 
 def build(folder: str, python: str, pins: Mapping[str, str], *more: str) -> list[str]:
@@ -159,7 +186,7 @@ def fails(folder: str, file: str, words: Sequence[str]) -> bool:
     python = os.path.join(folder, "bin", "python")
     try:
         done = subprocess.run(
-            [python, "-c", f"import {module_of(file)}"], check=False, capture_output=True, text=True, timeout=60
+            [python, "-c", f"import {module_of(file)}"], check=False, capture_output=True, text=True, timeout=TRIED
         )
     except subprocess.TimeoutExpired:
         return False
@@ -168,13 +195,36 @@ def fails(folder: str, file: str, words: Sequence[str]) -> bool:
 
 def verdict(folder: str, one: Missing) -> str:
     """What a trial in the environment says of a warning: confirmed, false, or not tried."""
-    line = [os.path.join(folder, "bin", "python"), "-c", TRIAL, module_of(one.file)]
-    line += [one.asked, one.kind, one.detail, one.file]
+    done = None
+    if one.kind != "override":
+        done = _run(folder, TRIAL, module_of(one.file), one.asked, one.kind, one.detail, one.file)
+    return VERDICTS.get(done.returncode, "not tried") if done else "not tried"
+
+
+def read(folder: str, one: Missing, readings: Sequence[Mapping[str, Any]]) -> tuple[str, str]:
+    """What a script of its own, or else its source, says of a warning that no trial decides; and why."""
+    name = os.path.basename(folder)
+    told = next((it for it in readings if _report(one).startswith(it["report"]) and name in it["environments"]), None)
+    if told is None:
+        return "not tried", ""
+    if "script" not in told:
+        return told["verdict"], told["why"]
+    done = _run(folder, told["script"])
+    if done and done.returncode == 0:
+        return "false", told["why"]
+    return "confirmed" if done and told["raises"] in done.stderr.decode() else "not tried", told["why"]
+
+
+def _report(one: Missing) -> str:
+    return f"{one.consumer} takes {one.asked} ({' '.join(filter(None, (one.kind, one.detail)))})"
+
+
+def _run(folder: str, script: str, *words: str) -> subprocess.CompletedProcess[bytes] | None:
+    line = [os.path.join(folder, "bin", "python"), "-c", script, *words]
     try:
-        done = subprocess.run(line, check=False, capture_output=True, cwd=folder, timeout=60)
+        return subprocess.run(line, check=False, capture_output=True, cwd=folder, timeout=TRIED)
     except subprocess.TimeoutExpired:
-        return "not tried"
-    return VERDICTS.get(done.returncode, "not tried")
+        return None
 
 
 def incidents(folder: str, cases: str, without: Sequence[str]) -> list[dict[str, Any]]:
@@ -183,27 +233,25 @@ def incidents(folder: str, cases: str, without: Sequence[str]) -> list[dict[str,
     for path in sorted(glob.glob(os.path.join(cases, "*.yaml"))):
         with open(path, encoding="utf-8") as file:
             case = yaml.safe_load(file)
-        if case["category"] != "version" or any(_is_left_out(one, without) for one in case["culprit"]):
-            continue
-        row: dict[str, Any] = {"id": case["id"], "found": [], "false": 0}
-        seen = {}
-        for kind, name in KINDS.items():
-            place = os.path.join(folder, "cases", f"{case['id']}.{kind}")
-            told = {**case["environment"], **(case.get(name) or {})}
-            pins = {
-                one: str(version)
-                for one, version in (told.get("packages") or {}).items()
-                if not _is_left_out(one, without)
-            }
-            python = ".".join(str(told.get("python") or "3.10").split(".")[:2])
-            if len(pins) == 0 or build(place, python, pins):
-                break
-            seen[kind] = [one for one in look(place).missing if one.severity in {"error", "warning"}]
-        else:
-            row.update(_judged(case, seen, os.path.join(folder, "cases", f"{case['id']}.good")))
-            rows.append(row)
-        print(row, file=sys.stderr, flush=True)
-    return rows
+        if case["category"] == "version" and not any(is_left_out(one, without) for one in case["culprit"]):
+            rows.append(kept(folder, case["id"], functools.partial(incident, folder, case, without)))
+    return [row for row in rows if row["built"]]
+
+
+def incident(folder: str, case: Mapping[str, Any], without: Sequence[str]) -> dict[str, Any]:
+    """What was found in one incident, and whether its two environments could be built."""
+    seen = {}
+    for kind, name in KINDS.items():
+        place = os.path.join(folder, "cases", f"{case['id']}.{kind}")
+        told = {**case["environment"], **(case.get(name) or {})}
+        packages = told.get("packages") or {}
+        pins = {one: str(version) for one, version in packages.items() if not is_left_out(one, without)}
+        python = ".".join(str(told.get("python") or "3.10").split(".")[:2])
+        if len(pins) == 0 or build(place, python, pins):
+            return {"id": case["id"], "found": [], "false": 0, "built": False}
+        seen[kind] = [one for one in look(place).missing if one.severity in {"error", "warning"}]
+    good = os.path.join(folder, "cases", f"{case['id']}.good")
+    return {"id": case["id"], "built": True, **_judged(case, seen, good)}
 
 
 def _judged(case: Mapping[str, Any], seen: Mapping[str, Sequence[Missing]], good: str) -> dict[str, Any]:
@@ -217,7 +265,7 @@ def _judged(case: Mapping[str, Any], seen: Mapping[str, Sequence[Missing]], good
     return {"found": sorted({f"{one.severity}: {one.asked}" for one in found})[:2], "false": len(false)}
 
 
-def _is_left_out(name: str, without: Sequence[str]) -> bool:
+def is_left_out(name: str, without: Sequence[str]) -> bool:
     return any(fnmatch.fnmatch(normal(name), one) for one in without)
 
 
@@ -228,7 +276,7 @@ def chosen(folder: str, without: Sequence[str], least: int, most: int) -> dict[s
         name = os.path.splitext(os.path.basename(path))[0]
         with open(path, encoding="utf-8") as file:
             told = json.load(file)
-        pins = {one: release for one, release in told["packages"].items() if not _is_left_out(one, without)}
+        pins = {one: release for one, release in told["packages"].items() if not is_left_out(one, without)}
         if len(pins) >= least:
             project = name.rpartition("-")[0].lower() if name[-4:].isdigit() else name.lower()
             newest[project] = max(newest.get(project, ("",)), (name, told["python"], pins))
@@ -238,33 +286,27 @@ def chosen(folder: str, without: Sequence[str], least: int, most: int) -> dict[s
     return {name: (python, pins) for name, python, pins in [*first, ("large", "3.11", large)]}
 
 
-def healthy(folder: str, dropped: Sequence[str]) -> dict[str, Any]:
-    """What the linker says of a healthy environment, and what trials say of it."""
-    begin, before = time.monotonic(), _seconds()
+def healthy(folder: str, python: str, pins: Mapping[str, str], readings: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """What the linker says of a healthy environment, and what trials and readings say of it."""
+    dropped = build(folder, python, pins, "--no-build")
     found = look(folder)
-    wall, used = time.monotonic() - begin, _seconds() - before
     (site,) = glob.glob(os.path.join(folder, "lib", "python3*", "site-packages"))
     errors = {key(one): one for one in found.missing if one.severity == "error"}
     warned = {key(one)[1:]: one for one in found.missing if one.severity == "warning"}
-    tried = [(one, "confirmed" if confirmed(folder, one) else "false") for one in errors.values()]
-    tried += [(one, verdict(folder, one)) for one in warned.values()]
+    tried = [(one, "confirmed" if confirmed(folder, one) else "false", "") for one in errors.values()]
+    for one in warned.values():
+        said = verdict(folder, one)
+        tried.append((one, *((said, "") if said != "not tried" else read(folder, one, readings))))
     return {
         "name": os.path.basename(folder),
         "python": os.path.basename(os.path.dirname(site))[len("python") :],
         "distributions": len(scan([site]).packages),
         "dropped": dropped,
         "modules": found.modules,
-        "wall": wall,
-        "cpu": used,
-        "counts": Counter(f"{one.severity} {said}" for one, said in tried),
-        "told": [(one.severity, said, one.consumer, one.asked, one.kind, one.detail, one.line) for one, said in tried],
+        "counts": Counter(f"{one.severity} {said}" for one, said, _ in tried),
+        "told": [(one.severity, said, why, _report(one), one.line) for one, said, why in tried],
         "reasons": Counter(found.unknown).most_common(5),
     }
-
-
-def _seconds() -> float:
-    used = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
-    return sum(one.ru_utime + one.ru_stime for one in used)
 
 
 def page(rows: Sequence[Mapping[str, Any]], sound: Sequence[Mapping[str, Any]]) -> str:
@@ -294,27 +336,31 @@ def _of_healthy(sound: Sequence[Mapping[str, Any]]) -> list[str]:
     """The tables of the healthy environments: counts, and each report that a trial did not confirm."""
     rows = [
         f"| {one['name']} | {one['python']} | {one['distributions']} | {len(one['dropped'])} | {one['modules']} | "
-        + " | ".join(str(one["counts"][column]) for column in _COLUMNS) + " |"
+        + " | ".join(str(one["counts"].get(column, 0)) for column in _COLUMNS) + " |"
         for one in sound
     ]  # fmt: skip
-    total = [sum(one["counts"][column] for one in sound) for column in _COLUMNS]
+    total = [sum(one["counts"].get(column, 0) for one in sound) for column in _COLUMNS]
+    most = max((one["counts"].get("warning false", 0) for one in sound), default=0)
     doubtful = [
-        f"| {one['name']} | {severity} {said} | {consumer} takes {asked} ({' '.join(filter(None, (kind, detail)))}) |"
+        f"| {one['name']} | {severity} {said} | {report} | {why} |"
         for one in sound
-        for severity, said, consumer, asked, kind, detail, _ in one["told"]
-        if said != "confirmed"
+        for severity, said, why, report, _ in one["told"]
+        if said != "confirmed" or why
     ]
     return [
         "**Healthy environments**: of each project the newest list of pins that is long enough, in alphabetical order, and the",
         "large environment of these benchmarks; installed from wheels, releases without a wheel left out. Each error was tried by",
         "importing the module that asks; each warning by importing who asks, then walking to what is asked for (a name) or",
-        "holding the call against the signature. A name that is really missing where nothing guards it is a true warning.", "",
-        f"False errors: **{total[1]}**. False warnings: **{total[3]}** in {len(sound)} environments, and {total[4]} that could not be tried.", "",
+        "holding the call against the signature. A name that is really missing where nothing guards it is a true warning, and so",
+        "is a call that the distribution of a base class makes and an override cannot take. What no trial decides was tried by a",
+        "script of its own, or read in the source (`linker-readings.yaml`).", "",
+        f"False errors: **{total[1]}**. False warnings: **{total[3]}** in {len(sound)} environments, and at most {most} in one.", "",
+        f"Not decided: {total[4]}.", "",
         "| environment | Python | distributions | left out | modules | errors, confirmed | false | warnings, confirmed | false | not tried |",
         "|---|---|--:|--:|--:|--:|--:|--:|--:|--:|",
         *rows, "",
-        "What a trial did not confirm:", "",
-        "| environment | verdict | report |", "|---|---|---|",
+        "What a trial did not confirm, and what was confirmed in another way:", "",
+        "| environment | verdict | report | why |", "|---|---|---|---|",
         *doubtful,
     ]  # fmt: skip
 
@@ -333,12 +379,13 @@ def main() -> None:
     rows = incidents(options.folder, options.cases, options.without) if options.cases else []
     lists = chosen(options.healthy, options.without, options.least, options.most) if options.healthy else {}
     sound = []
+    with open(READINGS, encoding="utf-8") as file:
+        readings = yaml.safe_load(file)
     for name, (python, pins) in lists.items():
         place = os.path.join(options.folder, "healthy", name)
-        sound.append(healthy(place, build(place, python, pins, "--no-build")))
-        print(sound[-1], file=sys.stderr, flush=True)
+        sound.append(kept(options.folder, name, functools.partial(healthy, place, python, pins, readings)))
         if options.sweep:
-            shutil.rmtree(place)
+            shutil.rmtree(place, ignore_errors=True)
     tool.put(page(rows, sound), options.write)
 
 

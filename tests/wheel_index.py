@@ -67,7 +67,13 @@ class Index(http.server.BaseHTTPRequestHandler):
         if self.server.html:
             return "".join(f'<a href="../../{one}">{one}</a>' for one in found).encode(), "text/html"
         listed = [
-            {"filename": one, "url": f"../../{one}", "size": len(content), "hashes": {}}
+            {
+                "filename": one,
+                "url": f"../../{one}",
+                "size": len(content),
+                "hashes": {},
+                **({"upload-time": day} if (day := self.server.days.get(one)) else {}),
+            }
             for one, content in found.items()
         ]
         return json.dumps({"files": listed}).encode(), "application/vnd.pypi.simple.v1+json"
@@ -77,10 +83,10 @@ class Index(http.server.BaseHTTPRequestHandler):
 
 
 @contextlib.contextmanager
-def serving(monkeypatch, cache, wheels):
-    """Run an index, the only one that is configured, with an empty cache."""
+def serving(monkeypatch, cache, wheels, days=None):
+    """Run an index, the only one that is configured, with an empty cache; ``days`` says when a wheel was uploaded."""
     server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Index)
-    server.asked, server.wheels, server.ranges, server.html = [], wheels, True, False
+    server.asked, server.wheels, server.ranges, server.html, server.days = [], wheels, True, False, days or {}
     thread = threading.Thread(target=server.serve_forever, args=(0.01,))
     thread.start()
     monkeypatch.setenv("XDG_CACHE_HOME", str(cache))

@@ -81,7 +81,8 @@ class Asking(Record):
     first release whose metadata keeps the failing release of the provider out, ``cap`` how it says so, and ``free`` the
     last one before it that asks. ``works`` is the first release from ``since`` on that takes nothing else that the
     provider has lost, and ``python`` the Pythons that it is for. ``module`` is where the installed release asks.
-    ``verb`` is what it does else than to ask. ``tells`` is the patch release of Python from which on ``teller``, a
+    ``again`` is the first release from there on that asks once more, though it is older by its day than those that do
+    not. ``verb`` is what it does else than to ask. ``tells`` is the patch release of Python from which on ``teller``, a
     newer release, asks in another way.
     """
 
@@ -94,6 +95,7 @@ class Asking(Record):
     cap: str = ""
     free: str = ""
     python: str = ""
+    again: str = ""
     module: str = ""
     verb: str = "asks"
     tells: str = ""
@@ -105,6 +107,7 @@ class Asking(Record):
         said = f"{name} {self.verb} until {self.until}"
         said += f", from {self.since} on no longer" if self.since else ", its newest release"
         said += f", and for nothing else that is gone from {self.works} on" if self.works != self.since else ""
+        said += f", and again in {self.again}" if self.again else ""
         said += f"; {name} {self.before} does not ask yet" if self.before else ""
         said += f"; {name} {self.teller} does so in another way from Python {self.tells} on" if self.tells else ""
         return said + (f"; {name} {self.caps} requires {self.cap}" if self.caps else "")

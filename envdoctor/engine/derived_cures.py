@@ -82,7 +82,8 @@ def _told(asking: Any, bound: str) -> Iterator[Remedy]:
     name, until = asking.distribution, asking.until
     if bound == "above" and asking.works:
         effect = f"{name} {asking.verb} until {until}" + (f"; for Python {asking.python}" if asking.python else "")
-        yield _remedy("upgrade", requirement=f"{name}>={asking.works}", effect=effect)
+        below = f",<{asking.again}" if asking.again else ""
+        yield _remedy("upgrade", requirement=f"{name}>={asking.works}{below}", effect=effect)
     elif bound == "above" and asking.caps:
         yield _remedy("upgrade", requirement=f"{name}>={asking.caps}", effect=f"it asks too, and requires {asking.cap}")
     if asking.before:

@@ -121,9 +121,11 @@ def _sets(node: ast.If, words: set[str]) -> bool:
 
 
 def _decides(test: ast.expr, words: set[str]) -> bool:
-    """Whether a condition asks which release is there."""
-    texts = {node.value for node in ast.walk(test) if isinstance(node, ast.Constant) and isinstance(node.value, str)}
-    return bool(texts & words) or is_about_versions(test)
+    """Whether a condition asks which release is there, or for the name of what it has."""
+    nodes = list(ast.walk(test))
+    texts = {node.value for node in nodes if isinstance(node, ast.Constant) and isinstance(node.value, str)}
+    named = any(isinstance(node, ast.Attribute) and node.attr == "__name__" for node in nodes)
+    return bool(texts & words) or named or is_about_versions(test)
 
 
 def _catches(handler: ast.ExceptHandler, exception: str) -> bool:

@@ -231,12 +231,15 @@ class _Consumer:
         newest = len(side.files) - 1
         if self._asks(newest) is None:
             return None  # nobody can tell how long it does
-        forward = side.turn(newest, self._stopped) if side.at < newest and self._stopped(newest) else None
+        end = next((one for one in (newest, side.latest) if one > side.at and self._stopped(one)), None)
+        forward = None if end is None else side.turn(end, self._stopped)
         last = forward[0] if forward else newest
         told = self._capped(last) if last > side.at else {}
-        if forward:
-            works = self._whole(forward[1], newest)
+        if forward and end is not None:
+            again = side.turn(newest, lambda one: bool(self._asks(one)), end) if end < newest else None
+            works = self._whole(forward[1], end)
             told |= {"since": version(forward[1]), "works": version(works), "python": side.files[works].python}
+            told |= {"again": version(again[1])} if again else {}
             told |= self._turned(forward[1], newest)
         free = told.pop("free", version(last))
         return Asking(

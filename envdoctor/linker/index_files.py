@@ -35,12 +35,13 @@ _MEMBER = 4 << 20
 
 
 class File(Record):
-    """The file of a release that is easiest to read: version, address, size in bytes if told, and its Pythons."""
+    """The file of a release that is easiest to read: version, address, size in bytes if told, its Pythons, its day."""
 
     version: str
     address: str
     size: int | None
     python: str = ""
+    uploaded: str = ""
 
 
 def published(name: str, *, sources: bool = True, early: bool = False) -> list[File]:
@@ -83,7 +84,8 @@ def _ranked(file: Mapping[str, Any], *, sources: bool) -> tuple[Version, tuple[b
         return None
     size = int(file.get("size") or 0) or None
     python = str(file.get("requires-python") or "")
-    return version, rank, File(version=str(version), address=file["url"], size=size, python=python)
+    uploaded = str(file.get("upload-time") or "")
+    return version, rank, File(version=str(version), address=file["url"], size=size, python=python, uploaded=uploaded)
 
 
 def _rank_of_wheel(name: str) -> tuple[Version, tuple[bool, ...]]:

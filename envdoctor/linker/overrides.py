@@ -1,7 +1,8 @@
 """Methods that take the place of a base class's in another distribution, and cannot take what that one is called with.
 
 Many overrides differ from what they override and nobody notices. So one counts only where the distribution of the base
-calls a method of this name where it names the class, and none of these calls fits the override.
+calls a method of this name where it names the class, and none of these calls fits the override. A call of an object
+that is made there, or of the class itself, reaches no override, nor does one in a method that is overridden too.
 """
 
 from __future__ import annotations
@@ -9,16 +10,18 @@ from __future__ import annotations
 import ast
 import functools
 import re
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from envdoctor.linker import signatures
+from envdoctor.linker.branches import LEAVES, children
+from envdoctor.linker.expressions import last
 from envdoctor.linker.hooks import parsed, walked
 from envdoctor.linker.missing import Missing
 from envdoctor.linker.module_files import is_aside
 from envdoctor.linker.summary import LATER
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
     from envdoctor.linker.world import World
 
@@ -29,6 +32,18 @@ _MOST_HELD = 64
 _CALLED = re.compile(rb"\.(\w+)\(")
 #: A method that nobody calls.
 _NEVER: tuple[str, str, str, list[list[Any]]] = ("", "", "", [])
+
+
+class _Call(NamedTuple):
+    """A call of a method: its first argument, where that is a constant, and its arguments.
+
+    ``caller`` is the method that calls one of its own object; ``made`` says that the object is of the class itself.
+    """
+
+    first: Any
+    given: list[Any]
+    caller: str
+    made: bool
 
 
 class Overrides:
@@ -42,7 +57,7 @@ class Overrides:
         self._world = world
         self._dispatch = dispatch
         self._prefixes = tuple(one["prefix"] for one in dispatch)
-        self._calls: dict[tuple[str, str, str, str], list[list[Any]]] = {}
+        self._calls: dict[tuple[str, str, str, str], list[_Call]] = {}
         self._called_in: dict[str, dict[bytes, list[str]]] = {}
 
     def all(self, names: Iterable[str]) -> Iterator[Missing]:
@@ -51,7 +66,11 @@ class Overrides:
             place = self._world.layout.modules[name]
             if place.kind == "native" or is_aside(name):
                 continue
-            for number, record in enumerate(self._world.store.definitions(name).get("classes", ())):
+            definitions = self._world.store.definitions(name)
+            bound = [one[1] for one in definitions.get("names", {}).values() if one and one[0] == "c"]
+            for number, record in enumerate(definitions.get("classes", ())):
+                if number not in bound:  # one of two, for two releases of another distribution
+                    continue
                 for base in record[0]:
                     if isinstance(base, list) and base[0] != "builtins":
                         found = self._world.resolver.offers(base[0], base[1])
@@ -59,13 +78,14 @@ class Overrides:
                             yield from self._of_class(name, number, record[3], found.value)
 
     def _of_class(self, name: str, number: int, methods: dict[str, Any], base: Sequence[Any]) -> Iterator[Missing]:
-        place = self._world.layout.modules[name]
+        place, text = self._world.layout.modules[name], self._world.store.text(name)
+        replaced = {one for one in methods if f"super().{one}(".encode() not in text}
         for method, own in methods.items():
             asked = bool(own) and method[:2] != "__"
-            owner, module, kind, calls = self._called(base, method, own, place.owner) if asked else _NEVER
+            owner, module, kind, calls = self._called(base, method, own, place.owner, replaced) if asked else _NEVER
             wrong = [signatures.misfit(own, call, bound=True) for call in calls]
             if wrong and all(wrong) and owner not in {place.owner, ""}:
-                line = _line(self._world.store.text(name), self._world.store.class_name(name, number), method)
+                line = _line(text, self._world.store.class_name(name, number), method)
                 times = "once" if len(calls) == 1 else f"{len(calls)} times"
                 yield Missing(
                     place.owner, place.path, line, f"{module}.{kind}.{method}()", owner, "override", "warning", LATER,
@@ -73,10 +93,11 @@ class Overrides:
                 )  # fmt: skip
 
     def _called(
-        self, base: Sequence[Any], method: str, own: list[Any], consumer: str
+        self, base: Sequence[Any], method: str, own: list[Any], consumer: str, replaced: Collection[str]
     ) -> tuple[str, str, str, list[list[Any]]]:
         """Who calls a method that an override takes the place of, the class that has it, and the calls.
 
+        ``replaced`` are the methods whose place the same class takes, and which are not run any more.
         Nobody does where the consumer itself calls it with more than the base takes: that is another method.
         """
         resolver, layout = self._world.resolver, self._world.layout
@@ -84,15 +105,17 @@ class Overrides:
             kind = self._world.store.class_name(base[1], base[2])
             if f"{base[1]}.{kind}" == told["base"]:
                 owner = layout.owner(base[1])
-                return owner, base[1], kind, self._calls_of(owner, told["call"], method[len(told["prefix"]) :])
+                event = self._calls_of(owner, told["call"], method[len(told["prefix"]) :])
+                return owner, base[1], kind, [one.given for one in event]
         there = resolver.method(base[1], base[2], method)
         if not isinstance(there, tuple) or there[2] is None or not _narrower(own, there[2]):
             return _NEVER
         owner = layout.owner(there[0])
         kind = self._world.store.class_name(there[0], there[1])
-        calls = self._calls_of(owner, method, around=kind)
+        found = self._calls_of(owner, method, around=kind)
+        calls = [one.given for one in found if not one.made and one.caller not in replaced]
         if all(signatures.misfit(own, call, bound=True) for call in calls) and self._is_another(
-            own, there[2], self._calls_of(consumer, method) if calls else []
+            own, there[2], [one.given for one in self._calls_of(consumer, method)] if calls else []
         ):
             return _NEVER
         return owner, there[0], kind, calls
@@ -105,7 +128,7 @@ class Overrides:
                 return True
         return False
 
-    def _calls_of(self, owner: str, method: str, event: str = "", around: str = "") -> list[list[Any]]:
+    def _calls_of(self, owner: str, method: str, event: str = "", around: str = "") -> list[_Call]:
         """The calls of a method of this name in the modules of a distribution that contain a word.
 
         With an event, those for it, without its name.
@@ -116,9 +139,9 @@ class Overrides:
             texts = map(self._world.store.text, names if len(names) <= _MOST_FILES else ())
             calls = (one for text in texts if around.encode() in text for one in _calls_in(text).get(method, ()))
             self._calls[key] = [
-                [given - bool(event), keywords, exact]
-                for first, (given, keywords, exact) in calls
-                if not event or first == event
+                one._replace(given=[one.given[0] - bool(event), *one.given[1:]])
+                for one in calls
+                if not event or one.first == event
             ]
         return self._calls[key]
 
@@ -137,16 +160,42 @@ class Overrides:
 
 
 @functools.lru_cache(_MOST_HELD)
-def _calls_in(text: bytes) -> dict[str, list[tuple[Any, list[Any]]]]:
-    """The calls in some source by attribute, each with its first argument, but for those of a class to its own base."""
-    tree, found = parsed(text), dict[str, list[tuple[Any, list[Any]]]]()
-    for node in walked(tree) if tree else ():
+def _calls_in(text: bytes) -> dict[str, list[_Call]]:
+    """The calls in some source by attribute, but for those of a class to its own base."""
+    found, tree = dict[str, list[_Call]](), parsed(text)
+    made = {getattr(one, "id", "") for node in walked(tree) if _is_making(node) for one in node.targets} if tree else ()
+    nodes: list[tuple[Any, str]] = [(tree, "")] if tree else []
+    while nodes:
+        node, caller = nodes.pop()
         if type(node) is ast.Call and type(node.func) is ast.Attribute:
-            inner = node.func.value
-            if not (isinstance(inner, ast.Call) and getattr(inner.func, "id", "") == "super"):
-                first = node.args[0].value if node.args and isinstance(node.args[0], ast.Constant) else None
-                found.setdefault(node.func.attr, []).append((first, signatures.of_call(node)))
+            name, first = (
+                getattr(node.func.value, "id", ""),
+                getattr(node.args[0], "value", None) if node.args else None,
+            )
+            itself = name in made or _is_of_class(node.func.value, node.args)
+            told = _Call(first, signatures.of_call(node), caller if name in {"self", "cls"} else "", itself)
+            if not (isinstance(node.func.value, ast.Call) and last(node.func.value.func) == "super"):
+                found.setdefault(node.func.attr, []).append(told)
+        inner = caller or (node.name if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)) else "")
+        nodes += [(one, inner) for one in children(node) if type(one) not in LEAVES]
     return found
+
+
+def _is_making(node: ast.AST) -> bool:
+    """Whether a statement binds names to an object of a class."""
+    return type(node) is ast.Assign and type(node.value) is ast.Call and _is_class(node.value.func)
+
+
+def _is_of_class(receiver: ast.expr, arguments: Sequence[ast.expr]) -> bool:
+    """Whether a method is called of a class, or of an object that is made for the call."""
+    if isinstance(receiver, ast.Call):
+        return True
+    return _is_class(receiver) and bool(arguments) and getattr(arguments[0], "id", "") == "self"
+
+
+def _is_class(node: ast.expr) -> bool:
+    """Whether something is a class, as its spelling tells."""
+    return (last(node) or "")[:1].isupper()
 
 
 def _narrower(own: list[Any], base: list[Any]) -> bool:

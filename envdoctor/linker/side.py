@@ -51,6 +51,11 @@ class Side:
         """The version of the newest release."""
         return self.files[-1].version
 
+    @property
+    def latest(self) -> int:
+        """The number of the release that came last: another one may have a higher version, by mistake."""
+        return max(range(len(self.files)), key=lambda one: (self.files[one].uploaded, one))
+
     def version(self, number: int) -> str:
         """The version of a release by its number."""
         return self.files[number].version

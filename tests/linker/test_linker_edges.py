@@ -30,8 +30,9 @@ def wheels(left, right):
 def told(monkeypatch, tmp_path):
     """The edges of an ask, for sources of both sides; the names of the wheels that were fetched are in ``asked``."""
 
-    def tell(right, ask=ASK, left=LEFT):
-        with serving(monkeypatch, tmp_path / "cache", wheels(left, right)) as server:
+    def tell(right, ask=ASK, left=LEFT, days=None):
+        named = {f"right_pad-{version}-py3-none-any.whl": day for version, day in (days or {}).items()}
+        with serving(monkeypatch, tmp_path / "cache", wheels(left, right), named) as server:
             found = edges(ask, lambda _: None)
             tell.asked = [name for name, _ in server.asked if name.endswith(".whl")]
         return found
@@ -68,6 +69,26 @@ def test_a_consumer_that_never_stops_may_have_begun_or_caps_the_provider(told):
         "1.2",
         "left>=1,<3",
     )
+
+
+@pytest.mark.parametrize("day", ["2020-01-01", "2026-01-01", None], ids=["by mistake", "on purpose", "untold"])
+def test_a_higher_version_that_is_older_by_its_day_is_not_the_newest(day, told):
+    days = {"1.1": "2019-01-01", "1.2": "2024-01-01", "1.3": "2025-01-01", "9.0": day}
+
+    found = told({"1.1": [ASKS], "1.2": [""], "1.3": [""], "9.0": [ASKS]}, days=days if day else {})
+
+    told = found.asking.until, found.asking.since, found.asking.again
+    assert told == (("1.1", "1.2", "9.0") if day == "2020-01-01" else ("9.0", None, ""))
+
+
+def test_a_condition_about_the_name_of_what_is_there_guards(told):
+    named = "import left.core\ndef f(x):\n    if type(x).__name__ == 'Left': return 1\n    return x.gone\n"
+    ask = ASK.replace(kind="attribute", owner="Left", code="return x.gone")
+    left = {"2.1": "class Left:\n    gone = 1\n", "3.0": "class Left: ...\n", "3.1": "class Left: ...\n"}
+
+    found = told({"1.1": ["def f(x):\n    return x.gone\n"], "1.2": [named]}, ask, left)
+
+    assert (found.asking.until, found.asking.since) == ("1.1", "1.2")
 
 
 def test_a_name_that_came_later(told):

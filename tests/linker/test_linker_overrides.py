@@ -68,6 +68,46 @@ def test_what_is_called_where_nobody_knows_the_class_is_another_method(tmp_path)
     assert [one[3] for one in env.missing(tmp_path)] == ["b.Base.make()"]
 
 
+@pytest.mark.parametrize(
+    "caller",
+    [
+        "def go(self): self.make(None)",
+        "def go(self): Base.make(self, None)",
+        "def go(self): Base().make(None)",
+        "kind = None\n    def go(self): (self.kind or Base)().make(None)",
+        "def go(self):\n        thing = Base()\n        thing.make(None)",
+    ],
+    ids=[
+        "in a method that is overridden too",
+        "of the class",
+        "of a new object",
+        "of a new object of a kind that is kept",
+        "of an object that was made there",
+    ],
+)
+def test_a_call_that_reaches_no_override(tmp_path, caller):
+    base = f"class Base:\n    def make(self, context): pass\n    {caller}\n"
+    own = "    def go(self): self.make()\n" if "self.make" in caller else ""
+    mine = f"import b\nclass Mine(b.Base):\n    def make(self): pass\n{own}"
+    env.write(tmp_path, a={"a.py": mine}, b={"b.py": base})
+    assert env.missing(tmp_path) == []
+    subprocess.run([sys.executable, "-c", "import a\na.Mine().go()"], cwd=tmp_path, check=True)
+    handed = own.replace("self.make()", "super().go()")
+    env.write(tmp_path, a={"a.py": mine.replace(own, handed)}, b={"b.py": base})
+    assert [one[3] for one in env.missing(tmp_path)] == (["b.Base.make()"] if own else [])
+
+
+def test_one_of_two_classes_for_two_releases(tmp_path):
+    told = "    class Mine(b.Base):\n        def make(self{}): pass\n"
+    mine = f"import b\nif hasattr(b, 'old'):\n{told.format('')}else:\n{told.format(', context')}"
+    env.write(
+        tmp_path,
+        a={"a.py": mine},
+        b={"b.py": "class Base:\n    def make(self, context): pass\n    def go(self): self.make(1)\n"},
+    )
+    assert env.missing(tmp_path) == []
+
+
 @pytest.mark.parametrize(("base", "method", "fits"), CASES.values(), ids=list(CASES))
 def test_what_the_base_is_called_with(tmp_path, base, method, fits):
     env.write(tmp_path, a={"a.py": f"import b\n{WRAP}class Mine(b.{base}):\n    {method}\n"}, b={"b.py": B})

@@ -232,6 +232,17 @@ def test_a_package_over_several_folders_has_no_class_elsewhere(tmp_path):
     assert fails(tmp_path)
 
 
+def test_generated_bytes_spell_a_first_letter_as_a_number(tmp_path):
+    generated = (
+        "def fill(names, told):\n    names[told[2:].decode()] = 1\nfill(globals(), b'\\n\\x14\\x43odeRequest')\n"
+    )
+    env.write(tmp_path, a={"a.py": "from b import CodeRequest"}, b={"b.py": generated})
+    assert env.missing(tmp_path) == []
+    assert not fails(tmp_path)
+    env.write(tmp_path, a={"a.py": "from b import CodeReply"})
+    assert [one[3] for one in env.missing(tmp_path)] == ["b.CodeReply"]
+
+
 KEYS = {
     "a key": ("red", None),
     "a key that is put together": ("dark_red", None),
