@@ -212,8 +212,13 @@ def _build(place: Place, directory: str, *, offline: bool, copied: bool = False)
     _uv(["venv", "--no-project", "--python", interpreter, directory], directory, offline=offline)
     python = os.path.join(directory, *(("Scripts", "python.exe") if os.name == "nt" else ("bin", "python")))
     wanted = [*place.install, *place.needs]
-    if wanted:
-        _pip(place, python, ["install", *(["--link-mode", "copy"] if copied else []), *wanted], offline=offline)
+    link = ["--link-mode", "copy"] if copied else []
+    try:
+        _pip(place, python, ["install", *link, *wanted], offline=offline) if wanted else None
+    except UnbuiltError:
+        if not place.loose:
+            raise
+        _pip(place, python, ["install", *link, *(text for text in wanted if text not in place.loose)], offline=offline)
     if place.absent:
         _pip(place, python, ["uninstall", *place.absent], offline=offline)
     return python, version

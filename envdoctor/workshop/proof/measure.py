@@ -213,9 +213,10 @@ class Survey:
         moved = next((one for one in same if one.consumer == end.base.trial.consumer), None)
         moved = moved or end.base.trial
         wheels = all(self._has_wheel(*text.split("==", 1)) for text in moved.place.install)
-        measured: Trial = moved.replace(
-            name=name_of(end, version), measured=True, place=moved.place.replace(brief=True, wheels=wheels)
-        )
+        kept = {end.axis, moved.consumer, *self._named()}
+        loose = [text for text in moved.place.install if text.partition("==")[0] not in kept]
+        place = moved.place.replace(brief=True, wheels=wheels, loose=() if moved.place.together else loose)
+        measured: Trial = moved.replace(name=name_of(end, version), measured=True, place=place)
         return measured
 
     def _has_wheel(self, name: str, version: str) -> bool:

@@ -32,8 +32,8 @@ class Place(Record):
     """An environment to build: an interpreter ``X.Y`` or ``X.Y.Z``, requirements, and what is removed afterwards.
 
     ``together`` installs exactly these although their metadata refuses each other; ``needs`` is installed besides.
-    ``brief`` is for one that may well be impossible: not for long, and with ``wheels`` without building any. ``locked``
-    says that these are all there is.
+    ``brief`` is for one that may well be impossible: not for long, with ``wheels`` without building any, and without
+    what is ``loose`` where that stands in its way. ``locked`` says that these are all there is.
     """
 
     python: str
@@ -43,6 +43,7 @@ class Place(Record):
     needs: Sequence[str] = ()
     brief: bool = False
     wheels: bool = False
+    loose: Sequence[str] = ()
     locked: bool = False
 
 
@@ -82,7 +83,7 @@ class Trial(Record):
     def key(self) -> str:
         """A name for what is run, whatever is expected of it."""
         told = {name: value for name, value in self.as_dict().items() if name not in _NOT_RUN}
-        told["place"] = self.place.as_dict()
+        told["place"] = self.place.replace(loose=()).as_dict()
         told["writer"] = self.writer and self.writer.as_dict()
         told["applies"] = self.applies and self.applies.as_dict()
         return hashlib.sha256(json.dumps(_said(told), sort_keys=True, default=list).encode()).hexdigest()
@@ -91,7 +92,8 @@ class Trial(Record):
 _NOT_RUN = {"rule", "name", "kind", "raises", "recorded", "unbuildable", "consumer", "finding", "measured"}
 #: What most trials do not have; where it is not said, a trial keeps the name that it had before there was such a thing.
 _SELDOM = {
-    "together", "needs", "prepare", "installs", "constraints", "examines", "applies", "brief", "wheels", "locked",
+    "together", "needs", "prepare", "installs", "constraints", "examines", "applies", "brief", "wheels", "loose",
+    "locked",
 }  # fmt: skip
 
 
