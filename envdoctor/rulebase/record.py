@@ -25,6 +25,7 @@ _ABOUT = ("when", "consumers", "symptoms", "remedies", "proof")
 def digest(rule: Rule, vocabulary: Mapping[str, Any]) -> str:
     """A name for what a rule states and what of the vocabulary it may mean by it."""
     told = [[name, getattr(rule, name)] for name in _ABOUT if name != "remedies"]
+    told[1][1] = {name: _without_severity(line) for name, line in rule.consumers.items()}
     told.insert(_ABOUT.index("remedies"), ["remedies", [_unbracketed(remedy) for remedy in rule.remedies]])
     words = {key: vocabulary.get(key) for key in ("families", "calls", "start_methods")}
     return _sum([told, {key: value for key, value in words.items() if _mentioned(value, json.dumps(told))}])
@@ -33,6 +34,10 @@ def digest(rule: Rule, vocabulary: Mapping[str, Any]) -> str:
 def _unbracketed(remedy: Mapping[str, Any]) -> dict[str, Any]:
     """A remedy with its words as if everything were known: which of them may be left out proves nothing."""
     return {key: whole(value) if key in {"text", "effect"} else value for key, value in remedy.items()}
+
+
+def _without_severity(line: Mapping[str, Any]) -> dict[str, Any]:
+    return {key: said for key, said in line.items() if key != "severity"}
 
 
 def _mentioned(words: Any, told: str) -> bool:

@@ -155,12 +155,13 @@ def severity_unshown(subject: Subject) -> Iterator[Complaint]:
     if found is None or subject.rule.severity != "error" or not severity.by_environment(subject.rule):
         return
     for row in found["trials"]:
-        if row["kind"] == "severity" and row["verdict"] == AGREES and not row.get("breaks"):
+        less = subject.rule.consumers.get(row.get("consumer"), {}).get("severity")
+        if row["kind"] == "severity" and row["verdict"] == AGREES and not (row.get("breaks") or less):
             hint = "say `severity: warning`, and name in the title what it takes"
             what = f"{row['trial']} nothing fails, at import or at a command"
             yield subject.complaint(("severity",), f"it is no error: with {what}; {hint}")
     for edge in filter(_is_below, found["edges"]):
-        if edge["axis"] in subject.rule.consumers:
+        if "severity" not in subject.rule.consumers.get(edge["axis"], {"severity": ""}):
             hint = f'write `">={edge["shown"]},..."`, or say `severity: warning`'
             said = f"{edge['axis']} below {edge['shown']} was not seen to fail like this"
             yield subject.complaint(("consumers", edge["axis"]), f"it is no error there: {said}; {hint}")

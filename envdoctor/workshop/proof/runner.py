@@ -246,6 +246,7 @@ def _without_running(trial: Trial) -> dict[str, Any] | None:
 def _row(trial: Trial, told: Mapping[str, Any], texts: Mapping[str, Any]) -> dict[str, Any]:
     """One trial as a proof tells it."""
     row = {"trial": trial.name, "kind": trial.kind, **judge(trial, told, texts)}
+    row["consumer"] = trial.consumer if trial.kind == "severity" else None
     row["measured"] = trial.measured or None
     row["python"] = told.get("python")
     row["installed"] = told.get("installed")
