@@ -109,7 +109,8 @@ def finding(texts: Mapping[str, Any], match: Match, snapshot: Snapshot) -> Findi
 def _severity(texts: Mapping[str, Any], match: Match) -> str:
     """The severity of a rule, or that of the consumer that is found where it is less."""
     stated = texts["consumers"].get(match.consumer, {}).get("severity", texts["severity"])
-    return max(texts["severity"], stated, key=SEVERITIES.index)
+    least: str = max(texts["severity"], stated, key=SEVERITIES.index)
+    return least
 
 
 def _open(texts: Mapping[str, Any]) -> dict[str, str]:
