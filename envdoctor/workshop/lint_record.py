@@ -47,19 +47,20 @@ def proof_underivable(subject: Subject) -> Iterator[Complaint]:
     faults = [f"it records nothing of {name}" for name in planned if name not in rows]
     for name, row in rows.items():
         if row["verdict"] == AGREES:
-            faults += [f"{name}: {fault}" for fault in _impossible(row, planned.get(name), texts)]
+            base = planned.get(name.partition(", on ")[0])
+            faults += [f"{name}: {fault}" for fault in _impossible(row, planned.get(name), base, texts)]
     faults += [f"nothing shows the edge at {edge['axis']} {edge['shown']}" for edge in _unfounded(found)]
     for fault in faults:
         again = f"run: envdoctor rules verify --again {subject.rule.id}"
         yield subject.complaint(("proof",), f"the proof file cannot be derived again: {fault}; {again}")
 
 
-def _impossible(row: Row, trial: Trial | None, texts: Mapping[str, Any]) -> Iterator[str]:
-    """Why a row that agrees cannot do so."""
+def _impossible(row: Row, trial: Trial | None, base: Trial | None, texts: Mapping[str, Any]) -> Iterator[str]:
+    """Why a row that agrees cannot do so; ``base`` is the trial of the cell, also where that was moved."""
     seen = row.get("symptom")
     if row["kind"] == "bad" and not seen:
         yield "a bad cell has no symptom"
-    elif row["kind"] == "bad" and not known_by(str(seen), trial, texts):
+    elif row["kind"] == "bad" and not known_by(str(seen), base, texts):
         yield f"`{seen}` is none of the rule's symptoms"
     elif row["kind"] in {"good", "remedy"} and seen:
         yield f"it has the symptom `{seen}`"

@@ -99,6 +99,7 @@ def _tidy(said: str, top: str) -> str:
     said = said.replace(os.path.join(top, "place") + os.sep, "").replace(os.path.join(top, "work") + os.sep, "")
     for path in sorted({*pythons.found().values(), uv()}, key=len, reverse=True):
         said = said.replace(path, os.path.basename(path)).replace(os.path.dirname(os.path.dirname(path)) + os.sep, "")
+    said = re.sub(r"[~/][^\s'\"()]*?(lib/python3\.\d+/)", r"\1", said)
     said = re.sub(r"(?:https?|file)://[^\s'\"`)>]+", lambda found: _address(found[0]), said)
     return said.replace(os.path.expanduser("~"), "~") if os.path.expanduser("~") != "/" else said
 

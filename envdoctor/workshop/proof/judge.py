@@ -14,7 +14,7 @@ from envdoctor.workshop.proof.sandbox import SECONDS
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from envdoctor.probes.error_text import Frame
+    from envdoctor.probes.error_text import Failure, Frame
     from envdoctor.workshop.proof.trials import Trial
 
 #: The verdicts on a trial: as stated, not as stated, or not run.
@@ -32,7 +32,7 @@ def judge(trial: Trial, told: Mapping[str, Any], texts: Mapping[str, Any]) -> di
     ``texts`` is the compiled rule, whose symptoms a bad cell must show that states no failure of its own. That a
     program does not end tells something only of a rule that is about a hang: any other may have been slow.
     """
-    seen = symptom(told)
+    seen = _told_by(trial, told, texts)
     undecided = _undecided(trial, told, texts, seen)
     if undecided is not None:
         return {"verdict": UNPROVEN, "symptom": None, "reason": undecided}
@@ -43,6 +43,15 @@ def judge(trial: Trial, told: Mapping[str, Any], texts: Mapping[str, Any]) -> di
     if wrong and told.get("installing") and _GONE.search(told["output"]):
         return {"verdict": UNPROVEN, "symptom": seen, "reason": f"nothing was there to install: {seen}"}
     return {"verdict": CONTRADICTS if wrong else AGREES, "symptom": seen, "reason": wrong}
+
+
+def _told_by(trial: Trial, told: Mapping[str, Any], texts: Mapping[str, Any]) -> str | None:
+    """How a trial failed: of exceptions that follow from each other the one that the rule knows, else the last."""
+    last = symptom(told)
+    if trial.kind != "bad" or last is None or told.get("signal") or known_by(last, trial, texts):
+        return last
+    lines = [_line(one) for one in read(told["output"]).failures if one.exception]
+    return next((line for line in lines if known_by(line, trial, texts)), last)
 
 
 def _undecided(trial: Trial, told: Mapping[str, Any], texts: Mapping[str, Any], seen: str | None) -> str | None:
@@ -164,6 +173,10 @@ def _known(told: Mapping[str, Any], texts: Mapping[str, Any]) -> bool:
 _SAID = {"SIGSEGV": "Segmentation fault (core dumped)", "SIGABRT": "Aborted (core dumped)", "SIGBUS": "Bus error"}
 
 
+def _line(failure: Failure) -> str:
+    return " ".join(f"{failure.exception}: {failure.message}".rstrip(": ").split())[:_LINE]
+
+
 def through(told: Mapping[str, Any]) -> list[str]:
     """The installed packages whose frames are in the last traceback of a failure, by their import names."""
     failures = [one for one in read(told.get("output", "")).failures if one.frames]
@@ -181,7 +194,6 @@ def symptom(told: Mapping[str, Any]) -> str | None:
         return str(told["signal"])
     failures = [one for one in read(told["output"]).failures if one.exception]
     if failures:
-        last = failures[-1]
-        return " ".join(f"{last.exception}: {last.message}".rstrip(": ").split())[:_LINE]
+        return _line(failures[-1])
     lines: list[str] = [line.strip() for line in told["output"].splitlines() if line.strip()]
     return (lines or ["it said nothing"])[-1][:_LINE]
