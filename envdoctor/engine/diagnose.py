@@ -90,7 +90,7 @@ def finding(texts: Mapping[str, Any], match: Match, snapshot: Snapshot) -> Findi
     names = {**_open(texts), **match.names}
     return Finding(
         rule=texts["id"],
-        severity=texts["severity"],
+        severity=_severity(texts, match),
         impact=texts["impact"],
         title=said(texts["title"], names),
         why=said(texts["why"], names),
@@ -104,6 +104,13 @@ def finding(texts: Mapping[str, Any], match: Match, snapshot: Snapshot) -> Findi
         consumer=match.consumer,
         several=texts.get("several", ""),
     )
+
+
+def _severity(texts: Mapping[str, Any], match: Match) -> str:
+    """The severity of a rule, or that of the consumer that is found where it is less."""
+    stated = texts["consumers"].get(match.consumer, {}).get("severity", texts["severity"])
+    least: str = max(texts["severity"], stated, key=SEVERITIES.index)
+    return least
 
 
 def _open(texts: Mapping[str, Any]) -> dict[str, str]:

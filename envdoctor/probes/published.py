@@ -47,12 +47,12 @@ class Release(Record):
 
 def wheels(name: str) -> list[Release] | None:
     """The final releases that have a wheel, oldest first; ``None`` where an index does not answer."""
-    kept = _kept(_place("wheels-3", canonicalize_name(name)), index.FRESH)
+    kept = remembered(remembered_at("wheels-3", canonicalize_name(name)), index.FRESH)
     if kept is None:
         kept = _ask(name)
         if kept is None:
             return None
-        cache.keep(_place("wheels-3", canonicalize_name(name)), json.dumps(kept).encode())
+        cache.keep(remembered_at("wheels-3", canonicalize_name(name)), json.dumps(kept).encode())
     found = {Version(one["version"]): Release(**one) for one in kept}
     return [found[version] for version in sorted(found) if not version.is_prerelease]
 
@@ -114,8 +114,8 @@ def requirements(release: Release) -> list[str] | None:
     """What a release requires, as its wheel's own metadata says; ``None`` where that is not told."""
     if release.metadata is None:
         return None
-    place = _place("requires", hashlib.sha256(release.metadata.encode()).hexdigest()[:32])
-    kept = _kept(place, None)
+    place = remembered_at("requires", hashlib.sha256(release.metadata.encode()).hexdigest()[:32])
+    kept = remembered(place, None)
     if kept is None:
         content = index.ask(release.metadata)
         if not content:
@@ -132,8 +132,8 @@ def _in_wheel(release: Release) -> list[str] | None:
     from envdoctor.errors import TargetError
     from envdoctor.probes.wheel_files import members
 
-    place = _place("requires", hashlib.sha256(release.wheel.encode()).hexdigest()[:32])
-    kept = _kept(place, None)
+    place = remembered_at("requires", hashlib.sha256(release.wheel.encode()).hexdigest()[:32])
+    kept = remembered(place, None)
     if kept is None and release.wheel:
         context = ssl.create_default_context(cafile=index.configuration().certificates)
         try:
@@ -152,12 +152,14 @@ def _stated(content: bytes) -> list[str]:
     return [" ".join(one.split()) for one in message.get_all("Requires-Dist", [])]
 
 
-def _place(kind: str, name: str) -> str:
+def remembered_at(kind: str, name: str) -> str:
+    """The path of what an index said of a distribution."""
     where = hashlib.sha256("\n".join(index.configuration().urls).encode()).hexdigest()[:12]
     return os.path.join(cache.directory(), "published", where, kind, re.sub(r"[^a-z0-9-]", "_", name) + ".json")
 
 
-def _kept(place: str, age: float | None) -> Sequence[Any] | None:
+def remembered(place: str, age: float | None) -> Sequence[Any] | None:
+    """What is kept at a path, ``None`` where nothing is, or it is older than ``age`` in seconds."""
     try:
         if age is not None and time.time() - os.stat(place).st_mtime > age:
             return None

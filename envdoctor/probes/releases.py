@@ -123,7 +123,7 @@ def _ask(where: Configuration, name: str) -> list[str]:
         address = f"{url.rstrip('/')}/{canonicalize_name(name)}/"
         kind, content = _fetch(address, where.certificates)
         listed = _listed(address, kind, content)
-        versions.update(version for file in listed for version in [_version(file["filename"])] if version)
+        versions.update(version for file in listed for version in [version_of(file["filename"])] if version)
     ordered = [str(version) for version in sorted(versions)]
     _keep(where, name, ordered)
     return ordered
@@ -212,7 +212,7 @@ def _listed(address: str, kind: str, content: bytes) -> list[dict[str, Any]]:
     return parser.files
 
 
-def _version(file: str) -> Version | None:
+def version_of(file: str) -> Version | None:
     """The version that a file name gives, ``None`` for what is neither a wheel nor a source distribution."""
     try:
         if file.endswith(".whl"):

@@ -56,6 +56,7 @@ def compile_rule(rule: Rule, vocabulary: Mapping[str, Any]) -> dict[str, Any]:
 
 def _consumer(name: str, line: Mapping[str, Any]) -> dict[str, Any]:
     return {
+        **({"severity": line["severity"]} if "severity" in line else {}),
         "bad": line["bad"],
         "intervals": intervals(line["bad"]),
         "works": line.get("works"),

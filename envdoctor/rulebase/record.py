@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 PROVEN, UNPROVEN, STALE, REFUTED = "proven", "unproven", "stale", "refuted"
 #: A candidate of which a bad cell passes: the lead was followed, and is false.
 DISPROVED = "disproved"
+#: What "proven" means where a proof says so; without a number it is what it meant before there was a second meaning.
+MEANING = 2
 #: What of a rule a proof is about: a changed title does not make it stale.
 _ABOUT = ("when", "consumers", "symptoms", "remedies", "proof")
 
@@ -23,6 +25,7 @@ _ABOUT = ("when", "consumers", "symptoms", "remedies", "proof")
 def digest(rule: Rule, vocabulary: Mapping[str, Any]) -> str:
     """A name for what a rule states and what of the vocabulary it may mean by it."""
     told = [[name, getattr(rule, name)] for name in _ABOUT if name != "remedies"]
+    told[1][1] = {name: _without_severity(line) for name, line in rule.consumers.items()}
     told.insert(_ABOUT.index("remedies"), ["remedies", [_unbracketed(remedy) for remedy in rule.remedies]])
     words = {key: vocabulary.get(key) for key in ("families", "calls", "start_methods")}
     return _sum([told, {key: value for key, value in words.items() if _mentioned(value, json.dumps(told))}])
@@ -31,6 +34,10 @@ def digest(rule: Rule, vocabulary: Mapping[str, Any]) -> str:
 def _unbracketed(remedy: Mapping[str, Any]) -> dict[str, Any]:
     """A remedy with its words as if everything were known: which of them may be left out proves nothing."""
     return {key: whole(value) if key in {"text", "effect"} else value for key, value in remedy.items()}
+
+
+def _without_severity(line: Mapping[str, Any]) -> dict[str, Any]:
+    return {key: said for key, said in line.items() if key != "severity"}
 
 
 def _mentioned(words: Any, told: str) -> bool:
@@ -42,9 +49,12 @@ def _sum(value: Any) -> str:
 
 
 def document(
-    rule: Rule, vocabulary: Mapping[str, Any], trials: Sequence[Mapping[str, Any]], tools: Mapping[str, str]
+    rule: Rule, vocabulary: Mapping[str, Any], trials: Sequence[Mapping[str, Any]], tools: Mapping[str, Any]
 ) -> dict[str, Any]:
-    """The content of a proof file; ``trials`` in the order in which they were planned."""
+    """The content of a proof file; ``trials`` in the order in which they were planned.
+
+    ``tools`` say with what they were run and, where edges were measured, ``edges`` and what is ``missing``.
+    """
     found = {"rule": rule.id, "states": digest(rule, vocabulary), **tools, "trials": list(trials)}
     if _disproved(rule, trials):
         found = {"rule": rule.id, "outcome": DISPROVED, **found}
@@ -59,10 +69,17 @@ def _disproved(rule: Rule, trials: Sequence[Mapping[str, Any]]) -> bool:
 
 def dump(found: Mapping[str, Any]) -> str:
     """One line for each trial, so that a changed result is a changed line."""
-    head = {key: value for key, value in found.items() if key != "trials"}
-    lines = ",\n".join("    " + json.dumps(trial, ensure_ascii=False) for trial in found["trials"])
+    head = {key: value for key, value in found.items() if key not in _LISTS}
     text = json.dumps(head, indent=2, ensure_ascii=False)
-    return text[: text.rindex("\n}")] + ',\n  "trials": [\n' + lines + "\n  ]\n}\n"
+    lists = [f',\n  "{name}": [\n{_lines(found[name])}  ]' for name in _LISTS if name in found]
+    return text[: text.rindex("\n}")] + "".join(lists) + "\n}\n"
+
+
+_LISTS = ("missing", "edges", "trials")
+
+
+def _lines(rows: Sequence[Any]) -> str:
+    return ",\n".join("    " + json.dumps(row, ensure_ascii=False) for row in rows) + ("\n" if rows else "")
 
 
 def read(path: str) -> dict[str, Any] | None:
@@ -94,4 +111,6 @@ def status(rule: Rule, vocabulary: Mapping[str, Any], found: Mapping[str, Any] |
     verdicts = [(trial["kind"], trial["verdict"]) for trial in found["trials"]]
     if any(verdict == "contradicts" for _, verdict in verdicts):
         return REFUTED
+    if any(one["needed"] for one in found.get("missing", ())):
+        return UNPROVEN
     return PROVEN if {("bad", "agrees"), ("good", "agrees")} <= set(verdicts) else UNPROVEN

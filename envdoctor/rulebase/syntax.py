@@ -123,7 +123,7 @@ def _consumers(node: Node) -> dict[str, dict[str, Any]]:
 
 
 def _consumer(name: str, node: Node) -> dict[str, Any]:
-    fields = node.fields(("bad", "works", "module"), needed=("bad", "works"))
+    fields = node.fields(("bad", "works", "module", "severity"), needed=("bad", "works"))
     line: dict[str, Any] = {"bad": "", "works": None, "module": name.replace("-", "_")}
     if "bad" in fields:
         line["bad"] = read_specifier(fields["bad"])
@@ -131,6 +131,8 @@ def _consumer(name: str, node: Node) -> dict[str, Any]:
         line["works"] = read_version(fields["works"])
     if "module" in fields:
         line["module"] = _import_name(fields["module"])
+    if "severity" in fields:
+        line["severity"] = fields["severity"].choice(SEVERITIES)
     return line
 
 

@@ -91,7 +91,8 @@ def _severity(rule: Rule, standing: str) -> str:
 def _range(rule: Rule) -> str:
     when = yaml.safe_dump(dict(rule.when), default_flow_style=True, sort_keys=False, width=10_000).strip()
     lines = [_code(when.removeprefix("{").removesuffix("}"))]
-    lines += [f"{name} {_code(line['bad'])}" for name, line in rule.consumers.items()]
+    for name, line in rule.consumers.items():
+        lines.append(f"{name} {_code(line['bad'])}" + (f", {line['severity']}" if "severity" in line else ""))
     return "<br>".join(lines)
 
 

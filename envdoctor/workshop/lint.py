@@ -28,7 +28,9 @@ from envdoctor.rulebase.sources import files_below, proof_of
 from envdoctor.rulebase.syntax import read_files, read_rules
 from envdoctor.rulebase.when_tree import leaves
 from envdoctor.workshop.lint_proof import Subject, edges_unproven, project_unproven, proof_contradicted
+from envdoctor.workshop.lint_record import proof_underivable, remedies_not_quiet, severity_unshown
 from envdoctor.workshop.lint_remedies import remedies_without_effect
+from envdoctor.workshop.lint_scripts import scripts_dishonest, symptoms_of_everybody
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -37,6 +39,7 @@ if TYPE_CHECKING:
     from envdoctor.rulebase.syntax import Rule
 
     Releases = Callable[[Sequence[str]], Mapping[str, "list[str] | None"]]
+    Gone = Callable[[Sequence[str]], set[str]]
 
 _TODO = re.compile(r"\bTODO\b|^todo-")
 _NO_INDEX = "no index answered, so ranges and versions were not held against the known releases"
@@ -51,12 +54,12 @@ _HINTS = {
 }
 
 
-def lint(paths: Sequence[str], releases: Releases | None = None) -> list[Complaint]:
+def lint(paths: Sequence[str], releases: Releases | None = None, gone: Gone | None = None) -> list[Complaint]:
     """Every complaint about the rules in some files and directories, by file and line.
 
     ``releases`` answers for many distributions at once, as :func:`envdoctor.probes.releases.known_releases` does;
-    without it, ranges are not held against the index. Raises :class:`~envdoctor.errors.RuleError` where the
-    vocabulary cannot be read.
+    without it, ranges are not held against the index. ``gone`` tells which addresses lead nowhere.
+    Raises :class:`~envdoctor.errors.RuleError` where the vocabulary cannot be read.
     """
     files, complaints = _files(paths)
     home = _home(files or list(paths))
@@ -72,6 +75,7 @@ def lint(paths: Sequence[str], releases: Releases | None = None) -> list[Complai
     for rule in finished:
         subject = subjects.get(rule.id) or Subject(rule, vocabulary, known)
         complaints += chain.from_iterable(demand(subject) for demand in DEMANDS[rule.status])
+    complaints += _lost(finished, gone) if gone else []
     complaints.sort(key=lambda one: (one.path, one.line))
     if None in known.values():
         complaints.append(Complaint(path=paths[0], line=1, message=_NO_INDEX, note=True))
@@ -185,6 +189,17 @@ def _references(subject: Subject) -> Iterator[Complaint]:
             yield subject.complaint(where, f"`{shorten(url)}` is not an address; write https://...")
 
 
+def _lost(rules: Sequence[Rule], gone: Gone) -> list[Complaint]:
+    """References where nothing stands."""
+    nowhere = gone([url for rule in rules for url in rule.references])
+    return [
+        Complaint(path=rule.path, line=rule.line("references", number), message=f"nothing stands at {shorten(url)}")
+        for rule in rules
+        for number, url in enumerate(rule.references)
+        if url in nowhere
+    ]
+
+
 def _is_address(url: str) -> bool:
     try:
         parts = urlsplit(url)
@@ -291,10 +306,11 @@ def _proof_file(subject: Subject) -> Iterator[Complaint]:
                 yield subject.complaint(("proof",), said)
 
 
-_OF_A_LEAD = (_symptoms, _references, _ranges, _versions, proof_contradicted, _proof_file)
+_OF_A_LEAD = (_symptoms, symptoms_of_everybody, _references, _ranges, _versions, proof_contradicted, _proof_file)
+_OF_RECORD = (proof_underivable, remedies_not_quiet, severity_unshown)
 #: Everything that lint asks of one rule by itself, by what is stated as its status.
 DEMANDS: Mapping[str, Sequence[Callable[[Subject], Iterator[Complaint]]]] = {
-    "": (*_OF_A_LEAD, edges_unproven, project_unproven, remedies_without_effect),
+    "": (*_OF_A_LEAD, edges_unproven, project_unproven, remedies_without_effect, scripts_dishonest, *_OF_RECORD),
     statuses.CANDIDATE: _OF_A_LEAD,
     statuses.RETIRED: (),
 }

@@ -33,6 +33,16 @@ def test_the_most_severe_come_first_then_by_rule_and_consumer():
     ]  # fmt: skip
 
 
+def test_a_consumer_may_be_less_severe_than_its_rule_and_not_more():
+    lines = {**CONSUMERS, "third": {**CONSUMERS["third"], "severity": "warning"}}
+    here = snapshot({"left": "2.1", "third": "1", "right": "1.0"})
+
+    assert [(one.consumer, one.severity) for one in found(here, rule(consumers=lines))] == [
+        ("right", "error"), ("third", "warning"),
+    ]  # fmt: skip
+    assert {one.severity for one in found(here, rule(severity="info", consumers=lines))} == {"info"}
+
+
 def test_several_rule_bases_are_one():
     here = snapshot({"left": "2.1"})
 

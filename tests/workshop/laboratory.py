@@ -43,6 +43,9 @@ def laboratory(tmp_path, links, rule, **variables):
         UV_FIND_LINKS=str(links),
         UV_OFFLINE="1",
         ENVDOCTOR_PYTHONS=sys.executable,
+        PYENV_ROOT=str(tmp_path / "no-pyenv"),
+        UV_PYTHON_INSTALL_DIR=str(tmp_path / "no-uv"),
+        PATH=os.pathsep.join(one for one in os.environ["PATH"].split(os.pathsep) if not one.endswith("shims")),
         XDG_CACHE_HOME=str(tmp_path / "cache"),
         **variables,
     )

@@ -82,9 +82,9 @@ def test_a_true_rule_is_proven_and_everything_that_was_seen_is_on_record(lab):
     done = lab("verify")
 
     assert done.returncode == 0, done.stderr
-    assert done.stdout == "proven    lib-name-removed  (4 of 4 trials agree)\n"
+    assert done.stdout == "proven    lib-name-removed  (5 of 5 trials agree)\n"
     found = trials(lab)
-    assert list(found) == ["bad 1", "bad 1, then upgrade lib>=2.1", "good 1", "good 2"]
+    assert list(found) == ["bad 1", "bad 1, then upgrade lib>=2.1", "good 1", "good 2", "bad 1, imported alone"]
     assert found["bad 1"]["symptom"] == "AttributeError: module 'lib' has no attribute 'name'"
     assert found["bad 1"]["installed"] == ["lib==2.0"]
     assert found["bad 1"]["python"].startswith(f"{PYTHON}.")
@@ -166,11 +166,11 @@ def test_what_cannot_be_built_is_unproven_and_says_why(lab):
 
 def test_nothing_is_run_twice_unless_asked(lab):
     state(lab)
-    assert lab("verify").stderr.splitlines()[-1].startswith("4 trials run")
+    assert lab("verify").stderr.splitlines()[-1].startswith("5 trials run")
     assert "every proof is up to date" in lab("verify").stderr
     lab.proof.unlink()
     assert lab("verify").stderr.splitlines()[-1].startswith("0 trials run; of 1 rules 1 proven")
-    assert lab("verify", "--again").stderr.splitlines()[-1].startswith("4 trials run")
+    assert lab("verify", "--again").stderr.splitlines()[-1].startswith("5 trials run")
 
 
 def test_a_proof_of_long_ago_is_run_again(lab):
@@ -186,7 +186,7 @@ def test_a_proof_of_long_ago_is_run_again(lab):
 
     again = lab("verify", "--stale", "90")
     assert again.returncode == 0
-    assert again.stderr.endswith("4 trials run; of 1 rules 1 proven, 0 refuted\n")  # nothing is remembered instead
+    assert again.stderr.endswith("5 trials run; of 1 rules 1 proven, 0 refuted\n")  # nothing is remembered instead
     assert json.loads(lab.proof.read_text())["date"] == written["date"]
     assert "give 0 or more" in lab("verify", "--stale", "-1").stderr
 
@@ -256,20 +256,12 @@ def test_what_was_run_before_a_disk_refused_is_given(monkeypatch):
     assert [(trial, told["outcome"]) for trial, told in given] == [(fits, "passed")]
 
 
-def test_two_runners_on_one_cache_agree(lab, links):
+def test_two_runners_on_one_cache_agree(lab):
     state(lab)
     words = [sys.executable, "-m", "envdoctor", "rules", "verify", "--again"]
-    variables = environment(
-        UV_FIND_LINKS=str(links),
-        UV_OFFLINE="1",
-        ENVDOCTOR_PYTHONS=sys.executable,
-        XDG_CACHE_HOME=str(lab.cache.parent),
-    )
-    both = [
-        subprocess.Popen(words, cwd=lab.rule.parent.parent, env=variables, stdout=subprocess.PIPE) for _ in range(2)
-    ]
+    both = [subprocess.Popen(words, cwd=lab.directory, env=lab.variables, stdout=subprocess.PIPE) for _ in range(2)]
     assert [one.communicate(timeout=300)[0] for one in both] == [
-        b"proven    lib-name-removed  (4 of 4 trials agree)\n"
+        b"proven    lib-name-removed  (5 of 5 trials agree)\n"
     ] * 2
     (rule,), _ = read_rules(str(lab.rule.parent))
     assert (
@@ -387,7 +379,7 @@ def test_the_catalogue_has_a_page_for_each_rule_and_knows_when_it_is_old(lab, tm
     assert run(*words, cwd=tmp_path, env=environment()).returncode == 0
     page = (tmp_path / "pages" / "lib-name-removed.md").read_text()
     assert "| Range | `packages: {lib: '>=2.0,<2.1'}` |" in page
-    assert f"| Proven by | proven: 4 of 4 trials agree on Python {PYTHON}, " in page
+    assert f"| Proven by | proven: 5 of 5 trials agree on Python {PYTHON}, " in page
     assert (
         "## lib\n\n- [lib-name-removed](lib-name-removed.md): lib 2.0 lacks a name (error, proven)"
         in (tmp_path / "pages" / "README.md").read_text()

@@ -74,7 +74,7 @@ def test_a_pair_that_refuses_each_other_is_put_together_where_the_cell_says_so(t
 
     state_pair(lab, "{upgrade: left>=1.2}, {downgrade: right<2}", together=True)
     done = lab("verify")
-    assert done.stdout == "proven    right-old-removed  (5 of 5 trials agree)\n", done.stdout + done.stderr
+    assert done.stdout == "proven    right-old-removed  (10 of 10 trials agree)\n", done.stdout + done.stderr
     assert trials(lab)["bad 1"]["installed"] == ["left==1.0", "right==2.0"]
     assert trials(lab)["bad 1, then downgrade right<2"]["installed"] == ["left==1.0", "right==1.0"]
 
@@ -130,7 +130,7 @@ def test_each_consumer_has_a_trial_in_a_cell_that_has_none_of_them(tmp_path, pai
     lab = laboratory(tmp_path, links, "right-old-removed")
     lab.rule.write_text(EACH.replace("PYTHON", PYTHON))
     done = lab("verify")
-    assert done.stdout == "proven    right-old-removed  (6 of 6 trials agree)\n", done.stdout + done.stderr
+    assert done.stdout == "proven    right-old-removed  (15 of 15 trials agree)\n", done.stdout + done.stderr
     assert {"good 1: left", "good 1: link"} < trials(lab).keys()
 
 
@@ -144,7 +144,7 @@ def test_a_cell_of_this_platform_is_run_and_one_of_another_is_not(tmp_path, pair
         rule.replace(", together: true}", f", together: true, platform: {sys.platform}}}") + f"{cell}{other}}}\n"
     )
     done = lab("verify")
-    assert done.stdout.startswith("proven    right-old-removed  (4 of 5 trials agree)"), done.stdout + done.stderr
+    assert done.stdout.startswith("proven    right-old-removed  (9 of 10 trials agree)"), done.stdout + done.stderr
     assert trials(lab)["bad 1"]["installed"] == ["left==1.0", "right==2.0"]
     assert trials(lab)["good 3"]["reason"] == "it states platform, which the laboratory cannot set"
 
@@ -285,7 +285,7 @@ def test_the_tests_that_a_distribution_ships_are_run(tmp_path):
     text += f'proof:\n  tests: tool\n  bad: [{{python: "{PYTHON}", packages: {{tool: "2.0"}}}}]\n'
     lab.rule.write_text(text + f'  good: [{{python: "{PYTHON}", packages: {{tool: "1.0"}}}}]\n')
     done = lab("verify")
-    assert done.stdout == "proven    tool-old-removed  (3 of 3 trials agree)\n", done.stdout + done.stderr
+    assert done.stdout == "proven    tool-old-removed  (4 of 4 trials agree)\n", done.stdout + done.stderr
     assert trials(lab)["bad 1"]["symptom"] == "AttributeError: module 'tool' has no attribute 'old'"
 
     lab.rule.write_text(lab.rule.read_text().replace("tests: tool", "tests: tool.not_shipped"))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import random
 from typing import TYPE_CHECKING, Any
 
 from envdoctor.commands.output import say, write
@@ -31,7 +32,8 @@ def parser() -> Parser:
         "  envdoctor rules verify --jobs 8            every rule without a proof that is up to date\n"
         "  envdoctor rules verify my-cause --python 3.11 --again\n"
         "  envdoctor rules verify --ray auto          on the Ray cluster at hand\n"
-        "  envdoctor rules verify --stale 90          run again what was proven more than 90 days ago\n",
+        "  envdoctor rules verify --stale 90          run again what was proven more than 90 days ago\n"
+        "  envdoctor rules verify --sample 5          hold a twentieth of the proofs against what they record\n",
     )
     made.add_argument("rule", nargs="*", help="ids, files or directories (default: every rule of rules/)")
     made.add_argument("--changed", action="store_true", help="only rules that changed since they were proven")
@@ -41,7 +43,12 @@ def parser() -> Parser:
     made.add_argument(
         "--ray", metavar="ADDRESS", help="run trials on this Ray cluster, such as auto or ray://host:10001"
     )
-    made.add_argument("--again", action="store_true", help="run what is proven or remembered as well")
+    made.add_argument(
+        "--again", action="store_true", help="run what is proven or remembered as well, in the releases on record"
+    )
+    made.add_argument(
+        "--sample", type=days, metavar="PERCENT", help="run so many of a hundred rules again, drawn at random"
+    )
     return made
 
 
@@ -57,8 +64,9 @@ def run(options: argparse.Namespace) -> int:
     from envdoctor.workshop.proof import build, pools, processes, runner
 
     build.sweep()
-    again = options.again or options.stale is not None
-    work = runner.Run(rules, vocabulary, versions=options.python, again=again)
+    locked = options.again or options.sample is not None
+    again = locked or options.stale is not None
+    work = runner.Run(rules, vocabulary, versions=options.python, again=again, locked=locked)
     trials = sum(map(len, work.plans.values()))
     say(f"{trials} trials of {len(rules)} rules, {len(work.todo)} to run")
     progress = Progress(len(work.todo))
@@ -67,7 +75,7 @@ def run(options: argparse.Namespace) -> int:
     with processes.stoppable() as interruption:
         pool = pools.pool(*where, offline=options.offline, begin=progress.begin)
         try:
-            for verified in work.verify(pool, progress.end):
+            for verified in work.verify(pool, progress.end, progress.more):
                 progress.clear()
                 _tell(verified)
                 done.append(verified)
@@ -88,6 +96,8 @@ def _to_prove(options: argparse.Namespace) -> tuple[Sequence[Rule], Mapping[str,
 
         rules, vocabulary = rules_of(options.rule, options.rules)
         return runner.aged(rules, options.stale), vocabulary
+    if options.sample is not None:
+        return _drawn(options)
     if options.rule and not options.changed:
         return rules_of(options.rule, options.rules)
     if options.again and not options.changed:
@@ -104,6 +114,17 @@ def _to_prove(options: argparse.Namespace) -> tuple[Sequence[Rule], Mapping[str,
     rules, vocabulary = rules_of(paths, options.rules)
     current = _up_to_date(options, rules, vocabulary)
     return [rule for rule in rules if rule.path not in current], vocabulary
+
+
+def _drawn(options: argparse.Namespace) -> tuple[Sequence[Rule], Mapping[str, Any]]:
+    """A random share of the rules whose proofs record what they were run with."""
+    from envdoctor.rulebase import record
+    from envdoctor.rulebase.sources import proof_of
+
+    rules, vocabulary = rules_of(options.rule, options.rules)
+    known = [rule for rule in rules if (record.read(proof_of(rule.path)) or {}).get("meaning") == record.MEANING]
+    number = min(len(known), -(-len(known) * options.sample // 100))
+    return random.sample(known, number), vocabulary
 
 
 def _ledger(options: argparse.Namespace) -> Ledger:

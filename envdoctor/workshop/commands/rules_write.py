@@ -78,7 +78,7 @@ def lint_parser() -> Parser:
         "  envdoctor rules lint --offline rules       without looking at the index\n",
     )
     parser.add_argument("path", nargs="*", help="rule files or directories (default: rules)")
-    parser.add_argument("--offline", action="store_true", help="do not hold ranges against the releases on the index")
+    parser.add_argument("--offline", action="store_true", help="ask neither the index for releases nor for references")
     return parser
 
 
@@ -86,12 +86,13 @@ def lint(options: argparse.Namespace) -> int:
     """Say what is wrong with rules; the exit status is 1 where anything is."""
     from envdoctor.probes.releases import known_releases
     from envdoctor.workshop.lint import lint as complaints_of
+    from envdoctor.workshop.references import gone
 
     paths = options.path or ["rules"]
     for path in paths:
         if not os.path.exists(path):
             raise UsageError(f"no rules at {path}: give a rule file or a directory of them")
-    complaints = complaints_of(paths, None if options.offline else known_releases)
+    complaints = complaints_of(paths, *(() if options.offline else (known_releases, gone)))
     for one in complaints:
         line = safe(f"{one.path}:{one.line}: {one.message}")
         say(line) if one.note else write(line + "\n")

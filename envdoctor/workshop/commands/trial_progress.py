@@ -33,6 +33,10 @@ class Progress:
             self._running[trial.key()] = _named(trial)
             self._draw()
 
+    def more(self, number: int) -> None:
+        """Take note of trials that came to be needed."""
+        self.total += number
+
     def end(self, trial: Trial, *, failed: bool = False, seconds: float | None = None) -> None:
         """Take note of a trial that is done."""
         with self._lock:

@@ -19,7 +19,7 @@ from envdoctor.probes import cache
 from envdoctor.remedies.commands import with_command
 from envdoctor.remedies.words import names
 from envdoctor.targets import examine
-from envdoctor.workshop.proof import built_environment, installing, processes, pythons, sandbox
+from envdoctor.workshop.proof import built_environment, installing, processes, pythons, sandbox, scripts
 from envdoctor.workshop.proof.trials import name_of
 
 if TYPE_CHECKING:
@@ -30,6 +30,8 @@ if TYPE_CHECKING:
 
 #: Seconds that building one environment may take.
 SECONDS = 900
+#: The same of one that may well be impossible.
+BRIEF_SECONDS = 150
 _NO_UV = "uv was not found, and trials are built with it: pip install 'pyenvdoctor[workshop]', or put uv on PATH"
 _REASON = 300
 
@@ -97,6 +99,7 @@ def _tidy(said: str, top: str) -> str:
     said = said.replace(os.path.join(top, "place") + os.sep, "").replace(os.path.join(top, "work") + os.sep, "")
     for path in sorted({*pythons.found().values(), uv()}, key=len, reverse=True):
         said = said.replace(path, os.path.basename(path)).replace(os.path.dirname(os.path.dirname(path)) + os.sep, "")
+    said = re.sub(r"[~/][^\s'\"()]*?(lib/python3\.\d+/)", r"\1", said)
     said = re.sub(r"(?:https?|file)://[^\s'\"`)>]+", lambda found: _address(found[0]), said)
     return said.replace(os.path.expanduser("~"), "~") if os.path.expanduser("~") != "/" else said
 
@@ -119,15 +122,32 @@ def _run(trial: Trial, top: str, *, offline: bool) -> dict[str, Any]:
     python, version = _build(_before(trial), os.path.join(top, "place"), offline=offline, copied=bool(trial.prepare))
     if trial.prepare:
         _prepare(python, trial.prepare, work, "preparing the environment")
+    seen: dict[str, Any] = {}
     if trial.applies is not None:
+        there = _importable(trial, python, work) if trial.applies.packages else set()
         _type(trial.applies, trial.place, python, offline=offline)
-    seen = {"findings": built_environment.findings(trial.examines, python, work)} if trial.examines else {}
+        lost = sorted(there - _importable(trial, python, work)) if there else []
+        seen.update({"lost": lost} if lost else {})
+    if trial.examines:
+        seen["findings"] = built_environment.findings(trial.examines, python, work)
     told: dict[str, Any] = {"outcome": "passed", "output": "", "signal": None}
     if trial.installs:
         told = installing.told(installing.install(trial, python, work, offline=offline))
     if trial.script and told["outcome"] == "passed":
         told = sandbox.told(_script(python, trial.script, work, trial.env, ".script.py"))
     return {**told, **seen, "python": version, "installed": built_environment.versions(python)}
+
+
+def _importable(trial: Trial, python: str, work: str) -> set[str]:
+    """The modules that a script imports and that are there to be found."""
+    came = _script(python, _FIND.format(names=sorted(scripts.imported(trial.script))), work, {}, ".find.py")
+    return set(came.output.split())
+
+
+_FIND = """\
+import importlib.util
+print(*[name for name in {names!r} if importlib.util.find_spec(name)])
+"""
 
 
 def write(path: str, text: str) -> None:
@@ -193,8 +213,13 @@ def _build(place: Place, directory: str, *, offline: bool, copied: bool = False)
     _uv(["venv", "--no-project", "--python", interpreter, directory], directory, offline=offline)
     python = os.path.join(directory, *(("Scripts", "python.exe") if os.name == "nt" else ("bin", "python")))
     wanted = [*place.install, *place.needs]
-    if wanted:
-        _pip(place, python, ["install", *(["--link-mode", "copy"] if copied else []), *wanted], offline=offline)
+    link = ["--link-mode", "copy"] if copied else []
+    try:
+        _pip(place, python, ["install", *link, *wanted], offline=offline) if wanted else None
+    except UnbuiltError:
+        if not place.loose:
+            raise
+        _pip(place, python, ["install", *link, *(text for text in wanted if text not in place.loose)], offline=offline)
     if place.absent:
         _pip(place, python, ["uninstall", *place.absent], offline=offline)
     return python, version
@@ -227,20 +252,24 @@ def _pip(place: Place, python: str, step: Sequence[str], *, offline: bool) -> No
     top = os.path.dirname(os.path.dirname(python))
     if place.together and verb == "install":
         words = ["--override", _held(place, top, ()), *words]
-    _uv(["pip", verb, "--python", python, *words], top, offline=offline)
+    if verb == "install":
+        words = [*(["--no-build"] if place.wheels else []), *(["--no-deps"] if place.locked else []), *words]
+    limit = BRIEF_SECONDS if place.brief else SECONDS
+    _uv(["pip", verb, "--python", python, *words], top, offline=offline, seconds=limit)
 
 
-def _uv(words: Sequence[str], directory: str, *, offline: bool) -> None:
-    _started([uv(), "--quiet", "--no-config", *(["--offline"] if offline else []), *words], directory, {})
+def _uv(words: Sequence[str], directory: str, *, offline: bool, seconds: float = SECONDS) -> None:
+    command = [uv(), "--quiet", "--no-config", *(["--offline"] if offline else []), *words]
+    _started(command, directory, {}, seconds=seconds)
 
 
-def _started(command: Sequence[str], directory: str, own: Mapping[str, str]) -> None:
+def _started(command: Sequence[str], directory: str, own: Mapping[str, str], seconds: float = SECONDS) -> None:
     kept = {name: value for name, value in os.environ.items() if name not in {"VIRTUAL_ENV", "CONDA_PREFIX"}}
     log = directory + ".log"
     env = {**kept, "NO_COLOR": "1", **own}
-    status = processes.run(command, log, seconds=SECONDS, directory=os.path.dirname(directory), env=env)
+    status = processes.run(command, log, seconds=seconds, directory=os.path.dirname(directory), env=env)
     if status is None:
-        raise UnbuiltError(f"installing took longer than {SECONDS} seconds")
+        raise UnbuiltError(f"installing took longer than {seconds} seconds")
     if status:
         with open(log, encoding="utf-8", errors="replace") as file:
             said = file.read()

@@ -8,17 +8,21 @@ from typing import TYPE_CHECKING, Any
 from envdoctor.engine import symptoms
 from envdoctor.engine.explanation import stated
 from envdoctor.probes.error_text import read
+from envdoctor.workshop.proof import scripts, severity
 from envdoctor.workshop.proof.sandbox import SECONDS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from envdoctor.probes.error_text import Failure, Frame
     from envdoctor.workshop.proof.trials import Trial
 
 #: The verdicts on a trial: as stated, not as stated, or not run.
 AGREES, CONTRADICTS, UNPROVEN = "agrees", "contradicts", "unproven"
 #: What stands for a program that does not end.
 HANG = "hang"
+#: How the reason begins of a trial that fails, and does not show the rule's symptom.
+OTHERWISE = "it fails in another way"
 _LINE = 200
 
 
@@ -28,15 +32,36 @@ def judge(trial: Trial, told: Mapping[str, Any], texts: Mapping[str, Any]) -> di
     ``texts`` is the compiled rule, whose symptoms a bad cell must show that states no failure of its own. That a
     program does not end tells something only of a rule that is about a hang: any other may have been slow.
     """
-    if told["outcome"] == "unbuilt":
-        return {"verdict": UNPROVEN, "symptom": None, "reason": told["reason"]}
-    seen = symptom(told)
-    if seen == HANG and HANG not in {texts["impact"], trial.raises}:
-        return {"verdict": UNPROVEN, "symptom": None, "reason": f"it had not ended after {SECONDS} seconds"}
-    wrong = _wrong(trial, told, texts, seen) or _unseen(trial, told)
+    seen = _told_by(trial, told, texts)
+    undecided = _undecided(trial, told, texts, seen)
+    if undecided is not None:
+        return {"verdict": UNPROVEN, "symptom": None, "reason": undecided}
+    if trial.kind == "severity":
+        broken = severity.breaks(told) if seen else None
+        return {"verdict": AGREES, "symptom": seen, "reason": None, "breaks": broken}
+    wrong = _wrong(trial, told, texts, seen) or _unseen(trial, told) or _without(told) or _by_script(trial, told, texts)
     if wrong and told.get("installing") and _GONE.search(told["output"]):
         return {"verdict": UNPROVEN, "symptom": seen, "reason": f"nothing was there to install: {seen}"}
     return {"verdict": CONTRADICTS if wrong else AGREES, "symptom": seen, "reason": wrong}
+
+
+def _told_by(trial: Trial, told: Mapping[str, Any], texts: Mapping[str, Any]) -> str | None:
+    """How a trial failed: of exceptions that follow from each other the one that the rule knows, else the last."""
+    last = symptom(told)
+    if trial.kind != "bad" or last is None or told.get("signal") or known_by(last, trial, texts):
+        return last
+    lines = [_line(one) for one in read(told["output"]).failures if one.exception]
+    return next((line for line in lines if known_by(line, trial, texts)), last)
+
+
+def _undecided(trial: Trial, told: Mapping[str, Any], texts: Mapping[str, Any], seen: str | None) -> str | None:
+    """Why a trial tells nothing, if it does not: it was not run, or failed as the rule does not say."""
+    if told["outcome"] == "unbuilt":
+        return str(told["reason"])
+    if seen == HANG and HANG not in {texts["impact"], trial.raises}:
+        return f"it had not ended after {SECONDS} seconds"
+    is_probe = trial.measured or trial.kind == "severity"
+    return f"{OTHERWISE}: {seen}" if is_probe and seen and not _shown(trial, told, texts) else None
 
 
 #: What pip says of a release that the index does not have, or does not have for this interpreter.
@@ -65,9 +90,9 @@ def _wrong(trial: Trial, told: Mapping[str, Any], texts: Mapping[str, Any], seen
         return None if passed else f"it should pass, and it fails: {seen}"
     if passed:
         return "it should fail, and it passes"
-    if trial.raises is not None:
+    if trial.raises is not None and not trial.measured:
         return None if shows(told, trial.raises) else f"it should fail with `{trial.raises}`, not with `{seen}`"
-    if texts["symptoms"] and not _known(told, texts):
+    if not _shown(trial, told, texts):
         return f"it fails with `{seen}`, which is none of the rule's symptoms"
     return None
 
@@ -96,7 +121,48 @@ def _loosely_in(wanted: str, output: str) -> bool:
     return " ".join(wanted.split()) in " ".join(output.split())
 
 
+def known_by(seen: str, trial: Trial | None, texts: Mapping[str, Any]) -> bool:
+    """Whether a symptom on record is one of the rule, or what the cell of a trial states."""
+    told = {
+        "outcome": "timeout" if seen == HANG else "failed",
+        "output": seen,
+        "signal": seen if seen in _SAID else None,
+    }
+    stated_so = trial is not None and trial.raises is not None and shows(told, trial.raises)
+    return stated_so or _known(told, texts)
+
+
+def _shown(trial: Trial, told: Mapping[str, Any], texts: Mapping[str, Any]) -> bool:
+    """Whether a failure is the rule's: by its symptoms, or as the cell states it that was moved."""
+    return _known(told, texts) or (trial.raises is not None and shows(told, trial.raises))
+
+
+def _without(told: Mapping[str, Any]) -> str | None:
+    """Why a remedy cures nothing after which the script merely goes without what it is about."""
+    return f"after the remedy nothing is left to import as {', '.join(told['lost'])}" if told.get("lost") else None
+
+
+def _by_script(trial: Trial, told: Mapping[str, Any], texts: Mapping[str, Any]) -> str | None:
+    """Why a failure is none of a library, if the script itself raises it."""
+    if trial.kind != "bad" or trial.installs or texts["impact"] in _BY_VALUE or texts["packages"] == []:
+        return None
+    failures = [one for one in read(told["output"]).failures if one.exception and one.frames]
+    code = (failures[-1].frames[-1].code or "") if failures and _is_script(failures[-1].frames[-1]) else ""
+    return f"the script raises it itself: {code}" if scripts.raises(code) else None
+
+
+#: The impacts that a script can only see by looking at a value.
+_BY_VALUE = {"wrong-result", "slow", "hang"}
+
+
+def _is_script(frame: Frame) -> bool:
+    return frame.file.replace("\\", "/").rpartition("/")[2] == ".script.py"
+
+
 def _known(told: Mapping[str, Any], texts: Mapping[str, Any]) -> bool:
+    """Whether a failure is one of a rule's symptoms; of a rule that states none every failure is."""
+    if not texts["symptoms"]:
+        return True
     if told["outcome"] == "timeout":
         return True  # of a rule about a hang
     said = told["output"] + (f"\n{_SAID[told['signal']]}\n" if told.get("signal") in _SAID else "")
@@ -105,6 +171,17 @@ def _known(told: Mapping[str, Any], texts: Mapping[str, Any]) -> bool:
 
 #: What a shell says of a program that a signal ended.
 _SAID = {"SIGSEGV": "Segmentation fault (core dumped)", "SIGABRT": "Aborted (core dumped)", "SIGBUS": "Bus error"}
+
+
+def _line(failure: Failure) -> str:
+    return " ".join(f"{failure.exception}: {failure.message}".rstrip(": ").split())[:_LINE]
+
+
+def through(told: Mapping[str, Any]) -> list[str]:
+    """The installed packages whose frames are in the last traceback of a failure, by their import names."""
+    failures = [one for one in read(told.get("output", "")).failures if one.frames]
+    found = [frame.package for one in failures for frame in one.frames if frame.package]
+    return list(dict.fromkeys(found))
 
 
 def symptom(told: Mapping[str, Any]) -> str | None:
@@ -117,7 +194,6 @@ def symptom(told: Mapping[str, Any]) -> str | None:
         return str(told["signal"])
     failures = [one for one in read(told["output"]).failures if one.exception]
     if failures:
-        last = failures[-1]
-        return " ".join(f"{last.exception}: {last.message}".rstrip(": ").split())[:_LINE]
+        return _line(failures[-1])
     lines: list[str] = [line.strip() for line in told["output"].splitlines() if line.strip()]
     return (lines or ["it said nothing"])[-1][:_LINE]

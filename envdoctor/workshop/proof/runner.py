@@ -17,10 +17,12 @@ from envdoctor.model import Record
 from envdoctor.probes import cache
 from envdoctor.remedies.words import names
 from envdoctor.rulebase import record
+from envdoctor.rulebase import status as statuses
 from envdoctor.rulebase.compile import compile_rule
 from envdoctor.rulebase.sources import proof_of
-from envdoctor.workshop.proof import build, processes, pythons, trials
-from envdoctor.workshop.proof.judge import CONTRADICTS, UNPROVEN, judge
+from envdoctor.workshop import every_release
+from envdoctor.workshop.proof import build, locks, measure, missing, processes, pythons, trials
+from envdoctor.workshop.proof.judge import CONTRADICTS, UNPROVEN, judge, through
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -107,7 +109,8 @@ class Run:
     """One run over some rules: what is planned, what has come out, and the proofs it writes.
 
     ``versions`` restricts the trials to interpreters ``X.Y``; then no proof is written, since it would be a part of
-    one. ``again`` runs what is remembered too.
+    one. ``again`` runs what is remembered too, and ``locked`` in the releases that the proof records, as of its day.
+    What is measured is planned from what has come out so far.
     """
 
     def __init__(
@@ -117,44 +120,85 @@ class Run:
         *,
         versions: Sequence[str] = (),
         again: bool = False,
+        locked: bool = False,
     ) -> None:
         at_hand = sorted({".".join(version.split(".")[:2]) for version in pythons.found()})
         self.rules = {rule.id: rule for rule in rules}
         self.vocabulary = vocabulary
         self.partial = bool(versions)
+        self.again = again or locked
+        self.locks = {rule.id: locks.Locks(record.read(proof_of(rule.path)) if locked else None) for rule in rules}
         self.plans = {rule.id: _restricted(trials.plan(rule, vocabulary, at_hand), versions) for rule in rules}
+        self.surveys = {
+            rule.id: measure.Survey(rule, vocabulary, at_hand, self.locks[rule.id].as_of(every_release.everything))
+            for rule in rules
+            if rule.status != statuses.CANDIDATE and not versions
+        }
         self.texts = {rule.id: compile_rule(rule, vocabulary) for rule in rules}
         self.results: dict[str, dict[str, Mapping[str, Any]]] = {rule.id: {} for rule in rules}
         self.ran = dict.fromkeys(self.rules, 0)
         self.todo: dict[str, list[Trial]] = {}
-        for trial in (trial for plan in self.plans.values() for trial in plan):
-            told = _without_running(trial) or (None if again else self._decided(trial))
+        for name in self.rules:
+            self._take(self.plans[name])
+            self._go_on(name)
+
+    def _take(self, planned: Sequence[Trial]) -> None:
+        """Answer trials by what is known of them, and keep the others to be run."""
+        for trial in planned:
+            told = _without_running(trial) or (None if self.again else self._decided(trial))
             if told is not None:
                 self.results[trial.rule][trial.name] = told
             else:
-                self.todo.setdefault(trial.key(), []).append(trial)
+                locked = self.locks[trial.rule].locked(trial)
+                self.todo.setdefault(locked.key(), []).append(locked)
 
-    def verify(self, pool: Pool, watch: Watch) -> Iterator[Verified]:
-        """Run what has to be run, giving each rule when its last trial is done; ``watch`` sees each trial."""
+    def _go_on(self, name: str) -> None:
+        """Plan what is still to be measured of a rule, as long as what is known tells of more."""
+        while name in self.surveys and self._is_done(name):
+            known = {trial.name for trial in self.plans[name]}
+            wanted = self.surveys[name].plan(lambda one: self._verdict(name, one))
+            more = [one for one in wanted if one.name not in known]
+            if not more:
+                break
+            self.plans[name] += more
+            self._take(more)
+
+    def _verdict(self, name: str, trial: str) -> str | None:
+        told = self.results[name].get(trial)
+        if told is None:
+            return None
+        planned = next(one for one in self.plans[name] if one.name == trial)
+        return str(judge(planned, told, self.texts[name])["verdict"])
+
+    def verify(self, pool: Pool, watch: Watch, more: Callable[[int], object] = int) -> Iterator[Verified]:
+        """Run what has to be run, giving each rule when its last trial is done.
+
+        ``watch`` sees each trial, and ``more`` how many came out to be needed besides.
+        """
         for rule in self.rules:
             if self._is_done(rule):
                 yield self._finish(rule)
-        for trial, told in pool([same[0] for same in self.todo.values()]):
-            alike = self.todo[trial.key()]
-            verdicts = {judge(one, told, self.texts[one.rule])["verdict"] for one in alike}
-            remember(trial, told)
-            watch(trial, failed=CONTRADICTS in verdicts, seconds=told.get("seconds"))
-            for same in alike:
-                self.results[same.rule][same.name] = told
-                self.ran[same.rule] += 1
-                if self._is_done(same.rule):
-                    yield self._finish(same.rule)
+        while self.todo:
+            batch, self.todo = self.todo, {}
+            for trial, told in pool([same[0] for same in batch.values()]):
+                alike = batch[trial.key()]
+                verdicts = {judge(one, told, self.texts[one.rule])["verdict"] for one in alike}
+                remember(trial, told)
+                watch(trial, failed=CONTRADICTS in verdicts, seconds=told.get("seconds"))
+                for same in alike:
+                    self.results[same.rule][same.name] = told
+                    self.ran[same.rule] += 1
+                    if self._is_done(same.rule):
+                        self._go_on(same.rule)
+                        if self._is_done(same.rule):
+                            yield self._finish(same.rule)
+            more(len(self.todo))
 
     def _decided(self, trial: Trial) -> Mapping[str, Any] | None:
         """A remembered result that decides something; one that does not, as of a slow program, is tried again."""
         told = remembered(trial)
         undecided = told is not None and judge(trial, told, self.texts[trial.rule])["verdict"] == UNPROVEN
-        return None if undecided else told
+        return None if undecided and not trial.measured else told
 
     def _is_done(self, rule: str) -> bool:
         return len(self.results[rule]) == len(self.plans[rule])
@@ -162,7 +206,8 @@ class Run:
     def _finish(self, name: str) -> Verified:
         rule, planned = self.rules[name], self.plans[name]
         rows = [_row(trial, self.results[name][trial.name], self.texts[name]) for trial in planned]
-        found = record.document(rule, self.vocabulary, rows, tools())
+        rows = [self.locks[name].held_against(row) for row in rows]
+        found = record.document(rule, self.vocabulary, rows, {**tools(), **self._measured(name, rows)})
         path = proof_of(rule.path)
         if planned and not self.partial:
             with build.writing("a proof", path):
@@ -170,6 +215,15 @@ class Run:
                 os.replace(path + ".new", path)
         status = record.status(rule, self.vocabulary, {**found, "edited": False})
         return Verified(rule=rule, status=status, trials=rows, ran=self.ran[name])
+
+    def _measured(self, name: str, rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+        """What a proof tells besides its trials: what it means, the edges, and what is missing."""
+        if name not in self.surveys:
+            return {}
+        survey = self.surveys[name]
+        edges = survey.edges(lambda one: self._verdict(name, one))
+        left = list(missing.missing(survey, edges, rows, self.plans[name]))
+        return {"meaning": record.MEANING, "edges": edges, "missing": left}
 
 
 def _restricted(planned: Sequence[Trial], versions: Sequence[str]) -> list[Trial]:
@@ -192,10 +246,13 @@ def _without_running(trial: Trial) -> dict[str, Any] | None:
 def _row(trial: Trial, told: Mapping[str, Any], texts: Mapping[str, Any]) -> dict[str, Any]:
     """One trial as a proof tells it."""
     row = {"trial": trial.name, "kind": trial.kind, **judge(trial, told, texts)}
+    row["consumer"] = trial.consumer if trial.kind == "severity" else None
+    row["measured"] = trial.measured or None
     row["python"] = told.get("python")
     row["installed"] = told.get("installed")
     row["isolated"] = told.get("isolated")
     row["findings"] = told.get("findings") or None
+    row["through"] = (through(told) if trial.kind == "bad" and told["outcome"] == "failed" else None) or None
     row["moved"] = _moved(trial, told, texts) or None
     kept = ("trial", "kind", "verdict")
     return {name: value for name, value in row.items() if name in kept or value is not None}
@@ -243,7 +300,7 @@ def remembered(trial: Trial) -> dict[str, Any] | None:
 
 
 def remember(trial: Trial, told: Mapping[str, Any]) -> None:
-    """Keep a result; that something could not be built is not kept."""
-    if told["outcome"] != "unbuilt":
+    """Keep a result; that something could not be built is kept where that was to be found out."""
+    if told["outcome"] != "unbuilt" or trial.measured:
         at = dt.datetime.now(dt.timezone.utc).isoformat()
         cache.keep(_place(trial), json.dumps({**told, "at": at}).encode())

@@ -32,6 +32,8 @@ class Place(Record):
     """An environment to build: an interpreter ``X.Y`` or ``X.Y.Z``, requirements, and what is removed afterwards.
 
     ``together`` installs exactly these although their metadata refuses each other; ``needs`` is installed besides.
+    ``brief`` is for one that may well be impossible: not for long, with ``wheels`` without building any, and without
+    what is ``loose`` where that stands in its way. ``locked`` says that these are all there is.
     """
 
     python: str
@@ -39,15 +41,19 @@ class Place(Record):
     absent: Sequence[str] = ()
     together: bool = False
     needs: Sequence[str] = ()
+    brief: bool = False
+    wheels: bool = False
+    loose: Sequence[str] = ()
+    locked: bool = False
 
 
 class Trial(Record):
     """One run: build ``place``, type the command for what a remedy ``applies``, write ``files``, run ``script``.
 
-    ``kind`` is ``bad``, ``good`` or ``remedy``. ``writer`` is another environment, in which ``write`` is run first, in
-    the same directory. ``prepare`` is run in the place before anything else is done there. ``installs`` names what of
-    the place the trial itself installs, with ``constraints`` where it is built. ``examines`` is the kind of defect that
-    envdoctor looks for, and ``finding`` what it finds.
+    ``kind`` is ``bad``, ``good``, ``remedy`` or ``severity``; ``measured`` is one that no cell states. ``writer`` is
+    another environment, in which ``write`` is run first, in the same directory. ``prepare`` is run in the place before
+    anything else is done there. ``installs`` names what of the place the trial itself installs, with ``constraints``
+    where it is built. ``examines`` is the kind of defect that envdoctor looks for, and ``finding`` what it finds.
 
     ``raises`` is the failure that is stated, ``recorded`` where a trial that cannot be built was seen instead, and
     ``unbuildable`` why it is not even tried.
@@ -72,19 +78,23 @@ class Trial(Record):
     raises: str | None = None
     recorded: str | None = None
     unbuildable: str | None = None
+    measured: bool = False
 
     def key(self) -> str:
         """A name for what is run, whatever is expected of it."""
         told = {name: value for name, value in self.as_dict().items() if name not in _NOT_RUN}
-        told["place"] = self.place.as_dict()
+        told["place"] = self.place.replace(loose=()).as_dict()
         told["writer"] = self.writer and self.writer.as_dict()
         told["applies"] = self.applies and self.applies.as_dict()
         return hashlib.sha256(json.dumps(_said(told), sort_keys=True, default=list).encode()).hexdigest()
 
 
-_NOT_RUN = {"rule", "name", "kind", "raises", "recorded", "unbuildable", "consumer", "finding"}
+_NOT_RUN = {"rule", "name", "kind", "raises", "recorded", "unbuildable", "consumer", "finding", "measured"}
 #: What most trials do not have; where it is not said, a trial keeps the name that it had before there was such a thing.
-_SELDOM = {"together", "needs", "prepare", "installs", "constraints", "examines", "applies"}
+_SELDOM = {
+    "together", "needs", "prepare", "installs", "constraints", "examines", "applies", "brief", "wheels", "loose",
+    "locked",
+}  # fmt: skip
 
 
 def _said(told: Mapping[str, Any]) -> dict[str, Any]:
@@ -107,14 +117,15 @@ def plan(rule: Rule, vocabulary: Mapping[str, Any], pythons: Sequence[str]) -> l
     found: list[Trial] = []
     for kind in ("bad", "good"):
         for number, cell in enumerate(rule.proof[kind], 1):
-            for trial in _of_cell(rule, kind, f"{kind} {number}", cell):
+            for trial in of_cell(rule, kind, f"{kind} {number}", cell):
                 found.append(trial)
                 if kind == "bad" and not (trial.recorded or trial.unbuildable):
-                    found += _remedied(rule, compiled, vocabulary, cell, trial, pythons)
+                    found += remedied(rule, compiled, vocabulary, cell, trial, pythons)
     return found
 
 
-def _of_cell(rule: Rule, kind: str, name: str, cell: Cell) -> Iterator[Trial]:
+def of_cell(rule: Rule, kind: str, name: str, cell: Cell) -> Iterator[Trial]:
+    """The trials of one cell: one, or one for each consumer in it."""
     consumers = _consumers(rule, kind, cell)
     writer = cell.get("writer")
     for consumer in consumers:
@@ -201,7 +212,7 @@ def _unbuildable(rule: Rule, cell: Cell) -> str | None:
 # --- remedies -------------------------------------------------------------------------------------------------------
 
 
-def _remedied(
+def remedied(
     rule: Rule,
     compiled: Mapping[str, Any],
     vocabulary: Mapping[str, Any],

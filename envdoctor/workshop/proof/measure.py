@@ -1,0 +1,326 @@
+"""Measures where a rule really begins and ends: the releases, and the Pythons, on both sides of everything it names.
+
+A cell of a proof is moved along one axis: to the outermost version that the rule still calls bad, and to the first that
+it does not. Where one cannot be built there, or fails in another way, which shows nothing, the line to the cell is
+halved until two neighbours are left of which one is shown. What is planned follows from the rule, the index and the
+results so far alone.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from packaging.version import InvalidVersion, Version
+
+from envdoctor.model import Record
+from envdoctor.rulebase.compile import compile_rule
+from envdoctor.rulebase.when_tree import leaves
+from envdoctor.workshop.cells import matched
+from envdoctor.workshop.proof import severity, trials
+from envdoctor.workshop.proof.judge import AGREES, CONTRADICTS
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+
+    from envdoctor.rulebase.syntax import Rule
+    from envdoctor.workshop.cells import Cell
+    from envdoctor.workshop.every_release import Published
+    from envdoctor.workshop.proof.trials import Trial
+
+    #: The published releases of a distribution, oldest first; ``None`` where no index tells.
+    Index = Callable[[str], "Sequence[Published] | None"]
+    #: The verdict on a trial by its name; ``None`` where it has not been run.
+    Verdicts = Callable[[str], "str | None"]
+
+PYTHON = "python"
+#: How many versions past an edge are tried where no cell stands beyond it.
+_TRIED = 3
+
+
+class Base(Record):
+    """A cell of the proof, and the trial of one consumer in it."""
+
+    cell: Cell
+    trial: Trial
+    number: int
+
+
+class End(Record):
+    """One end of a stretch of versions: ``order`` goes from the outermost to the last before the ``anchor``, a cell's.
+
+    ``kind`` is what is expected there, ``side`` is ``lower`` or ``upper``, and ``is_open`` says that the rule has no
+    bound there. ``beyond`` is the first version on the other side.
+    """
+
+    axis: str
+    side: str
+    kind: str
+    base: Base
+    order: Sequence[str]
+    anchor: str | None
+    is_open: bool = False
+    beyond: str | None = None
+
+
+class Survey:
+    """What there is to be measured of one rule."""
+
+    def __init__(self, rule: Rule, vocabulary: Mapping[str, Any], pythons: Sequence[str], index: Index) -> None:
+        self.rule = rule
+        self.vocabulary = vocabulary
+        self.compiled = compile_rule(rule, vocabulary)
+        self.pythons = sorted(pythons, key=Version)
+        self.index = index
+        self.unknown: set[str] = set()
+        found = [] if "installed" in rule.when else list(self._bases())
+        self.bad = [one for one in found if one.trial.kind == "bad"]
+        self.good = [one for one in found if one.trial.kind == "good"]
+        self.ends = list(self._ends())
+
+    def _bases(self) -> Iterator[Base]:
+        number = 0
+        for kind in ("bad", "good"):
+            for place, cell in enumerate(self.rule.proof[kind], 1):
+                for trial in trials.of_cell(self.rule, kind, f"{kind} {place}", cell):
+                    number += 1
+                    if not (trial.recorded or trial.unbuildable or trial.prepare):
+                        yield Base(cell=cell, trial=trial, number=number)
+
+    def _ends(self) -> Iterator[End]:
+        consumers = list(dict.fromkeys(one.trial.consumer for one in self.bad))
+        for consumer in consumers:
+            bad = [one for one in self.bad if one.trial.consumer == consumer]
+            good = [one for one in self.good if one.trial.consumer in {consumer, None}]
+            axes = [consumer] if consumer else [name for name in self.rule.consumers if value(bad[0].cell, name)]
+            if consumer == consumers[0]:  # what the rule itself is about is measured with the first of them
+                axes += [*self._named(), PYTHON]
+            for axis in dict.fromkeys(axes):
+                yield from self._along(axis, bad, good)
+
+    def _named(self) -> list[str]:
+        named = [leaf.key for leaf in leaves(self.rule.when, ()) if leaf.fact == "packages" and leaf.value != "absent"]
+        families = self.vocabulary.get("families", {})
+        return [one for name in named for one in (name, *families.get(name, ()))]
+
+    def _along(self, axis: str, bad: Sequence[Base], good: Sequence[Base]) -> Iterator[End]:
+        bad = [one for one in bad if _version(value(one.cell, axis))]
+        line = self._line(axis, [*bad, *good]) if bad else []
+        states = [self._holds(with_axis(bad[0].cell, axis, one), bad[0].trial.consumer) for one in line]
+        for first, last in _runs(states):
+            inside = [one for one in bad if value(one.cell, axis) in line[first : last + 1]]
+            if inside:
+                yield from self._run_of(axis, line, (first, last), inside, good)
+
+    def _line(self, axis: str, bases: Iterable[Base]) -> list[str]:
+        """The versions of an axis, oldest first, those of the cells among them."""
+        stated = {text for one in bases for text in [value(one.cell, axis)] if text and _version(text)}
+        if axis == PYTHON:
+            known = [] if any(text.count(".") > 1 for text in stated) else self.pythons
+        else:
+            known = self._published(axis)
+        have = {Version(text) for text in stated}
+        return sorted({*stated, *(one for one in known if Version(one) not in have)}, key=Version)
+
+    def _published(self, name: str) -> list[str]:
+        """The final releases of a distribution that were not withdrawn."""
+        found = self.index(name)
+        self.unknown.update([name] if found is None else [])
+        return [one.version for one in found or () if not (one.yanked or Version(one.version).is_prerelease)]
+
+    def _holds(self, cell: Cell, consumer: str | None) -> bool:
+        found = matched(self.compiled["match"], cell, self.vocabulary)
+        return any(consumer in {None, one.consumer} for one in found)
+
+    def _run_of(
+        self, axis: str, line: Sequence[str], run: tuple[int, int], bad: Sequence[Base], good: Sequence[Base]
+    ) -> Iterator[End]:
+        """The ends of a stretch that the rule calls bad, and of what lies on both sides of it."""
+        places = {value(one.cell, axis): one for one in bad}
+        for side, edge, step in (("lower", run[0], -1), ("upper", run[1], 1)):
+            pick = min if side == "lower" else max
+            anchor = pick(line.index(str(text)) for text in places)
+            beyond = edge + step
+            is_open = not 0 <= beyond < len(line)
+            common: dict[str, Any] = {"axis": axis, "side": side, "is_open": is_open}
+            base = places[line[anchor]]
+            order = [line[at] for at in range(edge, anchor, -step) if self._moves(base, axis, line[at])]
+            past = None if is_open else line[beyond]
+            yield End(kind="bad", base=base, order=order, anchor=line[anchor], beyond=past, **common)
+            if not is_open:
+                yield self._outside(axis, line, beyond, base, good, common)
+            elif axis == PYTHON:
+                yield from self._good_there(line, edge, step, bad[0], good, common)
+
+    def _outside(
+        self, axis: str, line: Sequence[str], beyond: int, base: Base, good: Sequence[Base], common: Mapping[str, Any]
+    ) -> End:
+        """The first versions past an edge, with the nearest good cell beyond it that differs by this axis alone."""
+        step = 1 if common["side"] == "upper" else -1
+        stands = {value(one.cell, axis): one for one in good if self._is_cured(one, axis, base)}
+        stretch: list[str] = []
+        for at in range(beyond, len(line) if step > 0 else -1, step):
+            if line[at] in stands:
+                near = stands[line[at]]
+                return End(kind="good", base=near, order=stretch, anchor=line[at], **common)
+            stretch.append(line[at])
+        return End(kind="good", base=base, order=stretch[:_TRIED], anchor=None, **common)
+
+    def _is_cured(self, good: Base, axis: str, bad: Base) -> bool:
+        """Whether a good cell would be bad with what a bad one has on an axis."""
+        there = value(bad.cell, axis)
+        return there is not None and self._holds(with_axis(good.cell, axis, there), bad.trial.consumer)
+
+    def _moves(self, base: Base, axis: str, version: str) -> bool:
+        """Whether a cell is bad with another version on an axis."""
+        return self._holds(with_axis(base.cell, axis, version), base.trial.consumer)
+
+    def _good_there(
+        self, line: Sequence[str], edge: int, step: int, bad: Base, good: Sequence[Base], common: Mapping[str, Any]
+    ) -> Iterator[End]:
+        """A good cell on the outermost Python."""
+        near = next((one for one in good if value(one.cell, PYTHON) == value(bad.cell, PYTHON)), None)
+        if near is not None and not self._moves(near, PYTHON, line[edge]):
+            anchor = line.index(str(value(near.cell, PYTHON)))
+            order = [line[at] for at in range(edge, anchor, -step)]
+            yield End(kind="good", base=near, order=order, anchor=line[anchor], **common)
+
+    # --- what is run --------------------------------------------------------------------------------------------
+
+    def plan(self, verdicts: Verdicts) -> list[Trial]:
+        """The trials that are to be run for the measurement as far as the verdicts so far tell."""
+        found: dict[str, Trial] = {}
+        for end in self.ends:
+            for version in search(end, self._seen(end, verdicts))[1]:
+                found.setdefault(name_of(end, version), self._moved(end, version))
+            for version in self._branches(end):
+                found.setdefault(name_of(end, version), self._moved(end, version))
+        for end in self.ends:
+            shown, asked = search(end, self._seen(end, verdicts))
+            settled = all(self._seen(end, verdicts)(one) for one in asked)
+            if end.kind == "bad" and settled and shown is not None and shown != end.anchor:
+                for cure in self._cured(end, shown):
+                    found.setdefault(cure.name, cure)
+        for one in severity.plan(self.rule, self.bad, self.compiled):
+            found.setdefault(one.name, one)
+        return list(found.values())
+
+    def _seen(self, end: End, verdicts: Verdicts) -> Callable[[str], str | None]:
+        return lambda version: verdicts(name_of(end, version))
+
+    def _moved(self, end: End, version: str) -> Trial:
+        cell = with_axis(end.base.cell, end.axis, version)
+        same = trials.of_cell(self.rule, end.kind, name_of(end, version), cell)
+        moved = next((one for one in same if one.consumer == end.base.trial.consumer), None)
+        moved = moved or end.base.trial
+        wheels = all(self._has_wheel(*text.split("==", 1)) for text in moved.place.install)
+        kept = {end.axis, moved.consumer, *self._named()}
+        loose = [text for text in moved.place.install if text.partition("==")[0] not in kept]
+        place = moved.place.replace(brief=True, wheels=wheels, loose=() if moved.place.together else loose)
+        measured: Trial = moved.replace(name=name_of(end, version), measured=True, place=place)
+        return measured
+
+    def _has_wheel(self, name: str, version: str) -> bool:
+        return any(one.wheel for one in self.index(name) or () if Version(one.version) == Version(version))
+
+    def _cured(self, end: End, version: str) -> Iterator[Trial]:
+        """The first remedy from a far end."""
+        bad = self._moved(end, version)
+        cell = with_axis(end.base.cell, end.axis, version)
+        cures = trials.remedied(self.rule, self.compiled, self.vocabulary, cell, bad, self.pythons)
+        yield from [one for _, one in zip(range(1), cures)]
+
+    def _branches(self, end: End) -> Iterator[str]:
+        """The last releases of older branches that came after the first good one: they may have what mends it."""
+        if end.kind != "bad" or end.side != "upper" or end.beyond is None or end.axis == PYTHON:
+            return
+        came = {one.version: one.uploaded for one in self.index(end.axis) or ()}
+        since = came.get(end.beyond) or "9"
+        last: dict[tuple[int, ...], str] = {}
+        for version in filter(Version(end.beyond).__gt__, map(Version, self._published(end.axis))):
+            last[version.release[:2]] = str(version)
+        late = [one for one in last.values() if came[one] > since]
+        yield from [one for one in late[-_TRIED:] if self._moves(end.base, end.axis, one)]
+
+    # --- what it told -------------------------------------------------------------------------------------------
+
+    def edges(self, verdicts: Verdicts) -> list[dict[str, Any]]:
+        """Each end as a proof tells it: what was wanted there, and the nearest version that shows it."""
+        found = []
+        for end in self.ends:
+            seen = self._seen(end, verdicts)
+            shown, todo = search(end, seen)
+            wanted = [*end.order, *([end.anchor] if end.anchor else [])][0]
+            wrong = [one for one in todo if seen(one) == CONTRADICTS]
+            told = {
+                "axis": end.axis, "consumer": end.base.trial.consumer, "side": end.side, "kind": end.kind,
+                "open": end.is_open, "at": wanted, "shown": shown, "wrong": wrong,
+            }  # fmt: skip
+            found.append({key: said for key, said in told.items() if said not in (None, [], False)})
+        return found
+
+
+def search(end: End, seen: Callable[[str], str | None]) -> tuple[str | None, list[str]]:
+    """The outermost version that shows what is expected, as far as is known, and what has to be run to tell."""
+    order = end.order
+    asked: list[str] = []
+
+    def agrees(at: int) -> bool | None:
+        asked.append(order[at])
+        verdict = seen(order[at])
+        return None if verdict is None else verdict == AGREES
+
+    if not order:
+        return end.anchor, asked
+    first = agrees(0)
+    if first is not False:
+        return (order[0] if first else end.anchor), asked
+    if end.anchor is None:
+        for at in range(1, len(order)):
+            answer = agrees(at)
+            if answer is not False:
+                return (order[at] if answer else None), asked
+        return None, asked
+    low, high = 0, len(order)
+    while high - low > 1:
+        middle = (low + high) // 2
+        answer = agrees(middle)
+        if answer is None:
+            break
+        low, high = (low, middle) if answer else (middle, high)
+    return (order[high] if high < len(order) else end.anchor), asked
+
+
+def name_of(end: End, version: str) -> str:
+    """The name of the trial that moves a cell along an axis."""
+    return f"{end.base.trial.name}, on {'Python' if end.axis == PYTHON else end.axis} {version}"
+
+
+def value(cell: Cell, axis: str) -> str | None:
+    """What a cell has on an axis."""
+    found = cell.get(PYTHON) if axis == PYTHON else cell.get("packages", {}).get(axis)
+    return None if found is None else str(found)
+
+
+def with_axis(cell: Cell, axis: str, version: str) -> dict[str, Any]:
+    """A cell with another version on one axis."""
+    if axis == PYTHON:
+        return {**cell, PYTHON: version}
+    return {**cell, "packages": {**cell.get("packages", {}), axis: version}}
+
+
+def _runs(states: Sequence[bool]) -> Iterator[tuple[int, int]]:
+    """The stretches that are true, each by its first and its last place."""
+    first = None
+    for at, state in enumerate([*states, False]):
+        if state and first is None:
+            first = at
+        elif not state and first is not None:
+            yield first, at - 1
+            first = None
+
+
+def _version(text: str | None) -> Version | None:
+    try:
+        return None if text is None else Version(text)
+    except InvalidVersion:
+        return None

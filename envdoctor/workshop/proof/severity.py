@@ -1,0 +1,76 @@
+"""Measures how much breaks: a plain import of what the rule is about, and the commands that it brings."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from envdoctor.rulebase.when_tree import leaves
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from envdoctor.rulebase.syntax import Rule
+    from envdoctor.workshop.proof.measure import Base
+    from envdoctor.workshop.proof.trials import Trial
+
+#: The facts that an environment alone decides: a rule about others shows in the examined project what it breaks.
+OF_ENVIRONMENT = frozenset({"packages", "python", "marker", "module"})
+#: What stands before the failure of a command in the output.
+COMMAND = "the command "
+_SCRIPT = """\
+import glob, importlib, os, re, subprocess, sys, sysconfig
+wanted, stated = {wanted}, {modules}
+modules, commands = [], []
+for place in {{sysconfig.get_path("purelib"), sysconfig.get_path("platlib")}}:
+    for info in glob.glob(os.path.join(place, "*.dist-info")):
+        name = re.sub(r"[-_.]+", "-", os.path.basename(info).split("-")[0]).lower()
+        if name not in wanted:
+            continue
+        files = []
+        if os.path.exists(os.path.join(info, "RECORD")):
+            with open(os.path.join(info, "RECORD")) as record:
+                files = [line.split(",")[0] for line in record]
+        tops = {{one.split("/")[0] for one in files if one.endswith("/__init__.py") and one.count("/") == 1}}
+        tops |= {{one[:-3] for one in files if one.endswith(".py") and "/" not in one}}
+        like = [one for one in tops if re.sub(r"[-_.]+", "-", one).lower() in (name, "python-" + name)]
+        fine = [one for one in tops if one.isidentifier() and not one.startswith("_") and one not in ("test", "tests")]
+        modules += [stated[name]] if name in stated else like or sorted(fine)[:3]
+        if os.path.exists(os.path.join(info, "entry_points.txt")):
+            with open(os.path.join(info, "entry_points.txt")) as points:
+                told = re.search(r"\\[console_scripts\\]([^\\[]*)", points.read())
+            commands += re.findall(r"^([\\w.-]+) *=", told.group(1), re.M)[:2] if told else []
+for module in modules:
+    importlib.import_module(module)
+for command in commands:
+    path = os.path.join(os.path.dirname(sys.executable), command)
+    if os.path.exists(path):
+        done = subprocess.run([path, "--help"], stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+        if done.returncode:
+            print(done.stdout.decode("utf-8", "replace"))
+            print("\\n" + {command!r} + command + " does not start", file=sys.stderr)
+            sys.exit(1)
+"""
+
+
+def by_environment(rule: Rule) -> bool:
+    """Whether the environment alone decides a rule."""
+    return {leaf.fact for leaf in leaves(rule.when, ())} <= OF_ENVIRONMENT and "installs" not in rule.proof
+
+
+def plan(rule: Rule, bad: Sequence[Base], compiled: Mapping[str, Any]) -> Iterator[Trial]:
+    """One trial for each consumer, or one of the rule, in the environment of its first bad cell."""
+    seen = set()
+    for base in bad if by_environment(rule) else ():
+        consumer = base.trial.consumer
+        if consumer not in seen:
+            seen.add(consumer)
+            names = [consumer] if consumer else [*rule.consumers] or list(compiled["packages"])
+            modules = {name: line["module"] for name, line in rule.consumers.items() if line.get("module")}
+            script = _SCRIPT.format(wanted=sorted(names), modules=modules, command=COMMAND)
+            yield base.trial.replace(name=f"{base.trial.name}, imported alone", kind="severity", script=script)
+
+
+def breaks(told: Mapping[str, Any]) -> str:
+    """What broke in a trial that showed the symptom: the ``import``, or a ``command``."""
+    last = told["output"].rstrip().rpartition("\n")[2]
+    return "command" if last.startswith(COMMAND) else "import"

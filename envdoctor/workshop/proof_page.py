@@ -1,0 +1,112 @@
+"""Counts what is proven, and under which meaning, from the proof files alone.
+
+python -m envdoctor.workshop.proof_page [RULES] [--write docs/proof.md]
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections import Counter
+from typing import TYPE_CHECKING, Any
+
+from envdoctor.rulebase import record
+from envdoctor.rulebase import status as statuses
+from envdoctor.rulebase.reader import vocabulary_of
+from envdoctor.rulebase.sources import proof_of
+from envdoctor.rulebase.syntax import read_rules
+from envdoctor.workshop.proof.judge import UNPROVEN
+from envdoctor.workshop.proof.missing import KINDS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    Proof = Mapping[str, Any]
+
+_HEAD = """\
+# What is proven
+
+Made by `python -m envdoctor.workshop.proof_page --write docs/proof.md`, which counts what stands in the proof files; do
+not edit. A proof says which meaning of *proven* it satisfies. Under the first, a bad and a good cell agreed. Under the
+second `rules verify` measures besides: the neighbours on both sides of every range, of the rule and of each consumer;
+what is open at its outermost release; the oldest and the newest Python; the first remedy from each far end; and what a
+plain import shows. A rule whose proof is of the first meaning keeps the status that it had, until its next."""
+
+
+def page(directory: str) -> str:
+    """The page, for the rules of a directory."""
+    words = vocabulary_of(directory)
+    rules = statuses.of_base({rule.id: rule for rule in read_rules(directory, words)[0]})
+    proofs = {name: record.read(proof_of(rule.path)) or {"edited": False, "trials": []} for name, rule in rules.items()}
+    standing = {name: record.status(rule, words, proofs[name]) for name, rule in rules.items()}
+    second = {name: proof for name, proof in proofs.items() if proof.get("meaning") == record.MEANING}
+    others = sorted(name for name in second if standing[name] != record.PROVEN)
+    rows = {
+        "in force": len(rules),
+        "stable, under either meaning": list(standing.values()).count(record.PROVEN),
+        "verified under the second meaning": len(second),
+        "stable under the second meaning": len(second) - len(others),
+    }
+    lines = [_HEAD, "", "| | rules |", *_table(rows), "", *_counted(list(second.values()))]
+    lines += ["", "Verified under the second meaning, and not stable:", ""]
+    lines += [f"- {name}: {standing[name]}, {_why(second[name])}" for name in others] or ["- none"]
+    return "\n".join(lines) + "\n"
+
+
+def _table(rows: Mapping[str, int]) -> Iterator[str]:
+    yield "|---|--:|"
+    yield from (f"| {said} | {number} |" for said, number in rows.items())
+
+
+def _counted(proofs: Sequence[Proof]) -> Iterator[str]:
+    trials = [row for proof in proofs for row in proof["trials"] if row["verdict"] != UNPROVEN]
+    run = Counter((row["kind"], bool(row.get("measured"))) for row in trials)
+    breaks = Counter(row.get("breaks") for row in trials if row["kind"] == "severity")
+    edges = Counter(map(_reached, (edge for proof in proofs for edge in proof.get("edges", ()))))
+    yield from ("Of those of the second meaning:", "", "| | |")
+    yield from _table(
+        {
+            "cells stated and run": run["bad", False] + run["good", False],
+            "cells measured besides": run["bad", True] + run["good", True],
+            "remedies run from stated cells": run["remedy", False],
+            "remedies run from far ends": run["remedy", True],
+            "ends of ranges, and of Python, shown where they are stated": edges["there"],
+            "shown at the nearest version that tells anything": edges["near"],
+            "not shown": edges["nowhere"],
+            "a plain import fails": breaks["import"],
+            "a command fails, and the import does not": breaks["command"],
+            "neither fails": breaks[None],
+        }
+    )
+    gaps = Counter((one["kind"], one["needed"]) for proof in proofs for one in proof.get("missing", ()))
+    yield from ("", "| missing | needed | named only |", "|---|--:|--:|")
+    yield from (f"| {said} | {gaps[kind, True]} | {gaps[kind, False]} |" for kind, said in KINDS.items())
+
+
+def _reached(edge: Mapping[str, Any]) -> str:
+    return "nowhere" if "shown" not in edge else "there" if edge["shown"] == edge["at"] else "near"
+
+
+def _why(proof: Proof) -> str:
+    wrong = [f"{row['trial']} {row.get('reason')}" for row in proof["trials"] if row["verdict"] == "contradicts"]
+    gaps = [f"{one['what']}: {one['why']}" for one in proof.get("missing", ()) if one["needed"]]
+    return " ".join([*wrong, *gaps, ""][0].split())[:160]
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Print the page, or write it."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("rules", nargs="?", default="rules")
+    parser.add_argument("--write", metavar="FILE")
+    options = parser.parse_args(arguments)
+    text = page(options.rules)
+    if options.write:
+        with open(options.write, "w", encoding="utf-8") as file:
+            file.write(text)
+    else:
+        sys.stdout.write(text)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,122 @@
+"""What is run to measure a rule follows from the rule, the releases there are and the verdicts so far, and nothing else."""
+
+import pytest
+
+from envdoctor.rulebase.syntax import parse
+from envdoctor.workshop.every_release import Published
+from envdoctor.workshop.proof.measure import Survey
+
+RULE = """\
+id: lib-name-removed
+title: lib 2 lacks a name that user takes
+severity: error
+impact: crash
+when: {packages: {lib: ">=2"}}
+consumers:
+  user: {bad: "<1.5", works: "1.5"}
+why: It was removed.
+symptoms: [{raises: AttributeError, message: "module 'lib' has no attribute 'name'"}]
+remedies: [{upgrade: "{consumer}>={works}"}]
+references: ["https://github.com/owner/lib/issues/1"]
+proof:
+  each: consumer
+  script: import {module}
+  bad: [{python: "3.10", packages: {lib: "2.0", user: "1.4"}}]
+  good:
+    - {python: "3.10", packages: {lib: "2.0", user: "1.5"}}
+    - {python: "3.10", packages: {lib: "1.9", user: "1.4"}}
+"""
+USERS = {"1.0": "2020", "1.1": "2020", "1.2": "2020", "1.3": "2020", "1.4": "2021", "1.4.1": "2023", "1.5": "2022"}
+
+
+def survey(users=USERS, libs=("1.9", "2.0"), text=RULE, pythons=("3.10",)):
+    releases = {
+        "user": [Published(version=one, uploaded=came, wheel=True) for one, came in users.items()],
+        "lib": [Published(version=one, uploaded="2020", wheel=True) for one in libs],
+    }
+    rule, complaints = parse(text, "lib-name-removed.yaml", {})
+    assert complaints == []
+    return Survey(rule, {}, pythons, releases.get)
+
+
+def told(measured, fails=(), passes=(), otherwise=()):
+    """Plan and answer until nothing is left to be asked; gives what was asked, and where each end was shown."""
+    answers = {**dict.fromkeys(fails, "bad"), **dict.fromkeys(passes, "good"), **dict.fromkeys(otherwise, None)}
+    seen = {}
+    while True:
+        asked = [one for one in measured.plan(seen.get) if one.name not in seen]
+        if not asked:
+            edges = {(one["axis"], one["side"], one["kind"]): one.get("shown") for one in measured.edges(seen.get)}
+            return set(seen), edges
+        for one in asked:
+            answer = answers.get(one.place.install[-1], one.kind)
+            seen[one.name] = "unproven" if answer is None else "agrees" if answer == one.kind else "contradicts"
+
+
+def test_the_neighbours_of_every_edge_and_the_oldest_of_what_is_open_are_run():
+    asked, edges = told(survey())
+
+    assert "bad 1, on user 1.0" in asked
+    assert "bad 1, on user 1.4.1" in asked, "the last release of an older branch came after the first good one"
+    assert edges["user", "lower", "bad"] == "1.0"
+    assert edges["user", "upper", "bad"] == "1.4.1"
+    assert edges["user", "upper", "good"] == "1.5"
+    assert edges["lib", "lower", "good"] == "1.9"
+    assert {"bad 1, imported alone", "bad 1, on user 1.0, then upgrade user>=1.5"} <= asked
+
+
+def test_a_branch_that_ends_after_the_first_good_release_is_run_although_it_is_no_neighbour():
+    users = {"1.0": "2020", "1.3": "2020", "1.3.9": "2023", "1.4": "2021", "1.5": "2022"}
+
+    asked, _ = told(survey(users))
+
+    assert "bad 1, on user 1.3.9" in asked
+    assert "bad 1, on user 1.3" not in asked
+
+
+@pytest.mark.parametrize(
+    ("answers", "lowest"),
+    [
+        ({"otherwise": ["user==1.0", "user==1.1"]}, "1.2"),
+        ({"passes": ["user==1.0", "user==1.1", "user==1.2"]}, "1.3"),
+        ({"otherwise": ["user==1.0", "user==1.1", "user==1.2", "user==1.3"]}, "1.4"),
+    ],
+)
+def test_where_the_oldest_shows_nothing_the_line_is_halved_to_the_oldest_that_does(answers, lowest):
+    asked, edges = told(survey(), **answers)
+
+    assert edges["user", "lower", "bad"] == lowest
+    assert f"bad 1, on user {lowest}, then upgrade user>=1.5" in asked or lowest == "1.4"
+
+
+def test_an_edge_past_which_nothing_works_shows_nothing():
+    text = RULE.replace(', user: "1.5"}', ', user: "1.6"}')
+
+    _, edges = told(survey({**USERS, "1.6": "2022"}, text=text), otherwise=["user==1.5"])
+
+    assert edges["user", "upper", "good"] == "1.6"
+
+
+def test_the_oldest_and_the_newest_python_are_run_with_a_bad_and_a_good_cell():
+    asked, edges = told(survey(pythons=("3.8", "3.9", "3.10", "3.13")))
+
+    assert {f"{one}, on Python {python}" for one in ("bad 1", "good 1") for python in ("3.8", "3.13")} <= asked
+    assert not any("3.9" in one for one in asked)
+    assert (edges["python", "lower", "bad"], edges["python", "upper", "good"]) == ("3.8", "3.13")
+
+
+def test_an_index_that_does_not_answer_is_named():
+    measured = survey()
+    rule = measured.rule
+
+    assert Survey(rule, {}, ["3.10"], lambda _: None).unknown == {"lib", "user"}
+
+
+def test_withdrawn_and_early_releases_are_no_neighbours():
+    releases = {
+        "user": [Published(version="1.4"), Published(version="1.4.5", yanked=True), Published(version="1.5")],
+        "lib": [Published(version="1.9"), Published(version="2.0rc1"), Published(version="2.0")],
+    }
+    measured = Survey(survey().rule, {}, ["3.10"], releases.get)
+
+    assert {one.name for one in measured.plan({}.get)} == {"bad 1, imported alone"}
