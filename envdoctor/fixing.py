@@ -69,6 +69,8 @@ def plan(  # noqa: PLR0913 - each is an option of its own
 def planned(search: Search, best: Candidate, snapshot: Snapshot, project: str | None) -> Plan:
     """The plan that a candidate is."""
     moves = steps.moves(best.versions, best.choice, search.market, search.together)
+    if not snapshot.complete:  # what only comes along is not pinned there, and is no step
+        moves = [one for one in moves if one.before is not None]
     held = {name_of(one) for one in best.held}
     besides = [way.remedy for clause, way in best.choice.picks if way.remedy and clause.name in held]
     changed, besides = edits.of_remedies(besides, project or os.curdir)
