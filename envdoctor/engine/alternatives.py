@@ -66,7 +66,7 @@ def _ways(made: Finding, match: Match, compiled: Mapping[str, Any], snapshot: Sn
     wanted = list(_ended(compiled["when"], snapshot))
     consumer = compiled.get("consumers", {}).get(match.consumer)
     if consumer and consumer["intervals"] is not None:
-        wanted.append({str(match.consumer): complement(consumer["intervals"])})
+        wanted.append({str(match.consumer): _outside(consumer["intervals"])})
     if "required" in match.names:
         wanted = list(_of_requirement(match.names, snapshot))
     return [*stated, *(Way(wants=one) for one in wanted[:MOST])]
@@ -108,7 +108,7 @@ def _ended(condition: Sequence[Any], snapshot: Snapshot) -> Iterator[Wants]:
     if operator == "packages" and rest[2] is not None:
         members = [name for name in rest[0] if name in snapshot.packages]
         if members:
-            yield {name: complement(rest[2]) for name in members}
+            yield {name: _outside(rest[2]) for name in members}
     elif operator == "all":
         for part in rest:
             yield from _ended(part, snapshot)
@@ -117,6 +117,15 @@ def _ended(condition: Sequence[Any], snapshot: Snapshot) -> Iterator[Wants]:
         yield from _together(list(_ended(part, snapshot)) for part in holding)
     elif operator == "not":
         yield from _begun(rest[0], snapshot)
+
+
+def _outside(bad: list[Interval]) -> list[Interval]:
+    """What some intervals leave, without what is older than all of them where something newer is left.
+
+    A range begins where somebody began to look: a rule that knows of older releases that work says so in a remedy.
+    """
+    left = complement(bad)
+    return [one for one in left if one[0] is not None] or left
 
 
 def _begun(condition: Sequence[Any], snapshot: Snapshot) -> Iterator[Wants]:
