@@ -172,3 +172,20 @@ def test_the_document_is_as_its_schema_says(planned, tmp_path):
     with open(os.path.join(CHECKOUT, "docs", "plan.schema.json"), encoding="utf-8") as schema:
         jsonschema.validate(document, json.load(schema))
     assert [one["step"] for one in document["plan"]["moves"]]
+
+
+def test_the_text_shows_the_steps_the_edit_and_what_stays(planned, tmp_path):
+    plan = planned([TIED, SHOP, SITE], core="1.9", tied="1.0", shop="1.0", site="1.0")
+    moved = planned([SHOP, SITE], core="2.0", shop="1.0", site="1.0")
+    snapshot = doctor.examine("requirements", str(tmp_path / "requirements.txt"), python_version="3.11")
+
+    texts = [
+        renderer.text(one, Report(snapshot=snapshot, findings=one.left), width=100, color=False, unicode=True)
+        for one in (plan, moved)
+    ]
+
+    assert "tied-core1" in texts[0]
+    assert "core     2.0   1.9" in texts[1]
+    assert "shop-core2" in texts[1]
+    assert "-core==2.0  # mine" in texts[1].splitlines()
+    assert "+core==1.9  # mine" in texts[1].splitlines()
