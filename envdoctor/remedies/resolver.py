@@ -8,9 +8,7 @@ from __future__ import annotations
 
 import os
 import re
-import shutil
 import subprocess
-import sys
 import tempfile
 from typing import TYPE_CHECKING
 
@@ -18,13 +16,14 @@ from envdoctor.engine.installed_requirements import normalise
 from envdoctor.engine.versions import key
 from envdoctor.errors import ProbeError
 from envdoctor.model import Record
-from envdoctor.probes import releases
+from envdoctor.probes import releases, uv_program
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
 _SECONDS = 60
 _FINAL = 3
+_WHY = "envdoctor fix asks uv which releases go together"
 _NEVER = "python_version < '0'"
 _PIN = re.compile(r"^([A-Za-z0-9][A-Za-z0-9._-]*)(?:\[[^]]*\])?==([^\s;]+)", re.MULTILINE)
 _WORD = re.compile(r"[a-z0-9]+(?:[-_.][a-z0-9]+)*", re.IGNORECASE)
@@ -48,26 +47,10 @@ class Task(Record):
 
 
 class Refusal(Record):
-    """That there is no solution: the bounded distributions that the reason names, what uv says, and what it misses."""
+    """That there is no solution: the bounded distributions that the reason names, and what uv misses."""
 
     names: frozenset[str]
-    said: str
     unknown: str | None = None
-
-
-def program() -> list[str]:
-    """How to call uv: the one on ``PATH``, or the Python package.
-
-    Raises :class:`ProbeError` where there is none.
-    """
-    path = shutil.which("uv")
-    if path:
-        return [path]
-    import importlib.util
-
-    if importlib.util.find_spec("uv") is None:
-        raise ProbeError("envdoctor fix asks uv which releases go together: install it (https://docs.astral.sh/uv)")
-    return [sys.executable, "-m", "uv"]
 
 
 def resolve(task: Task) -> dict[str, str] | Refusal:
@@ -84,7 +67,16 @@ def resolve(task: Task) -> dict[str, str] | Refusal:
         }
         paths = {name: _written(os.path.join(folder, name), lines) for name, lines in files.items()}
         words = [
-            *(*program(), "pip", "compile", "--quiet", "--color", "never", "--no-annotate", "--no-header"),
+            *(
+                *uv_program.program(_WHY),
+                "pip",
+                "compile",
+                "--quiet",
+                "--color",
+                "never",
+                "--no-annotate",
+                "--no-header",
+            ),
             *(
                 *task.python,
                 "--no-build",
@@ -140,11 +132,12 @@ def _index() -> dict[str, str]:
 def _refusal(said: str, task: Task) -> Refusal:
     text = " ".join(said.split())
     if "No solution found" not in text and "unsatisfiable" not in text:
-        raise ProbeError(f"uv could not say which releases go together: {text[:400] or 'it gives no reason'}")
+        raise ProbeError(
+            f"uv could not say which releases go together: {uv_program.shortened(said) or 'it gives no reason'}"
+        )
     named = {normalise(word) for word in _WORD.findall(text)}
     unknown = _UNKNOWN.search(text)
     return Refusal(
         names=frozenset(name for name in task.bounds if name in named),  # none, where it took too long
-        said=text,
         unknown=normalise(unknown[1]) if unknown else None,
     )

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import os
-import re
-import shutil
 import subprocess
 import sys
 
 from envdoctor.errors import ProbeError, UsageError
+from envdoctor.probes import uv_program
 from envdoctor.talk import say
 from envdoctor.targets import marker_environment
 from envdoctor.targets.locks.contents import Source
@@ -29,9 +28,7 @@ _PLATFORMS = {
     ("win32", "x86"): "i686-pc-windows-msvc",
 }
 _QUIET_SECONDS, _SECONDS = 1, 900
-_SHOWN = 400
-#: What begins a line of an error: the frame that uv draws, and words that say that it is one.
-_ORNAMENT = re.compile(r"^[\s\u00d7\u2500-\u257f\u25b6]*(?:(?:error|cause|Caused by):)?")
+_WHY, _INSTEAD = "--resolve asks uv", ", or lock the requirements elsewhere and give the lock file"
 
 
 def resolve(source: Source, stated: Stated) -> tuple[Source, Stated]:
@@ -45,7 +42,7 @@ def resolve(source: Source, stated: Stated) -> tuple[Source, Stated]:
         raise UsageError("--resolve has to know for which Python: name it, as in --python-version 3.12")
     system, machine = _platform(stated)
     words = [
-        *(*_uv(), "pip", "compile", "--quiet", "--color", "never", "--no-annotate"),
+        *(*uv_program.program(_WHY, _INSTEAD), "pip", "compile", "--quiet", "--color", "never", "--no-annotate"),
         *("--python-version", python, "--python-platform", _PLATFORMS[system, machine], "--", source.path),
     ]
     text = _run(words, f"resolving {source.path} for Python {python} on {system} {machine}", source.path)
@@ -68,21 +65,6 @@ def _platform(stated: Stated) -> tuple[str, str]:
     return system, str(machine)
 
 
-def _uv() -> list[str]:
-    """How to call uv: the one on ``PATH``, or the Python package."""
-    path = shutil.which("uv")
-    if path:
-        return [path]
-    import importlib.util
-
-    if importlib.util.find_spec("uv") is None:
-        raise ProbeError(
-            "--resolve asks uv, which is not installed here: install it (https://docs.astral.sh/uv), or lock the "
-            "requirements elsewhere and give the lock file"
-        )
-    return [sys.executable, "-m", "uv"]
-
-
 def _run(words: list[str], doing: str, path: str) -> str:
     """The output of uv; that it takes long is said on stderr."""
     pipe, variables = subprocess.PIPE, {"UV_PYTHON_DOWNLOADS": "never", **os.environ}
@@ -97,7 +79,7 @@ def _run(words: list[str], doing: str, path: str) -> str:
             say(f"{doing} ...")
             out, said = _wait(process, path)
     if process.returncode:
-        reason = _short(said.decode("utf-8", "replace")) or f"it ended with status {process.returncode}"
+        reason = uv_program.shortened(said.decode("utf-8", "replace")) or f"it ended with status {process.returncode}"
         raise ProbeError(f"{path} could not be resolved by uv: {reason}")
     return str(out.decode("utf-8", "replace"))
 
@@ -108,11 +90,3 @@ def _wait(process: subprocess.Popen[bytes], path: str) -> tuple[bytes, bytes]:
     except subprocess.TimeoutExpired:
         process.kill()
         raise ProbeError(f"{path} was not resolved by uv within {_SECONDS // 60} minutes") from None
-
-
-def _short(said: str) -> str:
-    """An error of uv's on one line, without its ornaments and without the password that an address may carry."""
-    lines = [_ORNAMENT.sub("", line).strip() for line in re.sub(r"//[^/\s@]*@", "//", said).splitlines()]
-    first, *rest = [line for line in lines if line] or [""]
-    text = f"{first}: {' '.join(rest)}" if rest else first
-    return text if len(text) <= _SHOWN else text[:_SHOWN].rpartition(" ")[0] + " ..."
