@@ -26,21 +26,29 @@ _FORWARDED = ("SIGTERM", "SIGHUP", "SIGUSR1", "SIGUSR2")
 
 
 class Child:
-    """A command that runs. Raises :class:`OSError` where it cannot be started."""
+    """A command, which runs from :meth:`start` on."""
+
+    process: subprocess.Popen[bytes]
 
     def __init__(self, command: Sequence[str]) -> None:
         self.said = bytearray()
-        self._terminal: int | None = None
+        self._command = command
         self._mirror = sys.platform != "win32" and os.isatty(2)
-        ours, its = _terminal_like(2) if self._mirror else os.pipe()
+        self._early: list[int] | None = []  # signals from before it runs
+
+    def start(self) -> None:
+        """Start the command. Raises :class:`OSError` where it cannot be."""
+        self._ours, its = _terminal_like(2) if self._mirror else os.pipe()
         try:
-            self.process = subprocess.Popen(command, stderr=its)  # noqa: S603 - what the user asks to run
+            self.process = subprocess.Popen(self._command, stderr=its)  # noqa: S603 - what the user asks to run
         except OSError:
-            os.close(ours)
+            os.close(self._ours)
             raise
         finally:
             os.close(its)
-        self._ours = ours
+        early, self._early = self._early or [], None
+        for number in early:
+            self.process.send_signal(number)
         self._reader = threading.Thread(target=self._copy, daemon=True)
         self._reader.start()
 
@@ -58,7 +66,10 @@ class Child:
         """Pass on what envdoctor is sent; Ctrl-C, which the command gets too, raises :class:`KeyboardInterrupt`."""
 
         def forward(number: int, _frame: object) -> None:
-            self.process.send_signal(number)
+            if self._early is None:
+                self.process.send_signal(number)
+            else:
+                self._early.append(number)
 
         def interrupt(number: int, frame: FrameType | None) -> None:
             if _of_terminal():
@@ -79,7 +90,7 @@ class Child:
                 signal.signal(number, handler)
 
     def _resize(self, *_: object) -> None:
-        if self._mirror:
+        if self._mirror and self._early is None:
             _same_size(2, self._ours)
 
     def _copy(self) -> None:

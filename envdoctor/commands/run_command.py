@@ -9,6 +9,7 @@ import shlex
 import shutil
 import signal
 import sys
+import textwrap
 from typing import TYPE_CHECKING
 
 from envdoctor import doctor, explaining
@@ -33,7 +34,11 @@ _PYTHON = re.compile(r"(?:python|pypy)\d*(?:\.\d+)*t?(?:\.exe)?", re.IGNORECASE)
 _CALLED = re.compile(
     rb"""\A#!\s*(?:/usr/bin/env\s+(?:-S\s+)?)?(\S*(?:python|pypy)\S*)|'''exec'\s+"?([^"\n]+?)"?\s+"\$0\""""
 )
+#: How many characters of a command are shown.
+_WIDTH = 80
 NOT_FOUND, NOT_RUN = 127, 126
+#: The signals of somebody who wants the command to end.
+_WANTED = ("SIGINT", "SIGQUIT", "SIGHUP", "SIGPIPE")
 #: How long a command may take to end at Ctrl-C, in seconds.
 _GRACE = 2.0
 
@@ -54,14 +59,17 @@ def run(words: Sequence[str]) -> int:
     command = options.command[1:] if options.command[:1] == ["--"] else options.command
     if not command:
         raise UsageError("there is no command to run: envdoctor run python train.py (envdoctor run --help says more)")
-    try:
-        child = Child(command)
-    except OSError as error:
-        say(f"envdoctor: {command[0]!r} could not be run: {error.strerror}; give a command as a shell would find it")
-        return NOT_FOUND if isinstance(error, FileNotFoundError) else NOT_RUN
+    child = Child(command)
     with child.signals():
+        try:
+            child.start()
+        except OSError as error:
+            say(
+                f"envdoctor: {command[0]!r} could not be run: {error.strerror}; give a command as a shell would find it"
+            )
+            return NOT_FOUND if isinstance(error, FileNotFoundError) else NOT_RUN
         status = _watched(child, options.after, options.rules)
-    if status and -status not in {getattr(signal, "SIGINT", 0), getattr(signal, "SIGPIPE", 0)}:
+    if status and -status not in {getattr(signal, name, None) for name in _WANTED}:
         _explain(child, command, status, options.rules)
     return end_as(status)
 
@@ -102,7 +110,7 @@ def _explain(child: Child, command: Sequence[str], status: int, rules: Sequence[
     said = bytes(child.said[-KEPT:]).decode("utf-8", "replace").replace("\r\n", "\n")
     error_text = read_error(said)
     how = f"ended with exit status {status}" if status > 0 else f"was ended by {_name(-status)}"
-    what = f"{shlex.join(command)} {how}"
+    what = f"{textwrap.shorten(shlex.join(command), _WIDTH, placeholder=' ...')} {how}"
     try:
         report = _report(error_text, command, rules)
     except EnvdoctorError as error:
