@@ -100,9 +100,7 @@ def test_only_the_end_of_a_long_stderr_is_read(tmp_path):
 
 
 def test_a_signal_is_passed_on(tmp_path):
-    text = (
-        "import signal, sys\nsignal.signal(signal.SIGTERM, lambda *_: sys.exit(7))\nprint(flush=True)\nsignal.pause()"
-    )
+    text = WAITS.format(signal="SIGTERM") + "sys.exit(7)"
     with subprocess.Popen(RUN + python(text), stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=tmp_path) as child:
         child.stdout.readline()
         child.send_signal(signal.SIGTERM)
