@@ -265,8 +265,9 @@ FILE: Kind[str, Sequence[str]] = Kind(
 )
 #: Made of other facts.
 BUILD: Kind[str, Any] = Kind(
-    name="build", about="What an installed distribution was built for, against the machine and what is beside it.", said="{value}", reads=_READ + "read_build", compiles="build", decides="engine.builds:build",
-    asks="engine.builds:asked", cost=9, whole=True, public=True,
+    name="build", said="{value}", public=True, reads=_READ + "read_build", compiles="build", cost=9, whole=True,
+    decides="engine.builds:build", asks="engine.builds:asked",
+    about="What an installed distribution was built for, against the machine and what is beside it.",
     names=("distribution", "release", "cuda", "needed", "driver", "gpu", "kernels", "partner", "theirs", "own", "file"),
 )
 PROCESS: Kind[str, Scalar] = Kind(
