@@ -7,6 +7,7 @@ what the resolver refuses is not chosen again: so each round rules something out
 from __future__ import annotations
 
 import os
+from functools import partial
 from typing import TYPE_CHECKING
 
 from envdoctor.engine import diagnose as engine
@@ -18,7 +19,7 @@ from envdoctor.model import Action, Record, Unknown
 from envdoctor.probes import answered
 from envdoctor.remedies import planner, steps
 from envdoctor.remedies.offers import Offers
-from envdoctor.remedies.planner import ABSENT, LEFT, LEFT_BESIDE, Alternative, Clause, Market
+from envdoctor.remedies.planner import ABSENT, GONE, LEFT, LEFT_BESIDE, Alternative, Clause, Market
 from envdoctor.remedies.resolver import Refusal, Task, resolve
 from envdoctor.remedy_kinds import KINDS
 from envdoctor.targets.asked import asked
@@ -95,10 +96,15 @@ class Search:
         self._tell("asking the index for releases")
         self.offers.ask([*self.installed, *_named(wanted)])
         self._read_metadata()
-        self.market = Market(self.installed, _Releases(self.offers), asked(self.snapshot, self._project))
+        self.together = steps.Together(self.snapshot, self._requires)
+        self.market = Market(
+            self.installed,
+            _Releases(self.offers),
+            asked(self.snapshot, self._project),
+            partial(self.together.unwilling, self.installed),
+        )
         self.clauses = [*map(self._clause, wanted), *(self._without(*one) for one in refused)]
         self.apart = self._apart()
-        self.together = steps.Together(self.snapshot, self._requires)
         best: Candidate | None = None
         tried: list[Wants] = []
         last = CALLS
@@ -106,9 +112,11 @@ class Search:
             choice = planner.cheapest(self.clauses, self.market, self.refused, tried)
             if choice is None or (best and choice.cost >= best.cost):
                 break
-            tried.append(choice.wants)
             made = self._candidate(choice)
-            if made and (best is None or made.cost < best.cost):
+            if made is None:
+                continue
+            tried += [choice.wants, {name: frozenset([one]) for name, one in made.versions.items()}]
+            if best is None or made.cost < best.cost:
                 best = made
                 last = min(last, self.calls + MORE) if not any(made.cost[: planner.REMOVED]) else last
         self._conclude(best)
@@ -137,7 +145,7 @@ class Search:
         made = [found for way in one.ways for found in [self._alternative(way, name)] if found is not None]
         severe = LEFT if one.finding.severity == "error" else LEFT_BESIDE
         made.append(Alternative(wants={}, cost=planner.one(severe)))
-        return Clause(name=name, alternatives=made)
+        return Clause(name=name, alternatives=planner.widest(made))
 
     def _without(self, name: str, version: str) -> Clause:
         """A distribution is to be of any release but one."""
@@ -152,7 +160,7 @@ class Search:
         wants = {name: frozenset(self._within(name, admitted)) for name, admitted in way.wants.items()}
         if not all(wants.values()):
             return None
-        wants.update((name, frozenset([ABSENT])) for name in way.removes if name in self.installed)
+        wants.update((name, GONE) for name in way.removes if name in self.installed)
         if wants:
             return Alternative(wants=wants)
         return self._besides(way.remedy, name) if way.remedy else None
@@ -198,7 +206,7 @@ class Search:
 
     def _resolved(self, choice: Choice) -> dict[str, str] | None:
         """The version of everything: first with all pinned that is far from what has to move, then with all free."""
-        removed = {name for name, allowed in choice.wants.items() if allowed == {ABSENT}}
+        removed = {name for name, allowed in choice.wants.items() if allowed == GONE}
         apart = {name for name in self.apart - removed if self._stays(name, choice.wants)}
         near = self.together.near(self.installed, choice.wants)
         task = self._task(choice, apart, removed)
@@ -245,7 +253,7 @@ class Search:
 
     def _bound(self, name: str, allowed: frozenset[str]) -> str:
         """A specifier for some of the releases of a distribution: their hull, without the holes in it."""
-        if allowed == {ABSENT}:
+        if allowed == GONE:
             return ""
         every = self.offers.releases(name)
         inside = [number for number, one in enumerate(every) if one in allowed]
