@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
     from envdoctor.engine.alternatives import Held, Way
+    from envdoctor.engine.diagnose import Candidates
     from envdoctor.engine.index import Index
     from envdoctor.model import Ignore, Remedy, Snapshot
     from envdoctor.remedies.planner import Choice, Cost, Wants
@@ -71,9 +72,7 @@ class Search:
         self.calls = 0
 
     def _examined(self, snapshot: Snapshot) -> tuple[Snapshot, list[Held]]:
-        rules = engine.candidates(snapshot, self._indexes)
-        snapshot = answered(snapshot, lambda now: engine.asked(rules, now))
-        found = held(snapshot, rules)
+        snapshot, found = _held(snapshot, engine.candidates(snapshot, self._indexes))
         if self._ignore:
             import time
 
@@ -142,7 +141,7 @@ class Search:
     def _clause(self, one: Held) -> Clause:
         """A finding as a clause over releases that are on offer; to leave it is the dearest alternative."""
         name = name_of(one)
-        made = [found for way in one.ways for found in [self._alternative(way, name)] if found is not None]
+        made = [found for way in one.ways for found in [self._alternative(way, one)] if found is not None]
         severe = LEFT if one.finding.severity == "error" else LEFT_BESIDE
         made.append(Alternative(wants={}, cost=planner.one(severe)))
         return Clause(name=name, alternatives=planner.widest(made))
@@ -152,32 +151,32 @@ class Search:
         others = frozenset(one for one in self.offers.releases(name) if key(one) != key(version))
         return Clause(name=f"{name} {version} was tried", alternatives=[Alternative(wants={name: others})])
 
-    def _alternative(self, way: Way, name: str) -> Alternative | None:
+    def _alternative(self, way: Way, one: Held) -> Alternative | None:
         if way.python:
             return None
         if way.remedy is not None and way.remedy.safety == "manual":
-            return self._besides(way.remedy, name)
+            return self._besides(way.remedy, one)
         wants = {name: frozenset(self._within(name, admitted)) for name, admitted in way.wants.items()}
         if not all(wants.values()):
             return None
         wants.update((name, GONE) for name in way.removes if name in self.installed)
         if wants:
             return Alternative(wants=wants)
-        return self._besides(way.remedy, name) if way.remedy else None
+        return self._besides(way.remedy, one) if way.remedy else None
 
-    def _besides(self, remedy: Remedy, name: str) -> Alternative | None:
+    def _besides(self, remedy: Remedy, one: Held) -> Alternative | None:
         """A remedy for a person to carry out."""
-        if not self._helps(remedy, name):
+        if not self._helps(remedy, one):
             return None
         return Alternative(wants={}, cost=planner.one(planner.BESIDE), remedy=remedy)
 
-    def _helps(self, remedy: Remedy, name: str) -> bool:
+    def _helps(self, remedy: Remedy, one: Held) -> bool:
         """Whether a finding would be gone once something is installed again; of other remedies the rule says so."""
         action = remedy.action
         if action is None or not KINDS[action.verb].renews:
             return True
-        _, found = self._examined(after(self.snapshot, action))
-        return all(name_of(one) != name for one in found)
+        _, found = _held(after(self.snapshot, action), one.rule)
+        return all(name_of(other) != name_of(one) for other in found)
 
     def _within(self, name: str, admitted: list[list[list[int] | None]]) -> Iterable[str]:
         return (one for one in self.offers.releases(name) if within(one, None, admitted))
@@ -312,6 +311,12 @@ class _Releases(dict[str, "Sequence[str]"]):
     def get(self, name: str, default: object = ()) -> Sequence[str]:
         """The releases of a distribution."""
         return self._offers.releases(name)
+
+
+def _held(snapshot: Snapshot, rules: Candidates) -> tuple[Snapshot, list[Held]]:
+    """A snapshot with what some rules ask, and what they find."""
+    snapshot = answered(snapshot, lambda now: engine.asked(rules, now))
+    return snapshot, held(snapshot, rules)
 
 
 def name_of(one: Held) -> str:
