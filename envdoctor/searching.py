@@ -111,7 +111,7 @@ class Search:
             choice = planner.cheapest(self.clauses, self.market, self.refused, tried)
             if choice is None or (best and choice.cost >= best.cost):
                 break
-            made = self._candidate(choice)
+            made = self.candidate(choice)
             if made is None:
                 continue
             tried += [choice.wants, {name: frozenset([one]) for name, one in made.versions.items()}]
@@ -185,7 +185,7 @@ class Search:
         """What the resolver cannot know: what is not from the index, and of which only a source archive is there."""
         return {name for name, version in self.installed.items() if not self.offers.has(name, version)}
 
-    def _candidate(self, choice: Choice) -> Candidate | None:
+    def candidate(self, choice: Choice) -> Candidate | None:
         """What the resolver makes of a choice, examined; ``None`` where it refuses it."""
         solved = self._resolved(choice)
         if solved is None:
