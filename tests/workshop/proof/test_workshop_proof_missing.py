@@ -35,7 +35,7 @@ SAID = "error: No solution found when resolving dependencies cause: Because {}, 
 )
 def test_what_releases_refuse_each_other_is_named_and_not_needed(why, kind, needed):
     rule, _ = parse(RULE, "lib-name-removed.yaml", {})
-    survey = Survey(rule, {}, ["3.11"], lambda name: [])
+    survey = Survey(rule, {}, ["3.11"], lambda _: [])
     edges = [{"axis": "user", "side": "lower", "kind": "good", "at": "1.0"}]
     rows = [{"trial": "bad 1, on user 1.0", "verdict": "unproven", "reason": why}]
     trial = survey.bad[0].trial.replace(name="bad 1, on user 1.0", kind="good", measured=True)
