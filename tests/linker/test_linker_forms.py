@@ -80,6 +80,8 @@ def test_a_form_that_runs_is_not_reported(tmp_path, case):
 
 @pytest.mark.parametrize(("given", "count"), [("", 1), ("frozen=True", 0), ("eq=False", 0), ("unsafe_hash=True", 0)])
 def test_a_default_of_a_class_from_elsewhere(tmp_path, given, count):
-    consumer = "from dataclasses import dataclass, field\nfrom b import K\n@dataclass\nclass B:\n    k: K = field(default=K())"
+    consumer = (
+        "from dataclasses import dataclass, field\nfrom b import K\n@dataclass\nclass B:\n    k: K = field(default=K())"
+    )
     env.write(tmp_path, b={"b.py": CLASS.format(given)})
     assert len(asked(tmp_path, consumer, (3, 11))) == count
