@@ -60,6 +60,16 @@ def examine(  # noqa: PLR0913 - each is an option of its own
     return first.replace(siblings=others) if others else first
 
 
+def together(snapshots: Sequence[Snapshot], names: Sequence[str]) -> Snapshot:
+    """One snapshot of several targets, each called by its name; they are judged one by one."""
+    if len(snapshots) == 1:
+        return snapshots[0]
+    named = [one.replace(target={**one.target, "environment": name}) for one, name in zip(snapshots, names)]
+    first, *others = named
+    whole: Snapshot = first.replace(siblings=others, target={**first.target, "files": list(names)})
+    return whole
+
+
 def diagnose(snapshot: Snapshot, rules: Sequence[str] = ()) -> list[Finding]:
     """The findings of a snapshot, most severe first. ``rules`` are directories of further rules."""
     return list(prescribed(check(snapshot, rules)).findings)

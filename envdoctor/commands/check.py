@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import os
+from argparse import Namespace
+
 from envdoctor import doctor
+from envdoctor.commands import instead
 from envdoctor.commands.configuration import parse
 from envdoctor.commands.options import (
     TARGET_EXAMPLES,
@@ -13,6 +17,7 @@ from envdoctor.commands.options import (
     add_target,
     examine,
     parser_for,
+    target_of,
 )
 from envdoctor.commands.output import show, status
 from envdoctor.errors import UsageError
@@ -23,6 +28,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from envdoctor.commands.options import Parser
+    from envdoctor.model import Snapshot
 
 
 def run(words: Sequence[str]) -> int:
@@ -30,24 +36,41 @@ def run(words: Sequence[str]) -> int:
     options = parse(_parser(), words)
     if options.fetch and not options.link:
         raise UsageError("--fetch reads wheels for --link: give both")
+    snapshot = _of_files(options) if options.files else examine(options)
     more: dict[str, Any] = {"candidates": options.candidates, "ignore": options.ignoring}
     if options.link:
         from envdoctor.commands.progress import talk
 
         with talk() as say:
-            report = doctor.check(examine(options), options.rules, link=say, fetch=options.fetch, **more)
+            report = doctor.check(snapshot, options.rules, link=say, fetch=options.fetch, **more)
     else:
-        report = doctor.check(examine(options), options.rules, **more)
+        report = doctor.check(snapshot, options.rules, **more)
     show(report, options.format, options.output, everything=options.all)
     return status(report, options.fail_on)
+
+
+def _of_files(options: Namespace) -> Snapshot:
+    """The snapshot of one requirements or lock file, or of several, each to be judged by itself."""
+    given = target_of(options)
+    if given:
+        raise UsageError(f"{options.files[0]} and --{given[0]} are both targets: give one")
+    for file in options.files:
+        meant = instead.word(file)
+        if not os.path.isfile(file) or not (meant or "").startswith("envdoctor -r "):
+            hint = f"; did you mean {meant}?" if meant else "; check takes requirements and lock files"
+            raise UsageError(f"{file!r} is one word too many{hint}")
+    snapshots = [examine(Namespace(**{**vars(options), "requirements": file})) for file in options.files]
+    return doctor.together(snapshots, options.files)
 
 
 def _parser() -> Parser:
     parser = parser_for(
         "check",
         "Examine an environment and print every known-bad combination in it, with the fix.",
-        TARGET_EXAMPLES.format(command="check") + "  envdoctor check -f json -o findings.json --fail-on warning\n",
+        TARGET_EXAMPLES.format(command="check") + "  envdoctor check uv.lock docs/requirements.txt\n"
+        "  envdoctor check -f json -o findings.json --fail-on warning\n",
     )
+    parser.add_argument("files", nargs="*", metavar="FILE", help="requirements or lock files, each judged by itself")
     add_target(parser)
     add_project(parser)
     add_candidates(parser)

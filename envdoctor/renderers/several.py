@@ -44,7 +44,8 @@ def render(report: Report, form: str, one: Callable[[Report], str]) -> str:
 
 
 def _headline(report: Report) -> str:
-    place = line.where(report.snapshot)
+    files = report.snapshot.target.get("files")
+    place = line.few(files) if files else line.where(report.snapshot)
     tally = layout.tally(report.findings) if report.findings else "nothing known to be wrong"
     return f"{line.count(len(report.parts), 'environment')} in {place}: {tally}"
 
