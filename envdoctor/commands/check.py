@@ -45,6 +45,10 @@ def run(words: Sequence[str]) -> int:
             report = doctor.check(snapshot, options.rules, link=say, fetch=options.fetch, **more)
     else:
         report = doctor.check(snapshot, options.rules, **more)
+    if options.baseline is not None:
+        from envdoctor.commands.baseline import without_known
+
+        report = without_known(report, options.baseline)
     show(report, options.format, options.output, everything=options.all)
     return status(report, options.fail_on)
 
@@ -82,6 +86,11 @@ def _parser() -> Parser:
         default="error",
         help="the least severity that makes the exit status 1 (default: error); "
         "with warning, envdoctor does all that pip check does",
+    )
+    parser.add_argument(
+        "--baseline",
+        metavar="FILE",
+        help="count, but do not show, what an earlier run with -f json or -f sarif found: only what is new since fails",
     )
     parser.add_argument(
         "--link",

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from envdoctor._version import __version__
 from envdoctor.model import Record, Unknown
 from envdoctor.renderers import layout
+from envdoctor.renderers.machine_text import fingerprint
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -86,6 +87,7 @@ def _unknown(report: Report) -> Iterator[dict[str, Any]]:
 def of_finding(finding: Finding) -> dict[str, Any]:
     """A finding, without what it does not have."""
     document = finding.as_dict()
+    document["fingerprint"] = fingerprint(finding)
     document["proven"] = finding.proof == "proven"
     document["evidence"] = [item.as_dict() for item in finding.evidence]
     document["remedies"] = [of_remedy(remedy) for remedy in finding.remedies]
