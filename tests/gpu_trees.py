@@ -18,7 +18,7 @@ def torch(version, cuda, kernels=HOPPER, abi=OLD_ABI):
     stated = f"from typing import Optional\n__version__ = '{version}'\ncuda: Optional[str] = {cuda!r}\nhip = None\n"
     return {
         "torch/version.py": stated,
-        "torch/lib/libtorch_python.so": elf(content=b"\0" + kernels.encode() + b"\0"),
+        "torch/lib/libtorch_python.so": elf(content=b"\0std::string ipc_h" + kernels.encode() + b"\0"),
         "torch/lib/libc10.so": elf(content=b"\0" + abi.encode() + b"\0"),
     }
 
