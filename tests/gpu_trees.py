@@ -91,7 +91,7 @@ TREES = {
             "nvidia-cudnn-cu11": "8.9.4.19",
             "nvidia-cudnn-cu12": "9.10.2.21",
         },
-        "files": {},
+        "files": {"nvidia/cudnn/lib/libcudnn.so.9": elf()},
         "machine": nvidia("570.133.20", "NVIDIA H100 80GB HBM3", "2330"),
         "capability": "9.0",
         "holds": {"jax-plugin-of-other-release", "cuda-libraries-of-two-generations"},
