@@ -14,6 +14,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -135,8 +136,8 @@ def _other(scratch: str, name: str) -> list[str] | None:
     minor = ".".join(tree["python"].split(".")[:2])
     site = root / SITE.format(minor).lstrip("/")
     laid_out(root, name)
-    kernels = tree["files"].get("torch/lib/libtorch_python.so", HOPPER.encode()).rpartition(b"\0sm")[2]
-    listed = ("sm" + kernels.split(b"\0")[0].decode()).split()
+    library = tree["files"].get("torch/lib/libtorch_python.so", HOPPER.encode())
+    listed = re.findall(r"(?:sm|compute)_\d+", library.decode("ascii", "replace"))
     if (site / "torch").exists():
         (site / "torch" / "__init__.py").write_text(_TORCH.format(kernels=listed))
     for other in {"jax", "tensorflow"} & tree["packages"].keys():

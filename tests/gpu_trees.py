@@ -18,7 +18,7 @@ def torch(version, cuda, kernels=HOPPER, abi=OLD_ABI):
     stated = f"from typing import Optional\n__version__ = '{version}'\ncuda: Optional[str] = {cuda!r}\nhip = None\n"
     return {
         "torch/version.py": stated,
-        "torch/lib/libtorch_python.so": elf(content=b"\0" + kernels.encode() + b"\0"),
+        "torch/lib/libtorch_python.so": elf(content=b"\0std::string ipc_h" + kernels.encode() + b"\0"),
         "torch/lib/libc10.so": elf(content=b"\0" + abi.encode() + b"\0"),
     }
 
@@ -91,7 +91,7 @@ TREES = {
             "nvidia-cudnn-cu11": "8.9.4.19",
             "nvidia-cudnn-cu12": "9.10.2.21",
         },
-        "files": {},
+        "files": {"nvidia/cudnn/lib/libcudnn.so.9": elf()},
         "machine": nvidia("570.133.20", "NVIDIA H100 80GB HBM3", "2330"),
         "capability": "9.0",
         "holds": {"jax-plugin-of-other-release", "cuda-libraries-of-two-generations"},

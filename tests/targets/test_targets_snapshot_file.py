@@ -225,6 +225,7 @@ VALUES = {
     "env": st.none() | WORDS,
     "module": MODULES,
     "system": st.none() | st.booleans() | VERSIONS,
+    "file": st.lists(WORDS, max_size=2),
     "library": st.sampled_from(["present", "missing"]),
     "process": st.none() | st.booleans() | st.integers(0, 1000),
     "marker": WORDS,
