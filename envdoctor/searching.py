@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from envdoctor.remedies.planner import Choice, Cost, Wants
 
 #: The calls of the resolver that a plan may take, and those that are spent on a cheaper one once there is one.
-CALLS, MORE = 12, 4
+CALLS, MORE = 12, 6
 
 
 class Candidate(Record):
@@ -106,14 +106,16 @@ class Search:
         self.apart = self._apart()
         best: Candidate | None = None
         tried: list[Wants] = []
+        known: list[tuple[Wants, Cost]] = []
         last = CALLS
         while self.calls < last:
-            choice = planner.cheapest(self.clauses, self.market, self.refused, tried)
+            choice = planner.cheapest(self.clauses, self.market, self.refused, tried, known)
             if choice is None or (best and choice.cost >= best.cost):
                 break
             made = self.candidate(choice)
             if made is None:
                 continue
+            known.append((choice.wants, self._moving(made.versions)))
             tried += [choice.wants, {name: frozenset([one]) for name, one in made.versions.items()}]
             if best is None or made.cost < best.cost:
                 best = made
@@ -198,10 +200,16 @@ class Search:
         snapshot, found = self._examined(changed)
         left = [one for one in found if self.counts(one) and not self.is_beside(one, choice)]
         self._learn(left, choice)
-        costs = [self.market.cost(name, solved.get(name, ABSENT)) for name in {*self.installed, *solved}]
+        costs = [self._moving(solved)]
         costs += [planner.one(planner.BESIDE) for one in found if self.is_beside(one, choice)]
         costs += [planner.one(LEFT if one.finding.severity == "error" else LEFT_BESIDE) for one in left]
         return Candidate(versions=solved, snapshot=snapshot, held=found, choice=choice, cost=planner.total(costs))
+
+    def _moving(self, versions: Mapping[str, str]) -> Cost:
+        """What it costs to go to some versions, whatever they leave of findings."""
+        return planner.total(
+            self.market.cost(name, versions.get(name, ABSENT)) for name in {*self.installed, *versions}
+        )
 
     def _resolved(self, choice: Choice) -> dict[str, str] | None:
         """The version of everything: first with all pinned that is far from what has to move, then with all free."""

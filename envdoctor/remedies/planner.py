@@ -190,17 +190,26 @@ def merged(one: Wants, other: Wants) -> Wants | None:
     return both
 
 
-def is_refused(wants: Wants, refused: Collection[Wants]) -> bool:
+def is_refused(wants: Wants, refused: Iterable[Wants]) -> bool:
     """Whether the resolver has already refused as much, or less."""
-    return any(all(name in wants and wants[name] <= allowed for name, allowed in bad.items()) for bad in refused)
+    return any(_is_narrower(wants, bad) for bad in refused)
+
+
+def _is_narrower(wants: Wants, than: Wants) -> bool:
+    return all(name in wants and wants[name] <= allowed for name, allowed in than.items())
 
 
 def cheapest(
-    clauses: Sequence[Clause], market: Market, refused: Collection[Wants], tried: Collection[Wants] = ()
+    clauses: Sequence[Clause],
+    market: Market,
+    refused: Collection[Wants],
+    tried: Collection[Wants] = (),
+    known: Collection[tuple[Wants, Cost]] = (),
 ) -> Choice | None:
     """The cheapest choice that nobody has refused, and that nothing that was ``tried`` is one of.
 
-    ``None`` where there is none, or it is not found.
+    ``known`` is what some wants came to, which is the least that it costs to want more.
+    ``None`` where there is no choice, or it is not found.
     """
     ordered = sorted(clauses, key=lambda clause: len(clause.alternatives))
     number = count()
@@ -224,7 +233,8 @@ def cheapest(
             state = (len(now), frozenset(both.items()), tuple(one.cost for one in now if one.cost is not FREE))
             if state not in seen:
                 seen.add(state)
-                heapq.heappush(heap, (_cost(both, now, market), -len(now), next(number), both, now))
+                least = [dear for narrow, dear in known if dear > cost and _is_narrower(both, narrow)]
+                heapq.heappush(heap, (max([_cost(both, now, market), *least]), -len(now), next(number), both, now))
     return None
 
 
