@@ -13,6 +13,9 @@ from envdoctor import doctor, fixing
 from envdoctor.model import Report
 from envdoctor.renderers import plan as renderer
 
+with open(os.path.join(CHECKOUT, "docs", "plan.schema.json"), encoding="utf-8") as file:
+    SCHEMA = json.load(file)
+
 #: Each release, and what it requires.
 RELEASES = {
     "core": {"1.0": [], "1.9": [], "2.0": [], "2.1": [], "3.0": []},
@@ -150,8 +153,12 @@ def test_the_command_literally_ends_the_findings(index, tmp_path, monkeypatch):
     words = ("fix", "--python", venv, "--rules", rules, "-f", "json")
     monkeypatch.setenv("PIP_INDEX_URL", f"http://127.0.0.1:{index.server_port}/simple/")
 
-    first = run_envdoctor(*words, cwd=tmp_path)
-    plan = json.loads(first.stdout)["plan"]
+    first = run_envdoctor(*words, "--try", "--", "python", "-c", "import extra_part", cwd=tmp_path)
+    document = json.loads(first.stdout)
+    jsonschema.validate(document, SCHEMA)
+    assert document["trial"]["modules"]["extra_part"] == {"before": None, "after": None}
+    assert (document["trial"]["command"]["before"], document["trial"]["command"]["after"]) == (1, 0)
+    plan = document["plan"]
     assert (first.returncode, plan["left"]) == (1, [])
     new = next(one for one in plan["moves"] if one["package"] == "extra-part")
     assert (new["before"], new["after"], new["why"]) == (None, "0.5", ["site 2.0 requires extra-part"])
@@ -169,8 +176,7 @@ def test_the_document_is_as_its_schema_says(planned, tmp_path):
 
     document = json.loads(renderer.document(plan, Report(snapshot=snapshot, findings=plan.left)))
 
-    with open(os.path.join(CHECKOUT, "docs", "plan.schema.json"), encoding="utf-8") as schema:
-        jsonschema.validate(document, json.load(schema))
+    jsonschema.validate(document, SCHEMA)
     assert [one["step"] for one in document["plan"]["moves"]]
 
 

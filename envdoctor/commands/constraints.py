@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from envdoctor import doctor
 from envdoctor.commands.configuration import parse
-from envdoctor.commands.options import add_candidates, add_format, add_target, examine, parser_for
+from envdoctor.commands.options import add_candidates, add_format, add_output, add_target, examine, parser_for
 from envdoctor.commands.output import write
 from envdoctor.engine.barred import bounds
 from envdoctor.engine.installed_requirements import normalise
@@ -38,7 +38,7 @@ def run(words: Sequence[str]) -> int:
     add_target(parser)
     add_candidates(parser)
     add_format(parser, FORMATS, "pip")
-    parser.add_argument("-o", "--output", metavar="FILE", help="write to a file instead of stdout")
+    add_output(parser, formats=False)
     options = parse(parser, words)
     wanted = set(map(normalise, options.packages))
     made = bounds(examine(options), doctor.rule_bases(options.rules, candidates=options.candidates))

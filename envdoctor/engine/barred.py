@@ -7,7 +7,7 @@ time goes by, a lower one. What depends on more than releases (source, files, se
 
 from __future__ import annotations
 
-from itertools import product
+from itertools import chain, product
 
 from envdoctor.engine.diagnose import candidates
 from envdoctor.engine.evaluate import Trace, holds
@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 
 #: What is decided by the target as it is, whatever releases are chosen.
 _GIVEN = frozenset({"python", "trait", "marker", "present", "absent"})
+#: The combinations that make such a condition hold, by what is decided of it.
+_SAID: dict[bool | None, list[Combination] | None] = {True: [{}], False: [], None: None}
 _SEVERE = frozenset({"error", "warning"})
 
 
@@ -75,19 +77,16 @@ def _ways(condition: Sequence[Any], snapshot: Snapshot) -> list[Combination] | N
     """The combinations that make a condition hold; ``None`` where it depends on more than releases."""
     operator, *rest = condition
     if operator in _GIVEN:
-        verdict = holds(list(condition), snapshot, Trace())
-        return None if verdict is None else [{}] if verdict else []
+        return _SAID[holds(list(condition), snapshot, Trace())]
     if operator == "packages":
         return [{name: rest[2]} for name in rest[0] if name in snapshot.packages]
     if operator not in {"all", "any"}:
         return None
     parts = [_ways(part, snapshot) for part in rest]
-    if operator == "all" and [] in parts:
-        return []
     known = [one for one in parts if one is not None]
     if operator == "any":
-        return [way for ways in known for way in ways]
-    return _every(known) if len(known) == len(parts) else None
+        return [*chain(*known)]
+    return _every(known) if [] in known or len(known) == len(parts) else None
 
 
 def _every(parts: Sequence[list[Combination]]) -> list[Combination]:
@@ -102,17 +101,21 @@ def _every(parts: Sequence[list[Combination]]) -> list[Combination]:
 
 def _bound(one: Combination, texts: dict[str, Any], snapshot: Snapshot, said: dict[str, str]) -> Bound | None:
     used = {name for name, bad in one.items() if _is_in(snapshot, name, bad)}
-    free = [name for name in one if name not in used] or list(one)
-    specifiers = {name: _without(one[name], snapshot.packages[name].version) for name in free}
-    allowed = [name for name in free if specifiers[name] and intervals(_joined(said, name, specifiers[name])) != []]
+    specifiers = {name: _without(one[name], snapshot.packages[name].version) for name in one.keys() - used or one}
+    allowed = [name for name in one if specifiers.get(name) and _is_open(said, name, specifiers[name])]
     if not allowed:
         return None
     best = min(allowed, key=lambda name: not specifiers[name].startswith(">"))
-    since = [f"{name} {snapshot.packages[name].version or ''}".strip() for name in one if name != best]
     return Bound(
-        package=best, specifier=specifiers[best], rule=texts["id"], title=texts["title"], since=since,
+        package=best, specifier=specifiers[best], rule=texts["id"], title=texts["title"],
+        since=[f"{name} {snapshot.packages[name].version or ''}".strip() for name in one if name != best],
         broken=len(used) == len(one),
     )  # fmt: skip
+
+
+def _is_open(said: dict[str, str], name: str, specifier: str) -> bool:
+    """Whether a specifier leaves any release beside what is said already."""
+    return intervals(_joined(said, name, specifier)) != []
 
 
 def _is_in(snapshot: Snapshot, name: str, bad: list[Interval]) -> bool:
@@ -135,16 +138,16 @@ def _without(bad: list[Interval], version: str | None) -> str:
 
 def _beside(low: Key | None, high: Key | None, at: Key | None) -> str:
     if low is None or high is None:
-        return f">={_text(high)}" if high and _is_before(high) else f">{_text(high)}" if high else _below(low)
+        return _above(high) if high else _below(low)
     if low[:2] == high[:2]:
         return f"!={_text(low)}"
-    if (
-        low[2:] == high[2:] == [-2]
-        and low[0] == 0
-        and high[1] == [*low[1][:-1], *(number + 1 for number in low[1][-1:])]
-    ):
+    if low[2:] == high[2:] == [-2] and low[0] == 0 and high[1] == [*low[1][:-1], *(one + 1 for one in low[1][-1:])]:
         return f"!={'.'.join(map(str, low[1]))}.*"
-    return _below(low) if at is not None and at < low else _beside(None, high, at)
+    return _below(low) if at is not None and at < low else _above(high)
+
+
+def _above(high: Key) -> str:
+    return f">={_text(high)}" if _is_before(high) else f">{_text(high)}"
 
 
 def _below(low: Key | None) -> str:
