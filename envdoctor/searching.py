@@ -21,7 +21,8 @@ from envdoctor.probes import answered
 from envdoctor.remedies import planner, steps
 from envdoctor.remedies.offers import Offers
 from envdoctor.remedies.planner import ABSENT, GONE, LEFT, LEFT_BESIDE, Alternative, Clause, Market
-from envdoctor.remedies.resolver import Refusal, Task, resolve
+from envdoctor.remedies.resolver import resolve
+from envdoctor.remedies.task import Refusal, Task
 from envdoctor.remedy_kinds import KINDS
 from envdoctor.targets.asked import asked
 

@@ -10,7 +10,9 @@ from conftest import CHECKOUT, run, run_envdoctor
 from wheel_index import serving, wheel
 
 from envdoctor import doctor, fixing
+from envdoctor.errors import ProbeError
 from envdoctor.model import Report
+from envdoctor.probes import uv_program
 from envdoctor.renderers import plan as renderer
 
 with open(os.path.join(CHECKOUT, "docs", "plan.schema.json"), encoding="utf-8") as file:
@@ -166,8 +168,18 @@ def test_the_command_literally_ends_the_findings(index, tmp_path, monkeypatch):
 
     again = run_envdoctor(*words, cwd=tmp_path)
     assert (again.returncode, json.loads(again.stdout)["plan"]["moves"]) == (0, [])
+
     text = run_envdoctor("fix", "--python", venv, "--rules", rules, cwd=tmp_path)
     assert "there is nothing to fix" in text.stdout
+
+    monkeypatch.setattr(uv_program, "program", _no_uv)
+    run("uv", "pip", "install", "--quiet", "--python", venv, "core==2.0", "shop==1.0", "site==1.0")
+    by_pip = json.loads(run_envdoctor(*words, cwd=tmp_path).stdout)["plan"]
+    assert by_pip["moves"] == [one for one in plan["moves"] if one["before"]], "what was new is there already"
+
+
+def _no_uv(why, instead=""):
+    raise ProbeError(why + instead)
 
 
 def test_the_document_is_as_its_schema_says(planned, tmp_path):
