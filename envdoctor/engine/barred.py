@@ -11,7 +11,10 @@ from itertools import chain, product
 
 from envdoctor.engine.diagnose import candidates
 from envdoctor.engine.evaluate import Trace, holds
-from envdoctor.engine.versions import FINAL, intervals, key, within
+from envdoctor.engine.installed_requirements import parts, unmet
+from envdoctor.engine.markers import variables
+from envdoctor.engine.metadata_conflicts import required_by
+from envdoctor.engine.versions import FINAL, intersect, intervals, key, within
 from envdoctor.facts import Record
 
 TYPE_CHECKING = False
@@ -37,7 +40,8 @@ class Bound(Record):
     """A specifier for a distribution, and the rule that it is for.
 
     ``since`` names what else is used here, with its version, and is the reason why this side is bounded. ``broken``
-    says that the combination is there now. Without a ``specifier`` there is none that other bounds allow.
+    says that the combination is there now. ``against`` is a requirement of what is installed that the bound leaves no
+    release for: an installer takes the bound only in place of that.
     """
 
     package: str
@@ -46,6 +50,7 @@ class Bound(Record):
     title: str
     since: Sequence[str] = ()
     broken: bool = False
+    against: str = ""
 
 
 def bounds(snapshot: Snapshot, indexes: Iterable[Index]) -> list[Bound]:
@@ -60,8 +65,21 @@ def bounds(snapshot: Snapshot, indexes: Iterable[Index]) -> list[Bound]:
                     bound = _bound(one, texts, snapshot, said)
                     if bound:
                         said[bound.package] = _joined(said, bound.package, bound.specifier)
-                        made.append(bound)
+                        made.append(bound.replace(against=_against(bound, snapshot)))
     return sorted({(one.package, one.rule, one.specifier): one for one in made}.values(), key=lambda one: one.package)
+
+
+def _against(bound: Bound, snapshot: Snapshot) -> str:
+    """The first requirement that a bound leaves no release for, with its owner."""
+    verdicts: dict[str, Any] = {}
+    left, lookup = intervals(bound.specifier) or [], variables(snapshot)
+    for owner in snapshot.packages.values():
+        for _, line, name in unmet(required_by(owner, snapshot), {}, lookup, verdicts, set()):
+            found = parts(line) if name == bound.package else None
+            stated = intervals(found[2]) if found and not found[3] else None
+            if stated and not intersect(stated, left):
+                return f"{owner.name} {owner.version} requires {line.partition(';')[0].strip()}"
+    return ""
 
 
 def _combinations(compiled: dict[str, Any], snapshot: Snapshot) -> Iterator[Combination]:
