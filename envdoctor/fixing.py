@@ -9,7 +9,7 @@ from envdoctor import doctor
 from envdoctor.engine.effects import after
 from envdoctor.engine.groups import united
 from envdoctor.engine.markers import VARIABLES
-from envdoctor.engine.versions import within
+from envdoctor.engine.versions import key, within
 from envdoctor.facts import MARKER
 from envdoctor.model import SEVERITIES, Action
 from envdoctor.plans import Plan
@@ -103,12 +103,12 @@ def _files(snapshot: Snapshot, project: str | None) -> list[str]:
 
 def _other_python(search: Search, best: Candidate) -> str | None:
     """The Python nearest to the examined one that may cure what a candidate leaves; ``None`` where none is said to."""
-    left = [one for one in best.held if search.counts(one) and not search.is_beside(one, best.choice)]
-    wanted = [way.python for one in left for way in one.ways if way.python]
-    minor = str(search.snapshot.python.get("version") or "").split(".")[1:2]
-    fitting = [number for number in PYTHONS if wanted and all(within(f"3.{number}.99", one) for one in wanted)]
-    nearest = min(fitting, key=lambda number: abs(number - int(minor[0])), default=None) if minor else None
-    return None if nearest is None else f"3.{nearest}"
+    wanted = [way.python for one in best.left for way in one.ways if way.python]
+    here = key(str(search.snapshot.python.get("version"))) or []
+    fitting = [number for number in PYTHONS if all(within(f"3.{number}.99", one) for one in wanted)]
+    if not (wanted and fitting and here):
+        return None
+    return f"3.{min(fitting, key=lambda number: abs(number - here[1][1]))}"
 
 
 def _on(snapshot: Snapshot, version: str) -> Snapshot:

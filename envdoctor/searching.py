@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 from functools import partial
+from itertools import chain
 from typing import TYPE_CHECKING
 
 from envdoctor.engine import diagnose as engine
@@ -20,7 +21,8 @@ from envdoctor.probes import answered
 from envdoctor.remedies import planner, steps
 from envdoctor.remedies.offers import Offers
 from envdoctor.remedies.planner import ABSENT, GONE, LEFT, LEFT_BESIDE, Alternative, Clause, Market
-from envdoctor.remedies.resolver import Refusal, Task, resolve
+from envdoctor.remedies.resolver import resolve
+from envdoctor.remedies.task import Refusal, Task
 from envdoctor.remedy_kinds import KINDS
 from envdoctor.targets.asked import asked
 
@@ -34,15 +36,16 @@ if TYPE_CHECKING:
     from envdoctor.remedies.planner import Choice, Cost, Wants
 
 #: The calls of the resolver that a plan may take, and those that are spent on a cheaper one once there is one.
-CALLS, MORE = 12, 4
+CALLS, MORE = 12, 6
 
 
 class Candidate(Record):
-    """A set of releases that go together, what examining them finds, and what they cost."""
+    """A set of releases that go together, what examining them finds, what of it should not be, and what they cost."""
 
     versions: Mapping[str, str]
     snapshot: Snapshot
     held: Sequence[Held]
+    left: Sequence[Held]
     choice: Choice
     cost: Cost
 
@@ -89,37 +92,39 @@ class Search:
 
     def run(self, refused: Collection[tuple[str, str]] = ()) -> Candidate | None:
         """The best candidate; ``None`` where nothing has to be done."""
-        wanted = [one for one in self.found if self.counts(one)]
+        wanted = list(filter(self.counts, self.found))
         if not wanted and not self.snapshot.effects:
             return None
-        self._tell("asking the index for releases")
-        self.offers.ask([*self.installed, *_named(wanted)])
-        self._read_metadata()
-        self.together = steps.Together(self.snapshot, self._requires)
-        self.market = Market(
-            self.installed,
-            _Releases(self.offers),
-            asked(self.snapshot, self._project),
-            partial(self.together.unwilling, self.installed),
-        )
-        self.clauses = [*map(self._clause, wanted), *(self._without(*one) for one in refused)]
-        self.apart = self._apart()
+        self._begin(wanted, refused)
         best: Candidate | None = None
         tried: list[Wants] = []
+        known: list[tuple[Wants, Cost]] = []
         last = CALLS
         while self.calls < last:
-            choice = planner.cheapest(self.clauses, self.market, self.refused, tried)
+            choice = planner.cheapest(self.clauses, self.market, self.refused, tried, known)
             if choice is None or (best and choice.cost >= best.cost):
                 break
             made = self.candidate(choice)
             if made is None:
                 continue
-            tried += [choice.wants, {name: frozenset([one]) for name, one in made.versions.items()}]
+            known.append((choice.wants, self._moving(made.versions)))
+            tried += [choice.wants, planner.exactly(made.versions)]
             if best is None or made.cost < best.cost:
-                best = made
-                last = min(last, self.calls + MORE) if not any(made.cost[: planner.REMOVED]) else last
+                best, last = made, last if any(made.cost[: planner.REMOVED]) else min(last, self.calls + MORE)
         self._conclude(best)
         return best
+
+    def _begin(self, wanted: Sequence[Held], refused: Collection[tuple[str, str]]) -> None:
+        """Ask the index what it has, and say what is to be ended."""
+        self._tell("asking the index for releases")
+        self.offers.ask([*self.installed, *_named(wanted)])
+        self._read_metadata()
+        self.together = steps.Together(self.snapshot, self._requires)
+        unwilling = partial(self.together.unwilling, self.installed)
+        wishes = asked(self.snapshot, self._project)
+        self.market = Market(self.installed, _Releases(self.offers), wishes, unwilling)
+        self.clauses = [*map(self._clause, wanted), *(self._without(*one) for one in refused)]
+        self.apart = self._apart()
 
     def _read_metadata(self) -> None:
         """What releases say of themselves that nobody has installed, such as those of a lock file."""
@@ -198,17 +203,23 @@ class Search:
         snapshot, found = self._examined(changed)
         left = [one for one in found if self.counts(one) and not self.is_beside(one, choice)]
         self._learn(left, choice)
-        costs = [self.market.cost(name, solved.get(name, ABSENT)) for name in {*self.installed, *solved}]
+        costs = [self._moving(solved)]
         costs += [planner.one(planner.BESIDE) for one in found if self.is_beside(one, choice)]
         costs += [planner.one(LEFT if one.finding.severity == "error" else LEFT_BESIDE) for one in left]
-        return Candidate(versions=solved, snapshot=snapshot, held=found, choice=choice, cost=planner.total(costs))
+        return Candidate(
+            versions=solved, snapshot=snapshot, held=found, left=left, choice=choice, cost=planner.total(costs)
+        )
+
+    def _moving(self, versions: Mapping[str, str]) -> Cost:
+        """What it costs to go to some versions, whatever they leave of findings."""
+        return planner.total(
+            self.market.cost(name, versions.get(name, ABSENT)) for name in {*self.installed, *versions}
+        )
 
     def _resolved(self, choice: Choice) -> dict[str, str] | None:
         """The version of everything: first with all pinned that is far from what has to move, then with all free."""
-        removed = {name for name, allowed in choice.wants.items() if allowed == GONE}
-        apart = {name for name in self.apart - removed if self._stays(name, choice.wants)}
         near = self.together.near(self.installed, choice.wants)
-        task = self._task(choice, apart, removed)
+        task = self._task(choice.wants)
         far = {name: f"=={self.installed[name]}" for name in task.preferred if name not in near}
         found = self._asked(task.replace(bounds={**far, **task.bounds}))
         if isinstance(found, Refusal) and far:
@@ -216,7 +227,7 @@ class Search:
         if isinstance(found, Refusal):
             self._refuse(found, choice)
             return None
-        solved = {**found, **{name: self.installed[name] for name in apart}}
+        solved = {**found, **{name: self.installed[name] for name in task.apart if choice.wants.get(name) != GONE}}
         if any(solved.get(name, ABSENT) not in allowed for name, allowed in choice.wants.items()):
             self.refused.append(choice.wants)  # it took what is not on offer: an early release, or a withdrawn one
             return None
@@ -227,22 +238,24 @@ class Search:
         self._tell(f"resolving, call {self.calls}")
         return resolve(task)
 
-    def _task(self, choice: Choice, apart: Collection[str], removed: Collection[str]) -> Task:
-        """What is to be resolved for a choice, with everything else free to move."""
-        names = [name for name in {**self.installed, **choice.wants} if name not in apart and name not in removed]
-        best = {name: self.market.best(name, allowed)[1] for name, allowed in choice.wants.items()}
-        bounds = {name: self._bound(name, choice.wants[name]) for name in choice.wants if name in names}
+    def _task(self, wants: Wants) -> Task:
+        """What is to be resolved for some wants, with everything else free to move."""
+        removed = {name for name, allowed in wants.items() if allowed == GONE}
+        apart = [name for name in sorted(self.apart - removed) if name not in wants or self._stays(name, wants)]
+        names = {**self.installed, **wants}.keys() - {*removed, *apart}
+        moving = {name: wants[name] for name in sorted(names & wants.keys())}
+        best = {name: self.market.best(name, allowed)[1] for name, allowed in moving.items()}
         return Task(
             python=_python(self.snapshot),
-            names=names,
-            preferred={name: best.get(name) or self.installed[name] for name in names if name in self.installed},
-            bounds={name: bound for name, bound in bounds.items() if bound},
-            lines=[line for name in sorted(apart) for line in self._requires(name, self.installed[name]) or ()],
-            apart=[*sorted(apart), *sorted(removed)],
+            names=sorted(names),
+            preferred={name: best.get(name, self.installed[name]) for name in sorted(names & self.installed.keys())},
+            bounds={name: self._bound(name, allowed) for name, allowed in moving.items()},
+            lines=[*chain(*(self._requires(name, self.installed[name]) or () for name in apart))],
+            apart=[*apart, *sorted(removed)],
         )
 
     def _stays(self, name: str, wants: Wants) -> bool:
-        return name not in wants or self.installed[name] in wants[name]
+        return self.installed[name] in wants[name]
 
     def _refuse(self, found: Refusal, choice: Choice) -> None:
         if found.unknown and found.unknown in self.installed and found.unknown not in self.apart:
@@ -252,8 +265,6 @@ class Search:
 
     def _bound(self, name: str, allowed: frozenset[str]) -> str:
         """A specifier for some of the releases of a distribution: their hull, without the holes in it."""
-        if allowed == GONE:
-            return ""
         every = self.offers.releases(name)
         inside = [number for number, one in enumerate(every) if one in allowed]
         first, last = inside[0], inside[-1]
@@ -290,12 +301,10 @@ class Search:
 
     def _learn(self, found: Sequence[Held], choice: Choice) -> None:
         """What a candidate raises is a further clause; where that says nothing new, the choice is refused."""
-        given_up = {clause.name for clause, way in choice.picks if way.cost[LEFT] or way.cost[LEFT_BESIDE]}
+        given_up = {clause.name for clause, way in choice.picks if planner.gives_up(way)}
         left = [one for one in found if name_of(one) not in given_up]
-        known = {(one.name, tuple(one.alternatives)) for one in self.clauses}
         self.offers.ask(_named(left))
-        made = [self._clause(one) for one in left]
-        further = [one for one in made if (one.name, tuple(one.alternatives)) not in known]
+        further = [one for one in map(self._clause, left) if one not in self.clauses]
         self.clauses += further
         if left and not further and choice.wants:
             self.refused.append(choice.wants)

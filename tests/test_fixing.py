@@ -10,8 +10,13 @@ from conftest import CHECKOUT, run, run_envdoctor
 from wheel_index import serving, wheel
 
 from envdoctor import doctor, fixing
+from envdoctor.errors import ProbeError
 from envdoctor.model import Report
+from envdoctor.probes import uv_program
 from envdoctor.renderers import plan as renderer
+
+with open(os.path.join(CHECKOUT, "docs", "plan.schema.json"), encoding="utf-8") as file:
+    SCHEMA = json.load(file)
 
 #: Each release, and what it requires.
 RELEASES = {
@@ -150,8 +155,12 @@ def test_the_command_literally_ends_the_findings(index, tmp_path, monkeypatch):
     words = ("fix", "--python", venv, "--rules", rules, "-f", "json")
     monkeypatch.setenv("PIP_INDEX_URL", f"http://127.0.0.1:{index.server_port}/simple/")
 
-    first = run_envdoctor(*words, cwd=tmp_path)
-    plan = json.loads(first.stdout)["plan"]
+    first = run_envdoctor(*words, "--try", "--", "python", "-c", "import extra_part", cwd=tmp_path)
+    document = json.loads(first.stdout)
+    jsonschema.validate(document, SCHEMA)
+    assert document["trial"]["modules"]["extra_part"] == {"before": None, "after": None}
+    assert (document["trial"]["command"]["before"], document["trial"]["command"]["after"]) == (1, 0)
+    plan = document["plan"]
     assert (first.returncode, plan["left"]) == (1, [])
     new = next(one for one in plan["moves"] if one["package"] == "extra-part")
     assert (new["before"], new["after"], new["why"]) == (None, "0.5", ["site 2.0 requires extra-part"])
@@ -159,8 +168,18 @@ def test_the_command_literally_ends_the_findings(index, tmp_path, monkeypatch):
 
     again = run_envdoctor(*words, cwd=tmp_path)
     assert (again.returncode, json.loads(again.stdout)["plan"]["moves"]) == (0, [])
+
     text = run_envdoctor("fix", "--python", venv, "--rules", rules, cwd=tmp_path)
     assert "there is nothing to fix" in text.stdout
+
+    monkeypatch.setattr(uv_program, "program", _no_uv)
+    run("uv", "pip", "install", "--quiet", "--python", venv, "core==2.0", "shop==1.0", "site==1.0")
+    by_pip = json.loads(run_envdoctor(*words, cwd=tmp_path).stdout)["plan"]
+    assert by_pip["moves"] == [one for one in plan["moves"] if one["before"]], "what was new is there already"
+
+
+def _no_uv(why, instead=""):
+    raise ProbeError(why + instead)
 
 
 def test_the_document_is_as_its_schema_says(planned, tmp_path):
@@ -169,8 +188,7 @@ def test_the_document_is_as_its_schema_says(planned, tmp_path):
 
     document = json.loads(renderer.document(plan, Report(snapshot=snapshot, findings=plan.left)))
 
-    with open(os.path.join(CHECKOUT, "docs", "plan.schema.json"), encoding="utf-8") as schema:
-        jsonschema.validate(document, json.load(schema))
+    jsonschema.validate(document, SCHEMA)
     assert [one["step"] for one in document["plan"]["moves"]]
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from envdoctor import doctor
 from envdoctor.commands.configuration import parse
-from envdoctor.commands.options import add_candidates, add_format, add_target, examine, parser_for
+from envdoctor.commands.options import add_candidates, add_format, add_output, add_target, examine, parser_for
 from envdoctor.commands.output import write
 from envdoctor.engine.barred import bounds
 from envdoctor.engine.installed_requirements import normalise
@@ -38,7 +38,7 @@ def run(words: Sequence[str]) -> int:
     add_target(parser)
     add_candidates(parser)
     add_format(parser, FORMATS, "pip")
-    parser.add_argument("-o", "--output", metavar="FILE", help="write to a file instead of stdout")
+    add_output(parser, formats=False)
     options = parse(parser, words)
     wanted = set(map(normalise, options.packages))
     made = bounds(examine(options), doctor.rule_bases(options.rules, candidates=options.candidates))
@@ -49,19 +49,37 @@ def run(words: Sequence[str]) -> int:
 def _comment(one: Bound) -> str:
     """Why a bound is there."""
     since = f": {', '.join(one.since)} {'is' if len(one.since) == 1 else 'are'} in use" if one.since else ""
-    return f"# {one.rule}{since}{'; broken as it is' if one.broken else ''}"
+    against = f"; in place of what {one.against}" if one.against else ""
+    return f"# {one.rule}{since}{'; broken as it is' if one.broken else ''}{against}"
 
 
-def _lines(made: Sequence[Bound], form: str, head: str = "", end: str = "") -> str:
+def _lines(made: Sequence[Bound], form: str) -> str:
+    """A line for each bound, with its reason."""
     texts = [form.format(one=one) for one in made]
     width = max(map(len, texts), default=0)
-    return head + "".join(f"{text:{width}}  {_comment(one)}\n" for text, one in zip(texts, made)) + end
+    return "".join(f"{text:{width}}  {_comment(one)}\n" for text, one in zip(texts, made))
+
+
+def _of_uv(made: Sequence[Bound]) -> str:
+    """The settings of uv: bounds that a requirement of what is installed excludes are put in its place."""
+    said = "[tool.uv]\n"
+    for name, against in (("constraint-dependencies", False), ("override-dependencies", True)):
+        some = [one for one in made if bool(one.against) == against]
+        if some or not against:
+            said += f"{name} = [\n" + _lines(some, '    "{one.package}{one.specifier}",') + "]\n"
+    return said
+
+
+def _taken(form: str) -> Callable[[Sequence[Bound]], str]:
+    """What an installer without overrides takes; the rest is said in comments."""
+    return lambda made: (
+        _lines([one for one in made if not one.against], form)
+        + _lines([one for one in made if one.against], f"# {form}")
+    )
 
 
 FORMATS: Mapping[str, Callable[[Sequence[Bound]], str]] = {
-    "pip": lambda made: _lines(made, "{one.package}{one.specifier}"),
-    "uv": lambda made: _lines(
-        made, '    "{one.package}{one.specifier}",', "[tool.uv]\nconstraint-dependencies = [\n", "]\n"
-    ),
-    "conda": lambda made: _lines(made, "{one.package} {one.specifier}"),
+    "pip": _taken("{one.package}{one.specifier}"),
+    "uv": _of_uv,
+    "conda": _taken("{one.package} {one.specifier}"),
 }

@@ -14,6 +14,7 @@ from envdoctor.commands.options import (
     add_candidates,
     add_format,
     add_ignore,
+    add_output,
     add_project,
     add_target,
     examine,
@@ -123,5 +124,5 @@ def _parser() -> Parser:
     group.add_argument(
         "--yes-really", action="store_true", help="apply it even to a Python that is no environment, or that is running"
     )
-    parser.add_argument("-o", "--output", metavar="FILE", help="write to a file instead of stdout")
+    add_output(parser, formats=False)
     return parser

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from itertools import product
+from itertools import chain, product
 
 from envdoctor.engine.diagnose import finding, matched_by
 from envdoctor.engine.evaluate import Trace, holds
@@ -111,12 +111,10 @@ def _ended(condition: Sequence[Any], snapshot: Snapshot) -> Iterator[Wants]:
     """What would make a condition that holds false."""
     operator, *rest = condition
     if operator == "packages" and rest[2] is not None:
-        members = [name for name in rest[0] if name in snapshot.packages]
-        if members:
-            yield {name: _outside(rest[2]) for name in members}
+        members = {name: _outside(rest[2]) for name in rest[0] if name in snapshot.packages}
+        yield from _together([[members]])
     elif operator == "all":
-        for part in rest:
-            yield from _ended(part, snapshot)
+        yield from chain(*(_ended(part, snapshot) for part in rest))
     elif operator == "any":
         holding = [part for part in rest if holds(part, snapshot, Trace()) is not False]
         yield from _together(list(_ended(part, snapshot)) for part in holding)

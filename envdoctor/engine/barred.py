@@ -7,11 +7,14 @@ time goes by, a lower one. What depends on more than releases (source, files, se
 
 from __future__ import annotations
 
-from itertools import product
+from itertools import chain, product
 
 from envdoctor.engine.diagnose import candidates
 from envdoctor.engine.evaluate import Trace, holds
-from envdoctor.engine.versions import FINAL, intervals, key, within
+from envdoctor.engine.installed_requirements import parts, unmet
+from envdoctor.engine.markers import variables
+from envdoctor.engine.metadata_conflicts import required_by
+from envdoctor.engine.versions import FINAL, intersect, intervals, key, within
 from envdoctor.facts import Record
 
 TYPE_CHECKING = False
@@ -28,6 +31,8 @@ if TYPE_CHECKING:
 
 #: What is decided by the target as it is, whatever releases are chosen.
 _GIVEN = frozenset({"python", "trait", "marker", "present", "absent"})
+#: The combinations that make such a condition hold, by what is decided of it.
+_SAID: dict[bool | None, list[Combination] | None] = {True: [{}], False: [], None: None}
 _SEVERE = frozenset({"error", "warning"})
 
 
@@ -35,7 +40,8 @@ class Bound(Record):
     """A specifier for a distribution, and the rule that it is for.
 
     ``since`` names what else is used here, with its version, and is the reason why this side is bounded. ``broken``
-    says that the combination is there now. Without a ``specifier`` there is none that other bounds allow.
+    says that the combination is there now. ``against`` is a requirement of what is installed that the bound leaves no
+    release for: an installer takes the bound only in place of that.
     """
 
     package: str
@@ -44,6 +50,7 @@ class Bound(Record):
     title: str
     since: Sequence[str] = ()
     broken: bool = False
+    against: str = ""
 
 
 def bounds(snapshot: Snapshot, indexes: Iterable[Index]) -> list[Bound]:
@@ -58,8 +65,21 @@ def bounds(snapshot: Snapshot, indexes: Iterable[Index]) -> list[Bound]:
                     bound = _bound(one, texts, snapshot, said)
                     if bound:
                         said[bound.package] = _joined(said, bound.package, bound.specifier)
-                        made.append(bound)
+                        made.append(bound.replace(against=_against(bound, snapshot)))
     return sorted({(one.package, one.rule, one.specifier): one for one in made}.values(), key=lambda one: one.package)
+
+
+def _against(bound: Bound, snapshot: Snapshot) -> str:
+    """The first requirement that a bound leaves no release for, with its owner."""
+    verdicts: dict[str, Any] = {}
+    left, lookup = intervals(bound.specifier) or [], variables(snapshot)
+    for owner in snapshot.packages.values():
+        for _, line, name in unmet(required_by(owner, snapshot), {}, lookup, verdicts, set()):
+            found = parts(line) if name == bound.package else None
+            stated = intervals(found[2]) if found and not found[3] else None
+            if stated and not intersect(stated, left):
+                return f"{owner.name} {owner.version} requires {line.partition(';')[0].strip()}"
+    return ""
 
 
 def _combinations(compiled: dict[str, Any], snapshot: Snapshot) -> Iterator[Combination]:
@@ -75,19 +95,16 @@ def _ways(condition: Sequence[Any], snapshot: Snapshot) -> list[Combination] | N
     """The combinations that make a condition hold; ``None`` where it depends on more than releases."""
     operator, *rest = condition
     if operator in _GIVEN:
-        verdict = holds(list(condition), snapshot, Trace())
-        return None if verdict is None else [{}] if verdict else []
+        return _SAID[holds(list(condition), snapshot, Trace())]
     if operator == "packages":
         return [{name: rest[2]} for name in rest[0] if name in snapshot.packages]
     if operator not in {"all", "any"}:
         return None
     parts = [_ways(part, snapshot) for part in rest]
-    if operator == "all" and [] in parts:
-        return []
     known = [one for one in parts if one is not None]
     if operator == "any":
-        return [way for ways in known for way in ways]
-    return _every(known) if len(known) == len(parts) else None
+        return [*chain(*known)]
+    return _every(known) if [] in known or len(known) == len(parts) else None
 
 
 def _every(parts: Sequence[list[Combination]]) -> list[Combination]:
@@ -102,17 +119,21 @@ def _every(parts: Sequence[list[Combination]]) -> list[Combination]:
 
 def _bound(one: Combination, texts: dict[str, Any], snapshot: Snapshot, said: dict[str, str]) -> Bound | None:
     used = {name for name, bad in one.items() if _is_in(snapshot, name, bad)}
-    free = [name for name in one if name not in used] or list(one)
-    specifiers = {name: _without(one[name], snapshot.packages[name].version) for name in free}
-    allowed = [name for name in free if specifiers[name] and intervals(_joined(said, name, specifiers[name])) != []]
+    specifiers = {name: _without(one[name], snapshot.packages[name].version) for name in one.keys() - used or one}
+    allowed = [name for name in one if specifiers.get(name) and _is_open(said, name, specifiers[name])]
     if not allowed:
         return None
     best = min(allowed, key=lambda name: not specifiers[name].startswith(">"))
-    since = [f"{name} {snapshot.packages[name].version or ''}".strip() for name in one if name != best]
     return Bound(
-        package=best, specifier=specifiers[best], rule=texts["id"], title=texts["title"], since=since,
+        package=best, specifier=specifiers[best], rule=texts["id"], title=texts["title"],
+        since=[f"{name} {snapshot.packages[name].version or ''}".strip() for name in one if name != best],
         broken=len(used) == len(one),
     )  # fmt: skip
+
+
+def _is_open(said: dict[str, str], name: str, specifier: str) -> bool:
+    """Whether a specifier leaves any release beside what is said already."""
+    return intervals(_joined(said, name, specifier)) != []
 
 
 def _is_in(snapshot: Snapshot, name: str, bad: list[Interval]) -> bool:
@@ -135,16 +156,16 @@ def _without(bad: list[Interval], version: str | None) -> str:
 
 def _beside(low: Key | None, high: Key | None, at: Key | None) -> str:
     if low is None or high is None:
-        return f">={_text(high)}" if high and _is_before(high) else f">{_text(high)}" if high else _below(low)
+        return _above(high) if high else _below(low)
     if low[:2] == high[:2]:
         return f"!={_text(low)}"
-    if (
-        low[2:] == high[2:] == [-2]
-        and low[0] == 0
-        and high[1] == [*low[1][:-1], *(number + 1 for number in low[1][-1:])]
-    ):
+    if low[2:] == high[2:] == [-2] and low[0] == 0 and high[1] == [*low[1][:-1], *(one + 1 for one in low[1][-1:])]:
         return f"!={'.'.join(map(str, low[1]))}.*"
-    return _below(low) if at is not None and at < low else _beside(None, high, at)
+    return _below(low) if at is not None and at < low else _above(high)
+
+
+def _above(high: Key) -> str:
+    return f">={_text(high)}" if _is_before(high) else f">{_text(high)}"
 
 
 def _below(low: Key | None) -> str:

@@ -108,10 +108,14 @@ def _impossible(place: Place, plan: Plan, snapshot: Snapshot) -> Iterator[str]:
     for root in (place.prefix, *place.roots):
         if os.path.exists(root) and not os.access(root, os.W_OK | os.X_OK):
             yield f"{root} cannot be written to"
+    yield from _lost(place, plan, snapshot)
+
+
+def _lost(place: Place, plan: Plan, snapshot: Snapshot) -> Iterator[str]:
+    """What undo could not bring back, or would bring back as something else."""
     for move in plan.moves:
         one = snapshot.packages.get(move.package)
-        outside = one and one.path and next(_outside(place, one.path), None)
-        if outside:
+        for outside in _outside(place, one.path) if one and one.path else ():
             yield f"{move.package} has installed {outside}, which undo could not bring back: carry the plan out by hand"
     for edit in plan.edits:
         if _text(edit.path) != edit.before:

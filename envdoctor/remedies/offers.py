@@ -49,12 +49,15 @@ class Offers:
         if name not in self._fitting:
             self.ask([name])
             fitting = [version for version, one in self._listed[name].items() if self._fits(one)]
-            have = self._snapshot.packages.get(name)
-            stays = have and have.version and not any(effect.other_python for effect in self._snapshot.effects)
-            if have and have.version and stays and not any(key(one) == key(have.version) for one in fitting):
-                fitting.append(have.version)
+            stays = "" if any(one.other_python for one in self._snapshot.effects) else self._installed(name)
+            if stays and not any(key(one) == key(stays) for one in fitting):
+                fitting.append(stays)
             self._fitting[name] = sorted(fitting, key=lambda version: key(version) or [])
         return self._fitting[name]
+
+    def _installed(self, name: str) -> str:
+        have = self._snapshot.packages.get(name)
+        return have.version or "" if have else ""
 
     def _fits(self, one: Release) -> bool:
         python = str(self._snapshot.python.get("version") or "")

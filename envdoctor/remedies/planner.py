@@ -15,7 +15,7 @@ from envdoctor.engine.versions import key, within
 from envdoctor.model import Record
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 
     from envdoctor.model import Remedy
 
@@ -190,17 +190,26 @@ def merged(one: Wants, other: Wants) -> Wants | None:
     return both
 
 
-def is_refused(wants: Wants, refused: Collection[Wants]) -> bool:
+def is_refused(wants: Wants, refused: Iterable[Wants]) -> bool:
     """Whether the resolver has already refused as much, or less."""
-    return any(all(name in wants and wants[name] <= allowed for name, allowed in bad.items()) for bad in refused)
+    return any(_is_narrower(wants, bad) for bad in refused)
+
+
+def _is_narrower(wants: Wants, than: Wants) -> bool:
+    return all(name in wants and wants[name] <= allowed for name, allowed in than.items())
 
 
 def cheapest(
-    clauses: Sequence[Clause], market: Market, refused: Collection[Wants], tried: Collection[Wants] = ()
+    clauses: Sequence[Clause],
+    market: Market,
+    refused: Collection[Wants],
+    tried: Collection[Wants] = (),
+    known: Collection[tuple[Wants, Cost]] = (),
 ) -> Choice | None:
     """The cheapest choice that nobody has refused, and that nothing that was ``tried`` is one of.
 
-    ``None`` where there is none, or it is not found.
+    ``known`` is what some wants came to, which is the least that it costs to want more.
+    ``None`` where there is no choice, or it is not found.
     """
     ordered = sorted(clauses, key=lambda clause: len(clause.alternatives))
     number = count()
@@ -211,29 +220,33 @@ def cheapest(
             return None
         cost, _, _, wants, picks = heapq.heappop(heap)
         if len(picks) == len(ordered):
-            if not any(all(one.get(name, GONE) <= wants[name] for name in wants) for one in tried):
+            if not any(_is_one_of(one, wants) for one in tried):
                 return Choice(wants=wants, cost=cost, picks=list(zip(ordered, picks)))
             continue
-        for way in _further(ordered[len(picks)], wants):
-            both = merged(wants, way.wants)
-            if both is not None and both is not wants:
-                both = market.closed(both, way.wants)
-            if both is None or is_refused(both, refused):
-                continue
+        for way, both in _further(ordered[len(picks)], wants, market):
             now = (*picks, way)
-            state = (len(now), frozenset(both.items()), tuple(one.cost for one in now if one.cost is not FREE))
-            if state not in seen:
+            state = (len(now), frozenset(both.items()), total(one.cost for one in now))
+            if state not in seen and not is_refused(both, refused):
                 seen.add(state)
-                heapq.heappush(heap, (_cost(both, now, market), -len(now), next(number), both, now))
+                dear = max(
+                    cost, _cost(both, now, market), *(one for narrow, one in known if _is_narrower(both, narrow))
+                )
+                heapq.heappush(heap, (dear, -len(now), next(number), both, now))
     return None
 
 
-def _further(clause: Clause, wants: Wants) -> Sequence[Alternative]:
-    """The alternatives of a clause: of those that hold already, one is enough."""
-    for way in clause.alternatives:
-        if way.wants and way.cost is FREE and merged(wants, way.wants) is wants:
-            return [way]
-    return clause.alternatives
+def _is_one_of(some: Wants, wants: Wants) -> bool:
+    return all(some.get(name, GONE) <= allowed for name, allowed in wants.items())
+
+
+def _further(clause: Clause, wants: Wants, market: Market) -> Iterator[tuple[Alternative, Wants]]:
+    """The alternatives of a clause, with all that is wanted then: of those that hold already, one is enough."""
+    ways = [(way, merged(wants, way.wants)) for way in clause.alternatives]
+    held = [one for one in ways if one[1] is wants and one[0].wants and one[0].cost is FREE]
+    for way, both in held[:1] or ways:
+        whole = both if both is None or both is wants else market.closed(both, way.wants)
+        if whole is not None:
+            yield way, whole
 
 
 def _cost(wants: Wants, picks: Sequence[Alternative], market: Market) -> Cost:
@@ -258,7 +271,17 @@ def conflict(clauses: Sequence[Clause], market: Market, refused: Collection[Want
     return needed
 
 
+def exactly(versions: Mapping[str, str]) -> Wants:
+    """The wants that only some versions are."""
+    return {name: frozenset([version]) for name, version in versions.items()}
+
+
+def gives_up(way: Alternative) -> bool:
+    """Whether an alternative leaves the finding."""
+    return any(way.cost[:REMOVED])
+
+
 def cure_only(clause: Clause) -> Clause:
     """A clause that cannot be left as it is."""
-    ways = [way for way in clause.alternatives if not (way.cost[LEFT] or way.cost[LEFT_BESIDE])]
+    ways = [way for way in clause.alternatives if not gives_up(way)]
     return clause.replace(alternatives=ways)  # type: ignore[no-any-return]

@@ -1,7 +1,7 @@
 """Which releases go together: asked of uv, over everything that is installed, with as little change as it can.
 
-The only module of planning that starts a program. Nothing is installed, and nothing is built: releases without a wheel
-are not on offer. What is installed stands in uv's output file, whose versions it keeps where it can.
+Where there is no uv, pip is asked. Nothing is installed, and nothing is built: releases without a wheel are not on
+offer. What is installed stands in uv's output file, whose versions it keeps where it can.
 """
 
 from __future__ import annotations
@@ -15,42 +15,21 @@ from typing import TYPE_CHECKING
 from envdoctor.engine.installed_requirements import normalise
 from envdoctor.engine.versions import key
 from envdoctor.errors import ProbeError
-from envdoctor.model import Record
 from envdoctor.probes import releases, uv_program
+from envdoctor.remedies import pip_resolver
+from envdoctor.remedies.task import Refusal, named
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Sequence
+
+    from envdoctor.remedies.task import Task
 
 _SECONDS = 60
 _FINAL = 3
 _WHY = "envdoctor fix asks uv which releases go together"
 _NEVER = "python_version < '0'"
 _PIN = re.compile(r"^([A-Za-z0-9][A-Za-z0-9._-]*)(?:\[[^]]*\])?==([^\s;]+)", re.MULTILINE)
-_WORD = re.compile(r"[a-z0-9]+(?:[-_.][a-z0-9]+)*", re.IGNORECASE)
 _UNKNOWN = re.compile(r"Because ([a-z0-9._-]+) was not found in the (?:package registry|provided package locations)")
-
-
-class Task(Record):
-    """What is to be resolved.
-
-    ``python`` are the words that name it for uv. ``names`` are the distributions that have to be there, ``lines`` what
-    is required besides, and ``apart`` those that uv is not to look at. ``preferred`` are the versions to keep where
-    they can be kept, ``bounds`` a specifier for each distribution that has to move, or must not.
-    """
-
-    python: Sequence[str]
-    names: Sequence[str]
-    preferred: Mapping[str, str]
-    bounds: Mapping[str, str] = {}
-    lines: Sequence[str] = ()
-    apart: Sequence[str] = ()
-
-
-class Refusal(Record):
-    """That there is no solution: the bounded distributions that the reason names, and what uv misses."""
-
-    names: frozenset[str]
-    unknown: str | None = None
 
 
 def resolve(task: Task) -> dict[str, str] | Refusal:
@@ -58,6 +37,12 @@ def resolve(task: Task) -> dict[str, str] | Refusal:
 
     Raises :class:`ProbeError` where uv cannot be called or fails in another way.
     """
+    try:
+        uv = uv_program.program(_WHY)
+    except ProbeError:
+        if task.python[0] != "--python":
+            raise
+        return pip_resolver.resolve(task, task.python[1])
     with tempfile.TemporaryDirectory(prefix="envdoctor-") as folder:
         files = {
             "in.txt": [*task.names, *task.lines],
@@ -67,27 +52,9 @@ def resolve(task: Task) -> dict[str, str] | Refusal:
         }
         paths = {name: _written(os.path.join(folder, name), lines) for name, lines in files.items()}
         words = [
-            *(
-                *uv_program.program(_WHY),
-                "pip",
-                "compile",
-                "--quiet",
-                "--color",
-                "never",
-                "--no-annotate",
-                "--no-header",
-            ),
-            *(
-                *task.python,
-                "--no-build",
-                "--prerelease",
-                _prerelease(task),
-                "--constraints",
-                paths["bounds.txt"],
-                "--overrides",
-                paths["apart.txt"],
-            ),
-            *("--output-file", paths["out.txt"], "--", paths["in.txt"]),
+            *(*uv, "pip", "compile", "--quiet", "--color", "never", "--no-annotate", "--no-header", *task.python),
+            *("--no-build", "--prerelease", _prerelease(task), "--constraints", paths["bounds.txt"]),
+            *("--overrides", paths["apart.txt"], "--output-file", paths["out.txt"], "--", paths["in.txt"]),
         ]
         status, said = _run(words)
         if status:
@@ -135,9 +102,5 @@ def _refusal(said: str, task: Task) -> Refusal:
         raise ProbeError(
             f"uv could not say which releases go together: {uv_program.shortened(said) or 'it gives no reason'}"
         )
-    named = {normalise(word) for word in _WORD.findall(text)}
     unknown = _UNKNOWN.search(text)
-    return Refusal(
-        names=frozenset(name for name in task.bounds if name in named),  # none, where it took too long
-        unknown=normalise(unknown[1]) if unknown else None,
-    )
+    return Refusal(names=named(text, task), unknown=normalise(unknown[1]) if unknown else None)

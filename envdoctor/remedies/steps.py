@@ -9,8 +9,9 @@ from envdoctor.engine.markers import variables
 from envdoctor.engine.versions import key
 from envdoctor.model import Action, Distribution, Remedy
 from envdoctor.plans import Move
-from envdoctor.remedies.commands import with_command
+from envdoctor.remedies.commands import installer, with_command
 from envdoctor.remedies.planner import ABSENT, ending, is_down, step
+from envdoctor.tools import TOOLS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
@@ -106,7 +107,7 @@ def nearer(solved: Versions, choice: Choice, market: Market, together: Together)
     if free and not any(together.unmet(back, free)):
         found = back
     for _ in range(_PASSES):  # a step that is taken back may free another one
-        smaller = _smaller(found, choice, market, together)
+        smaller = _fewer(_smaller(found, choice, market, together), choice, market, together)
         if smaller == found:
             break
         found = smaller
@@ -124,17 +125,44 @@ def _smaller(versions: Versions, choice: Choice, market: Market, together: Toget
     for name in sorted(moved(market.installed, found), key=lambda name: market.cost(name, found[name]), reverse=True):
         for version in _cheaper(name, found[name], choice, market):
             other = {**found, name: version}
-            if all(ending(*pick, other) for pick in choice.picks) and not any(together.unmet(other, [name])):
+            if _holds(other, [name], choice, together):
                 found = other
                 break
     return found
 
 
-def _cheaper(name: str, than: str, choice: Choice, market: Market) -> list[str]:
-    """Some releases that are cheaper than one, the cheapest first: the last of each minor, and what is wanted."""
+def _holds(versions: Versions, names: Sequence[str], choice: Choice, together: Together) -> bool:
+    """Whether some releases end every finding still, and meet all that concerns some of them."""
+    return all(ending(*pick, versions) for pick in choice.picks) and not any(together.unmet(versions, names))
+
+
+def _brought(versions: Versions, wants: Wants, market: Market) -> list[str]:
+    """What is new, and only required."""
+    return [name for name in versions if name not in market.installed and name not in wants]
+
+
+def _fewer(versions: Versions, choice: Choice, market: Market, together: Together) -> dict[str, str]:
+    """The releases without new distributions that another release, no dearer, of what requires them does without."""
+    found = dict(versions)
+    for new in _brought(versions, choice.wants, market):
+        rest = {name: version for name, version in found.items() if name != new}
+        owner = next((owner for owner, _ in together.askers(found, new) if owner in market.installed), None)
+        for version in _cheaper(owner, found[owner], choice, market, even=True) if owner else ():
+            other = {**rest, str(owner): version}
+            if _holds(other, [str(owner), new], choice, together):
+                found = other
+                break
+    return found
+
+
+def _cheaper(name: str, than: str, choice: Choice, market: Market, *, even: bool = False) -> list[str]:
+    """Some releases that are cheaper than one, the cheapest first: the last of each minor, and what is wanted.
+
+    With ``even`` also those that are as cheap.
+    """
     limit = market.cost(name, than)
     offered = market.by_cost(name) if name in market.installed else ()
-    cheaper = [one for cost, one in offered if cost < limit]
+    cheaper = [one for cost, one in offered if cost < limit or (even and cost == limit)]
     newest: dict[object, str] = {}
     for one in cheaper:
         newest.setdefault(tuple((key(one) or [0, []])[1][:2]), one)
@@ -145,7 +173,7 @@ def _cheaper(name: str, than: str, choice: Choice, market: Market) -> list[str]:
 def _needed(versions: Versions, wants: Wants, market: Market, together: Together) -> dict[str, str]:
     """The releases without new distributions that nothing asks for any more."""
     found = dict(versions)
-    for name in [one for one in versions if one not in market.installed and one not in wants]:
+    for name in _brought(versions, wants, market):
         if next(together.askers(found, name), None) is None:
             del found[name]
     return found
@@ -194,7 +222,12 @@ def action(steps: Sequence[Move]) -> Action | None:
 
 
 def line(steps: Sequence[Move], snapshot: Snapshot) -> str | None:
-    """The one command that takes all steps, in the words of the tool that manages the environment."""
+    """The one command that takes all steps, in the words of the tool that manages the environment.
+
+    One of a project would write down as the project's own what only comes along: that is left to its resolver.
+    """
+    if TOOLS.get(installer(snapshot) or "", TOOLS["pip"]).of_project:
+        steps = [one for one in steps if one.before or any(" requires " not in why for why in one.why)]
     whole = action(steps)
     made = with_command(Remedy(kind=whole.verb, action=whole), snapshot) if whole else None
     return made.command if made else None

@@ -7,6 +7,7 @@ from engine import rule_bases
 from packaging.requirements import Requirement
 from packaging.specifiers import SpecifierSet
 
+from envdoctor.commands.constraints import FORMATS
 from envdoctor.engine.barred import _without, bounds
 from envdoctor.engine.versions import intervals, within
 
@@ -86,6 +87,20 @@ def test_bounds_that_exclude_each_other_are_not_said_together():
     found = bounds(rule_bases.snapshot({"left": "1.0"}), [rule_bases.base(*rules)])
 
     assert len(found) == 1
+
+
+def test_what_a_requirement_excludes_is_put_in_its_place():
+    """A constraint beside such a requirement would leave a resolver without any release."""
+    says = {("requirements", "right"): ["left>=2.0", "left<1; python_version < '3'"], ("requirements", "left"): []}
+    here = rule_bases.snapshot({"left": "2.0", "right": "1.0"}, lookups=says)
+
+    found = {one.rule: one for one in bounds(here, [rule_bases.base(rule_bases.rule("high"))])}
+
+    assert found["high"].against == "right 1.0 requires left>=2.0"
+    assert tomli.loads(FORMATS["uv"](list(found.values())))["tool"]["uv"] == {
+        "constraint-dependencies": [], "override-dependencies": ["left<2.0"],
+    }  # fmt: skip
+    assert FORMATS["pip"](list(found.values())).startswith("# left<2.0  # high")
 
 
 def test_each_format_says_the_same(tmp_path):
