@@ -118,7 +118,8 @@ def _status_row(rule: Mapping[str, Any]) -> tuple[str, str, str, str]:
 def _title(rule: Mapping[str, Any]) -> str:
     """A rule's title with words for what only a finding can name."""
     names = list(rule["consumers"])
-    few = ", ".join(names[:2]) + (f" and {len(names) - 2} more" if len(names) > 2 else "")  # noqa: PLR2004 - two fit
+    others = names[1:] if len(names) <= 2 else [f"{len(names) - 1} more"]  # noqa: PLR2004 - two fit
+    few = "".join([*names[:1], *(f" (and {one})" for one in others)])  # in brackets, for the verb of a title is of one
     from envdoctor.engine.wording import worded
 
     return worded(rule["title"], {"consumer": few} if few else {})

@@ -12,6 +12,8 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 import yaml
+from packaging.specifiers import SpecifierSet
+from packaging.version import Version
 
 from envdoctor.engine.wording import worded
 from envdoctor.errors import RuleError
@@ -92,8 +94,17 @@ def _range(rule: Rule) -> str:
     when = yaml.safe_dump(dict(rule.when), default_flow_style=True, sort_keys=False, width=10_000).strip()
     lines = [_code(when.removeprefix("{").removesuffix("}"))]
     for name, line in rule.consumers.items():
-        lines.append(f"{name} {_code(line['bad'])}" + (f", {line['severity']}" if "severity" in line else ""))
+        less = f", {line['severity']}" if "severity" in line else ""
+        lines.append(f"{name} {_code(line['bad'])}{_gap(line)}{less}")
     return "<br>".join(lines)
+
+
+def _gap(line: Mapping[str, Any]) -> str:
+    """What is said where the release that works is not the first one past the range."""
+    ends = [Version(one.version) for one in SpecifierSet(line["bad"]) if one.operator in {"<", "<="}]
+    if not (line["works"] and ends) or Version(line["works"]) in ends:
+        return ""
+    return f" (works from {line['works']}; for releases in between nothing was shown)"
 
 
 def _proven(status: str, proof: Mapping[str, Any] | None) -> str:

@@ -217,3 +217,4 @@ def test_no_braces_are_left_in_the_titles_of_a_list():
 
     assert done.returncode == 0
     assert "{" not in done.stdout
+    assert "method_whitelist of Retry, which spotipy (and 3 more) passes" in " ".join(done.stdout.split())
