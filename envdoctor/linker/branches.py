@@ -38,6 +38,8 @@ _PLAIN = {"ctx", "op", "ops", "id", "attr", "arg", "asname", "kind", "level", "c
 #: The release of a target's Python is not known: it lies between any two.
 _SOME_MICRO = 5.5
 _EXACT = 2
+#: What modules call a version of Python.
+_PYTHON = re.compile(r"_?(IS_|HAS_)?PY(THON|VERSION)?_?\d")
 _VERSION_WORDS = re.compile(
     r"version|vers\b|has_|have_|hasattr|avail|compat|legacy|installed|support|module|import|platform|windows|py\d|v\d|_\d",
     re.IGNORECASE,
@@ -64,6 +66,11 @@ def holds(test: ast.expr, target: Target, known: Mapping[str, bool]) -> bool | N
 def is_about_versions(test: ast.expr) -> bool:
     """Whether a condition seems to ask what is installed, and not what a program works on."""
     return any(_is_version_word(name) for name in _names(test))
+
+
+def is_about_python(test: ast.expr) -> bool:
+    """Whether a condition asks for the version of Python."""
+    return any(name in {"version_info", "hexversion"} or _PYTHON.match(name) for name in _names(test))
 
 
 def is_one_version(test: ast.expr) -> bool:

@@ -14,9 +14,10 @@ from envdoctor.linker.expressions import chain, last
 from envdoctor.linker.summary import LATER
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Container, Iterator, Sequence
 
     from envdoctor.linker.module_reader import Reader
+    from envdoctor.linker.scopes import Scope
 
 _SUBSCRIPTED, _UNITED, _STRICT_DEFAULTS = (3, 9), (3, 10), (3, 11)
 _STRICT_PATTERNS, _NO_U = (3, 11), (3, 11)
@@ -63,26 +64,27 @@ _ANNOTATIONS = "__annotations__"
 
 
 class Forms:
-    """Gathers, for a reader, what its target refuses, as a summary has it, and behind it a name or nothing.
+    """Gathers, for a reader, what its target refuses, as a summary has it.
 
-    The name is one of Python that the module must not bind itself.
+    What depends on a name of Python is kept with the name and the scope, which must not bind it.
     """
 
     def __init__(self, reader: Reader) -> None:
         self._reader = reader
         self._minor = reader.target.minor
-        self.found: list[list[Any]] = []
+        self._found: list[tuple[list[Any], str, Scope]] = []
         self._unhashable: set[str] = set()
         self._loops: dict[str, Any] = {}
 
-    def kept(self, names: Any) -> list[list[Any]]:
-        """What was found, but for names that the module binds itself."""
-        return [one[:-1] for one in self.found if one[-1] not in names]
+    def kept(self, names: Container[str]) -> list[list[Any]]:
+        """What was found, but for names that the module or a function binds itself."""
+        return [entry for entry, root, scope in self._found if root not in names and not _is_bound(root, scope)]
 
     def _note(self, form: str, bound: str, line: int, error: str, root: str = "", wanted: str = "") -> None:
         reader = self._reader
         flags = reader.flags | (LATER if error == _ON_USE else 0)
-        self.found.append([form, bound, line, flags, reader.attempt, reader.handler, 0, error, wanted, root])
+        entry = [form, bound, line, flags, reader.attempt, reader.handler, 0, error, wanted]
+        self._found.append((entry, root, reader.scope))
 
     # --- types as expressions ---------------------------------------------------------------------------------------
 
@@ -207,6 +209,15 @@ class Forms:
         reader = self._reader
         if self._minor >= _NO_LOOP and not reader.attempt and self._loops.get("") is not reader.scope:
             self._note("asyncio.get_event_loop() where no loop is set", "python<3.14", node.lineno, "RuntimeError")
+
+
+def _is_bound(name: str, scope: Scope | None) -> bool:
+    """Whether a name has a value of its own in a scope of a function or class, or around it."""
+    while scope is not None and name:
+        if name in scope.bound or name in scope.shadowed:
+            return True
+        scope = scope.parent
+    return False
 
 
 def _is_asking(node: ast.expr) -> bool:

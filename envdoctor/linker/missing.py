@@ -71,6 +71,7 @@ class Search:
         self.unknown: Counter[str] = Counter()
         self.asked = 0
         self._lacking: dict[str, bool] = {}
+        self._cores: dict[str, set[str]] = {}
 
     def all(self, host: tuple[int, int], target: tuple[int, int]) -> Iterator[Missing]:
         """Every reference that finds nothing, most certain first within a module."""
@@ -79,6 +80,8 @@ class Search:
             summary = self._resolver.take_note(name)
             if summary.get("error", ("",))[0] == "syntax":
                 yield from self._syntax(name, summary["error"], ways, sure=host >= target >= _STABLE_GRAMMAR)
+            yield from self._stand_ins(name, summary.get("stand_ins", ()), ways)
+            yield from self._unusable(name, summary.get("refs", ()))
             broken = self._resolver.broken(name)
             alone = broken is not None and broken.why == "absent" and broken.path == place.owner
             if alone and place.owner != PROJECT and not self._lacks_requirements(place.owner):
@@ -101,6 +104,45 @@ class Search:
             self.unknown["source in a syntax that this Python cannot read"] += 1
         elif severity != "silent":
             yield Missing(place.owner, place.path, error[1], name, "", "syntax", severity, way, name, "", error[2])
+
+    def _unusable(self, name: str, refs: Iterable[list[Any]]) -> Iterator[Missing]:
+        """An import of what nobody has or requires, on which a plain import of a distribution's own module ends."""
+        if name in self._core(self._layout.modules[name].owner):
+            for ref in refs:
+                if ref[3] & ~FROM == IMPORTS and not ref[5] and self._resolver.module(ref[0]).why == "absent":
+                    yield from self._undeclared(name, ref[0], ref[2], 0)
+
+    def _core(self, owner: str) -> set[str]:
+        """The modules that a plain import of a distribution's own module executes.
+
+        Of one with many modules that is the one of its own name: others are there for who has more.
+        """
+        if owner not in self._cores:
+            own = {one for one in self._layout.tops.get(owner, ()) if one in self._reach.ways and one[:1] != "_"}
+            todo = [*(own if len(own) == 1 else own & {owner.replace("-", "_")})]
+            found = self._cores[owner] = set()
+            while todo:
+                name = todo.pop()
+                if name not in found and name in self._reach.ways and self._layout.modules[name].owner == owner:
+                    found.add(name)
+                    refs = self._resolver.take_note(name).get("refs", ())
+                    plain = (ref for ref in refs if ref[3] & ~FROM == IMPORTS and not ref[5])
+                    todo += [one for ref in plain for one in self._reach.targets(ref)]
+        return self._cores[owner]
+
+    def _stand_ins(self, name: str, imported: Iterable[list[Any]], ways: list[int]) -> Iterator[Missing]:
+        """What a module imports because this version of Python lacks something, and nobody has."""
+        severity, way = severity_of(ways, 0, CATCHES_MODULE)
+        for module, line in imported if severity in {"error", "warning"} and not way & LATER else ():
+            if self._resolver.module(module).why == "absent":
+                yield from self._undeclared(name, module, line, way)
+
+    def _undeclared(self, name: str, module: str, line: int, way: int) -> Iterator[Missing]:
+        place = self._layout.modules[name]
+        if place.owner != PROJECT and not self._lacks_requirements(place.owner):
+            yield Missing(
+                place.owner, place.path, line, module, "", "undeclared", "warning", way, module.partition(".")[0], ""
+            )  # fmt: skip
 
     def _refused_forms(self, name: str, forms: Iterable[list[Any]], ways: list[int]) -> Iterator[Missing]:
         """What Python refuses when it runs a module; in a ``try``, only TypeErrors are known to be uncaught."""

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from envdoctor.linker import signatures
 from envdoctor.linker.branches import LEAVES, children
+from envdoctor.linker.classes import Classes, Kind
 from envdoctor.linker.expressions import last
 from envdoctor.linker.hooks import parsed, walked
 from envdoctor.linker.missing import Missing
@@ -56,6 +57,7 @@ class Overrides:
     def __init__(self, world: World, dispatch: Sequence[Mapping[str, str]] = ()) -> None:
         self._world = world
         self._dispatch = dispatch
+        self._classes = Classes(world)
         self._prefixes = tuple(one["prefix"] for one in dispatch)
         self._calls: dict[tuple[str, str, str, str], list[_Call]] = {}
         self._called_in: dict[str, dict[bytes, list[str]]] = {}
@@ -71,11 +73,16 @@ class Overrides:
             for number, record in enumerate(definitions.get("classes", ())):
                 if number not in bound:  # one of two, for two releases of another distribution
                     continue
-                for base in record[0]:
-                    if isinstance(base, list) and base[0] != "builtins":
-                        found = self._world.resolver.offers(base[0], base[1])
-                        if found.verdict is True and found.value and found.value[0] == "class":
-                            yield from self._of_class(name, number, record[3], found.value)
+                for base in filter(None, (self._base(name, one) for one in record[0])):
+                    yield from self._of_class(name, number, record[3], base)
+
+    def _base(self, name: str, base: Any) -> Sequence[Any] | None:
+        """The class that a base of a module's class is; ``None`` where it is not known."""
+        if isinstance(base, int):
+            return "class", name, base
+        found = self._world.resolver.offers(*base) if base is not None and base[0] != "builtins" else None
+        is_class = found is not None and found.verdict is True and found.value and found.value[0] == "class"
+        return found.value if is_class and found is not None else None
 
     def _of_class(self, name: str, number: int, methods: dict[str, Any], base: Sequence[Any]) -> Iterator[Missing]:
         place, text = self._world.layout.modules[name], self._world.store.text(name)
@@ -114,11 +121,22 @@ class Overrides:
         kind = self._world.store.class_name(there[0], there[1])
         found = self._calls_of(owner, method, around=kind)
         calls = [one.given for one in found if not one.made and one.caller not in replaced]
+        for between, number in self._between(base, {owner, consumer, ""}):
+            other, inner = layout.owner(between), self._world.store.class_name(between, number)
+            own_calls = (one for one in self._calls_of(other, method, around=inner) if one.caller)
+            given = [one.given for one in own_calls if not one.made and one.caller not in replaced]
+            if given and all(signatures.misfit(own, call, bound=True) for call in given):
+                return other, between, inner, given
         if all(signatures.misfit(own, call, bound=True) for call in calls) and self._is_another(
             own, there[2], [one.given for one in self._calls_of(consumer, method)] if calls else []
         ):
             return _NEVER
         return owner, there[0], kind, calls
+
+    def _between(self, base: Sequence[Any], others: Collection[str]) -> list[tuple[str, Any]]:
+        """The classes from a base on that are of other distributions than some."""
+        chain = self._classes.chain(Kind(base[1], base[2]))
+        return [one for one in chain if self._world.layout.owner(one[0]) not in others]
 
     def _is_another(self, own: list[Any], base: list[Any], calls: Iterable[list[Any]]) -> bool:
         """Whether one of the consumer's calls has more than the base takes, and fits the override."""

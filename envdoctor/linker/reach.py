@@ -128,9 +128,9 @@ class Reach:
         """What a module imports on import; what its functions import is left for later."""
         for ref in self._resolver.take_note(name).get("refs", ()):
             if ref[3] & IMPORTS and ref[3] & LATER:
-                self._later.update(dict.fromkeys(self._targets(ref)))
+                self._later.update(dict.fromkeys(self.targets(ref)))
             elif ref[3] & IMPORTS and self._is_followed(ref, name):
-                yield from self._targets(ref)
+                yield from self.targets(ref)
 
     def _affordable(self, wave: Iterable[str]) -> list[str]:
         """Of modules those that are read: of a distribution with very much source, what is nearest to its top."""
@@ -151,7 +151,7 @@ class Reach:
         tried = [one[0] for one in body if one[4] == ref[5]]
         return not tried or any(not self._resolver.module(one).verdict for one in tried)
 
-    def _targets(self, ref: list[Any]) -> Iterator[str]:
+    def targets(self, ref: list[Any]) -> Iterator[str]:
         """The modules that an import statement executes."""
         yield from self._with_parents(ref[0])
         if ref[3] & FROM:
@@ -184,7 +184,7 @@ class Reach:
             for ref in self._resolver.take_note(name).get("refs", ()):
                 flags = self.flags(name, ref) if ref[3] & IMPORTS else None
                 if flags is not None:
-                    edges.update(((one, flags & _CARRIED), None) for one in self._targets(ref))
+                    edges.update(((one, flags & _CARRIED), None) for one in self.targets(ref))
             plain = {one for one, flags in edges if not flags}
             found = [(one, flags) for one, flags in edges if not flags or one not in plain]
             self._known_edges[name] = found

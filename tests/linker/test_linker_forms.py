@@ -34,6 +34,8 @@ TAKEN = {
     "an annotation in a text": ("def f(x: 'list[int]'): pass", (3, 8)),
     "an annotation of a local name": ("def f():\n    x: list[int] = []\nf()", (3, 8)),
     "another thing of the name": ("from typing import List as list\nX = list[int]", (3, 8)),
+    "an argument of the name": ("def f(dict):\n    return dict['a']\nf({'a': 1})", (3, 8)),
+    "a local name of the name": ("def f():\n    for list in ['ab']:\n        return list[0]\nf()", (3, 8)),
     "brackets behind a version": ("import sys\nif sys.version_info >= (3, 9):\n    X = list[int]", (3, 8)),
     "brackets that are tried": ("try:\n    X = list[int]\nexcept TypeError:\n    X = list", (3, 8)),
     "numbers": ("X = 1 | 2", (3, 9)),
