@@ -48,20 +48,22 @@ class LostWords:
         told = {(one.file, one.line) for one in known}
         for name in names if self._history is not None else ():
             place = self._world.layout.modules[name]
-            if place.kind == "native" or (is_aside(name) and place.owner != PROJECT):
-                continue
-            imported = self._imported(name) - {place.owner}
-            lives = {word: life for one in imported for word, life in self._of(one).items()}
-            taken = {word.decode() for word in _TAKEN.findall(self._world.store.text(name))} if lives else set()
-            for word in sorted(lives.keys() & taken):
-                if not self._has(word, {place.owner, *imported}, name):
-                    severity, way = severity_of(self._reach.ways.get(name, []), LATER, CATCHES_ATTRIBUTE)
-                    lines = unguarded(self._world.store.text(name), word) if severity == "warning" else []
-                    yield from (
-                        self._missing(name, line, lives[word], way)
-                        for line in lines[:1]
-                        if (place.path, line) not in told
-                    )
+            severity, way = severity_of(self._reach.ways.get(name, []), LATER, CATCHES_ATTRIBUTE)
+            aside = is_aside(name) and place.owner != PROJECT
+            if place.kind != "native" and not aside and severity == "warning":
+                for life, line in self._lost_in(name):
+                    if (place.path, line) not in told:
+                        yield self._missing(name, line, life, way)
+
+    def _lost_in(self, name: str) -> Iterator[tuple[Life, int]]:
+        """The words that a module takes and that are lost, with the first line of each."""
+        owner, text = self._world.layout.modules[name].owner, self._world.store.text(name)
+        imported = self._imported(name) - {owner}
+        lives = {word: life for one in imported for word, life in self._of(one).items()}
+        taken = {word.decode() for word in _TAKEN.findall(text)} if lives else set()
+        for word in sorted(lives.keys() & taken):
+            lines = [] if self._has(word, {owner, *imported}, name) else unguarded(text, word)
+            yield from ((lives[word], line) for line in lines[:1])
 
     def _missing(self, name: str, line: int, life: Life, way: int) -> Missing:
         place, (kind, word) = self._world.layout.modules[name], life.name.rsplit(".", 1)

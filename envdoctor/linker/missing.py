@@ -9,7 +9,7 @@ from envdoctor.engine.installed_requirements import parse
 from envdoctor.linker import signatures
 from envdoctor.linker.forms import NO_HASH
 from envdoctor.linker.module_files import PROJECT
-from envdoctor.linker.reach import ENTRY, SUBMODULE
+from envdoctor.linker.reach import ENTRY, SUBMODULE, is_plain
 from envdoctor.linker.summary import (
     CATCHES_ATTRIBUTE,
     CATCHES_IMPORT,
@@ -109,7 +109,7 @@ class Search:
         """An import of what nobody has or requires, on which a plain import of a distribution's own module ends."""
         if name in self._core(self._layout.modules[name].owner):
             for ref in refs:
-                if ref[3] & ~FROM == IMPORTS and not ref[5] and self._resolver.module(ref[0]).why == "absent":
+                if is_plain(ref) and self._resolver.module(ref[0]).why == "absent":
                     yield from self._undeclared(name, ref[0], ref[2], 0)
 
     def _core(self, owner: str) -> set[str]:
@@ -119,15 +119,7 @@ class Search:
         """
         if owner not in self._cores:
             own = {one for one in self._layout.tops.get(owner, ()) if one in self._reach.ways and one[:1] != "_"}
-            todo = [*(own if len(own) == 1 else own & {owner.replace("-", "_")})]
-            found = self._cores[owner] = set()
-            while todo:
-                name = todo.pop()
-                if name not in found and name in self._reach.ways and self._layout.modules[name].owner == owner:
-                    found.add(name)
-                    refs = self._resolver.take_note(name).get("refs", ())
-                    plain = (ref for ref in refs if ref[3] & ~FROM == IMPORTS and not ref[5])
-                    todo += [one for ref in plain for one in self._reach.targets(ref)]
+            self._cores[owner] = self._reach.executed(own if len(own) == 1 else own & {owner.replace("-", "_")}, owner)
         return self._cores[owner]
 
     def _stand_ins(self, name: str, imported: Iterable[list[Any]], ways: list[int]) -> Iterator[Missing]:

@@ -107,14 +107,10 @@ class Overrides:
         ``replaced`` are the methods whose place the same class takes, and which are not run any more.
         Nobody does where the consumer itself calls it with more than the base takes: that is another method.
         """
-        resolver, layout = self._world.resolver, self._world.layout
-        for told in self._dispatch if method.startswith(self._prefixes) else ():
-            kind = self._world.store.class_name(base[1], base[2])
-            if f"{base[1]}.{kind}" == told["base"]:
-                owner = layout.owner(base[1])
-                event = self._calls_of(owner, told["call"], method[len(told["prefix"]) :])
-                return owner, base[1], kind, [one.given for one in event]
-        there = resolver.method(base[1], base[2], method)
+        layout = self._world.layout
+        if dispatched := self._dispatched(base, method):
+            return dispatched
+        there = self._world.resolver.method(base[1], base[2], method)
         if not isinstance(there, tuple) or there[2] is None or not _narrower(own, there[2]):
             return _NEVER
         owner = layout.owner(there[0])
@@ -123,8 +119,7 @@ class Overrides:
         calls = [one.given for one in found if not one.made and one.caller not in replaced]
         for between, number in self._between(base, {owner, consumer, ""}):
             other, inner = layout.owner(between), self._world.store.class_name(between, number)
-            own_calls = (one for one in self._calls_of(other, method, around=inner) if one.caller)
-            given = [one.given for one in own_calls if not one.made and one.caller not in replaced]
+            given = self._own_calls(other, method, inner, replaced)
             if given and all(signatures.misfit(own, call, bound=True) for call in given):
                 return other, between, inner, given
         if all(signatures.misfit(own, call, bound=True) for call in calls) and self._is_another(
@@ -132,6 +127,20 @@ class Overrides:
         ):
             return _NEVER
         return owner, there[0], kind, calls
+
+    def _dispatched(self, base: Sequence[Any], method: str) -> tuple[str, str, str, list[list[Any]]] | None:
+        """The same for a method that a framework calls by a name in a text; ``None`` for any other."""
+        kind, owner = self._world.store.class_name(base[1], base[2]), self._world.layout.owner(base[1])
+        for told in self._dispatch if method.startswith(self._prefixes) else ():
+            if f"{base[1]}.{kind}" == told["base"]:
+                event = self._calls_of(owner, told["call"], method[len(told["prefix"]) :])
+                return owner, base[1], kind, [one.given for one in event]
+        return None
+
+    def _own_calls(self, owner: str, method: str, around: str, replaced: Collection[str]) -> list[list[Any]]:
+        """The calls of a method by a distribution's objects of themselves."""
+        calls = (one for one in self._calls_of(owner, method, around=around) if one.caller and not one.made)
+        return [one.given for one in calls if one.caller not in replaced]
 
     def _between(self, base: Sequence[Any], others: Collection[str]) -> list[tuple[str, Any]]:
         """The classes from a base on that are of other distributions than some."""

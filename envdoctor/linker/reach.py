@@ -128,9 +128,9 @@ class Reach:
         """What a module imports on import; what its functions import is left for later."""
         for ref in self._resolver.take_note(name).get("refs", ()):
             if ref[3] & IMPORTS and ref[3] & LATER:
-                self._later.update(dict.fromkeys(self.targets(ref)))
+                self._later.update(dict.fromkeys(self._targets(ref)))
             elif ref[3] & IMPORTS and self._is_followed(ref, name):
-                yield from self.targets(ref)
+                yield from self._targets(ref)
 
     def _affordable(self, wave: Iterable[str]) -> list[str]:
         """Of modules those that are read: of a distribution with very much source, what is nearest to its top."""
@@ -151,7 +151,7 @@ class Reach:
         tried = [one[0] for one in body if one[4] == ref[5]]
         return not tried or any(not self._resolver.module(one).verdict for one in tried)
 
-    def targets(self, ref: list[Any]) -> Iterator[str]:
+    def _targets(self, ref: list[Any]) -> Iterator[str]:
         """The modules that an import statement executes."""
         yield from self._with_parents(ref[0])
         if ref[3] & FROM:
@@ -164,6 +164,17 @@ class Reach:
             if name in self._layout.modules:
                 yield name
             name = name.rpartition(".")[0]
+
+    def executed(self, names: Iterable[str], owner: str) -> set[str]:
+        """The modules of a distribution that a plain import of some of them executes for sure."""
+        todo, found = [*names], set[str]()
+        while todo:
+            name = todo.pop()
+            if name not in found and name in self.ways and self._layout.modules[name].owner == owner:
+                found.add(name)
+                refs = self._resolver.take_note(name).get("refs", ())
+                todo += [one for ref in refs if is_plain(ref) for one in self._targets(ref)]
+        return found
 
     # --- ways -------------------------------------------------------------------------------------------------------
 
@@ -184,7 +195,7 @@ class Reach:
             for ref in self._resolver.take_note(name).get("refs", ()):
                 flags = self.flags(name, ref) if ref[3] & IMPORTS else None
                 if flags is not None:
-                    edges.update(((one, flags & _CARRIED), None) for one in self.targets(ref))
+                    edges.update(((one, flags & _CARRIED), None) for one in self._targets(ref))
             plain = {one for one, flags in edges if not flags}
             found = [(one, flags) for one, flags in edges if not flags or one not in plain]
             self._known_edges[name] = found
@@ -223,6 +234,11 @@ class Reach:
             ]
             held[attempt] = True if False in verdicts else None if None in verdicts or not verdicts else False
         return held[attempt]
+
+
+def is_plain(ref: Sequence[Any]) -> bool:
+    """Whether a reference is an import that happens whenever its module is imported, and that nothing catches."""
+    return ref[3] & ~FROM == IMPORTS and not ref[5]
 
 
 def entry_points(folder: str) -> list[str]:

@@ -36,6 +36,7 @@ TAKEN = {
     "another thing of the name": ("from typing import List as list\nX = list[int]", (3, 8)),
     "an argument of the name": ("def f(dict):\n    return dict['a']\nf({'a': 1})", (3, 8)),
     "a local name of the name": ("def f():\n    for list in ['ab']:\n        return list[0]\nf()", (3, 8)),
+    "another module of the name": ("import decimal as json\ndef f(): json.loads('1', encoding='utf-8')", (3, 9)),
     "brackets behind a version": ("import sys\nif sys.version_info >= (3, 9):\n    X = list[int]", (3, 8)),
     "brackets that are tried": ("try:\n    X = list[int]\nexcept TypeError:\n    X = list", (3, 8)),
     "numbers": ("X = 1 | 2", (3, 9)),
