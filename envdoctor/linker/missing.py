@@ -130,11 +130,19 @@ class Search:
                 yield from self._undeclared(name, module, line, way)
 
     def _undeclared(self, name: str, module: str, line: int, way: int) -> Iterator[Missing]:
-        place = self._layout.modules[name]
-        if place.owner != PROJECT and not self._lacks_requirements(place.owner):
+        place, top = self._layout.modules[name], module.partition(".")[0]
+        if place.owner == PROJECT or self._lacks_requirements(place.owner) or self._brings(place.owner, top):
+            return
+        if not self._resolver.run_time.is_provided(top):
             yield Missing(
-                place.owner, place.path, line, module, "", "undeclared", "warning", way, module.partition(".")[0], ""
+                place.owner, place.path, line, module, "", "undeclared", "warning", way, top, ""
             )  # fmt: skip
+
+    def _brings(self, owner: str, top: str) -> bool:
+        """Whether a distribution has a module of this name further down, or changes where modules are looked for."""
+        names = self._layout.names.get(owner, ())
+        below = any(top in name.split(".")[1:] for name in names)
+        return below or any(self._resolver.take_note(one).get("paths") for one in self._core(owner))
 
     def _refused_forms(self, name: str, forms: Iterable[list[Any]], ways: list[int]) -> Iterator[Missing]:
         """What Python refuses when it runs a module; in a ``try``, only TypeErrors are known to be uncaught."""

@@ -196,3 +196,15 @@ def test_an_import_that_nothing_declares(tmp_path, files, told):
 def test_a_word_in_a_comment_is_written_nowhere(tmp_path):
     env.write(tmp_path, a={"a.py": "import b\nb.Vanished"}, b={"b.py": "# as Vanished was\nglobals().update(vars())\n"})
     assert env.missing(tmp_path) == [("warning", "a", 2, "b.Vanished")]
+
+
+@pytest.mark.parametrize(
+    "files",
+    [
+        {"a/__init__.py": "import sys\nsys.path.append('x')\nimport six"},
+        {"a/__init__.py": "import a.path\nimport six", "a/path.py": "", "a/_vendor/six.py": ""},
+    ],
+)
+def test_an_import_of_what_a_distribution_brings_itself(tmp_path, files):
+    env.write(tmp_path, a=files)
+    assert env.missing(tmp_path) == []
