@@ -191,7 +191,9 @@ class Forms:
     def _mode(self, node: ast.Call) -> None:
         mode = next((one.value for one in node.keywords if one.arg == "mode"), node.args[1] if node.args[1:] else None)
         text = getattr(mode, "value", None)
-        if self._minor >= _NO_U and isinstance(text, str) and "U" in text:
+        # old libraries have functions for Python 2
+        mine = self._reader.script or self._reader.scope.kind != "function"
+        if mine and self._minor >= _NO_U and isinstance(text, str) and "U" in text:
             self._note(f"open(..., '{text}')", "python<3.11", node.lineno, "ValueError", "open")
 
     def _pattern(self, node: ast.Call) -> None:

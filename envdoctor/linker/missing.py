@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from envdoctor.engine.installed_requirements import parse
+from envdoctor.engine.installed_requirements import name_of, parse
 from envdoctor.linker import signatures
 from envdoctor.linker.forms import NO_HASH
 from envdoctor.linker.module_files import PROJECT
@@ -139,9 +139,15 @@ class Search:
             )  # fmt: skip
 
     def _brings(self, owner: str, top: str) -> bool:
-        """Whether a distribution has a module of this name further down, or changes where modules are looked for."""
-        names = self._layout.names.get(owner, ())
-        below = any(top in name.split(".")[1:] for name in names)
+        """Whether a distribution has a module of this name, changes where modules are sought, names it, or adds to it.
+
+        What adds to another distribution is named after it, as ``host-more``.
+        """
+        word = top.replace("_", "-").lower()
+        lines = required_by(Distribution(name=owner, version=None, path=self._layout.metadata[owner]))
+        if f"-{word}-" in f"-{owner}-" or any(name_of(line) == word for line in lines):
+            return True
+        below = any(top in name.split(".")[1:] for name in self._layout.names.get(owner, ()))
         return below or any(self._resolver.take_note(one).get("paths") for one in self._core(owner))
 
     def _refused_forms(self, name: str, forms: Iterable[list[Any]], ways: list[int]) -> Iterator[Missing]:

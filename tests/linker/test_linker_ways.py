@@ -193,6 +193,11 @@ def test_an_import_that_nothing_declares(tmp_path, files, told):
     assert env.missing(tmp_path) == told
 
 
+def test_a_distribution_that_adds_to_another_may_be_there_without_it(tmp_path):
+    env.write(tmp_path, **{"host-more": {"host_more.py": "import host"}})
+    assert env.missing(tmp_path) == []
+
+
 def test_a_word_in_a_comment_is_written_nowhere(tmp_path):
     env.write(tmp_path, a={"a.py": "import b\nb.Vanished"}, b={"b.py": "# as Vanished was\nglobals().update(vars())\n"})
     assert env.missing(tmp_path) == [("warning", "a", 2, "b.Vanished")]
@@ -202,6 +207,10 @@ def test_a_word_in_a_comment_is_written_nowhere(tmp_path):
     "files",
     [
         {"a/__init__.py": "import sys\nsys.path.append('x')\nimport six"},
+        {
+            "a/__init__.py": "import six",
+            "a-1.0.dist-info/METADATA": "Name: a\nRequires-Dist: six; python_version < '3.9'\n",
+        },
         {"a/__init__.py": "import a.path\nimport six", "a/path.py": "", "a/_vendor/six.py": ""},
     ],
 )
