@@ -159,7 +159,7 @@ class Forms:
             origins = self._reader.top.imports.get(name, ())
             wanted = ":".join(origins[0]) if len(origins) == 1 else ""
             if wanted or name in self._unhashable:
-                form = f"a mutable default of a dataclass field, {name}()"
+                form = "a default without a hash of a dataclass field"
                 self._note(form, "python<3.11", one.lineno, "ValueError", wanted=wanted)
 
     # --- calls ------------------------------------------------------------------------------------------------------
