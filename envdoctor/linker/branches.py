@@ -38,6 +38,8 @@ _PLAIN = {"ctx", "op", "ops", "id", "attr", "arg", "asname", "kind", "level", "c
 #: The release of a target's Python is not known: it lies between any two.
 _SOME_MICRO = 5.5
 _EXACT = 2
+#: What modules call a version of Python.
+_PYTHON = re.compile(r"_?(IS_|HAS_)?PY(THON|VERSION)?_?\d")
 _VERSION_WORDS = re.compile(
     r"version|vers\b|has_|have_|hasattr|avail|compat|legacy|installed|support|module|import|platform|windows|py\d|v\d|_\d",
     re.IGNORECASE,
@@ -64,6 +66,11 @@ def holds(test: ast.expr, target: Target, known: Mapping[str, bool]) -> bool | N
 def is_about_versions(test: ast.expr) -> bool:
     """Whether a condition seems to ask what is installed, and not what a program works on."""
     return any(_is_version_word(name) for name in _names(test))
+
+
+def is_about_python(test: ast.expr) -> bool:
+    """Whether a condition asks for the version of Python."""
+    return any(name in {"version_info", "hexversion"} or _PYTHON.match(name) for name in _names(test))
 
 
 def is_one_version(test: ast.expr) -> bool:
@@ -123,7 +130,7 @@ def _value(node: ast.expr, target: Target, known: Mapping[str, bool]) -> Any:  #
         return _of_attribute(node, target)
     if isinstance(node, ast.Subscript):
         return _of_subscript(node, target, known)
-    if isinstance(node, ast.Compare) and len(node.ops) == 1:
+    if isinstance(node, ast.Compare):
         return _compare(node, target, known)
     if isinstance(node, ast.Call):
         return _of_call(node, target, known)
@@ -179,12 +186,15 @@ def _of_subscript(node: ast.Subscript, target: Target, known: Mapping[str, bool]
 
 
 def _compare(node: ast.Compare, target: Target, known: Mapping[str, bool]) -> bool:
-    left = _value(node.left, target, known)
-    right = _value(node.comparators[0], target, known)
+    values = [_value(one, target, known) for one in (node.left, *node.comparators)]
+    return all(_holds_between(*pair) for pair in zip(values, node.ops, values[1:]))
+
+
+def _holds_between(left: Any, operation: ast.cmpop, right: Any) -> bool:
     for one, other in ((left, right), (right, left)):
         if isinstance(one, tuple) and _SOME_MICRO in one and isinstance(other, tuple) and len(other) > _EXACT:
             _decided(one, other)
-    return _COMPARISONS[type(node.ops[0])](left, right)
+    return _COMPARISONS[type(operation)](left, right)
 
 
 def _decided(version: tuple[Any, ...], other: tuple[Any, ...]) -> None:

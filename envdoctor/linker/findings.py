@@ -21,10 +21,11 @@ _RULES = {"unknown": "linked-argument-unknown", "many": "linked-argument-unknown
           "syntax": "linked-syntax", "hidden": "linked-module-hidden",
           "hook": "linked-hook-argument",
           "setting": "linked-setting-removed", "form": "linked-form-refused",
+          "undeclared": "linked-import-undeclared",
           "override": "linked-override"}  # fmt: skip
 _ARGUMENTS = {"unknown": "with the argument {detail}", "many": "with more than {detail} arguments",
               "missing": "without the argument {detail}"}  # fmt: skip
-_VERBS = {"setting": "sets", "form": "has"}
+_VERBS = {"setting": "sets", "form": "has", "undeclared": "imports"}
 _TITLES = {
     "name": "{who} take{s} {asked}, which {provider} does not have",
     "syntax": "{who} has a module that Python {python} cannot parse: {asked}",
@@ -35,6 +36,7 @@ _TITLES = {
     "override": "{who} override{s} {asked}, and cannot take what {provider} calls it with",
     "setting": "{who} set{s} {name}, which {provider} no longer reads",
     "form": "{who} ha{ve} {asked}, which Python {python} refuses",
+    "undeclared": "{who} import{s} {asked}, which nothing installed has",
     "hook": "{who} declare{s} {detail} in the hook {name}, which {provider} does not pass",
 }
 _WHY = {
@@ -51,6 +53,8 @@ _WHY = {
     "override": "{provider} calls {name} {detail}, each time with arguments that the override does not take.",
     "setting": "{detail}. No installed distribution mentions it, so it has no effect.",
     "form": "It raises {detail}; it works with {name}.",
+    "lost": "{detail}. Nothing else that this file imports has the name; what it is taken of is not known for sure.",
+    "undeclared": "No metadata requires it, so nothing has installed it; importing it raises ModuleNotFoundError.",
     "hook": "{module} of {provider} specifies the hook {name} without {detail}, and refuses a plugin that declares it.",
     "unknown": "The signature of {module}.{name} in {provider} takes no argument {detail}.",
     "many": "The signature of {module}.{name} in {provider} takes {detail} positional arguments.",

@@ -14,9 +14,10 @@ from envdoctor.linker.expressions import chain, last
 from envdoctor.linker.summary import LATER
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Container, Iterator, Sequence
 
     from envdoctor.linker.module_reader import Reader
+    from envdoctor.linker.scopes import Scope
 
 _SUBSCRIPTED, _UNITED, _STRICT_DEFAULTS = (3, 9), (3, 10), (3, 11)
 _STRICT_PATTERNS, _NO_U = (3, 11), (3, 11)
@@ -50,6 +51,7 @@ _HANDED_ON = {
         )
     },
 }
+_MODULES = {"re", *(module for module, _, _ in _HANDED_ON)}
 _PATTERNS = {"compile", "match", "search", "fullmatch", "sub", "subn", "split", "findall", "finditer"}
 _FLAGS = re.compile(r"\(\?[aiLmsux]+\)")
 #: What a class is said to have that compares its objects and has no hash for them.
@@ -63,41 +65,47 @@ _ANNOTATIONS = "__annotations__"
 
 
 class Forms:
-    """Gathers, for a reader, what its target refuses, as a summary has it, and behind it a name or nothing.
+    """Gathers, for a reader, what its target refuses, as a summary has it.
 
-    The name is one of Python that the module must not bind itself.
+    What depends on a name of Python is kept with the name and the scope, which must not bind it.
     """
 
     def __init__(self, reader: Reader) -> None:
         self._reader = reader
         self._minor = reader.target.minor
-        self.found: list[list[Any]] = []
+        self._found: list[tuple[list[Any], str, Scope]] = []
         self._unhashable: set[str] = set()
         self._loops: dict[str, Any] = {}
 
-    def kept(self, names: Any) -> list[list[Any]]:
-        """What was found, but for names that the module binds itself."""
-        return [one[:-1] for one in self.found if one[-1] not in names]
+    def kept(self, names: Container[str]) -> list[list[Any]]:
+        """What was found, but for names that the module or a function binds itself."""
+        return [entry for entry, root, scope in self._found if root not in names and not _is_bound(root, scope)]
 
     def _note(self, form: str, bound: str, line: int, error: str, root: str = "", wanted: str = "") -> None:
         reader = self._reader
         flags = reader.flags | (LATER if error == _ON_USE else 0)
-        self.found.append([form, bound, line, flags, reader.attempt, reader.handler, 0, error, wanted, root])
+        entry = [form, bound, line, flags, reader.attempt, reader.handler, 0, error, wanted]
+        self._found.append((entry, root, reader.scope))
 
     # --- types as expressions ---------------------------------------------------------------------------------------
 
     def subscript(self, node: ast.Subscript) -> None:
         """``list[int]`` before Python 3.9, and ``namespace["__annotations__"]`` of a class that is made since 3.14."""
-        if self._minor < _SUBSCRIPTED and isinstance(node.ctx, ast.Load):
-            name = self._generic(node.value)
-            if name:
-                self._note(f"{name}[...]", "python>=3.9", node.lineno, "TypeError", name.partition(".")[0])
-        elif self._minor >= _LAZY_ANNOTATIONS and getattr(node.slice, "value", "") == _ANNOTATIONS:
-            whole = node.value
-            of_class = isinstance(whole, ast.Attribute) and whole.attr == "__dict__"
-            given = isinstance(whole, ast.Name) and any(_is_meta(one) for one in (self._reader.scope.record or [()])[0])
-            if isinstance(node.ctx, ast.Load) and (of_class or given) and _KNOWING.isdisjoint(self._reader.roots):
-                self._note(f"{ast.unparse(whole)}['{_ANNOTATIONS}']", "python<3.14", node.lineno, "KeyError")
+        if not isinstance(node.ctx, ast.Load):
+            return
+        name = self._generic(node.value) if self._minor < _SUBSCRIPTED else ""
+        if name:
+            self._note(f"{name}[...]", "python>=3.9", node.lineno, "TypeError", name.partition(".")[0])
+        elif getattr(node.slice, "value", "") == _ANNOTATIONS and self._is_namespace(node.value):
+            self._note(f"{ast.unparse(node.value)}['{_ANNOTATIONS}']", "python<3.14", node.lineno, "KeyError")
+
+    def _is_namespace(self, whole: ast.expr) -> bool:
+        """Whether something is the dictionary of a class, or is given to what makes classes."""
+        if self._minor < _LAZY_ANNOTATIONS or not _KNOWING.isdisjoint(self._reader.roots):
+            return False
+        if isinstance(whole, ast.Attribute):
+            return whole.attr == "__dict__"
+        return isinstance(whole, ast.Name) and any(_is_meta(one) for one in (self._reader.scope.record or [()])[0])
 
     def _generic(self, node: ast.expr) -> str:
         """The words for a class that cannot be subscripted yet; nothing for anything else."""
@@ -147,16 +155,11 @@ class Forms:
 
     def _defaults(self, node: ast.ClassDef) -> None:
         for one in node.body:
-            value = one.value if isinstance(one, ast.AnnAssign) else None
-            if isinstance(value, ast.Call) and last(value.func) == "field":
-                value = next((each.value for each in value.keywords if each.arg == "default"), None)
-            if not isinstance(value, ast.Call) or not isinstance(value.func, ast.Name):
-                continue
-            name = value.func.id
+            name = _default(one) if isinstance(one, ast.AnnAssign) else ""
             origins = self._reader.top.imports.get(name, ())
             wanted = ":".join(origins[0]) if len(origins) == 1 else ""
-            if (wanted or name in self._unhashable) and "ClassVar" not in ast.unparse(one.annotation):  # type: ignore[attr-defined]
-                form = f"a mutable default of a dataclass field, {name}()"
+            if wanted or name in self._unhashable:
+                form = "a default without a hash of a dataclass field"
                 self._note(form, "python<3.11", one.lineno, "ValueError", wanted=wanted)
 
     # --- calls ------------------------------------------------------------------------------------------------------
@@ -166,25 +169,31 @@ class Forms:
         root, path = chain(node.func) or ("", ())
         if root == "open" and not path:
             self._mode(node)
-        elif len(path) == 1:
-            if root == "re" and path[0] in _PATTERNS:
-                self._pattern(node)
-            for given in node.keywords:
-                since = _HANDED_ON.get((root, path[0], given.arg or ""))
-                if since and self._minor >= since and not _is_none(given.value):
-                    bound = f"python<{since[0]}.{since[1]}"
-                    self._note(f"{root}.{path[0]}({given.arg}=...)", bound, node.lineno, "TypeError")
-            if path[0] in _RUNS and self._loops.get(root) is self._reader.scope:
+        elif root in _MODULES and len(path) == 1 and self._reader.top.imports.get(root) == [(root, "")]:
+            self._of_library(node, root, path[0])
+        if getattr(node.func, "attr", "") in _RUNS:
+            lonely = self._loops.get(root) is self._reader.scope if path[1:] == () and root else False
+            if lonely or (not root and _is_asking(node.func.value)):  # type: ignore[attr-defined]
                 self._lonely(node)
-        elif isinstance(node.func, ast.Attribute) and node.func.attr in _RUNS and _is_asking(node.func.value):
-            self._lonely(node)
-        if last(node.func) == "set_event_loop":
+        elif last(node.func) == "set_event_loop":
             self._loops[""] = self._reader.scope
+
+    def _of_library(self, node: ast.Call, module: str, name: str) -> None:
+        """A pattern, or a keyword that a function of the library hands on to what refuses it."""
+        if module == "re" and name in _PATTERNS:
+            self._pattern(node)
+        for given in node.keywords:
+            since = _HANDED_ON.get((module, name, given.arg or ""))
+            if since and self._minor >= since and not _is_none(given.value):
+                bound = f"python<{since[0]}.{since[1]}"
+                self._note(f"{module}.{name}({given.arg}=...)", bound, node.lineno, "TypeError")
 
     def _mode(self, node: ast.Call) -> None:
         mode = next((one.value for one in node.keywords if one.arg == "mode"), node.args[1] if node.args[1:] else None)
         text = getattr(mode, "value", None)
-        if self._minor >= _NO_U and isinstance(text, str) and "U" in text:
+        # old libraries have functions for Python 2
+        mine = self._reader.script or self._reader.scope.kind != "function"
+        if mine and self._minor >= _NO_U and isinstance(text, str) and "U" in text:
             self._note(f"open(..., '{text}')", "python<3.11", node.lineno, "ValueError", "open")
 
     def _pattern(self, node: ast.Call) -> None:
@@ -209,8 +218,27 @@ class Forms:
             self._note("asyncio.get_event_loop() where no loop is set", "python<3.14", node.lineno, "RuntimeError")
 
 
+def _is_bound(name: str, scope: Scope | None) -> bool:
+    """Whether a name has a value of its own in a scope of a function or class, or around it."""
+    while scope is not None and name:
+        if name in scope.bound or name in scope.shadowed:
+            return True
+        scope = scope.parent
+    return False
+
+
 def _is_asking(node: ast.expr) -> bool:
     return isinstance(node, ast.Call) and chain(node.func) == ("asyncio", ("get_event_loop",))
+
+
+def _default(field: ast.AnnAssign) -> str:
+    """The name of the class that makes the default of a field of a dataclass; nothing for another default."""
+    value = field.value
+    if isinstance(value, ast.Call) and last(value.func) == "field":
+        value = next((each.value for each in value.keywords if each.arg == "default"), None)
+    if not isinstance(value, ast.Call) or "ClassVar" in ast.unparse(field.annotation):
+        return ""
+    return getattr(value.func, "id", "")
 
 
 def _is_meta(base: tuple[str, tuple[str, ...]] | None) -> bool:

@@ -166,7 +166,8 @@ class Instances:
         if (self._lost_only and not lost) or self._is_derived(kind, word):
             return False
         if lost:
-            return (not one.columns or use.ref[7] is not None) and not (one.answers and self._is_quoted(kind, word))
+            told = (one.answers and self._is_quoted(kind, word)) or (one.open and self._is_aliased(kind, word))
+            return (not one.columns or use.ref[7] is not None) and not told
         return not (one.open or one.columns or self._may_be_given(kind, word))
 
     def _may_be_given(self, kind: Kind, word: str) -> bool:
@@ -182,6 +183,10 @@ class Instances:
         """Whether a module with a class of a chain has a word as a text, by which it may be given."""
         sources = (self._world.store.text(module) for module, _ in self._classes.chain(kind))
         return any(mark + word.encode() + mark in source for source in sources for mark in (b"'", b'"'))
+
+    def _is_aliased(self, kind: Kind, word: str) -> bool:
+        """Whether a decorator of a class may give it a method of another name: ``get_size`` where it names ``size``."""
+        return word[:4] in {"get_", "set_"} and self._is_quoted(kind, word[4:])
 
     def _has_attributes(self, kind: Kind) -> bool:
         """Whether a class has attributes itself: an empty one is filled by others."""

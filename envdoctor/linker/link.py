@@ -14,6 +14,7 @@ from envdoctor.linker.branches import Target
 from envdoctor.linker.findings import Environment, absorbed, findings
 from envdoctor.linker.hooks import Hooks
 from envdoctor.linker.instances import Instances
+from envdoctor.linker.lost_words import LostWords
 from envdoctor.linker.missing import Missing, Search
 from envdoctor.linker.module_files import Layout
 from envdoctor.linker.overrides import Overrides
@@ -82,6 +83,7 @@ def _resolved(
     missing = [*search.all(sys.version_info[:2], target.minor), *Hooks(layout, known["hooks"]).installed()]
     # What a released library reads from an object was run by its authors: it lacks that where a release has lost it.
     missing += Instances(world, reach, lost_only=True).all(reach.ways)
+    missing += LostWords(world, reach).all(reach.ways, missing)
     missing += Overrides(world, known["hooks"].get("dispatch", ())).all(reach.ways)
     if natives is not None:
         tell("reading compiled modules")

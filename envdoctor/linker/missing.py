@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from envdoctor.engine.installed_requirements import parse
+from envdoctor.engine.installed_requirements import name_of, parse
 from envdoctor.linker import signatures
 from envdoctor.linker.forms import NO_HASH
 from envdoctor.linker.module_files import PROJECT
-from envdoctor.linker.reach import ENTRY, SUBMODULE
+from envdoctor.linker.reach import ENTRY, SUBMODULE, is_plain
 from envdoctor.linker.summary import (
     CATCHES_ATTRIBUTE,
     CATCHES_IMPORT,
@@ -71,6 +71,7 @@ class Search:
         self.unknown: Counter[str] = Counter()
         self.asked = 0
         self._lacking: dict[str, bool] = {}
+        self._cores: dict[str, set[str]] = {}
 
     def all(self, host: tuple[int, int], target: tuple[int, int]) -> Iterator[Missing]:
         """Every reference that finds nothing, most certain first within a module."""
@@ -79,6 +80,8 @@ class Search:
             summary = self._resolver.take_note(name)
             if summary.get("error", ("",))[0] == "syntax":
                 yield from self._syntax(name, summary["error"], ways, sure=host >= target >= _STABLE_GRAMMAR)
+            yield from self._stand_ins(name, summary.get("stand_ins", ()), ways)
+            yield from self._unusable(name, summary.get("refs", ()))
             broken = self._resolver.broken(name)
             alone = broken is not None and broken.why == "absent" and broken.path == place.owner
             if alone and place.owner != PROJECT and not self._lacks_requirements(place.owner):
@@ -101,6 +104,51 @@ class Search:
             self.unknown["source in a syntax that this Python cannot read"] += 1
         elif severity != "silent":
             yield Missing(place.owner, place.path, error[1], name, "", "syntax", severity, way, name, "", error[2])
+
+    def _unusable(self, name: str, refs: Iterable[list[Any]]) -> Iterator[Missing]:
+        """An import of what nobody has or requires, on which a plain import of a distribution's own module ends."""
+        if name in self._core(self._layout.modules[name].owner):
+            for ref in refs:
+                if is_plain(ref) and self._resolver.module(ref[0]).why == "absent":
+                    yield from self._undeclared(name, ref[0], ref[2], 0)
+
+    def _core(self, owner: str) -> set[str]:
+        """The modules that a plain import of a distribution's own module executes.
+
+        Of one with many modules that is the one of its own name: others are there for who has more.
+        """
+        if owner not in self._cores:
+            own = {one for one in self._layout.tops.get(owner, ()) if one in self._reach.ways and one[:1] != "_"}
+            self._cores[owner] = self._reach.executed(own if len(own) == 1 else own & {owner.replace("-", "_")}, owner)
+        return self._cores[owner]
+
+    def _stand_ins(self, name: str, imported: Iterable[list[Any]], ways: list[int]) -> Iterator[Missing]:
+        """What a module imports because this version of Python lacks something, and nobody has."""
+        severity, way = severity_of(ways, 0, CATCHES_MODULE)
+        for module, line in imported if severity in {"error", "warning"} and not way & LATER else ():
+            if self._resolver.module(module).why == "absent":
+                yield from self._undeclared(name, module, line, way)
+
+    def _undeclared(self, name: str, module: str, line: int, way: int) -> Iterator[Missing]:
+        place, top = self._layout.modules[name], module.partition(".")[0]
+        if place.owner == PROJECT or self._lacks_requirements(place.owner) or self._brings(place.owner, top):
+            return
+        if not self._resolver.run_time.is_provided(top):
+            yield Missing(
+                place.owner, place.path, line, module, "", "undeclared", "warning", way, top, ""
+            )  # fmt: skip
+
+    def _brings(self, owner: str, top: str) -> bool:
+        """Whether a distribution has a module of this name, changes where modules are sought, names it, or adds to it.
+
+        What adds to another distribution is named after it, as ``host-more``.
+        """
+        word = top.replace("_", "-").lower()
+        lines = required_by(Distribution(name=owner, version=None, path=self._layout.metadata[owner]))
+        if f"-{word}-" in f"-{owner}-" or any(name_of(line) == word for line in lines):
+            return True
+        below = any(top in name.split(".")[1:] for name in self._layout.names.get(owner, ()))
+        return below or any(self._resolver.take_note(one).get("paths") for one in self._core(owner))
 
     def _refused_forms(self, name: str, forms: Iterable[list[Any]], ways: list[int]) -> Iterator[Missing]:
         """What Python refuses when it runs a module; in a ``try``, only TypeErrors are known to be uncaught."""

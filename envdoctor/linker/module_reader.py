@@ -9,7 +9,7 @@ import sys
 import warnings
 from typing import TYPE_CHECKING, Any
 
-from envdoctor.linker.branches import is_about_versions
+from envdoctor.linker.branches import is_about_python, is_about_versions
 from envdoctor.linker.expressions import Expressions, chain, is_itself, last
 from envdoctor.linker.forms import Forms
 from envdoctor.linker.objects import Objects
@@ -62,6 +62,7 @@ class Reader:
         self.sets: set[str] = set()
         self.known: dict[str, bool] = {}
         self.raised: list[Any] = []
+        self.stand_ins: list[list[Any]] = []
         self.hints: set[str] = set()
         self.names: dict[str, Any] = {}
         self.stars: list[str] = []
@@ -136,6 +137,16 @@ class Reader:
         """Take note of a key that a dictionary gets for sure, before it may be unpacked into a call."""
         if isinstance(whole, ast.Name) and isinstance(key, str) and not self.branches:
             self.scope.keys.setdefault(whole.id, []).append(key)
+
+    def stands_in(self, statements: Sequence[ast.stmt], test: ast.expr) -> None:
+        """Take note of what is imported because the version of Python asks for it, and nothing else decides."""
+        if self.scope is not self.top or self.flags or self.attempt or self.handler or not is_about_python(test):
+            return
+        for node in statements:
+            if isinstance(node, ast.Import):
+                self.stand_ins += [[one.name, node.lineno] for one in node.names]
+            elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
+                self.stand_ins.append([node.module, node.lineno])
 
     def refuses(self, node: ast.stmt) -> None:
         """Take note of an exception that importing the module raises for sure, and of what it says."""
@@ -256,6 +267,7 @@ class Reader:
             "refs": list(self.refs.values()),
             "objects": list(self.objects.uses.values()),
             "raises": self.raised,
+            "stand_ins": self.stand_ins,
             "forms": self.forms.kept(self.names),
         }
         return {key: value for key, value in found.items() if value}

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from envdoctor.linker import signatures
 from envdoctor.linker.branches import LEAVES, children
+from envdoctor.linker.classes import Classes, Kind
 from envdoctor.linker.expressions import last
 from envdoctor.linker.hooks import parsed, walked
 from envdoctor.linker.missing import Missing
@@ -56,6 +57,7 @@ class Overrides:
     def __init__(self, world: World, dispatch: Sequence[Mapping[str, str]] = ()) -> None:
         self._world = world
         self._dispatch = dispatch
+        self._classes = Classes(world)
         self._prefixes = tuple(one["prefix"] for one in dispatch)
         self._calls: dict[tuple[str, str, str, str], list[_Call]] = {}
         self._called_in: dict[str, dict[bytes, list[str]]] = {}
@@ -71,11 +73,16 @@ class Overrides:
             for number, record in enumerate(definitions.get("classes", ())):
                 if number not in bound:  # one of two, for two releases of another distribution
                     continue
-                for base in record[0]:
-                    if isinstance(base, list) and base[0] != "builtins":
-                        found = self._world.resolver.offers(base[0], base[1])
-                        if found.verdict is True and found.value and found.value[0] == "class":
-                            yield from self._of_class(name, number, record[3], found.value)
+                for base in filter(None, (self._base(name, one) for one in record[0])):
+                    yield from self._of_class(name, number, record[3], base)
+
+    def _base(self, name: str, base: Any) -> Sequence[Any] | None:
+        """The class that a base of a module's class is; ``None`` where it is not known."""
+        if isinstance(base, int):
+            return "class", name, base
+        found = self._world.resolver.offers(*base) if base is not None and base[0] != "builtins" else None
+        is_class = found is not None and found.verdict is True and found.value and found.value[0] == "class"
+        return found.value if is_class and found is not None else None
 
     def _of_class(self, name: str, number: int, methods: dict[str, Any], base: Sequence[Any]) -> Iterator[Missing]:
         place, text = self._world.layout.modules[name], self._world.store.text(name)
@@ -100,25 +107,45 @@ class Overrides:
         ``replaced`` are the methods whose place the same class takes, and which are not run any more.
         Nobody does where the consumer itself calls it with more than the base takes: that is another method.
         """
-        resolver, layout = self._world.resolver, self._world.layout
-        for told in self._dispatch if method.startswith(self._prefixes) else ():
-            kind = self._world.store.class_name(base[1], base[2])
-            if f"{base[1]}.{kind}" == told["base"]:
-                owner = layout.owner(base[1])
-                event = self._calls_of(owner, told["call"], method[len(told["prefix"]) :])
-                return owner, base[1], kind, [one.given for one in event]
-        there = resolver.method(base[1], base[2], method)
+        layout = self._world.layout
+        if dispatched := self._dispatched(base, method):
+            return dispatched
+        there = self._world.resolver.method(base[1], base[2], method)
         if not isinstance(there, tuple) or there[2] is None or not _narrower(own, there[2]):
             return _NEVER
         owner = layout.owner(there[0])
         kind = self._world.store.class_name(there[0], there[1])
         found = self._calls_of(owner, method, around=kind)
         calls = [one.given for one in found if not one.made and one.caller not in replaced]
+        for between, number in self._between(base, {owner, consumer, ""}):
+            other, inner = layout.owner(between), self._world.store.class_name(between, number)
+            given = self._own_calls(other, method, inner, replaced)
+            if given and all(signatures.misfit(own, call, bound=True) for call in given):
+                return other, between, inner, given
         if all(signatures.misfit(own, call, bound=True) for call in calls) and self._is_another(
             own, there[2], [one.given for one in self._calls_of(consumer, method)] if calls else []
         ):
             return _NEVER
         return owner, there[0], kind, calls
+
+    def _dispatched(self, base: Sequence[Any], method: str) -> tuple[str, str, str, list[list[Any]]] | None:
+        """The same for a method that a framework calls by a name in a text; ``None`` for any other."""
+        kind, owner = self._world.store.class_name(base[1], base[2]), self._world.layout.owner(base[1])
+        for told in self._dispatch if method.startswith(self._prefixes) else ():
+            if f"{base[1]}.{kind}" == told["base"]:
+                event = self._calls_of(owner, told["call"], method[len(told["prefix"]) :])
+                return owner, base[1], kind, [one.given for one in event]
+        return None
+
+    def _own_calls(self, owner: str, method: str, around: str, replaced: Collection[str]) -> list[list[Any]]:
+        """The calls of a method by a distribution's objects of themselves."""
+        calls = (one for one in self._calls_of(owner, method, around=around) if one.caller and not one.made)
+        return [one.given for one in calls if one.caller not in replaced]
+
+    def _between(self, base: Sequence[Any], others: Collection[str]) -> list[tuple[str, Any]]:
+        """The classes from a base on that are of other distributions than some."""
+        chain = self._classes.chain(Kind(base[1], base[2]))
+        return [one for one in chain if self._world.layout.owner(one[0]) not in others]
 
     def _is_another(self, own: list[Any], base: list[Any], calls: Iterable[list[Any]]) -> bool:
         """Whether one of the consumer's calls has more than the base takes, and fits the override."""

@@ -7,6 +7,7 @@ import os
 from typing import TYPE_CHECKING, NamedTuple
 
 from envdoctor.linker.instances import Instances
+from envdoctor.linker.lost_words import LostWords
 from envdoctor.linker.missing import Missing, Search
 from envdoctor.linker.module_files import PROJECT, Module, is_aside
 from envdoctor.linker.overrides import Overrides
@@ -150,7 +151,8 @@ def link(
     store.sources = sources.texts
     reach = Reach(layout, store, resolver, tell)
     reach.follow({key: one.way for key, one in sources.all.items()})
-    gone = [*Instances(world, reach).all(sources.all), *Overrides(world, dispatch).all(sources.all)]
+    gone = [*Instances(world, reach).all(sources.all)]
+    gone += [*LostWords(world, reach).all(sources.all, gone), *Overrides(world, dispatch).all(sources.all)]
     reach.ways = {key: ways for key, ways in reach.ways.items() if key in sources.all}
     search = Search(layout, resolver, reach, world.standard)
     found = [one for one in search.all((0, 0), world.target.minor) if one.kind not in {"syntax", "broken"}]

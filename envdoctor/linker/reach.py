@@ -165,6 +165,17 @@ class Reach:
                 yield name
             name = name.rpartition(".")[0]
 
+    def executed(self, names: Iterable[str], owner: str) -> set[str]:
+        """The modules of a distribution that a plain import of some of them executes for sure."""
+        todo, found = [*names], set[str]()
+        while todo:
+            name = todo.pop()
+            if name not in found and name in self.ways and self._layout.modules[name].owner == owner:
+                found.add(name)
+                refs = self._resolver.take_note(name).get("refs", ())
+                todo += [one for ref in refs if is_plain(ref) for one in self._targets(ref)]
+        return found
+
     # --- ways -------------------------------------------------------------------------------------------------------
 
     def _spread(self, name: str, way: int) -> None:
@@ -223,6 +234,11 @@ class Reach:
             ]
             held[attempt] = True if False in verdicts else None if None in verdicts or not verdicts else False
         return held[attempt]
+
+
+def is_plain(ref: Sequence[Any]) -> bool:
+    """Whether a reference is an import that happens whenever its module is imported, and that nothing catches."""
+    return ref[3] & ~FROM == IMPORTS and not ref[5]
 
 
 def entry_points(folder: str) -> list[str]:

@@ -16,6 +16,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 
+#: Modules of which the objects had attributes that their classes gained later, as defaults.
+_GROWN = {"ast"}
+
+
 @functools.cache
 def _data() -> dict[str, Any]:
     packed = resources.files("envdoctor.linker").joinpath("standard.dat").read_bytes()
@@ -76,6 +80,8 @@ class Standard:
         if entry is None or not self.known or path.rpartition(".")[2][:2] == "__":
             return None
         yes, maybe = entry
+        if module in _GROWN and "." in path and yes > self._bit:  # its classes were asked, and their objects had it
+            return None
         return True if yes & self._bit else None if maybe & self._bit else False
 
     def is_class(self, module: str, name: str) -> bool:

@@ -142,7 +142,9 @@ def _if(reader: Reader, node: ast.If) -> int:
     if decided is not None:
         for one in node.body if not decided else ():
             reader.objects.hint(one)
-        return reader.body(node.body if decided else node.orelse)
+        taken = node.body if decided else node.orelse
+        reader.stands_in(taken, node.test)
+        return reader.body(taken)
     flags = reader.conditional(node.test)
     ended = [reader.within(node.body, flags), reader.within(node.orelse, flags)]
     if any(ended) and not all(ended) and reader.scope.kind == "function" and is_one_version(node.test):
@@ -154,7 +156,7 @@ def _try(reader: Reader, node: ast.Try) -> None:
     flags = 0
     for handler in node.handlers:
         if not any(isinstance(one, ast.Raise) for one in handler.body[-1:]):
-            flags |= _handled(handler.type)
+            flags |= handled(handler.type)
     reader.attempts += 1
     number, before = reader.attempts, (reader.attempt, reader.handler)
     if reader.handler:
@@ -174,7 +176,7 @@ def _try(reader: Reader, node: ast.Try) -> None:
     reader.body(node.finalbody)
 
 
-def _handled(kind: ast.expr | None) -> int:
+def handled(kind: ast.expr | None) -> int:
     """The flags of what ``except KIND`` catches."""
     if kind is None:
         return CATCHES_ALL
@@ -194,7 +196,7 @@ def _with(reader: Reader, node: ast.With | ast.AsyncWith) -> None:
         call = item.context_expr
         if isinstance(call, ast.Call) and last(call.func) == "suppress":
             for one in call.args:
-                flags |= _handled(one)
+                flags |= handled(one)
     reader.within(node.body, flags)
 
 

@@ -15,6 +15,7 @@ A summary is a mapping with these keys, each left out where it is empty:
 ``objects``    what it asks of objects: ``[makings, "", line, flags, try, handler, 0, call]``, a making as in ``types``
 ``sets``       names of attributes that it sets on what is not ``self``
 ``raises``     ``[line, exception, what it says]`` where importing it surely raises
+``stand_ins``  modules that it imports because of the version of Python, each with its line
 ``forms``      what Python refuses: ``[form, requirement for Python, line, flags, try, handler, 0, exception, wanted]``,
                if ``wanted``, a ``module:path`` or nothing, is a class without a hash
 ``around``     the handler that contains a ``try``

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -32,7 +33,8 @@ class Words:
             try:
                 with open(path, "rb") as file:
                     data = file.read(_LIMIT)
-                self._files[key] = any(one in data for one in _spelled(word)) or _is_packed(path, data)
+                written = any(one in data and _is_said(path, data, one) for one in _spelled(word))
+                self._files[key] = written or _is_packed(path, data)
             except OSError:
                 self._files[key] = None
         return self._files[key]
@@ -68,6 +70,11 @@ def _spelled(word: str) -> Iterator[bytes]:
     yield word.encode()
     if word[:1] in _DIGITS:
         yield f"\\x{ord(word[0]):x}{word[1:]}".encode()
+
+
+def _is_said(path: str, data: bytes, word: bytes) -> bool:
+    """Whether a word that a file contains stands in it elsewhere than in comments."""
+    return path[-3:] != ".py" or re.search(rb"(?m)^[^#\n]*" + re.escape(word), data) is not None
 
 
 def _is_text(path: str, word: bytes) -> bool:

@@ -122,3 +122,15 @@ def test_what_the_base_is_called_with(tmp_path, base, method, fits):
         [sys.executable, "-c", f"import a, b\n{call}"], cwd=tmp_path, capture_output=True, check=False
     )
     assert (done.returncode == 0) is fits, done.stderr
+
+
+def test_a_class_between_calls_what_an_override_takes_the_place_of(tmp_path):
+    between = (
+        "from b import Base\nclass Between(Base):\n    def submit(self, more=None):\n        return self.check(more)\n"
+    )
+    own = "from c import Between\nclass Own(Between):\n    pass\nclass Mine(Own):\n    def check(self): pass\n"
+    base = "class Base:\n    def check(self, more=None): pass\n"
+    env.write(tmp_path, a={"a.py": own}, b={"b.py": base}, c={"c.py": between})
+    assert env.missing(tmp_path) == [("warning", "a", 5, "c.Between.check()")]
+    env.write(tmp_path, c={"c.py": between.replace("self.check(more)", "self.check()")})
+    assert env.missing(tmp_path) == []

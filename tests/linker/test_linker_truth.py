@@ -41,6 +41,7 @@ CASES = {
     "a handler that is not needed": ("try:\n    from b import kept\nexcept ImportError:\n    from b import gone", None),
     "a handler that fails too": ("try:\n    from b import gone\nexcept ImportError:\n    from b import none", "b.none"),
     "for another Python": ("import sys, b\nif sys.version_info < (3, 7):\n    b.gone", None),
+    "between two other Pythons": ("import sys, b\nif (2, 5) < sys.version_info < (3, 0):\n    b.gone", None),
     "for another system": ("import sys, b\nif sys.platform == 'win99':\n    b.gone", None),
     "for type checkers": ("from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    from b import gone", None),
     "a constant of the module": ("import sys, b\nOLD = sys.version_info < (3, 7)\nx = b.gone if OLD else b.kept", None),

@@ -170,3 +170,50 @@ def test_reading_a_module_leaves_nothing_behind_that_only_a_collector_finds():
         assert alive() is None
     finally:
         gc.enable()
+
+
+@pytest.mark.parametrize(
+    ("files", "told"),
+    [
+        ({"a/__init__.py": "import six"}, [("warning", "a", 1, "six")]),
+        ({"a/__init__.py": "from a import c", "a/c.py": "import six"}, [("warning", "a", 1, "six")]),
+        ({"a/__init__.py": "try:\n    import six\nexcept ImportError:\n    pass"}, []),
+        ({"a/__init__.py": "", "a/c.py": "import six"}, []),
+        ({"b/__init__.py": "", "c.py": "import six"}, []),
+        ({"a/__init__.py": "import six", "a-1.0.dist-info/METADATA": "Name: a\nRequires-Dist: six\n"}, []),
+        (
+            {"a/__init__.py": "", "a/b.py": "import sys\nif sys.version_info < (3, 13):\n    import six"},
+            [("warning", "a", 3, "six")],
+        ),
+        ({"a/__init__.py": "", "a/b.py": "import sys\nif sys.version_info < (3, 12):\n    import six"}, []),
+    ],
+)
+def test_an_import_that_nothing_declares(tmp_path, files, told):
+    env.write(tmp_path, a=files)
+    assert env.missing(tmp_path) == told
+
+
+def test_a_distribution_that_adds_to_another_may_be_there_without_it(tmp_path):
+    env.write(tmp_path, **{"host-more": {"host_more.py": "import host"}})
+    assert env.missing(tmp_path) == []
+
+
+def test_a_word_in_a_comment_is_written_nowhere(tmp_path):
+    env.write(tmp_path, a={"a.py": "import b\nb.Vanished"}, b={"b.py": "# as Vanished was\nglobals().update(vars())\n"})
+    assert env.missing(tmp_path) == [("warning", "a", 2, "b.Vanished")]
+
+
+@pytest.mark.parametrize(
+    "files",
+    [
+        {"a/__init__.py": "import sys\nsys.path.append('x')\nimport six"},
+        {
+            "a/__init__.py": "import six",
+            "a-1.0.dist-info/METADATA": "Name: a\nRequires-Dist: six; python_version < '3.9'\n",
+        },
+        {"a/__init__.py": "import a.path\nimport six", "a/path.py": "", "a/_vendor/six.py": ""},
+    ],
+)
+def test_an_import_of_what_a_distribution_brings_itself(tmp_path, files):
+    env.write(tmp_path, a=files)
+    assert env.missing(tmp_path) == []
