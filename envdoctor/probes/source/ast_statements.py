@@ -6,6 +6,7 @@ import ast
 
 from envdoctor.probes.source.ast_expressions import Expressions
 from envdoctor.probes.source.bindings import (
+    CALLS,
     DEFINITION,
     DELETED,
     ELEMENT,
@@ -17,7 +18,7 @@ from envdoctor.probes.source.bindings import (
     Scope,
     declared,
 )
-from envdoctor.probes.source.guards import caught, instead_of, main_guard, spared_by
+from envdoctor.probes.source.guards import caught_by, instead_of, main_guard, spared_by, suppressed, system
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -87,22 +88,30 @@ class Walker(Expressions):
     def _if(self, node: ast.If, place: Place) -> None:
         self._read(node.test, place)
         guard, otherwise = main_guard(node.test)
-        spared = spared_by(node.test)
-        for body, guarded in ((node.body, guard), (node.orelse, otherwise)):
-            self._body(body, place.scope, Block(place.block, branch=id(node), guard=guarded, spared=spared))
+        spared = spared_by(node.test) | self._asked_before(node.test, place)
+        for body, guarded, on in (
+            (node.body, guard, system(node.test)),
+            (node.orelse, otherwise, system(node.test, same=False)),
+        ):
+            self._body(body, place.scope, Block(place.block, branch=id(node), guard=guarded, spared=spared, on=on))
 
     def _with(self, node: Any, place: Place) -> None:
         for item in node.items:
             self._read(item.context_expr, place)
             if item.optional_vars is not None:
                 self._assign(item.optional_vars, VALUE, item.context_expr, place)
-        self._body(node.body, place.scope, place.block)
+        spared = suppressed(node.items)
+        self._body(node.body, place.scope, Block(place.block, spared=spared) if spared else place.block)
+
+    def _asked_before(self, test: ast.expr, place: Place) -> int:
+        """What a test provides for by a name that was bound to an answer."""
+        bound = place.scope.bindings
+        names = [one.id for one in ast.walk(test) if isinstance(one, ast.Name) and one.id in bound]
+        values = [one.value for name in names for one in bound[name] if one.kind == VALUE]
+        return CALLS if any(spared_by(value) & CALLS for value in values) else 0
 
     def _try(self, node: Any, place: Place) -> None:
-        spared = 0
-        for handler in node.handlers:
-            spared |= caught(handler.type)
-        self._body(node.body, place.scope, Block(place.block, spared=spared))
+        self._body(node.body, place.scope, Block(place.block, spared=caught_by(node.handlers)))
         for handler in node.handlers:
             inside = Block(place.block, branch=id(node), spared=instead_of(handler.type))
             here = Place(place.scope, inside, _order(handler))

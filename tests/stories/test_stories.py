@@ -1,0 +1,47 @@
+"""The founding stories in the shapes that people write: envdoctor's judgement against what was run."""
+
+import sys
+from collections import Counter
+from pathlib import Path
+
+import interpreters
+import pytest
+
+sys.path.insert(0, str(Path(__file__).parent))
+import stories
+
+#: By story, what the heavy run needs besides the interpreter.
+NEEDS = {"start_methods": (), "yaml_edits": ("elements==3.22.4", "ruamel.yaml", "numpy")}
+
+
+@pytest.mark.parametrize("story", stories.STORIES)
+def test_a_story_is_judged_as_it_ends(story):
+    found = stories.outcomes(story)
+    counted = Counter(found.values())
+
+    assert set(found.values()) <= stories.OUTCOMES.keys()
+    assert [name for name, one in found.items() if one == "false error"] == []
+    works = counted["quiet"] + counted["false warning"]
+    assert counted["false warning"] <= 0.02 * works, [name for name, one in found.items() if one == "false warning"]
+    told = counted["found"] + counted["cured"] + counted["by hand"] + counted["not cured"]
+    assert told >= 0.9 * (told + counted["missed"]), [name for name, one in found.items() if one == "missed"]
+    cures = counted["cured"] + counted["not cured"]
+    assert counted["cured"] >= 0.95 * cures, [name for name, one in found.items() if one == "not cured"]
+
+
+def test_the_page_is_what_the_record_says(tmp_path, monkeypatch):
+    kept = stories.PAGE
+    monkeypatch.setattr(stories, "PAGE", tmp_path / "stories.md")
+    stories.page()
+    assert (tmp_path / "stories.md").read_text(encoding="utf-8") == kept.read_text(encoding="utf-8")
+
+
+@pytest.mark.heavy
+@pytest.mark.parametrize("story", NEEDS)
+def test_a_story_ends_as_is_recorded(story, make_environment, tmp_path, monkeypatch):
+    python = make_environment(interpreters.need("3.11"), *NEEDS[story]) / "bin" / "python"
+    recorded = stories.truth(story)
+    monkeypatch.setattr(stories, "HERE", tmp_path)
+    (tmp_path / "truth").mkdir()
+    stories.record(story, str(python))
+    assert stories.truth(story) == recorded
