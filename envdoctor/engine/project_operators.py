@@ -350,7 +350,7 @@ def _held(one: Artifact, places: Sequence[str] | None) -> Iterator[tuple[str, st
     """Where bytecode is held, at some places or any, and the Python that it is for, empty where that is not known."""
     for held in one.get("code") or ():
         where = held.get("where")
-        if places is None or where in places:
+        if places is None or (f"!{where}" not in places if places[0][:1] == "!" else where in places):
             yield f"{where} is" if where else "it holds", held["python"] or ""
 
 

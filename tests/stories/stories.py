@@ -5,6 +5,7 @@ environment that has it, and records what came out in ``truth/NAME.json``; ``pyt
 ``docs/stories.md`` from what is recorded and from envdoctor's judgement.
 """
 
+import functools
 import importlib
 import json
 import sys
@@ -16,6 +17,7 @@ PAGE = HERE.parents[1] / "docs" / "stories.md"
 #: By module: what the page calls it.
 STORIES = {
     "start_methods": "1. The start method, set in many shapes",
+    "saved_models": "3. A model that another Python saved",
     "yaml_edits": "1. The switch in `configs.yaml`, in many shapes",
 }
 #: What came of a variation, and what each outcome means.
@@ -33,6 +35,7 @@ def truth(story):
     return json.loads((HERE / "truth" / f"{story}.json").read_text(encoding="utf-8"))
 
 
+@functools.cache
 def outcomes(story):
     """The outcome of each variation, by name."""
     module = importlib.import_module(story)
@@ -51,7 +54,10 @@ def found_or_not(findings, truth):
 def record(story, python):
     """Run the variations of a story and record what came out."""
     module = importlib.import_module(story)
-    made = {name: module.run(python, one) for name, one in module.variations().items()}
+    if hasattr(module, "runs"):
+        made = module.runs(python)
+    else:
+        made = {name: module.run(python, one) for name, one in module.variations().items()}
     text = json.dumps(made, indent=1, ensure_ascii=False, sort_keys=True)
     (HERE / "truth" / f"{story}.json").write_text(text + "\n", encoding="utf-8")
 
@@ -85,5 +91,5 @@ def _said(recorded):
 
 
 if __name__ == "__main__":
-    sys.path.insert(0, str(HERE))
+    sys.path[:0] = [str(HERE), str(HERE.parent)]
     page() if sys.argv[1] == "page" else record(*sys.argv[1:])

@@ -10,8 +10,15 @@ import pytest
 sys.path.insert(0, str(Path(__file__).parent))
 import stories
 
+pytest_plugins = ["torch_environment"]
+
 #: By story, what the heavy run needs besides the interpreter.
-NEEDS = {"start_methods": (), "yaml_edits": ("elements==3.22.4", "ruamel.yaml", "numpy")}
+NEEDS = {
+    "start_methods": (),
+    "yaml_edits": ("elements==3.22.4", "ruamel.yaml", "numpy"),
+}
+#: And those that need torch.
+WITH_TORCH = {"saved_models": ("stable-baselines3==2.6.0", "gymnasium==1.1.1", "cloudpickle==3.1.1")}
 
 
 @pytest.mark.parametrize("story", stories.STORIES)
@@ -36,12 +43,25 @@ def test_the_page_is_what_the_record_says(tmp_path, monkeypatch):
     assert (tmp_path / "stories.md").read_text(encoding="utf-8") == kept.read_text(encoding="utf-8")
 
 
+def recorded_again(story, python, folder, monkeypatch):
+    """What a story's variations come to today."""
+    monkeypatch.setattr(stories, "HERE", folder)
+    (folder / "truth").mkdir()
+    stories.record(story, str(python))
+    return stories.truth(story)
+
+
 @pytest.mark.heavy
 @pytest.mark.parametrize("story", NEEDS)
 def test_a_story_ends_as_is_recorded(story, make_environment, tmp_path, monkeypatch):
     python = make_environment(interpreters.need("3.11"), *NEEDS[story]) / "bin" / "python"
     recorded = stories.truth(story)
-    monkeypatch.setattr(stories, "HERE", tmp_path)
-    (tmp_path / "truth").mkdir()
-    stories.record(story, str(python))
-    assert stories.truth(story) == recorded
+    assert recorded_again(story, python, tmp_path, monkeypatch) == recorded
+
+
+@pytest.mark.heavy
+@pytest.mark.parametrize("story", WITH_TORCH)
+def test_a_story_with_torch_ends_as_is_recorded(story, make_torch_environment, tmp_path, monkeypatch):
+    python = make_torch_environment(*WITH_TORCH[story]) / "bin" / "python"
+    recorded = stories.truth(story)
+    assert recorded_again(story, python, tmp_path, monkeypatch) == recorded
