@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import builtins
 
 from envdoctor.probes.source.ast_expressions import Expressions
 from envdoctor.probes.source.bindings import (
@@ -16,6 +17,7 @@ from envdoctor.probes.source.bindings import (
     Block,
     Place,
     Scope,
+    below,
     declared,
 )
 from envdoctor.probes.source.guards import caught_by, instead_of, main_guard, spared_by, suppressed, system
@@ -26,6 +28,9 @@ if TYPE_CHECKING:
     from typing import Any, ClassVar
 
 
+_BUILTINS = frozenset(dir(builtins))
+
+
 class Walker(Expressions):
     """Fills ``scope_of`` (by the ``id`` of a node), ``imports`` (name, line, place) and the scopes below ``module``."""
 
@@ -33,7 +38,21 @@ class Walker(Expressions):
         super().__init__()
         self.module = Scope("module", tree, None)
         self.imports: list[tuple[str, int, Place]] = []
+        self._stars: dict[str, Place] = {}
         self._body(tree.body, self.module, self.module.inside.block)
+        if len(self._stars) == 1:  # of several nobody knows which of them gives a name
+            self._bind_star(*self._stars.popitem())
+
+    def _bind_star(self, module: str, place: Place) -> None:
+        """Bind what ``from module import *`` must have brought: every name that nothing else explains."""
+        prefix = module + ("" if module.endswith(".") else ".")
+        for scope in below(self.module):
+            for node, _ in scope.reads:
+                base: ast.expr = node
+                while isinstance(base, (ast.Call, ast.Attribute)):
+                    base = base.func if isinstance(base, ast.Call) else base.value
+                if isinstance(base, ast.Name) and base.id not in _BUILTINS and not _is_bound(base.id, scope):
+                    self._bind(base.id, IMPORT, prefix + base.id, place)
 
     def _body(self, statements: Iterable[ast.stmt], scope: Scope, block: Block) -> None:
         for statement in statements:
@@ -169,7 +188,9 @@ class Walker(Expressions):
         if module.strip("."):
             self.imports.append((module, node.lineno, place))
         for alias in node.names:
-            if alias.name != "*":
+            if alias.name == "*":
+                self._stars[module] = place
+            else:
                 name = module + ("" if module.endswith(".") else ".") + alias.name
                 self.imports.append((name, node.lineno, place))
                 self._bind(alias.asname or alias.name, IMPORT, name, place)
@@ -217,6 +238,13 @@ class Walker(Expressions):
         _statements[ast.Match] = _match
     if hasattr(ast, "TryStar"):
         _statements[ast.TryStar] = _try
+
+
+def _is_bound(name: str, scope: Scope | None) -> bool:
+    """Whether a scope or one around it binds a name."""
+    while scope is not None and name not in scope.bindings:
+        scope = scope.parent
+    return scope is not None
 
 
 def _order(node: Any) -> int:
