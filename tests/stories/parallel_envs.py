@@ -5,6 +5,12 @@ TorchRL does at its first reset, up to the moment where a worker has everything 
 """
 
 import itertools
+import json
+import subprocess
+from pathlib import Path
+
+from judging import judged
+from stories import found_or_not
 
 HEAD = "import functools\nimport sqlite3\n\nfrom torchrl.envs import ParallelEnv, StepCounter, TransformedEnv\n\n"
 IMPORT = "from substrate import SubstrateEnv\n"
@@ -210,3 +216,19 @@ def variations():
         lines = "".join(f"    {line}\n" for line in [*before.splitlines(), f"several({given})"])
         made[f"{kind}: {name}, by a parameter"] = {"main.py": f"{inner}\n\n{GUARD}{lines}", "substrate.py": SUBSTRATE}
     return made
+
+
+RELEASES = {"torchrl": "0.14.1", "tensordict": "0.14.3", "torch": "2.13.0", "gymnasium": "1.1.1"}
+
+
+def runs(python):
+    """How each program ends, by name."""
+    runner = Path(__file__).with_name("forked.py")
+    programs = json.dumps(variations())
+    done = subprocess.run([python, runner], input=programs, capture_output=True, text=True, check=True)
+    return json.loads(done.stdout.splitlines()[-1])
+
+
+def outcome(files, truth):
+    """What envdoctor makes of it."""
+    return found_or_not(judged(files, RELEASES), truth)

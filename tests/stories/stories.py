@@ -18,6 +18,7 @@ PAGE = HERE.parents[1] / "docs" / "stories.md"
 STORIES = {
     "start_methods": "1. The start method, set in many shapes",
     "saved_models": "3. A model that another Python saved",
+    "parallel_envs": "4. Environments for ParallelEnv",
     "yaml_edits": "1. The switch in `configs.yaml`, in many shapes",
 }
 #: What came of a variation, and what each outcome means.
