@@ -332,6 +332,8 @@ _SHAPES: dict[str, type] = {
     "libraries": dict,
     "hooks": dict,
     "dotted": dict,
+    "builds": dict,
+    "gpu": dict,
 }
 
 
