@@ -338,6 +338,12 @@ OPERATORS: Mapping[str, Kind[Any, Any]] = {
 NOT_RECORDED = "not recorded in this snapshot"
 
 
+def imports_of(file: str) -> str:
+    """The key of :data:`SOURCE` that imports of a file of the project answer."""
+    stem = file.removesuffix(".py").removesuffix("/__init__")
+    return "**." + stem.rpartition("/")[2]
+
+
 def unrecorded(questions: Questions) -> dict[Kind[Any, Any], dict[Any, Any]]:
     """The answers of a target that was not there to be asked."""
     return {kind: dict.fromkeys(keys, Unknown(reason=NOT_RECORDED)) for kind, keys in questions.items()}

@@ -39,13 +39,18 @@ class Manager(TypedDict, total=False):
     direct: dict[str, list[str]] | None
 
 
-class Setting(TypedDict):
-    """An entry of configuration, by its dotted key."""
+class Setting(TypedDict, total=False):
+    """An entry of configuration, by its dotted key.
+
+    ``written`` is what of its line states it: up to the value, the value, and whether that is the whole line; it is
+    there for formats that are edited so, and ``None`` where no edit of one line changes this entry alone.
+    """
 
     file: str
     line: int | None
     key: str
     value: Any
+    written: tuple[str, str, bool] | None
 
 
 class Carried(TypedDict, total=False):
@@ -83,6 +88,8 @@ class Use(TypedDict, total=False):
     line: int | None
     cell: Any
     guarded: bool
+    excused: bool
+    on: list[tuple[str, bool]]
     text: str
     literals: list[Any]
     arguments: list[Argument]

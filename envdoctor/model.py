@@ -153,7 +153,8 @@ class Remedy(Record):
 
     ``kind`` is the verb: ``upgrade``, ``downgrade``, ``pin``, ``install``, ``uninstall``, ``reinstall``, ``replace``,
     ``set``, ``setenv`` or ``change``. ``requirement`` is a PEP 508 requirement to end up with, ``package`` a
-    distribution to remove; ``file``, ``line``, ``key``, ``to`` say a configuration entry (``line`` where it is known);
+    distribution to remove; ``file``, ``line``, ``key``, ``to`` say a configuration entry (``line`` where it is known),
+    and ``write`` what to write there, in place of ``replaces`` or of the whole line;
     ``name`` and ``to`` an environment variable; ``text`` is advice in words. ``at`` is ``run`` or ``build``.
     ``command`` is what to type in the examined environment, or ``None`` where nothing can be typed; ``text`` then says
     what else to know of it. ``action`` is the same as data.
@@ -165,6 +166,8 @@ class Remedy(Record):
     file: str | None = None
     line: int | None = None
     key: str | None = None
+    write: str | None = None
+    replaces: str | None = None
     name: str | None = None
     to: Any = None
     text: str | None = None

@@ -83,3 +83,11 @@ KINDS: Mapping[str, RemedyKind] = {
 def verb_of(kind: str) -> str:
     """The verb of the action of a kind of remedy."""
     return KINDS[kind].verb or kind
+
+
+def scalar(value: object) -> str:
+    """A value as configuration states it, in quotes where it may need them."""
+    import json
+    import re
+
+    return value if isinstance(value, str) and re.fullmatch(r"[A-Za-z_][\w./-]*", value) else json.dumps(value)

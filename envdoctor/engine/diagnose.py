@@ -51,7 +51,7 @@ def diagnose(snapshot: Snapshot, found: Candidates) -> tuple[list[Finding], list
             matched = matched_by(entry[2], snapshot, trace, requirements)
             if matched or trace.unknown:
                 texts = index.texts(entry)
-                findings += [finding(texts, match, snapshot) for match in matched]
+                findings += [finding(texts, match, snapshot, trace) for match in matched]
                 missed.update(((texts["id"], fact, why), None) for fact, why in trace.unknown)
                 trace = Trace()
         unknown += [UnknownFact(rule=rule, fact=fact, reason=why) for rule, fact, why in missed]
@@ -83,8 +83,8 @@ def _besides(snapshot: Snapshot) -> list[str]:
     return [*names, OF_PROCESS] if snapshot.target.get("kind") == "process" else names
 
 
-def finding(texts: Mapping[str, Any], match: Match, snapshot: Snapshot) -> Finding:
-    """The finding that a rule's texts and one match make."""
+def finding(texts: Mapping[str, Any], match: Match, snapshot: Snapshot, missed: Trace | None = None) -> Finding:
+    """The finding that a rule's texts and one match make; ``missed`` takes what keeps a remedy from being offered."""
     from envdoctor.engine.wording import said
 
     names = {**_open(texts), **match.names}
@@ -98,7 +98,7 @@ def finding(texts: Mapping[str, Any], match: Match, snapshot: Snapshot) -> Findi
         packages=_packages(texts, match),
         facts=texts["facts"],
         evidence=match.evidence,
-        remedies=remedies(texts, match.names, snapshot),
+        remedies=remedies(texts, match.names, snapshot, missed),
         references=texts["references"],
         proof=texts.get("proof", "unproven"),
         status=texts.get("status", "stable"),
@@ -136,13 +136,17 @@ def _is_package(evidence: Evidence) -> bool:
     return evidence.fact.startswith("packages.") and evidence.value != "not installed"
 
 
-def remedies(texts: Mapping[str, Any], names: Mapping[str, str], snapshot: Snapshot) -> Sequence[Remedy]:
+def remedies(
+    texts: Mapping[str, Any], names: Mapping[str, str], snapshot: Snapshot, missed: Trace | None = None
+) -> Sequence[Remedy]:
     """The remedies of a rule that are on offer in this snapshot, best first."""
     offered = []
     for stated in texts["remedies"]:
         trace = Trace()
         if _is_offered(stated, names, snapshot, trace):
             offered.append(_remedy(stated, texts, {**_open(texts), **names, **trace.names}, snapshot, trace))
+        elif missed is not None and stated["kind"] == "set":
+            missed.unknown += trace.unknown
     return offered
 
 
@@ -151,6 +155,8 @@ def _is_offered(stated: Mapping[str, Any], names: Mapping[str, str], snapshot: S
     condition = stated.get("when")
     verdict = condition is None or holds(condition, snapshot, trace)
     if not verdict and (verdict is False or not trace.unknown):  # false, or about a project that is not there
+        return False
+    if verdict is None and stated["kind"] == "set":  # nobody knows whether the entry is there
         return False
     return "{works}" not in str(stated.get("requirement")) or bool(names.get("works"))
 
@@ -162,12 +168,25 @@ def _remedy(
     entry = trace.entries.get((values.get("file", ""), values.get("key", "")))
     if stated["kind"] == "set" and entry is not None:
         values.update(file=entry["file"], key=entry["key"], line=entry.get("line"))
+        values.update(_exactly(entry, values["to"]))
     if "kin" in texts:
         from envdoctor.engine.kin import fitted
 
         several = fitted(several, texts["kin"], snapshot.packages)
         values.update((key[:-1], " ".join(named)) for key, named in several.items() if named)
     return Remedy(action=_action(values, **several), **values)
+
+
+def _exactly(entry: Mapping[str, Any], to: Any) -> dict[str, Any]:
+    """What to write in place of what, where it is known; without a line where no one line will do."""
+    if "written" not in entry:
+        return {}
+    if entry["written"] is None:
+        return {"line": None}
+    from envdoctor.remedy_kinds import scalar
+
+    before, value, whole = entry["written"]
+    return {"write": before + scalar(to), "replaces": None if whole else before + value}
 
 
 def _filled(stated: Mapping[str, Any], known: Mapping[str, str]) -> tuple[dict[str, Any], dict[str, list[str]]]:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from envdoctor.engine.evaluate import LONGEST_VALUE
 from envdoctor.engine.versions import within
-from envdoctor.facts import ARTIFACT, CONFIG, SHADOWS, SOURCE
+from envdoctor.facts import ARTIFACT, CONFIG, SHADOWS, SOURCE, imports_of
 from envdoctor.globs_of_names import expression
 from envdoctor.model import Location, Unknown
 
@@ -75,6 +75,13 @@ def _equals(value: Any, wanted: Any) -> str | None:
     return None if not same else str(value).lower() if isinstance(value, bool) else str(value)
 
 
+def _entered(value: Any, wanted: Any) -> str | None:
+    """As ``_equals``; true and false are also written as texts, which some formats have alone, and as numbers."""
+    if isinstance(wanted, bool) and not isinstance(value, bool):
+        value = {"true": True, "1": True, "false": False, "0": False}.get(str(value).lower(), value)
+    return _equals(value, wanted)
+
+
 def _matched(value: Any, wanted: str) -> str | None:
     """The part that an expression matches, and no more: the rest of a value may be a secret."""
     match = re.search(wanted, value[:LONGEST_VALUE]) if isinstance(value, str) else None
@@ -82,7 +89,7 @@ def _matched(value: Any, wanted: str) -> str | None:
 
 
 _TESTS: dict[str, Callable[[Any, Any], str | None]] = {
-    "equals": _equals,
+    "equals": _entered,
     "matches": _matched,
     "is": lambda *_: "set",
 }
@@ -117,12 +124,28 @@ def _uses(condition: Condition, snapshot: Snapshot, trace: Trace) -> tuple[Seque
         found, complete = _answers(SOURCE, name, snapshot, trace)
         whole = whole and complete
         for use in found:
-            verdict = use["kind"] in _FITTING[kind] and _call(use, tests)
+            verdict = use["kind"] in _FITTING[kind] and _runs_on(use, snapshot) and _call(use, tests)
+            if verdict is not False and tests.get("unguarded") and _is_imported_late(use["file"], snapshot):
+                continue
             if verdict:
                 uses.setdefault((use["file"], use["line"], use["name"] if kind == "call" else ""), use)
             elif verdict is None:
                 undecided = undecided or use
     return list(uses.values()), undecided, whole
+
+
+def _runs_on(use: Use, snapshot: Snapshot) -> bool:
+    """Whether the code asks for no other system than the target's."""
+    system = snapshot.platform.get("system")
+    return system is None or all((name == system) is same for name, same in use.get("on", ()))
+
+
+def _is_imported_late(file: str, snapshot: Snapshot) -> bool:
+    """Whether the project imports a file, and nowhere so that importing the importer does."""
+    answer = snapshot.facts.ask(SOURCE, imports_of(file))
+    found = () if isinstance(answer, Unknown) else answer.found
+    imports = [one for one in found if one["kind"] == "import" and one["file"] != file]
+    return bool(imports) and all(one["guarded"] for one in imports)
 
 
 def _tell_uses(uses: Sequence[Use], tests: Mapping[str, Any], trace: Trace) -> None:
@@ -157,7 +180,7 @@ def _say_carried(use: Use, tests: Mapping[str, Any], trace: Trace) -> None:
 
 def _call(use: Use, tests: Mapping[str, Any]) -> Verdict:
     """Whether a call passes the tests; unknown where ``*`` or an unseen dictionary may hold what is asked for."""
-    if tests.get("unguarded") and use["guarded"]:
+    if (tests.get("unguarded") and use["guarded"]) or (tests.get("uncaught") and use.get("excused")):
         return False
     given = [_given(use, word) for word in tests.get("without", ())]
     if True in given:
@@ -327,7 +350,7 @@ def _held(one: Artifact, places: Sequence[str] | None) -> Iterator[tuple[str, st
     """Where bytecode is held, at some places or any, and the Python that it is for, empty where that is not known."""
     for held in one.get("code") or ():
         where = held.get("where")
-        if places is None or where in places:
+        if places is None or (f"!{where}" not in places if places[0][:1] == "!" else where in places):
             yield f"{where} is" if where else "it holds", held["python"] or ""
 
 

@@ -7,6 +7,7 @@ from envdoctor.engine.evaluate import LOCAL, Trace, holds
 from envdoctor.engine.markers import VARIABLES
 from envdoctor.engine.metadata_conflicts import asked as asked_of_metadata
 from envdoctor.engine.start_method import asked as asked_of_start_method
+from envdoctor.model import Unknown
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -92,9 +93,14 @@ def config(condition: Condition, _: Snapshot) -> Iterator[Question]:
     yield kinds.CONFIG, (condition[1], condition[2])
 
 
-def source(condition: Condition, _: Snapshot) -> Iterator[Question]:
-    """The uses of names."""
-    return ((kinds.SOURCE, name) for name in condition[2])
+def source(condition: Condition, snapshot: Snapshot) -> Iterator[Question]:
+    """The uses of names; and where importing a file makes a call, who imports it."""
+    for name in condition[2]:
+        yield kinds.SOURCE, name
+        answer = snapshot.facts.ask(kinds.SOURCE, name) if condition[3].get("unguarded") else None
+        for use in answer.found if answer is not None and not isinstance(answer, Unknown) else ():
+            if not use["guarded"]:
+                yield kinds.SOURCE, kinds.imports_of(use["file"])
 
 
 def artifact(_condition: Condition, _: Snapshot) -> Iterator[Question]:

@@ -39,14 +39,22 @@ def entry(remedy: Remedy, text: str) -> str | None:
     number = remedy.line or 0
     if not 0 < number <= len(lines) or not remedy.key:
         return None
+    if remedy.write is not None:
+        line, old = lines[number - 1], remedy.replaces or lines[number - 1].strip()
+        lines[number - 1] = line.replace(old, remedy.write, 1)
+        return _checked(name, text, lines, remedy)
     key, form = remedy.key.rpartition(".")[2], format_of(name)
     found = re.compile(rf"""(["']?){re.escape(key)}\1\s*[:=]\s*{_VALUE.replace("}}", "}")}""").search(lines[number - 1])
     if found is None:
         return None
     line = lines[number - 1]
     lines[number - 1] = line[: found.start(2)] + _literal(remedy.to, form, line) + line[found.end(2) :]
+    return _checked(name, text, lines, remedy)
+
+
+def _checked(name: str, before: str, lines: Iterable[str], remedy: Remedy) -> str | None:
     made = "".join(lines)
-    return made if _is_set(name, text, made, remedy) else None
+    return made if _is_set(name, before, made, remedy) else None
 
 
 def _literal(value: Any, form: str, line: str) -> str:
@@ -69,7 +77,8 @@ def _is_set(name: str, before: str, after: str, remedy: Remedy) -> bool:
     changed = [
         (path, value) for (path, was, _), (_, value, _) in zip(old, new) if was != value or type(was) is not type(value)
     ]
-    return len(changed) == 1 and changed[0][0] == remedy.key and str(changed[0][1]) == str(remedy.to)
+    ends = {path.rpartition(".")[2] for path, _ in changed}  # an entry that is repeated changes with its copies
+    return remedy.key in dict(changed) and len(ends) == 1 and all(str(one) == str(remedy.to) for _, one in changed)
 
 
 def requirements(text: str, moves: Iterable[Move]) -> str:

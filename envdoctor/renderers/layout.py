@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from envdoctor.facts import KINDS as KINDS_OF_FACT
 from envdoctor.model import IMPACTS, SEVERITIES, Group, Record
-from envdoctor.remedy_kinds import KINDS
+from envdoctor.remedy_kinds import KINDS, scalar
 from envdoctor.renderers.line import chosen, count, few, one_line, python, short, where
 from envdoctor.talk import safe
 
@@ -255,8 +255,10 @@ def entry(remedy: Remedy) -> str:
     file, key = remedy.file or "", remedy.key or ""
     sign = ": " if file.endswith((".yaml", ".yml", ".json")) else " = "
     if remedy.line is None:
-        return f"in {file} write {key}{sign}{_value(remedy.to)}"
-    return f"in {file}, line {remedy.line}, write {key.rpartition('.')[2]}{sign}{_value(remedy.to)}"
+        return f"in {file} write {key}{sign}{scalar(remedy.to)}"
+    instead = f" in place of {remedy.replaces}" if remedy.replaces else ""
+    write = remedy.write or key.rpartition(".")[2] + sign + scalar(remedy.to)
+    return f"in {file}, line {remedy.line}, write {write}{instead}"
 
 
 def replaced(remedy: Remedy) -> str:
@@ -267,13 +269,6 @@ def replaced(remedy: Remedy) -> str:
 def variable(remedy: Remedy) -> str:
     """An environment variable to set."""
     return f"set the environment variable {remedy.name}={remedy.to}"
-
-
-def _value(value: object) -> str:
-    import json
-    import re
-
-    return value if isinstance(value, str) and re.fullmatch(r"[A-Za-z_][\w./-]*", value) else json.dumps(value)
 
 
 def by_hand(remedy: Remedy) -> str:

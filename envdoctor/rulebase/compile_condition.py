@@ -138,7 +138,7 @@ _VERBS = {"uses": "name", "imports": "import", "calls": "call"}
 def source(fact: str, value: Mapping[str, Any], words: Words) -> list[list[Any]]:
     """A use of names, and tests of what a call is given."""
     ((kind, names),) = [(kind, value[verb]) for verb, kind in _VERBS.items() if verb in value]
-    rest = {word: value[word] for word in ("arguments", "without", "unguarded") if word in value}
+    rest = {word: value[word] for word in ("arguments", "without", "unguarded", "uncaught") if word in value}
     return [["source", kind, names, rest]]
 
 

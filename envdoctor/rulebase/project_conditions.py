@@ -21,6 +21,7 @@ USES = ("uses", "imports", "calls")
 ARGUMENTS = (
     "instance", "result", "lambda", "local-function", "function", "class", "factory", "constant", "generator",
 )  # fmt: skip
+_FLAGS = ("unguarded", "uncaught")
 LIBRARY = ("present", "missing")
 _POSITIONS = 100
 _KEY = re.compile(r"[^\s.]+(\.[^\s.]+)*")
@@ -54,7 +55,7 @@ def _scalar(node: Node) -> Any:
 
 def read_source(node: Node) -> dict[str, Any]:
     """A use of a qualified name in the project's source, and what a call is given."""
-    fields = node.fields((*USES, "argument", "arguments", "without", "unguarded"))
+    fields = node.fields((*USES, "argument", "arguments", "without", *_FLAGS))
     verbs = [word for word in USES if word in fields]
     if len(verbs) != 1:
         if isinstance(node.value, dict):
@@ -77,8 +78,7 @@ def _read_call(fields: Mapping[str, Node]) -> dict[str, Any]:
         found["arguments"] = [_argument(item) for item in stated]
     if "without" in fields:
         found["without"] = [_absent(item) for item in fields["without"].items_or_self()]
-    if "unguarded" in fields and fields["unguarded"].flag():
-        found["unguarded"] = True
+    found.update((word, True) for word in _FLAGS if word in fields and fields[word].flag())
     return found
 
 

@@ -64,7 +64,7 @@ class TestConfig:
         return {"file": "a/configs.yaml", "line": 7, "key": "defaults.run.fast", "value": value}
 
     @pytest.mark.parametrize(("test", "value", "expected"), [
-        ({"equals": True}, True, True), ({"equals": True}, "true", False), ({"equals": True}, 1, False),
+        ({"equals": True}, True, True), ({"equals": True}, "true", True), ({"equals": True}, 1, True), ({"equals": False}, "yes", False),
         ({"equals": 1}, True, False), ({"equals": 4}, 4, True), ({"equals": None}, None, True),
         ({"matches": "^postgres://"}, "postgres://u:p@h", True), ({"matches": "^postgres://"}, "sqlite://", False),
         ({"matches": "1"}, 1, False), ({"is": "set"}, None, True), ({"is": "set"}, "", True),

@@ -31,7 +31,7 @@ def kind(archive: Zip) -> str | None:
 
 
 def read_archive(archive: Zip, notes: Notes) -> tuple[dict[str, str], dict[str, float | None]]:
-    """The system that wrote it, and the functions it holds with the number that each always returns."""
+    """The system that wrote it, and the entries that hold functions, with the number that each always returns."""
     found: dict[str, float | None] = {}
     for key, value in _data(archive).items():
         notes.path(value)
@@ -46,6 +46,8 @@ def read_archive(archive: Zip, notes: Notes) -> tuple[dict[str, str], dict[str, 
             continue
         if functions.is_called(held):
             found[key] = functions.constant(held)
+        elif any(where == key for where, _ in notes.codes):  # an object, or a class, that holds functions
+            found[key] = None
     notes.where = None
     return _system(archive, notes), found
 

@@ -50,12 +50,17 @@ class ConfigReader:
             entries, gap = self._read(name, wanted, exact=glob.exact)
             if gap:
                 gaps.append(f"{name}: {shown(' '.join(gap.split()))}")
-            found += [
-                {"file": name, "line": line, "key": dotted, "value": value}
-                for dotted, value, line in entries
-                if _ends(dotted, wanted)
-            ]
+            found += [self._setting(name, entry) for entry in entries if _ends(entry[0], wanted)]
         return self._project.answer(found, gaps, lambda name: is_configuration(name) and glob.matches(name))
+
+    def _setting(self, name: str, entry: Entry) -> Setting:
+        dotted, value, line = entry
+        found: Setting = {"file": name, "line": line, "key": dotted, "value": value}
+        if format_of(name) == "yaml":
+            from envdoctor.probes.project import config_yaml
+
+            found["written"] = config_yaml.written(self._project.read(name), dotted)
+        return found
 
     def _matching(self, pattern: str, glob: Glob) -> list[str]:
         if self._names is None:

@@ -22,6 +22,7 @@ MOST_ENTRIES = 100_000
 MOST_EVENTS = 250_000
 DEEPEST = 100
 SECONDS = 5.0
+_SENTINEL = "envdoctor-1"
 #: A longer scalar is text: numbers take time that grows faster than they do.
 _LONGEST = 100
 _TAG = "tag:yaml.org,2002:"
@@ -41,16 +42,47 @@ class _LimitError(Exception):
 
 def read(data: bytes) -> Contents:
     """The scalars of all documents of a stream, and what of it could not be read."""
-    loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
     documents = _Documents()
     try:
-        for event in yaml.parse(data, Loader=loader):
-            documents.take(event)
+        documents.take_all(data)
     except yaml.YAMLError as error:
-        return documents.entries(), _reason(error)
+        return documents.complete(), _reason(error)  # no program reads a part of one
     except _LimitError as error:
         return documents.entries(), f"{error}; the rest was not read"
-    return documents.entries(), None
+    return ((), documents.refused) if documents.refused else (documents.entries(), None)
+
+
+def written(data: bytes, path: str) -> tuple[str, str, bool] | None:
+    """What of its line states an entry: the text up to its value, its value, and whether that is the whole line.
+
+    ``None`` where no other scalar can be written there without a change of anything but entries of the same key.
+    """
+    documents = _Documents()
+    documents.marks = {}
+    try:
+        documents.take_all(data)
+        before = documents.entries()
+        lines = data.decode("utf-8-sig").splitlines(keepends=True)
+        key, start, end = documents.marks[path]
+        line = lines[start.line]
+    except (yaml.YAMLError, _LimitError, UnicodeDecodeError, LookupError):
+        return None
+    if start.line != end.line:
+        return None
+    value, anchor = line[start.column : end.column], 0
+    if value.startswith("&"):
+        anchor = len(value) - len(value.partition(" ")[2].lstrip())
+    begins = key.column if key.line == start.line and not line[: key.column].rstrip().endswith("?") else start.column
+    if line.find(line[begins : end.column]) < begins:  # the same stands before it
+        begins = len(line) - len(line.lstrip())
+    head, value = line[begins : start.column + anchor], value[anchor:]
+    made = [*lines[: start.line], line[:begins] + head + _SENTINEL + line[end.column :], *lines[start.line + 1 :]]
+    after, gap = read("".join(made).encode())
+    changed = [old[0] for old, new in zip(before, after) if old[:2] != new[:2]]
+    same = [old[0] for old in before] == [new[0] for new in after] and path in changed
+    if gap or not same or {one.rpartition(".")[2] for one in changed} != {path.rpartition(".")[2]}:
+        return None
+    return head, value, bool(head) and line.strip() == head + value
 
 
 def _reason(error: yaml.YAMLError) -> str:
@@ -68,6 +100,7 @@ class _Frame:
         self.anchor = anchor
         self.silent = silent  # a key: what it contains is no entry
         self.key: str | None = None
+        self.mark: Any = None
         self.position = 0
         self.start = 0
 
@@ -92,10 +125,23 @@ class _Documents:
         self._frames: list[_Frame] = []
         #: By anchor, its path and the places of its entries; no places while it is not complete.
         self._anchors: dict[str, tuple[str, int, int | None]] = {}
+        #: Where that is wanted: by path, the places of its key, of the beginning and of the end of its value.
+        self.marks: dict[str, tuple[Any, Any, Any]] | None = None
+        #: What no loader takes, though it is well-formed.
+        self.refused = ""
+
+    def take_all(self, data: bytes) -> None:
+        """Take the events of a stream. Raises what the parser raises."""
+        for event in yaml.parse(data, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader)):
+            self.take(event)
 
     def entries(self) -> list[Entry]:
         """The entries that were read so far; in one document the last of two entries with the same path counts."""
         self._finish()
+        return self._done
+
+    def complete(self) -> list[Entry]:
+        """The entries of the documents that came to their end."""
         return self._done
 
     def _finish(self) -> None:
@@ -139,14 +185,19 @@ class _Documents:
         frame = self._frames[-1] if self._frames else None
         start = len(self._entries)
         if frame and frame.expects_key():
-            frame.key = event.value
+            frame.key, frame.mark = event.value, event.start_mark
         else:
             if not self._silent():
+                self._mark(event)
                 self._add((self._path(), _value(event), _line(event)))
             path = self._path()
             self._next()
             if event.anchor:
                 self._anchors[event.anchor] = (path, start, len(self._entries))
+
+    def _mark(self, event: yaml.Event) -> None:
+        if self.marks is not None and self._frames:
+            self.marks[self._path()] = (self._frames[-1].mark or event.start_mark, event.start_mark, event.end_mark)
 
     def _start(self, event: yaml.CollectionStartEvent) -> None:
         if len(self._frames) >= DEEPEST:
@@ -154,6 +205,8 @@ class _Documents:
         silent = self._silent()
         path = "?" if silent else self._path()
         mapping = isinstance(event, yaml.MappingStartEvent)
+        if mapping and self._frames and self._frames[-1].expects_key():
+            self.refused = self.refused or f"line {_line(event)}: a mapping is the key of another, as in a template"
         frame = _Frame(path, mapping=mapping, anchor=event.anchor, silent=silent)
         frame.start = len(self._entries)
         if event.anchor:
@@ -173,15 +226,36 @@ class _Documents:
         frame = self._frames[-1] if self._frames else None
         if frame and frame.expects_key():
             frame.key = f"*{event.anchor}"
-            return
+            return None
         path, start, end = self._anchors.get(event.anchor or "", ("", 0, 0))
+        if event.anchor not in self._anchors:
+            self.refused = (
+                self.refused or f"line {_line(event)}: it is not valid YAML: nothing is called {event.anchor}"
+            )
         if end is None:
             raise _LimitError(f"line {_line(event)}: *{event.anchor} contains itself")
         if not self._silent():
-            here = self._path()
+            here, merged = self._merging()
+            if [path] == [entry[0] for entry in self._entries[start:end]]:  # a scalar: it is stated here
+                self._mark(event)
+                self._add((here, self._entries[start][1], _line(event)))
+                return self._next()
+            known = {entry[0] for entry in self._entries} if merged else ()
             for dotted, value, line in self._entries[start:end]:
-                self._add((here + dotted[len(path) :] if path else f"{here}.{dotted}", value, line))
-        self._next()
+                name = (here + dotted[len(path) :] if path else f"{here}.{dotted}").removeprefix(".")
+                if name not in known:
+                    self._add((name, value, line))
+                    if self.marks is not None and dotted in self.marks:
+                        self.marks[name] = self.marks[dotted]
+        return self._next()
+
+    def _merging(self) -> tuple[str, bool]:
+        """The path that an alias is repeated at, and whether it is merged: then what is stated there comes first."""
+        frame, here = self._frames[-1] if self._frames else None, self._path()
+        for end in ("<<", "<<.0", "<<.1", "<<.2"):
+            if frame is not None and (here == end or here.endswith(f".{end}")):
+                return here[: -len(end)].rstrip("."), True
+        return here, False
 
 
 def _line(event: yaml.Event) -> int:

@@ -12,6 +12,9 @@ if TYPE_CHECKING:
 #: The first letter of a name of this file's own module; ``.`` begins a relative name, as in ``import``.
 OWN = "@"
 
+#: Methods of modules with parameters, and of what is built on them, that return the object itself.
+_GIVES_BACK = {"to", "cpu", "cuda", "eval", "train", "float", "double", "half", "requires_grad_", "append_transform"}
+
 
 class Value:
     """One possible value of an expression.
@@ -78,6 +81,14 @@ UNKNOWN = Value("unknown")
 def last(name: str) -> str:
     """The last segment of a qualified name."""
     return name.rpartition(".")[2].lstrip(OWN)
+
+
+def passed_on(callee: Value, node: ast.Call) -> ast.expr | None:
+    """The expression that a call returns: the object of a method that gives it back, or what a cast is given."""
+    method = node.func if callee.kind == "member" and last(callee.name) in _GIVES_BACK else None
+    if method is None and callee.name == "typing.cast" and len(node.args) > 1:
+        return node.args[1]
+    return getattr(method, "value", None)
 
 
 def names_class(name: str) -> bool:

@@ -6,9 +6,8 @@ import ast
 
 from envdoctor.probes.source.bindings import (
     ADDED,
-    ATTRIBUTES,
+    CALLS,
     ELEMENT,
-    IMPORTS,
     PARAMETER,
     UNKNOWN,
     VALUE,
@@ -137,11 +136,20 @@ class Expressions:
         stack.append(node.value)
 
     def _either(self, node: ast.IfExp, place: Place, stack: list[ast.AST]) -> None:
-        if not spared_by(node.test):
+        spared = spared_by(node.test)
+        if not spared:
             return self._push(node, stack)
         for part in (node.body, node.orelse):
-            self._read(part, Place(place.scope, Block(place.block, spared=IMPORTS | ATTRIBUTES), place.order))
+            self._read(part, Place(place.scope, Block(place.block, spared=spared), place.order))
         return stack.append(node.test)
+
+    def _any_of(self, node: ast.BoolOp, place: Place, stack: list[ast.AST]) -> None:
+        spared = spared_by(node.values[0]) & CALLS
+        if not spared:
+            return self._push(node, stack)
+        for part in node.values[1:]:
+            self._read(part, Place(place.scope, Block(place.block, spared=spared), place.order))
+        return stack.append(node.values[0])
 
     def _yield(self, node: Any, place: Place, stack: list[ast.AST]) -> None:
         place.scope.yields = True
@@ -215,6 +223,7 @@ class Expressions:
         ast.Attribute: _attribute,
         ast.Call: _call,
         ast.Lambda: _lambda,
+        ast.BoolOp: _any_of,
         ast.IfExp: _either,
         ast.NamedExpr: _walrus,
         ast.Yield: _yield,

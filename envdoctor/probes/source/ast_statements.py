@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import ast
+import builtins
 
 from envdoctor.probes.source.ast_expressions import Expressions
 from envdoctor.probes.source.bindings import (
+    CALLS,
     DEFINITION,
     DELETED,
     ELEMENT,
@@ -15,14 +17,18 @@ from envdoctor.probes.source.bindings import (
     Block,
     Place,
     Scope,
+    below,
     declared,
 )
-from envdoctor.probes.source.guards import caught, instead_of, main_guard, spared_by
+from envdoctor.probes.source.guards import caught_by, instead_of, main_guard, spared_by, suppressed, system
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
     from typing import Any, ClassVar
+
+
+_BUILTINS = frozenset(dir(builtins))
 
 
 class Walker(Expressions):
@@ -32,7 +38,21 @@ class Walker(Expressions):
         super().__init__()
         self.module = Scope("module", tree, None)
         self.imports: list[tuple[str, int, Place]] = []
+        self._stars: dict[str, Place] = {}
         self._body(tree.body, self.module, self.module.inside.block)
+        if len(self._stars) == 1:  # of several nobody knows which of them gives a name
+            self._bind_star(*self._stars.popitem())
+
+    def _bind_star(self, module: str, place: Place) -> None:
+        """Bind what ``from module import *`` must have brought: every name that nothing else explains."""
+        prefix = module + ("" if module.endswith(".") else ".")
+        for scope in below(self.module):
+            for node, _ in scope.reads:
+                base: ast.expr = node
+                while isinstance(base, (ast.Call, ast.Attribute)):
+                    base = base.func if isinstance(base, ast.Call) else base.value
+                if isinstance(base, ast.Name) and base.id not in _BUILTINS and not _is_bound(base.id, scope):
+                    self._bind(base.id, IMPORT, prefix + base.id, place)
 
     def _body(self, statements: Iterable[ast.stmt], scope: Scope, block: Block) -> None:
         for statement in statements:
@@ -87,22 +107,30 @@ class Walker(Expressions):
     def _if(self, node: ast.If, place: Place) -> None:
         self._read(node.test, place)
         guard, otherwise = main_guard(node.test)
-        spared = spared_by(node.test)
-        for body, guarded in ((node.body, guard), (node.orelse, otherwise)):
-            self._body(body, place.scope, Block(place.block, branch=id(node), guard=guarded, spared=spared))
+        spared = spared_by(node.test) | self._asked_before(node.test, place)
+        for body, guarded, on in (
+            (node.body, guard, system(node.test)),
+            (node.orelse, otherwise, system(node.test, same=False)),
+        ):
+            self._body(body, place.scope, Block(place.block, branch=id(node), guard=guarded, spared=spared, on=on))
 
     def _with(self, node: Any, place: Place) -> None:
         for item in node.items:
             self._read(item.context_expr, place)
             if item.optional_vars is not None:
                 self._assign(item.optional_vars, VALUE, item.context_expr, place)
-        self._body(node.body, place.scope, place.block)
+        spared = suppressed(node.items)
+        self._body(node.body, place.scope, Block(place.block, spared=spared) if spared else place.block)
+
+    def _asked_before(self, test: ast.expr, place: Place) -> int:
+        """What a test provides for by a name that was bound to an answer."""
+        bound = place.scope.bindings
+        names = [one.id for one in ast.walk(test) if isinstance(one, ast.Name) and one.id in bound]
+        values = [one.value for name in names for one in bound[name] if one.kind == VALUE]
+        return CALLS if any(spared_by(value) & CALLS for value in values) else 0
 
     def _try(self, node: Any, place: Place) -> None:
-        spared = 0
-        for handler in node.handlers:
-            spared |= caught(handler.type)
-        self._body(node.body, place.scope, Block(place.block, spared=spared))
+        self._body(node.body, place.scope, Block(place.block, spared=caught_by(node.handlers)))
         for handler in node.handlers:
             inside = Block(place.block, branch=id(node), spared=instead_of(handler.type))
             here = Place(place.scope, inside, _order(handler))
@@ -160,7 +188,9 @@ class Walker(Expressions):
         if module.strip("."):
             self.imports.append((module, node.lineno, place))
         for alias in node.names:
-            if alias.name != "*":
+            if alias.name == "*":
+                self._stars[module] = place
+            else:
                 name = module + ("" if module.endswith(".") else ".") + alias.name
                 self.imports.append((name, node.lineno, place))
                 self._bind(alias.asname or alias.name, IMPORT, name, place)
@@ -208,6 +238,13 @@ class Walker(Expressions):
         _statements[ast.Match] = _match
     if hasattr(ast, "TryStar"):
         _statements[ast.TryStar] = _try
+
+
+def _is_bound(name: str, scope: Scope | None) -> bool:
+    """Whether a scope or one around it binds a name."""
+    while scope is not None and name not in scope.bindings:
+        scope = scope.parent
+    return scope is not None
 
 
 def _order(node: Any) -> int:

@@ -13,8 +13,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from typing import Any
 
-#: What may go wrong without harm in a block, since the code itself provides for it.
-IMPORTS, ATTRIBUTES = 1, 2
+#: What may go wrong without harm in a block, since the code itself provides for it; calls: it catches what they raise,
+#: or asks first whether to call.
+IMPORTS, ATTRIBUTES, CALLS = 1, 2, 4
 #: How a binding's value is to be understood.
 VALUE, IMPORT, DEFINITION, PARAMETER, ELEMENT, ADDED, UNKNOWN, DELETED = range(8)
 
@@ -22,11 +23,14 @@ Function = (ast.FunctionDef, ast.AsyncFunctionDef)
 
 
 class Block:
-    """A list of statements. ``branch`` is the arm of its statement; ``ends`` that control never reaches its end."""
+    """A list of statements. ``branch`` is the arm of its statement; ``ends`` that control never reaches its end.
 
-    __slots__ = ("branch", "ends", "guard", "loop", "parent", "spared")
+    ``on`` are the systems that it runs on (``True``) and does not run on (``False``).
+    """
 
-    def __init__(
+    __slots__ = ("branch", "ends", "guard", "loop", "on", "parent", "spared")
+
+    def __init__(  # noqa: PLR0913 - each is a trait of its own
         self,
         parent: Block | None,
         *,
@@ -34,6 +38,7 @@ class Block:
         loop: bool = False,
         guard: bool = False,
         spared: int = 0,
+        on: tuple[tuple[str, bool], ...] = (),
         root: bool = False,
     ) -> None:
         self.parent = None if root else parent
@@ -41,6 +46,7 @@ class Block:
         self.loop = loop
         self.guard: bool = guard or (parent is not None and parent.guard)
         self.spared: int = spared | (parent.spared if parent is not None else 0)
+        self.on: tuple[tuple[str, bool], ...] = on + (parent.on if parent is not None else ())
         self.ends = False
 
     def path(self) -> list[Block]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from envdoctor.probes.source.bindings import Function
+from envdoctor.probes.source.bindings import CALLS, Function
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -22,20 +22,23 @@ class CallGraph:
         self._resolver = resolver
         self._module = module
 
-    def reached(self, wanted: set[Scope]) -> set[Scope]:
-        """Those of some functions, and of the module, that run when the file is imported; calls in a guard do not."""
+    def reached(self, wanted: set[Scope], *, uncaught: bool = False) -> set[Scope]:
+        """Those of some functions, and of the module, that run when the file is imported; calls in a guard do not.
+
+        With ``uncaught``, only those whose callers do not provide for what they raise.
+        """
         reached = {self._module}
         waiting = [self._module]
         while waiting and not wanted <= reached:
-            new = set(self._called_by(waiting.pop())) - reached
+            new = set(self._called_by(waiting.pop(), CALLS if uncaught else 0)) - reached
             reached |= new
             waiting += new
         return wanted & reached
 
-    def _called_by(self, caller: Scope) -> Iterator[Scope]:
+    def _called_by(self, caller: Scope, apart: int) -> Iterator[Scope]:
         for scope in _run_by(caller):
             for node, place in scope.reads:
-                if isinstance(node, ast.Call) and not place.block.guard:
+                if isinstance(node, ast.Call) and not place.block.guard and not place.block.spared & apart:
                     yield from self._callees(self._resolver.resolve(node.func, place))
 
     def _callees(self, values: Iterable[Value]) -> Iterator[Scope]:

@@ -106,6 +106,9 @@ class Linker:
             name, export, there = self._follow(one["name"], file)
             if "imported" not in one:
                 answer["carries"].append({**one, "name": name})
+                within = export.get("instance", {}) if export is not None and one["name"][:1] != OWN else {}
+                for made in within.get("carries", ()):  # an object of a class of another file
+                    answer["carries"].append({**one, "name": self.name(made["name"], there)})
             elif export is not None and not {"function", "class"} & set(export["is"]):
                 for made in export.get("carries", ()):
                     found = self.name(made["name"], there)

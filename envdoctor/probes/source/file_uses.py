@@ -11,7 +11,7 @@ from envdoctor.probes.source.abstract_values import OWN, Call, Value, last
 from envdoctor.probes.source.arguments import Arguments
 from envdoctor.probes.source.ast_expressions import TooLargeError
 from envdoctor.probes.source.ast_statements import Walker
-from envdoctor.probes.source.bindings import ATTRIBUTES, IMPORTS, Place, below
+from envdoctor.probes.source.bindings import ATTRIBUTES, CALLS, IMPORTS, Place, below
 from envdoctor.probes.source.call_graph import CallGraph, runner
 from envdoctor.probes.source.excerpts import Excerpts
 from envdoctor.probes.source.relevance import Relevance, patterns_of
@@ -49,7 +49,8 @@ def uses_of(source: str, asked: Asked) -> dict[str, list[Use]]:
     those that begin in the project and may resolve to one that does. A use has ``kind``, ``name``, ``line``,
     ``guarded``, ``text``, and, where they are not empty, ``literals``, ``arguments``, ``keywords``, ``open``,
     ``spared`` (names on the way to this one whose absence the code provides for) and ``among`` (then all that the
-    expression may be).
+    expression may be). ``excused`` are calls for whose failure the code provides, or that it asks first whether to
+    make; ``on`` are the systems that it is made on, and not made on.
     Raises ``UnreadableError``.
     """
     answer: dict[str, list[Use]] = _scanned(source, lambda file: file.uses(asked))
@@ -165,10 +166,16 @@ class _File:
     def _by_end(self, found: list[tuple[Use, Place]]) -> dict[str, list[Use]]:
         """Uses by the last segments of their names, each with whether importing the file does not reach it."""
         runners = {runner(place.scope) for _, place in found if not place.block.guard}
-        reached = CallGraph(self.module, self.resolver).reached(runners)
+        graph = CallGraph(self.module, self.resolver)
+        reached = graph.reached(runners)
+        uncaught = graph.reached(reached, uncaught=True) if reached - {self.module} else reached
         answer: dict[str, list[Use]] = {}
         for use, place in found:
             use["guarded"] = place.block.guard or runner(place.scope) not in reached
+            if place.block.spared & CALLS or runner(place.scope) in reached - uncaught:
+                use["excused"] = True
+            if place.block.on:
+                use["on"] = place.block.on
             answer.setdefault(last(use["name"]), []).append(use)
         return answer
 

@@ -4,24 +4,52 @@ from __future__ import annotations
 
 import ast
 
-from envdoctor.probes.source.bindings import ATTRIBUTES, IMPORTS
+from envdoctor.probes.source.bindings import ATTRIBUTES, CALLS, IMPORTS
 
-_FAILS = {"ImportError": IMPORTS, "ModuleNotFoundError": IMPORTS, "Exception": IMPORTS, "BaseException": IMPORTS}
-_FAILS["AttributeError"] = ATTRIBUTES
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+_FAILS = {"ImportError": IMPORTS, "ModuleNotFoundError": IMPORTS, "AttributeError": ATTRIBUTES, "RuntimeError": CALLS}
+_FAILS.update(dict.fromkeys(("Exception", "BaseException"), IMPORTS | CALLS))
 _ASKING = {"__version__", "version_info", "Version", "parse_version", "LooseVersion", "hasattr", "find_spec"}
 _ASKING.update({"TYPE_CHECKING", "PY2", "PY3"})
+#: What ``__name__`` is in the main program and in its children, and the name of the main process.
+_MAIN = {"__main__", "__mp_main__", "MainProcess"}
 _MISSING = {"ImportError", "ModuleNotFoundError", "AttributeError"}
+#: What a program calls the systems that it asks for.
+_SYSTEMS = {"win32": "win32", "win": "win32", "nt": "win32", "Windows": "win32", "darwin": "darwin", "Darwin": "darwin"}
+_SYSTEMS.update({"linux": "linux", "Linux": "linux"})
+_ASKED = ("sys.platform", "os.name", "platform.system()", "sys.platform.startswith")
 _ORDERED = (ast.Lt, ast.LtE, ast.Gt, ast.GtE)
 
 
 def caught(kind: ast.expr | None) -> int:
     """What an ``except`` clause provides for, by the names of what it catches."""
     if kind is None:
-        return IMPORTS
+        return IMPORTS | CALLS
     names = kind.elts if isinstance(kind, ast.Tuple) else [kind]
     found = 0
     for name in names:
-        found |= _FAILS.get(getattr(name, "id", ""), 0)
+        found |= _FAILS.get(str(getattr(name, "id", None) or getattr(name, "attr", "")), 0)
+    return found
+
+
+def caught_by(handlers: Iterable[ast.ExceptHandler]) -> int:
+    """What the clauses of a ``try`` provide for; what they raise again they do not."""
+    found = 0
+    for one in handlers:
+        again = any(isinstance(inner, ast.Raise) for statement in one.body for inner in ast.walk(statement))
+        found |= caught(one.type) & ~(CALLS if again else 0)
+    return found
+
+
+def suppressed(items: Iterable[ast.withitem]) -> int:
+    """What ``with contextlib.suppress(...)`` provides for."""
+    found = 0
+    for call in (item.context_expr for item in items):
+        if isinstance(call, ast.Call) and "suppress" in (getattr(call.func, "id", ""), getattr(call.func, "attr", "")):
+            found |= caught(ast.Tuple(elts=call.args, ctx=ast.Load()))
     return found
 
 
@@ -39,24 +67,42 @@ def main_guard(test: ast.expr) -> tuple[bool, bool]:
     if not isinstance(test, ast.Compare) or len(test.ops) != 1:
         return False, False
     sides = (test.left, test.comparators[0])
-    named = any(getattr(side, "id", None) == "__name__" for side in sides)
-    main = any(isinstance(side, ast.Constant) and side.value in {"__main__", "__mp_main__"} for side in sides)
-    if not (named and main):
+    named = any(getattr(side, "id", None) == "__name__" or getattr(side, "attr", None) == "name" for side in sides)
+    value = next((side.value for side in sides if isinstance(side, ast.Constant) and side.value in _MAIN), None)
+    if not (named and value):
         return False, False
-    return isinstance(test.ops[0], ast.Eq), isinstance(test.ops[0], ast.NotEq)
+    same, other = isinstance(test.ops[0], ast.Eq), isinstance(test.ops[0], ast.NotEq)
+    return (same or other, False) if value == "__mp_main__" else (same, other)
 
 
 def spared_by(test: ast.expr) -> int:
     """What an ``if`` provides for: one that asks for a version, for an attribute, or for a type checker."""
     ordered = asked = False
+    found = 0
     for node in ast.walk(test):
         name = getattr(node, "id", None) or getattr(node, "attr", None)
         if isinstance(name, str):
             if name in _ASKING or _is_version_constant(name):
                 return IMPORTS | ATTRIBUTES
+            found |= CALLS if name == "get_start_method" else 0
             asked = asked or name == "version" or name.endswith("_version")
         ordered = ordered or isinstance(node, _ORDERED)
-    return IMPORTS | ATTRIBUTES if asked and ordered else 0
+    return found | (IMPORTS | ATTRIBUTES if asked and ordered else 0)
+
+
+def system(test: ast.expr, *, same: bool = True) -> tuple[tuple[str, bool], ...]:
+    """The system that a condition asks for, and whether it is to be that one; empty where it asks for none."""
+    if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
+        return system(test.operand, same=not same)
+    if isinstance(test, ast.Compare) and len(test.ops) == 1 and isinstance(test.ops[0], (ast.Eq, ast.NotEq)):
+        asked, given = test.left, test.comparators[0]
+        same = same is isinstance(test.ops[0], ast.Eq)
+    elif isinstance(test, ast.Call) and len(test.args) == 1:
+        asked, given = test.func, test.args[0]
+    else:
+        return ()
+    named = _SYSTEMS.get(str(getattr(given, "value", "")))
+    return ((named, same),) if named and ast.unparse(asked) in _ASKED else ()
 
 
 def _is_version_constant(name: str) -> bool:

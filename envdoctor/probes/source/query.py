@@ -137,6 +137,8 @@ class ProjectSource:
             "file": scan.file,
             "line": None if cells else use["line"],
             "guarded": use["guarded"] or cells,
+            "excused": use.get("excused", False),
+            "on": list(use.get("on", ())),
             "text": use["text"],
             "literals": use.get("literals", []),
         }

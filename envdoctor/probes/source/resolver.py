@@ -8,7 +8,7 @@ from __future__ import annotations
 import ast
 import builtins
 
-from envdoctor.probes.source.abstract_values import UNKNOWN, Call, Value, last, names_class, qualified
+from envdoctor.probes.source.abstract_values import UNKNOWN, Call, Value, last, names_class, passed_on, qualified
 from envdoctor.probes.source.bindings import (
     ADDED,
     ATTRIBUTES,
@@ -213,8 +213,9 @@ class Resolver:
         name, first = callee.name, node.args[0] if node.args else None
         if name == "functools.partial":
             return [Value("partial", name, node=node, place=place)]
-        if name == "typing.cast" and len(node.args) > 1:
-            return self.evaluate(node.args[1], place)
+        inner = passed_on(callee, node)
+        if inner is not None:
+            return self.evaluate(inner, place)
         if name.startswith("builtins.") and name != "builtins.open":
             return self._builtin(name, first, node, place)
         return [Value("made", name, node=node, place=place).through(callee)]

@@ -1,0 +1,74 @@
+"""``forked.py < PROGRAMS``: run each in a fork of one process that has TorchRL, up to the start of a worker by spawn.
+
+PROGRAMS are files by program, as JSON; written is how each ended, by program. What a worker is given has been pickled by
+the time it would be started, and starting it would prove no more, but take the import of TorchRL once more for each.
+"""
+
+import json
+import multiprocessing.util
+import os
+import runpy
+import signal
+import sys
+import tempfile
+from pathlib import Path
+
+SECONDS = 120
+_start = multiprocessing.util.spawnv_passfds
+
+
+class Sent(BaseException):
+    """A worker has everything that it is given."""
+
+
+def started(path, words, files):
+    """Start the tracker of resources, and no worker."""
+    if any("spawn_main" in str(word) for word in words):
+        raise Sent
+    return _start(path, words, files)
+
+
+def main():
+    """Run the programs."""
+    import torch
+    import torchrl.collectors
+    import torchrl.envs  # noqa: F401 - for the forks
+
+    torch.set_num_threads(1)
+    print(json.dumps({name: _forked(files) for name, files in json.load(sys.stdin).items()}))
+
+
+def _forked(files):
+    read, write = os.pipe()
+    child = os.fork()
+    if not child:
+        os.write(write, _ended(files).encode())
+        os._exit(0)
+    os.close(write)
+    with os.fdopen(read) as said:
+        text = said.read()
+    os.waitpid(child, 0)
+    return text or "ends without a word"
+
+
+def _ended(files):
+    signal.alarm(SECONDS)
+    folder = tempfile.mkdtemp()
+    for name, text in files.items():
+        Path(folder, name).write_text(text, encoding="utf-8")
+    os.chdir(folder)
+    sys.path.insert(0, folder)
+    for number in (1, 2):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), number)
+    multiprocessing.util.spawnv_passfds = started
+    try:
+        runpy.run_path("main.py", run_name="__main__")
+    except Sent:
+        return "works"
+    except BaseException as error:  # noqa: BLE001 - however it ends, that is what is recorded
+        return f"{type(error).__name__}: {error}".splitlines()[0][:120]
+    return "works"
+
+
+if __name__ == "__main__":
+    main()
