@@ -7,15 +7,20 @@ them and writes ``docs/pickling.json``, and into ``rules/vocabulary.yaml`` the w
 Python from 3.9 on.
 """
 
+import contextlib
 import importlib.metadata
-import io
 import json
+import multiprocessing
 import multiprocessing.context
 import os
 import pathlib
 import pickle
+import re
+import shutil
+import signal
 import subprocess
 import sys
+import tempfile
 import warnings
 from multiprocessing.reduction import ForkingPickler
 
@@ -62,7 +67,7 @@ tempfile.NamedTemporaryFile
 tempfile.SpooledTemporaryFile
 tempfile.TemporaryDirectory
 mmap.mmap | mmap.mmap(-1, 8)
-memoryview | memoryview(b"a")
+builtins.memoryview | memoryview(b"a")
 fileinput.input | fileinput.input([TEXT])
 csv.writer | csv.writer(io.StringIO())
 csv.reader | csv.reader([])
@@ -124,7 +129,6 @@ multiprocessing.Manager.dict | multiprocessing.Manager().dict()
 multiprocessing.Manager.list | multiprocessing.Manager().list()
 multiprocessing.Manager.Queue | multiprocessing.Manager().Queue()
 multiprocessing.Manager.Lock | multiprocessing.Manager().Lock()
-multiprocessing.shared_memory.SharedMemory | SHARED
 multiprocessing.get_context | multiprocessing.get_context("spawn")
 subprocess.Popen | subprocess.Popen(["true"])
 subprocess.run | subprocess.run(["true"])
@@ -210,9 +214,7 @@ itertools.product | itertools.product([1])
 itertools.groupby | itertools.groupby([1])
 itertools.tee | itertools.tee([1])
 itertools.repeat | itertools.repeat(1)
-functools.partial | functools.partial(print)
 functools.cmp_to_key | functools.cmp_to_key(min)(1)
-functools.lru_cache | functools.lru_cache()(lambda: 1)
 operator.itemgetter | operator.itemgetter(0)
 operator.attrgetter | operator.attrgetter("a")
 operator.methodcaller | operator.methodcaller("a")
@@ -227,12 +229,10 @@ collections.OrderedDict
 collections.Counter
 collections.defaultdict | collections.defaultdict(list)
 collections.ChainMap
-collections.namedtuple | collections.namedtuple("a", "b")(1)
 argparse.ArgumentParser
 argparse.Namespace
 array.array | array.array("i")
 struct.Struct | struct.Struct("i")
-enum.auto
 string.Template | string.Template("a")
 traceback.TracebackException | traceback.TracebackException(ValueError, ValueError(), None)
 unittest.mock.Mock
@@ -247,7 +247,6 @@ contextlib.ExitStack
 contextlib.closing | contextlib.closing(io.StringIO())
 contextlib.redirect_stdout | contextlib.redirect_stdout(io.StringIO())
 cProfile.Profile
-tracemalloc.take_snapshot | TRACED
 code.InteractiveConsole
 dis.Bytecode | dis.Bytecode("1")
 symtable.symtable | symtable.symtable("1", "", "exec")
@@ -257,7 +256,6 @@ difflib.SequenceMatcher
 textwrap.TextWrapper
 locale.localeconv
 platform.uname
-zipimport.zipimporter | ZIPPED
 generator | (one for one in ())
 lambda | (lambda: 0)
 local-function | LOCAL
@@ -300,12 +298,16 @@ sqlalchemy.orm.sessionmaker
 sqlalchemy.orm.Session
 pymongo.MongoClient | pymongo.MongoClient(connect=False)
 paramiko.SSHClient
+pygame.Surface | pygame.Surface((1, 1))
+pygame.time.Clock
+pygame.display.set_mode | pygame.display.set_mode((1, 1))
+pygame.font.SysFont | (pygame.font.init(), pygame.font.Font(None, 8))[1]
+uvloop.new_event_loop
 numpy.array | numpy.array([1])
 numpy.random.default_rng
 numpy.random.RandomState
 numpy.memmap | numpy.memmap(MAPPED, shape=(1,), mode="w+")
 numpy.nditer | numpy.nditer([1])
-numpy.load | numpy.load(SAVED)
 """
 
 
@@ -385,8 +387,6 @@ def made(name, call, names):
 
 
 def _dotted(text):
-    import re
-
     return re.findall(r"[A-Za-z_]\w*(?:\.\w+)+", text)
 
 
@@ -400,12 +400,11 @@ def lines():
 
 def ask():
     """The answers of this interpreter; what cannot be made here is left out."""
-    import shutil
-    import tempfile
-
     folder = tempfile.mkdtemp()
     names = names_of(folder)
+    multiprocessing.set_start_method("spawn")
     answers, kept = {}, []
+    os.environ.update(SDL_VIDEODRIVER="dummy", PYGAME_HIDE_SUPPORT_PROMPT="1")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         for name, call in lines():
@@ -415,16 +414,49 @@ def ask():
                 sys.stderr.write(f"{name}: {type(error).__name__}: {error}\n")
                 continue
             answers[name] = refused(kept[-1])
+    packages = {"zmq": "pyzmq", "grpc": "grpcio", "pygame": "pygame-ce"}
     releases = {}
-    for package in sorted({name.split(".")[0] for name, _ in lines()} | {"cloudpickle"}):
-        package = {"zmq": "pyzmq", "grpc": "grpcio"}.get(package, package)
-        if package not in sys.stdlib_module_names if hasattr(sys, "stdlib_module_names") else True:
-            try:
-                releases[package] = importlib.metadata.version(package)
-            except importlib.metadata.PackageNotFoundError:
-                continue
+    for package in sorted({packages.get(one, one) for one in (name.split(".")[0] for name in PACKAGES.split())}):
+        with contextlib.suppress(importlib.metadata.PackageNotFoundError, ValueError):
+            releases[package] = importlib.metadata.version(package)
     shutil.rmtree(folder, ignore_errors=True)
     return {"python": "{}.{}".format(*sys.version_info[:2]), "releases": releases, "refused": answers}
+
+
+def asked_of(python):
+    """The answers of another interpreter; what it started is ended with it."""
+    with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
+        words = {"stdin": subprocess.DEVNULL, "stdout": out, "stderr": err, "start_new_session": True}
+        child = subprocess.Popen([python, __file__], **words)
+        child.wait(timeout=300)
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(child.pid, signal.SIGKILL)
+        out.seek(0)
+        return json.loads(out.read())
+
+
+def words(rows):
+    """The words of the vocabulary that follow: what every Python refuses in which way."""
+    refusing = {
+        letter: {name for name, row in rows.items() if all(letter in one for one in row.values() if one is not None)}
+        for letter in WAYS
+    }
+    shared = (refusing["t"] & refusing["p"]) - refusing["s"]
+    found = {
+        "unpicklable": refusing["c"] - shared,
+        "shared-by-inheritance": shared,
+        "bound-to-process": refusing["s"] & refusing["p"],
+    }
+    for names in found.values():
+        names -= {"lambda", "local-function"}
+        opened = {name.rpartition(".")[0] for name in rows if name.rpartition(".")[2] in MODES}
+        names |= {one for one in opened if all(f"{one}.{mode}" in names for mode in MODES)}
+    return {word: sorted(names) for word, names in found.items()}
+
+
+#: How a file is opened, which source says in a call of ``open``.
+MODES = ("r", "rb", "w", "wb")
+_BEGIN, _END = "  # begin of what docs/pickling-kinds.py has measured\n", "  # end of what was measured\n"
 
 
 def main(pythons):
@@ -433,12 +465,23 @@ def main(pythons):
         sys.stdout.write(json.dumps(ask()))
         sys.stdout.flush()
         os._exit(0)  # some of what was made waits for ever
-    told = [json.loads(subprocess.check_output([python, __file__], stdin=subprocess.DEVNULL, timeout=120)) for python in pythons]
-    here = pathlib.Path(__file__).parent
+    told = [asked_of(python) for python in pythons]
     rows = {name: {one["python"]: one["refused"].get(name) for one in told} for name, _ in lines()}
-    releases = {one["python"]: one["releases"] for one in told}
-    body = ",\n".join(f"  {json.dumps(name)}: {json.dumps(row)}" for name, row in rows.items() if any(value is not None for value in row.values()))
-    (here / "pickling.json").write_text(f'{{"releases": {json.dumps(releases, indent=1)},\n "refused": {{\n{body}\n }}\n}}\n')
+    rows = {name: row for name, row in rows.items() if any(one is not None for one in row.values())}
+    body = ",\n".join(f"  {json.dumps(name)}: {json.dumps(row)}" for name, row in rows.items())
+    releases = json.dumps({one["python"]: one["releases"] for one in told}, indent=1)
+    here = pathlib.Path(__file__).parent
+    (here / "pickling.json").write_text(f'{{"releases": {releases},\n"refused": {{\n{body}\n}}}}\n', encoding="utf-8")
+    write_words(here.parent / "rules" / "vocabulary.yaml", words(rows))
+
+
+def write_words(path, found):
+    """Put the words between their marks."""
+    text = path.read_text(encoding="utf-8")
+    before, _, rest = text.partition(_BEGIN)
+    after = rest.partition(_END)[2]
+    said = "".join(f"  {word}:\n" + "".join(f"    - {name}\n" for name in names) for word, names in found.items())
+    path.write_text(before + _BEGIN + said + _END + after, encoding="utf-8")
 
 
 if __name__ == "__main__":

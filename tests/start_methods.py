@@ -20,7 +20,7 @@ import yaml
 FOLDER = pathlib.Path(__file__).parent / "data" / "start_methods"
 METHODS = ("fork", "spawn", "forkserver")
 #: Seconds after which a program hangs: those that work need a tenth of it.
-PATIENCE = 40
+PATIENCE = 90
 #: Read by every interpreter before the program: only the default is changed, and only in the first process.
 DEFAULT = """
 import multiprocessing, os

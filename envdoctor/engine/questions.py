@@ -97,6 +97,13 @@ def source(condition: Condition, _: Snapshot) -> Iterator[Question]:
     return ((kinds.SOURCE, name) for name in condition[2])
 
 
+def worker(condition: Condition, snapshot: Snapshot) -> Iterator[Question]:
+    """The calls that start workers."""
+    from envdoctor.engine.workers import asked
+
+    return asked(condition, snapshot)
+
+
 def artifact(_condition: Condition, _: Snapshot) -> Iterator[Question]:
     """All artefacts."""
     yield kinds.ARTIFACT, ""

@@ -11,6 +11,9 @@ if TYPE_CHECKING:
 
 #: The first letter of a name of this file's own module; ``.`` begins a relative name, as in ``import``.
 OWN = "@"
+_TRANSPARENT = {"staticmethod", "classmethod", "cache", "lru_cache", "wraps"}
+#: The last segment of a name that means the call of something made: ``joblib.delayed(work)(1)``.
+CALLED = "__call__"
 
 
 class Value:
@@ -93,3 +96,9 @@ def qualified(scope: Scope) -> str:
         names.append(one.name)
         one = one.parent
     return OWN + ".".join(reversed(names))
+
+
+def is_transparent(decorator: ast.expr) -> bool:
+    """Whether a decorator leaves alone what a function returns."""
+    node = decorator.func if hasattr(decorator, "func") else decorator
+    return last(getattr(node, "attr", None) or getattr(node, "id", None) or "") in _TRANSPARENT

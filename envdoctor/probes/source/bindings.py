@@ -94,6 +94,8 @@ class Scope:
         self.assigned: list[tuple[str, Binding]] = []
         self._attributes: dict[str, list[Binding]] | None = None
         self.returns: list[tuple[ast.expr, Place]] = []
+        #: What statements change in place: the entry or attribute of an object, or the object by one of its methods.
+        self.changes: list[tuple[ast.expr, Place]] = []
         self.yields = False
         #: Names and calls read in this scope, in order.
         self.reads: list[tuple[ast.expr, Place]] = []

@@ -8,7 +8,7 @@ from __future__ import annotations
 import ast
 import builtins
 
-from envdoctor.probes.source.abstract_values import UNKNOWN, Call, Value, last, names_class, qualified
+from envdoctor.probes.source.abstract_values import CALLED, UNKNOWN, Call, Value, is_transparent, names_class, qualified
 from envdoctor.probes.source.bindings import (
     ADDED,
     ATTRIBUTES,
@@ -28,6 +28,7 @@ from envdoctor.probes.source.bindings import (
     within,
 )
 from envdoctor.probes.source.guards import spared_by
+from envdoctor.probes.source.inheritance import inherited, own_classes
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -40,7 +41,6 @@ MOST_STEPS = 600
 MOST_SEGMENTS = 12
 MOST_NESTED = 100
 _BUILTINS = frozenset(dir(builtins))
-_TRANSPARENT = {"staticmethod", "classmethod", "cache", "lru_cache", "wraps"}
 _SAME_ELEMENTS = {"builtins.list", "builtins.tuple", "builtins.set", "builtins.sorted", "builtins.reversed"}
 
 
@@ -178,12 +178,14 @@ class Resolver:
         """An attribute of a class of this file, or of its instance: what the class body and its methods assign."""
         owner = base.scope
         found: list[Value] = []
-        for binding in [*owner.bindings.get(attr, ()), *owner.attribute(attr)] if owner else ():
-            for one in self.bound(binding, owner) if owner else ():
+        classes = own_classes(self, owner) if owner else []
+        bindings = [(one, of) for of in classes for one in (*of.bindings.get(attr, ()), *of.attribute(attr))]
+        for binding, scope in bindings:
+            for one in self.bound(binding, scope):
                 if one.kind == "function" and base.kind != "class" and one.scope and one.scope.receiver:
                     one = Value("method", one.name, node=one.node, place=base.place, scope=one.scope, parts=base)  # noqa: PLW2901
                 found.append(one)
-        return found or [UNKNOWN]
+        return found or (inherited(self, owner, attr) if owner else []) or [UNKNOWN]
 
     def _call(self, node: ast.Call, place: Place) -> list[Value]:
         found: list[Value] = []
@@ -201,6 +203,8 @@ class Resolver:
             return self.returned(callee, Call(node, place))
         if callee.kind == "lambda" and callee.scope is not None:
             return self.evaluate(*callee.scope.returns[0])
+        if callee.kind == "made" and callee.scope is None and callee.name.count(".") < MOST_SEGMENTS:
+            return [Value("made", _join(callee.name, CALLED), node=node, place=place).through(callee)]
         return self._called_partial(callee) if callee.kind == "partial" else [UNKNOWN]
 
     def _called_partial(self, callee: Value) -> list[Value]:
@@ -238,7 +242,7 @@ class Resolver:
         if scope is None or not isinstance(scope.node, Function):
             return [UNKNOWN]
         unknown = Value("made", callee.name, node=call.node, place=call.place)
-        if isinstance(scope.node, ast.AsyncFunctionDef) or not all(map(_transparent, scope.node.decorator_list)):
+        if isinstance(scope.node, ast.AsyncFunctionDef) or not all(map(is_transparent, scope.node.decorator_list)):
             return [unknown]
         if scope.yields:
             return [Value("generator", node=call.node, place=call.place)]
@@ -379,11 +383,6 @@ def _seen_from(scope: Scope, place: Place) -> Place:
     while place.scope is not scope and place.scope.place is not None:
         place = place.scope.place
     return place
-
-
-def _transparent(decorator: ast.expr) -> bool:
-    node = decorator.func if isinstance(decorator, ast.Call) else decorator
-    return last(getattr(node, "attr", None) or getattr(node, "id", None) or "") in _TRANSPARENT
 
 
 def _distinct(found: list[Value]) -> list[Value]:

@@ -159,7 +159,7 @@ def test_what_is_passed(source, kinds, made_by):
         ("env = MyEnv()\nParallelEnv(2, lambda: env)", {"lambda", "train.MyEnv"}),
         ("env = MyEnv()\nParallelEnv(2, lambda env=env: env)", {"lambda", "train.MyEnv"}),
         ("ParallelEnv(2, (x for x in y))", {"generator"}),
-        ("ParallelEnv(2, open('x'))", {"builtins.open"}),
+        ("ParallelEnv(2, open('x'))", {"builtins.open", "builtins.open.r"}),
         ("ParallelEnv(2, make_env)", set()),
         ("ParallelEnv(2, MyEnv)", set()),
         ("ParallelEnv(2, lambda x: x)", {"lambda"}),
