@@ -261,11 +261,11 @@ def _lacks(start: _Start) -> Case | None:
         if test.get("runs")
     ]
     missing = [one for argument in run for one in argument.get("lacks", ())]
-    missing = missing or list(_state(start, {name for argument in run for name in argument["names"]}))
-    if not missing:
-        return None
+    functions = {name for argument in run for name in argument["names"]}
     method, seen = start.method()
-    if method not in {"spawn", "forkserver"}:
+    anew = method in {"spawn", "forkserver"}
+    missing = (missing if anew else []) or list(_state(start, functions, anew=anew) if method else ())
+    if not missing:
         return None
     first = missing[0]
     said = f"{first['name']} is set here, which no worker runs"
@@ -274,9 +274,9 @@ def _lacks(start: _Start) -> Case | None:
     return start.case([*lines, *seen], **more, where=f"{first['file']}:{first['line']}")
 
 
-def _state(start: _Start, functions: set[str]) -> Iterator[Lack]:
+def _state(start: _Start, functions: set[str], *, anew: bool) -> Iterator[Lack]:
     """What the program sets of a module of elsewhere, and a function that a worker runs depends on."""
-    for one in start.words["state"]:
+    for one in start.words["state"] if anew else [one for one in start.words["state"] if one.get("always")]:
         read = _calls(one["read"], start.snapshot)
         if any(use["within"] in functions for use in read):
             setting = [use for use in _calls(one["set"], start.snapshot) if use["guarded"]]

@@ -10,6 +10,7 @@ from envdoctor.probes.source.bindings import (
     ELEMENT,
     IMPORTS,
     PARAMETER,
+    PART,
     UNKNOWN,
     VALUE,
     Binding,
@@ -194,7 +195,7 @@ class Expressions:
         values = getattr(value, "elts", None) if kind == VALUE and isinstance(value, (ast.Tuple, ast.List)) else None
         if values is None or len(values) != len(parts) or any(isinstance(one, ast.Starred) for one in parts + values):
             for part in parts:
-                self._assign(part, UNKNOWN, None, place)
+                self._assign(part, PART if kind == VALUE else UNKNOWN, value, place)
             return
         for part, one in zip(parts, values):
             self._assign(part, VALUE, one, place)

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 #: What may go wrong without harm in a block, since the code itself provides for it.
 IMPORTS, ATTRIBUTES = 1, 2
 #: How a binding's value is to be understood.
-VALUE, IMPORT, DEFINITION, PARAMETER, ELEMENT, ADDED, UNKNOWN, DELETED = range(8)
+VALUE, IMPORT, DEFINITION, PARAMETER, ELEMENT, ADDED, UNKNOWN, DELETED, PART = range(9)
 
 Function = (ast.FunctionDef, ast.AsyncFunctionDef)
 

@@ -184,7 +184,7 @@ class Carried:
 
     def _ref(self, one: Value, via: str, depth: int, given: Any, *, inside: bool) -> None:
         """An imported name may be an object of another file of the project: resolved across files later."""
-        if inside and not one.name.startswith("builtins.") and "." in one.name:
+        if (inside or depth) and not one.name.startswith("builtins.") and "." in one.name:
             self.found.append({"name": one.name, "line": None, "via": via, "imported": True})
         elif not inside and "." not in one.name and one.name[:1] != OWN:
             self._note("types.ModuleType", one, via)

@@ -18,6 +18,7 @@ from envdoctor.probes.source.bindings import (
     IMPORT,
     IMPORTS,
     PARAMETER,
+    PART,
     VALUE,
     Binding,
     Function,
@@ -63,9 +64,8 @@ class Resolver:
     def evaluate(self, node: ast.expr, place: Place) -> list[Value]:
         """As ``resolve``, within a question. A value that depends on itself adds nothing to itself."""
         key = id(node)
-        found = self.known.get(key)
-        if found is not None:
-            return found
+        if key in self.known:
+            return self.known[key]
         depth = self.asked.get(key)
         if depth is not None:
             self.lowest = min(self.lowest, depth)
@@ -130,6 +130,8 @@ class Resolver:
             found = [self.definition(self.scope_of[id(value)])]
         elif kind == ELEMENT:
             found = self.elements(self.evaluate(value[1], value[0] or place))
+        elif kind == PART:  # of a pair that something elsewhere made, as far as its name says
+            found = [one if one.kind == "made" and not one.scope else UNKNOWN for one in self.evaluate(value, place)]
         elif kind == ADDED:
             key, added = value
             parts = [(added, place)] if key is None else [(key, added, place)]
@@ -335,7 +337,7 @@ class Resolver:
         """``[make] * 4`` and ``[a] + [b]`` keep their elements."""
         sides = (node.left, node.right)
         literal = isinstance(node.op, (ast.Mult, ast.Add)) and any(isinstance(one, _LISTS) for one in sides)
-        found = [one for side in sides for one in self.evaluate(side, place)] if literal else []
+        found = (one for side in sides for one in self.evaluate(side, place) if literal)
         return [one for one in found if one.kind == "items"] or [UNKNOWN]
 
     def _subscript(self, node: ast.Subscript, place: Place) -> list[Value]:
