@@ -17,6 +17,7 @@ import tempfile
 
 import yaml
 
+DOCS = pathlib.Path(__file__).parent.parent / "docs"
 FOLDER = pathlib.Path(__file__).parent / "data" / "start_methods"
 METHODS = ("fork", "spawn", "forkserver")
 #: Seconds after which a program hangs: those that work need a tenth of it.
@@ -89,6 +90,76 @@ def measured(python, names=()):
                     found[name][method] = outcome(python, case, method, os.path.realpath(folder))
             print(name, found[name], file=sys.stderr, flush=True)
     return found
+
+
+def page(judged):
+    """The page about all this, with the rules that :func:`judged` found by case and method."""
+    record = truth()
+    lines = [PAGE.format(python=record["python"], **counts(record["outcomes"], judged))]
+    for name, outcomes in record["outcomes"].items():
+        said = " | ".join(_cell(outcomes.get(method), judged[name].get(method)) for method in METHODS)
+        lines.append(f"| {name} | {said} |")
+    told = json.loads((DOCS / "pickling.json").read_text(encoding="utf-8"))["refused"]
+    lines += ["", PICKLING.format(count=len(told), pythons=", ".join(_pythons(told)))]
+    for said, letters in (("everywhere", "pcst"), ("but not by cloudpickle", "pst"), ("except when it starts", "pct")):
+        names = [f"`{name}`" for name, row in told.items() if {one for one in row.values() if one} == {letters}]
+        lines.append(f"| {said} | {', '.join(names)} |")
+    lines.append(f"| only in some Pythons | {', '.join(_changing(told))} |")
+    return "\n".join(lines) + "\n"
+
+
+def counts(outcomes, judged):
+    """The figures: what breaks and of that what was found, what works and of that what was found wrongly."""
+    told = [(one, judged[name][method]) for name, row in outcomes.items() for method, one in row.items()]
+    broken = [found for one, found in told if one != "works"]
+    working = [found for one, found in told if one == "works"]
+    return {
+        "programs": len(outcomes), "runs": len(told), "broken": len(broken), "found": sum(map(bool, broken)),
+        "share": f"{sum(map(bool, broken)) / len(broken):.0%}", "working": len(working), "false": sum(map(bool, working)),
+    }  # fmt: skip
+
+
+def _cell(outcome, found):
+    if outcome is None:
+        return ""
+    short = outcome.partition(":")[0].rpartition(".")[2]
+    return short if bool(found) is (short != "works") else f"**{short}**"
+
+
+def _pythons(told):
+    return sorted({python for row in told.values() for python in row}, key=lambda one: int(one.partition(".")[2]))
+
+
+def _changing(told):
+    for name, row in told.items():
+        refusing = [python for python in _pythons(told) if row.get(python)]
+        if 0 < len(refusing) < len([one for one in row.values() if one is not None]):
+            yield f"`{name}` ({', '.join(refusing)})"
+
+
+PAGE = """# What a worker sees
+
+{programs} programs that start workers, each run under each start method on Python {python} ({runs} runs), and what
+`envdoctor check --project` says of them beforehand. Of {broken} runs that fail, hang or print something wrong it finds
+{found} ({share}); of {working} that work it complains of {false}. Bold is what it misses, or is wrong about. Made by
+`tests/cases/test_story_workers.py` from the record that `tests/start_methods.py` makes; the programs are in
+`tests/data/start_methods/cases.yaml`. Where a method has no entry, the library starts its workers in its own way.
+
+Which method holds for a call: the one it is given (`get_context`, `mp_context=`, `multiprocessing_context=`,
+`start_method=`), else the library's own, else what the program sets, else the default: fork on Linux before Python 3.14,
+forkserver from then on, spawn on macOS (from 3.8) and Windows. `--python-version 3.14` and `--platform darwin` judge a
+project as it would be started there.
+
+| program | fork | spawn | forkserver |
+|---|---|---|---|"""
+PICKLING = """## What cannot be sent
+
+{count} objects that calls of the standard library and of well-known packages make, as Python {pythons} were asked by
+`docs/pickling-kinds.py`: pickled by pickle and by cloudpickle, given to a process that starts, and sent with a task to one
+that runs. The words `unpicklable`, `bound-to-process` and `shared-by-inheritance` of the rules are what all of them refuse.
+
+| refused | what these calls make |
+|---|---|"""
 
 
 def main(python, *names):

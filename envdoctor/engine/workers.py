@@ -280,6 +280,7 @@ def _state(start: _Start, functions: set[str], *, anew: bool) -> Iterator[Lack]:
         read = _calls(one["read"], start.snapshot)
         if any(use["within"] in functions for use in read):
             setting = [use for use in _calls(one["set"], start.snapshot) if use["guarded"]]
+            setting = [use for use in setting if use["file"] == start.use["file"]]
             run = functions | _initializers(start)
             own = [use for use in setting if {use["within"], use["within"].rpartition(".")[2]} & run]
             if setting and not own:
