@@ -8,6 +8,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from envdoctor.model import Snapshot
 
+_DIGITS = 4
 #: From this Python on no platform forks by default.
 _NO_FORK = (3, 14)
 
@@ -16,7 +17,7 @@ def as_asked(snapshot: Snapshot, python_version: str | None, platform: str | Non
     """The snapshot with the default start method of the Python and platform that are asked for, if both are known."""
     version = python_version or snapshot.python.get("version")
     system = platform or snapshot.platform.get("system")
-    numbers = tuple(int(part) for part in str(version or "").split(".")[:2] if part.isdigit())
+    numbers = tuple(int(part) for part in str(version or "").split(".")[:2] if part.isdecimal() and len(part) < _DIGITS)
     if not (python_version or platform) or len(numbers) < len(_NO_FORK) or not (system or numbers >= _NO_FORK):
         return snapshot
     default = collector.default_start_method(numbers, system or "linux")

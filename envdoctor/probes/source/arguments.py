@@ -81,7 +81,8 @@ class Arguments:
     ) -> dict[str, Any]:
         """A description of several possible values; ``label`` says in ``via`` where they are given."""
         carried = Carried(self, label, given)
-        flat = [each for one in self.flat(found) for each in carried.meant(one)]
+        found = [each for one in found for each in carried.meant(one)]
+        flat = [each for one in self.flat(found) for each in self.flat(carried.meant(one))]
         fields = {
             "is": sorted(set(map(kind, flat))) or ["unknown"],
             "made_by": sorted({_maker(one) for one in flat if one.kind in {"made", "self"}}),

@@ -52,7 +52,7 @@ class Carried:
         """A value, or in place of a parameter what it is given."""
         given = one.given or self.given
         if one.kind == "parameter" and given is not None and one.scope is not None and given[1] is one.scope:
-            return self.arguments.flat(self.resolver.argument(one.name, one.scope, given[0]))
+            return self.resolver.argument(one.name, one.scope, given[0])
         return [one]
 
     def _each(self, values: list[Value], via: str, depth: int, given: Any = None, *, inside: bool = False) -> None:
