@@ -257,6 +257,19 @@ LIBRARY: Kind[str, str] = Kind(
     about="Whether the dynamic loader finds a shared library: present or missing.", reads=_READ + "read_library",
     states=_READ + "read_library", compiles="by_name", decides="same", asks="by_name", cost=8, wanted=True,
 )
+#: What files say that a glob names; see ``probes.file_texts``.
+FILE: Kind[str, Sequence[str]] = Kind(
+    name="file", section="written", value="texts", dear=True, said="{value}", after="file", cost=8,
+    about="What files of the environment and the machine say, by `GLOB: EXPRESSION`; by `GLOB` alone their paths.",
+    reads=_READ + "read_file", states=_READ + "read_written", compiles="by_name", decides="file", asks="by_name",
+)
+#: Made of other facts.
+BUILD: Kind[str, Any] = Kind(
+    name="build", said="{value}", public=True, reads=_READ + "read_build", compiles="build", cost=9, whole=True,
+    decides="engine.builds:build", asks="engine.builds:asked",
+    about="What an installed distribution was built for, against the machine and what is beside it.",
+    names=("distribution", "release", "cuda", "needed", "driver", "gpu", "kernels", "partner", "theirs", "own", "file"),
+)
 PROCESS: Kind[str, Scalar] = Kind(
     name="process", section="process", value="scalar", said="{key} {value}", under=OF_PROCESS,
     about="Properties of the running process that was examined, such as threads.", reads=_READ + "read_table",

@@ -42,7 +42,7 @@ class Distribution(Record):
     ``name`` is normalised (PEP 503); ``version`` is the text of its metadata, or ``None`` where it is not known;
     ``path`` is the metadata directory or file that says so and ``location`` the ``sys.path`` entry it is in
     (both ``None`` for what is not installed). ``candidates`` are the versions of which a lock file installs one,
-    while ``version`` is ``None``.
+    while ``version`` is ``None``. ``optional`` says that only extras or groups of the project ask for it.
     """
 
     name: str
@@ -50,6 +50,7 @@ class Distribution(Record):
     path: str | None = None
     location: str | None = None
     candidates: Sequence[Distribution] = ()
+    optional: bool = False
 
     def __init__(
         self,
@@ -59,10 +60,13 @@ class Distribution(Record):
         path: str | None = None,
         location: str | None = None,
         candidates: Sequence[Distribution] = (),
+        optional: bool = False,
     ) -> None:
         self.__dict__.update(name=name, version=version, path=path, location=location)
         if candidates:
             self.__dict__["candidates"] = candidates
+        if optional:
+            self.__dict__["optional"] = True
 
 
 class Snapshot(Record):

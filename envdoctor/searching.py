@@ -7,6 +7,7 @@ what the resolver refuses is not chosen again: so each round rules something out
 from __future__ import annotations
 
 import os
+from functools import partial
 from typing import TYPE_CHECKING
 
 from envdoctor.engine import diagnose as engine
@@ -18,7 +19,7 @@ from envdoctor.model import Action, Record, Unknown
 from envdoctor.probes import answered
 from envdoctor.remedies import planner, steps
 from envdoctor.remedies.offers import Offers
-from envdoctor.remedies.planner import ABSENT, LEFT, LEFT_BESIDE, Alternative, Clause, Market
+from envdoctor.remedies.planner import ABSENT, GONE, LEFT, LEFT_BESIDE, Alternative, Clause, Market
 from envdoctor.remedies.resolver import Refusal, Task, resolve
 from envdoctor.remedy_kinds import KINDS
 from envdoctor.targets.asked import asked
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
     from envdoctor.engine.alternatives import Held, Way
+    from envdoctor.engine.diagnose import Candidates
     from envdoctor.engine.index import Index
     from envdoctor.model import Ignore, Remedy, Snapshot
     from envdoctor.remedies.planner import Choice, Cost, Wants
@@ -70,9 +72,7 @@ class Search:
         self.calls = 0
 
     def _examined(self, snapshot: Snapshot) -> tuple[Snapshot, list[Held]]:
-        rules = engine.candidates(snapshot, self._indexes)
-        snapshot = answered(snapshot, lambda now: engine.asked(rules, now))
-        found = held(snapshot, rules)
+        snapshot, found = _held(snapshot, engine.candidates(snapshot, self._indexes))
         if self._ignore:
             import time
 
@@ -95,10 +95,15 @@ class Search:
         self._tell("asking the index for releases")
         self.offers.ask([*self.installed, *_named(wanted)])
         self._read_metadata()
-        self.market = Market(self.installed, _Releases(self.offers), asked(self.snapshot, self._project))
+        self.together = steps.Together(self.snapshot, self._requires)
+        self.market = Market(
+            self.installed,
+            _Releases(self.offers),
+            asked(self.snapshot, self._project),
+            partial(self.together.unwilling, self.installed),
+        )
         self.clauses = [*map(self._clause, wanted), *(self._without(*one) for one in refused)]
         self.apart = self._apart()
-        self.together = steps.Together(self.snapshot, self._requires)
         best: Candidate | None = None
         tried: list[Wants] = []
         last = CALLS
@@ -106,9 +111,11 @@ class Search:
             choice = planner.cheapest(self.clauses, self.market, self.refused, tried)
             if choice is None or (best and choice.cost >= best.cost):
                 break
-            tried.append(choice.wants)
-            made = self._candidate(choice)
-            if made and (best is None or made.cost < best.cost):
+            made = self.candidate(choice)
+            if made is None:
+                continue
+            tried += [choice.wants, {name: frozenset([one]) for name, one in made.versions.items()}]
+            if best is None or made.cost < best.cost:
                 best = made
                 last = min(last, self.calls + MORE) if not any(made.cost[: planner.REMOVED]) else last
         self._conclude(best)
@@ -134,42 +141,42 @@ class Search:
     def _clause(self, one: Held) -> Clause:
         """A finding as a clause over releases that are on offer; to leave it is the dearest alternative."""
         name = name_of(one)
-        made = [found for way in one.ways for found in [self._alternative(way, name)] if found is not None]
+        made = [found for way in one.ways for found in [self._alternative(way, one)] if found is not None]
         severe = LEFT if one.finding.severity == "error" else LEFT_BESIDE
         made.append(Alternative(wants={}, cost=planner.one(severe)))
-        return Clause(name=name, alternatives=made)
+        return Clause(name=name, alternatives=planner.widest(made))
 
     def _without(self, name: str, version: str) -> Clause:
         """A distribution is to be of any release but one."""
         others = frozenset(one for one in self.offers.releases(name) if key(one) != key(version))
         return Clause(name=f"{name} {version} was tried", alternatives=[Alternative(wants={name: others})])
 
-    def _alternative(self, way: Way, name: str) -> Alternative | None:
+    def _alternative(self, way: Way, one: Held) -> Alternative | None:
         if way.python:
             return None
         if way.remedy is not None and way.remedy.safety == "manual":
-            return self._besides(way.remedy, name)
+            return self._besides(way.remedy, one)
         wants = {name: frozenset(self._within(name, admitted)) for name, admitted in way.wants.items()}
         if not all(wants.values()):
             return None
-        wants.update((name, frozenset([ABSENT])) for name in way.removes if name in self.installed)
+        wants.update((name, GONE) for name in way.removes if name in self.installed)
         if wants:
             return Alternative(wants=wants)
-        return self._besides(way.remedy, name) if way.remedy else None
+        return self._besides(way.remedy, one) if way.remedy else None
 
-    def _besides(self, remedy: Remedy, name: str) -> Alternative | None:
+    def _besides(self, remedy: Remedy, one: Held) -> Alternative | None:
         """A remedy for a person to carry out."""
-        if not self._helps(remedy, name):
+        if not self._helps(remedy, one):
             return None
         return Alternative(wants={}, cost=planner.one(planner.BESIDE), remedy=remedy)
 
-    def _helps(self, remedy: Remedy, name: str) -> bool:
+    def _helps(self, remedy: Remedy, one: Held) -> bool:
         """Whether a finding would be gone once something is installed again; of other remedies the rule says so."""
         action = remedy.action
         if action is None or not KINDS[action.verb].renews:
             return True
-        _, found = self._examined(after(self.snapshot, action))
-        return all(name_of(one) != name for one in found)
+        _, found = _held(after(self.snapshot, action), one.rule)
+        return all(name_of(other) != name_of(one) for other in found)
 
     def _within(self, name: str, admitted: list[list[list[int] | None]]) -> Iterable[str]:
         return (one for one in self.offers.releases(name) if within(one, None, admitted))
@@ -178,7 +185,7 @@ class Search:
         """What the resolver cannot know: what is not from the index, and of which only a source archive is there."""
         return {name for name, version in self.installed.items() if not self.offers.has(name, version)}
 
-    def _candidate(self, choice: Choice) -> Candidate | None:
+    def candidate(self, choice: Choice) -> Candidate | None:
         """What the resolver makes of a choice, examined; ``None`` where it refuses it."""
         solved = self._resolved(choice)
         if solved is None:
@@ -198,7 +205,7 @@ class Search:
 
     def _resolved(self, choice: Choice) -> dict[str, str] | None:
         """The version of everything: first with all pinned that is far from what has to move, then with all free."""
-        removed = {name for name, allowed in choice.wants.items() if allowed == {ABSENT}}
+        removed = {name for name, allowed in choice.wants.items() if allowed == GONE}
         apart = {name for name in self.apart - removed if self._stays(name, choice.wants)}
         near = self.together.near(self.installed, choice.wants)
         task = self._task(choice, apart, removed)
@@ -245,7 +252,7 @@ class Search:
 
     def _bound(self, name: str, allowed: frozenset[str]) -> str:
         """A specifier for some of the releases of a distribution: their hull, without the holes in it."""
-        if allowed == {ABSENT}:
+        if allowed == GONE:
             return ""
         every = self.offers.releases(name)
         inside = [number for number, one in enumerate(every) if one in allowed]
@@ -304,6 +311,12 @@ class _Releases(dict[str, "Sequence[str]"]):
     def get(self, name: str, default: object = ()) -> Sequence[str]:
         """The releases of a distribution."""
         return self._offers.releases(name)
+
+
+def _held(snapshot: Snapshot, rules: Candidates) -> tuple[Snapshot, list[Held]]:
+    """A snapshot with what some rules ask, and what they find."""
+    snapshot = answered(snapshot, lambda now: engine.asked(rules, now))
+    return snapshot, held(snapshot, rules)
 
 
 def name_of(one: Held) -> str:

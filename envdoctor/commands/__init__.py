@@ -8,6 +8,7 @@ from __future__ import annotations
 COMMANDS = {
     "check": "envdoctor.commands.check:run",
     "explain": "envdoctor.commands.explain:run",
+    "run": "envdoctor.commands.run_command:run",
     "fix": "envdoctor.commands.fix:run",
     "undo": "envdoctor.commands.undo:run",
     "constraints": "envdoctor.commands.constraints:run",
@@ -24,6 +25,7 @@ Examines a Python environment, matches it against rules that declare known-bad c
 commands:
   check        examine an environment and diagnose it (the default)
   explain      find the rules that explain a traceback or a log
+  run          run a command, and explain its failure
   fix          plan one set of changes that ends every error; try it, apply it
   undo         bring back what was before the last plan was applied
   constraints  write the rules that matter here as constraints for pip, uv or conda
@@ -39,6 +41,7 @@ examples:
   envdoctor --pid 4711                        a running or hung job
   envdoctor -f json --fail-on warning         one JSON document; exit status 1 from warnings on
   envdoctor explain error.log                 why did it break?
+  envdoctor run python train.py               the same, at the moment of failure
   envdoctor fix                               one plan for everything that was found
 
 Where none is named, it is the active environment (VIRTUAL_ENV, CONDA_PREFIX); with python -m envdoctor, that python;

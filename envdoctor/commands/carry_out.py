@@ -37,8 +37,8 @@ class Wishes(Record):
     check: Callable[[Snapshot], Report]
 
 
-def planned(wishes: Wishes) -> tuple[Plan, Snapshot, list[str]]:
-    """The plan, what was examined, and what a trial of the plan showed, in lines; with a trial, one that passes it.
+def planned(wishes: Wishes) -> tuple[Plan, Snapshot, Outcome | None]:
+    """The plan, what was examined, and what a trial of the plan showed; with a trial, a plan that passes it.
 
     Raises :class:`TargetError` where no plan passes.
     """
@@ -51,12 +51,12 @@ def planned(wishes: Wishes) -> tuple[Plan, Snapshot, list[str]]:
                 break
             outcome = _tried(plan, snapshot, wishes.command, tell)
         if outcome.refused is None:
-            return plan, snapshot, _shown(outcome)
+            return plan, snapshot, outcome
         say(f"refused: {' '.join(f'{one.package}=={one.after}' for one in plan.moves if one.after)}: {outcome.refused}")
         refused |= _blamed(plan, outcome)
     if refused:
         raise TargetError("no plan passed its trial; what each of them breaks is said above. Nothing was changed")
-    return plan, snapshot, []
+    return plan, snapshot, None
 
 
 def _tried(plan: Plan, snapshot: Snapshot, command: Sequence[str], tell: Callable[[str], None]) -> Outcome:
@@ -71,7 +71,7 @@ def _tried(plan: Plan, snapshot: Snapshot, command: Sequence[str], tell: Callabl
         return tried(copy, place, command, plan, installer(snapshot) or "uv", tell)
 
 
-def _shown(outcome: Outcome) -> list[str]:
+def shown(outcome: Outcome) -> list[str]:
     """What a trial showed, in lines: the proof first."""
     said = []
     if outcome.command:
@@ -88,6 +88,18 @@ def _shown(outcome: Outcome) -> list[str]:
     if outcome.command and outcome.command[1] and outcome.output:
         said.append(f"tried: what the command says at its end:\n{outcome.output}")
     return said
+
+
+def told(outcome: Outcome, clean: Callable[[str], str]) -> dict[str, object]:
+    """What a trial showed, as the values that ``plan.schema.json`` describes; ``clean`` takes secrets out of a text."""
+    modules = {
+        name: {when: why and clean(why) for when, why in (("before", outcome.before.get(name)), ("after", after))}
+        for name, after in outcome.after.items()
+    }
+    if outcome.command is None:
+        return {"modules": modules, "command": None}
+    before, after = outcome.command
+    return {"modules": modules, "command": {"before": before, "after": after, "output": clean(outcome.output or "")}}
 
 
 def _few(names: Sequence[str]) -> str:

@@ -7,7 +7,7 @@ import sys
 from typing import TYPE_CHECKING
 
 from envdoctor import doctor, fixing
-from envdoctor.commands.carry_out import Wishes, applied, planned
+from envdoctor.commands.carry_out import Wishes, applied, planned, shown, told
 from envdoctor.commands.configuration import parse
 from envdoctor.commands.options import (
     TARGET_EXAMPLES,
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from envdoctor.commands.options import Parser
     from envdoctor.model import Report, Snapshot
     from envdoctor.plans import Plan
+    from envdoctor.remedies.trial import Outcome
 
 
 EXAMPLES = """\
@@ -56,10 +57,10 @@ def run(words: Sequence[str]) -> int:
             snapshot, options.rules, candidates=options.candidates, ignore=options.ignoring
         ),
     )  # fmt: skip
-    plan, snapshot, said = planned(wishes)
-    text = _said(plan, snapshot, options.format, plain=options.output is not None)
+    plan, snapshot, outcome = planned(wishes)
+    text = _said(plan, snapshot, outcome, options.format, plain=options.output is not None)
     write(text, options.output)
-    for line in said:
+    for line in shown(outcome) if outcome else ():
         say(line)
     if not options.apply or not (plan.moves or plan.edits):
         return int(bool(plan.moves or plan.edits or plan.advice or plan.left))
@@ -73,8 +74,8 @@ def _split(words: Sequence[str]) -> tuple[list[str], list[str]]:
     return list(words[:at]), list(words[at + 1 :])
 
 
-def _said(plan: Plan, snapshot: Snapshot, form: str, *, plain: bool) -> str:
-    """The plan as text or JSON, without secrets."""
+def _said(plan: Plan, snapshot: Snapshot, outcome: Outcome | None, form: str, *, plain: bool) -> str:
+    """The plan as text or JSON, the latter with what its trial showed, without secrets."""
     from envdoctor.model import Report
     from envdoctor.renderers import line
     from envdoctor.renderers import plan as renderer
@@ -82,14 +83,15 @@ def _said(plan: Plan, snapshot: Snapshot, form: str, *, plain: bool) -> str:
     from envdoctor.renderers.secrets import without_secrets
 
     report: Report = without_secrets(Report(snapshot=snapshot, findings=plan.left))
+    redactor = Redactor(personal=False)
     if form == "json":
-        return renderer.document(plan, report)
+        return renderer.document(plan, report, told(outcome, redactor.text) if outcome else None)
     color = not plain and line.colorful(sys.stdout, os.environ)
     unicode = plain or line.carries_unicode(sys.stdout)
     if not (plan.moves or plan.edits or plan.advice or plan.left):
         return line.verdict(report, color, unicode).partition(":")[0] + ": there is nothing to fix\n"
     text = renderer.text(plan, report, width=page_width(plain=plain), color=color, unicode=unicode)
-    return Redactor(personal=False).text(text)
+    return redactor.text(text)
 
 
 def _parser() -> Parser:

@@ -41,11 +41,15 @@ class Way(Record):
 
 
 class Held(Record):
-    """A finding, and the ways that would end it; ``declared`` says that it is a requirement that is not met."""
+    """A finding of a ``rule``, and the ways that would end it.
+
+    ``declared`` says that it is a requirement that is not met.
+    """
 
     finding: Finding
     ways: Sequence[Way]
     declared: bool = False
+    rule: Candidates = ()
 
 
 def held(snapshot: Snapshot, candidates: Candidates) -> list[Held]:
@@ -57,7 +61,8 @@ def held(snapshot: Snapshot, candidates: Candidates) -> list[Held]:
             for match in matched_by(compiled, snapshot, Trace(), requirements):
                 made = finding(index.texts(entry), match, snapshot)
                 declared = compiled.get("installed") in {"missing", "incompatible"}
-                found.append(Held(finding=made, ways=_ways(made, match, compiled, snapshot), declared=declared))
+                ways = _ways(made, match, compiled, snapshot)
+                found.append(Held(finding=made, ways=ways, declared=declared, rule=[(index, [entry])]))
     return found
 
 

@@ -88,12 +88,13 @@ def finding(texts: Mapping[str, Any], match: Match, snapshot: Snapshot) -> Findi
     from envdoctor.engine.wording import said
 
     names = {**_open(texts), **match.names}
+    optional = [one for one in _packages(texts, match) if one in snapshot.packages and snapshot.packages[one].optional]
     return Finding(
         rule=texts["id"],
-        severity=_severity(texts, match),
+        severity=_severity(texts, match, less=bool(optional)),
         impact=texts["impact"],
         title=said(texts["title"], names),
-        why=said(texts["why"], names),
+        why=said(texts["why"], names) + (_OPTIONAL.format(optional[0]) if optional else ""),
         packages=_packages(texts, match),
         facts=texts["facts"],
         evidence=match.evidence,
@@ -106,11 +107,15 @@ def finding(texts: Mapping[str, Any], match: Match, snapshot: Snapshot) -> Findi
     )
 
 
-def _severity(texts: Mapping[str, Any], match: Match) -> str:
-    """The severity of a rule, or that of the consumer that is found where it is less."""
+#: What is said of a package that not every installation of the project has.
+_OPTIONAL = " Only an extra or a group of the project asks for {}."
+
+
+def _severity(texts: Mapping[str, Any], match: Match, *, less: bool) -> str:
+    """The severity of a rule, or that of the consumer that is found where it is less, or one ``less`` than that."""
     stated = texts["consumers"].get(match.consumer, {}).get("severity", texts["severity"])
-    least: str = max(texts["severity"], stated, key=SEVERITIES.index)
-    return least
+    least = max(map(SEVERITIES.index, (texts["severity"], stated)))
+    return SEVERITIES[min(least + less, len(SEVERITIES) - 1)]
 
 
 def _open(texts: Mapping[str, Any]) -> dict[str, str]:

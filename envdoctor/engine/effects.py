@@ -136,6 +136,12 @@ def module(effect: Effect, name: str, value: Any) -> Any:
     return value if stays or not effect.touches() else _unknown(f"what import {name} finds", effect.action)
 
 
+def file(effect: Effect, glob: str, value: Any) -> Any:
+    """What files say: those of the environment may be others after any installation."""
+    stays = glob.startswith("/") or not effect.touches()
+    return value if stays else _unknown(f"what {glob.partition(': ')[0]} says", effect.action)
+
+
 def importable(effect: Effect, name: str, value: Any) -> Any:
     """Whether a name can be imported, which any installation may change."""
     return _unknown(f"whether {name} can be imported", effect.action) if effect.touches() else value

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from envdoctor.engine import markers, metadata_conflicts
 from envdoctor.engine.versions import within
-from envdoctor.facts import ENV, LOCAL_MODULE, MODULE, OF_PROJECT, PROCESS, PROJECT
+from envdoctor.facts import ENV, FILE, LOCAL_MODULE, MODULE, OF_PROJECT, PROCESS, PROJECT
 from envdoctor.facts import OPERATORS as _ROWS
 from envdoctor.model import Evidence, Location, Record, Unknown
 
@@ -348,6 +348,18 @@ def _named(condition: Condition, snapshot: Snapshot, trace: Trace, fits: Callabl
 def same(condition: Condition, snapshot: Snapshot, trace: Trace) -> Verdict:
     """Whether a fact is just what is wanted."""
     return _named(condition, snapshot, trace, lambda value: bool(value == condition[2]))
+
+
+def file(condition: Condition, snapshot: Snapshot, trace: Trace) -> Verdict:
+    """Whether files that a glob names are there."""
+    _, glob, wanted = condition
+    found = _look(FILE, glob, snapshot, trace)
+    if isinstance(found, Unknown):
+        return None
+    verdict = bool(found) is (wanted == "present")
+    if verdict:
+        trace.saw("file." + glob, found[0] if found else f"no {glob}", found[0] if found else snapshot.source)
+    return verdict
 
 
 def table(condition: Condition, snapshot: Snapshot, trace: Trace) -> Verdict:

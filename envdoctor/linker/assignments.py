@@ -23,6 +23,7 @@ _HARMLESS = {"getLogger", "get_logger", "print", "warn", "import_module", "__imp
 def assign(reader: Reader, node: ast.Assign) -> None:
     """Read ``a = b = value``."""
     reader.walk(node.value)
+    reader.forms.assigned(node)
     reader.given_away(node.value)
     for target in node.targets:
         assign_to(reader, target, node.value)
@@ -31,6 +32,7 @@ def assign(reader: Reader, node: ast.Assign) -> None:
 def annotated_assign(reader: Reader, node: ast.AnnAssign) -> None:
     """Read ``a: kind = value``; an annotation alone binds only in a class."""
     if reader.scope.kind != "function" and not reader.lazy_annotations:
+        reader.forms.annotation(node.annotation)
         reader.walk(node.annotation)
     if node.value is not None or reader.scope.kind == "class":
         reader.walk(node.value)

@@ -95,6 +95,7 @@ class Expressions:
         stack.extend(node.args)
         stack.extend(keyword.value for keyword in node.keywords)
         found = chain(node.func)
+        self._reader.forms.call(node)
         if found is None:
             inner = node.func
             while type(inner) is ast.Attribute:
@@ -142,6 +143,14 @@ class Expressions:
         elif len(node.args) == _STORING:
             self._reader.stored(node.args[0], constant)
             self._reader.sets.update(() if constant is None else (constant,))
+
+    def _subscript(self, node: ast.Subscript, stack: list[ast.AST]) -> None:
+        self._reader.forms.subscript(node)
+        stack += (node.value, node.slice)
+
+    def _operation(self, node: ast.BinOp, stack: list[ast.AST]) -> None:
+        self._reader.forms.united(node)
+        stack += (node.left, node.right)
 
     def _choice(self, node: ast.IfExp, stack: list[ast.AST]) -> None:
         self.walk(node.test)
@@ -202,6 +211,8 @@ _SPECIAL: dict[type[ast.AST], Callable[[Expressions, Any, list[ast.AST]], None]]
     ast.YieldFrom: Expressions._yield,  # noqa: SLF001
     ast.Attribute: Expressions._attribute,  # noqa: SLF001
     ast.Call: Expressions._call,  # noqa: SLF001
+    ast.Subscript: Expressions._subscript,  # noqa: SLF001
+    ast.BinOp: Expressions._operation,  # noqa: SLF001
     ast.IfExp: Expressions._choice,  # noqa: SLF001
     ast.BoolOp: Expressions._junction,  # noqa: SLF001
     ast.Lambda: Expressions._function,  # noqa: SLF001

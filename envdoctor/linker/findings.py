@@ -20,10 +20,11 @@ MOST_PLACES = 6
 _RULES = {"unknown": "linked-argument-unknown", "many": "linked-argument-unknown", "missing": "linked-argument-missing",
           "syntax": "linked-syntax", "hidden": "linked-module-hidden",
           "hook": "linked-hook-argument",
-          "setting": "linked-setting-removed",
+          "setting": "linked-setting-removed", "form": "linked-form-refused",
           "override": "linked-override"}  # fmt: skip
 _ARGUMENTS = {"unknown": "with the argument {detail}", "many": "with more than {detail} arguments",
               "missing": "without the argument {detail}"}  # fmt: skip
+_VERBS = {"setting": "sets", "form": "has"}
 _TITLES = {
     "name": "{who} take{s} {asked}, which {provider} does not have",
     "syntax": "{who} has a module that Python {python} cannot parse: {asked}",
@@ -33,6 +34,7 @@ _TITLES = {
     "hidden": "{detail} hides {provider} from {who}, which take{s} {asked} of it",
     "override": "{who} override{s} {asked}, and cannot take what {provider} calls it with",
     "setting": "{who} set{s} {name}, which {provider} no longer reads",
+    "form": "{who} ha{ve} {asked}, which Python {python} refuses",
     "hook": "{who} declare{s} {detail} in the hook {name}, which {provider} does not pass",
 }
 _WHY = {
@@ -48,6 +50,7 @@ _WHY = {
     "hidden": "{detail} of the project is beside this file, so {module} is that file, and not that of {provider}.",
     "override": "{provider} calls {name} {detail}, each time with arguments that the override does not take.",
     "setting": "{detail}. No installed distribution mentions it, so it has no effect.",
+    "form": "It raises {detail}; it works with {name}.",
     "hook": "{module} of {provider} specifies the hook {name} without {detail}, and refuses a plugin that declares it.",
     "unknown": "The signature of {module}.{name} in {provider} takes no argument {detail}.",
     "many": "The signature of {module}.{name} in {provider} takes {detail} positional arguments.",
@@ -98,8 +101,8 @@ def findings(missing: Iterable[Missing], environment: Environment) -> list[Findi
 def _cause(one: Missing) -> tuple[str, ...]:
     if one.kind in binary_words.TITLES:
         return (one.kind, one.consumer, one.asked)
-    if one.kind == "syntax":
-        return ("syntax", one.consumer, one.file)
+    if one.kind in {"syntax", "form"}:
+        return (one.kind, one.consumer, one.file if one.kind == "syntax" else one.asked)
     if one.kind in {*_ARGUMENTS, "broken", "hook"}:
         return (one.kind, one.provider, one.asked, one.detail)
     return ("name", one.provider, one.module, one.name)
@@ -134,6 +137,7 @@ def _title(first: Missing, consumers: Sequence[str], environment: Environment) -
         python=environment.python,
         how=_ARGUMENTS.get(first.kind, "").format(detail=first.detail),
         s="" if more else "s",
+        ve="ve" if more else "s",
         **first._asdict() | {"provider": environment.named(first.provider)},
     )
 
@@ -177,7 +181,7 @@ def _evidence(places: Sequence[Missing], environment: Environment) -> list[Evide
     shown = [
         Evidence(
             fact=f"source.{one.consumer}" if environment.installed([one.consumer]) else "source",
-            value=f"{environment.named(one.consumer)} {'sets' if one.kind == 'setting' else 'takes'} {one.asked}",
+            value=f"{environment.named(one.consumer)} {_VERBS.get(one.kind, 'takes')} {one.asked}",
             source=Location(one.file, one.line or None),
         )
         for one in places[:MOST_PLACES]
@@ -203,6 +207,9 @@ def _remedies(first: Missing, consumers: Sequence[str], environment: Environment
         numbers = [int(part) for part in last.split(".")] if last else []
         wanted = f"python<{numbers[0]}.{numbers[1] + 1}" if numbers else f"python>={since}"
         remedies.append(Remedy(kind="downgrade" if last else "upgrade", requirement=wanted, safety="workaround"))
+    elif first.kind == "form":
+        kind = "upgrade" if ">=" in first.name else "downgrade"
+        remedies.append(Remedy(kind=kind, requirement=first.name, safety="workaround"))
     elif first.provider:
         remedies.append(
             Remedy(kind="change", text=f"use a release of {first.provider} that still has it", safety="manual")

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from envdoctor.engine.installed_requirements import parse
 from envdoctor.linker import signatures
+from envdoctor.linker.forms import NO_HASH
 from envdoctor.linker.module_files import PROJECT
 from envdoctor.linker.reach import ENTRY, SUBMODULE
 from envdoctor.linker.summary import (
@@ -26,7 +27,7 @@ from envdoctor.model import Distribution
 from envdoctor.probes.distributions import required_by
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from envdoctor.linker.module_files import Layout
     from envdoctor.linker.reach import Reach
@@ -84,6 +85,7 @@ class Search:
                 self.unknown["modules that import what is not installed, and cannot be used"] += 1
                 continue
             hints = set(summary.get("hints", ()))
+            yield from self._refused_forms(name, summary.get("forms", ()), ways)
             for ref in summary.get("refs", ()):
                 other = self._layout.modules.get(ref[0])
                 if other is not None and other.owner == place.owner != PROJECT:
@@ -99,6 +101,27 @@ class Search:
             self.unknown["source in a syntax that this Python cannot read"] += 1
         elif severity != "silent":
             yield Missing(place.owner, place.path, error[1], name, "", "syntax", severity, way, name, "", error[2])
+
+    def _refused_forms(self, name: str, forms: Iterable[list[Any]], ways: list[int]) -> Iterator[Missing]:
+        """What Python refuses when it runs a module; in a ``try``, only TypeErrors are known to be uncaught."""
+        place = self._layout.modules[name]
+        for form in forms:
+            flags = self._reach.flags(name, form)
+            is_type = form[7] == "TypeError"
+            if flags is None or (form[4] and not is_type) or not self._has_no_hash(form[8]):
+                continue
+            severity, way = severity_of(ways, flags, CATCHES_TYPE if is_type else CATCHES_SYNTAX)
+            if severity != "silent":
+                yield Missing(
+                    place.owner, place.path, form[2], form[0], "", "form", severity, way, name, form[1], form[7]
+                )  # fmt: skip
+
+    def _has_no_hash(self, wanted: str) -> bool:
+        """Whether something is a class whose objects cannot be hashed, or nothing has to be."""
+        value = self._resolver.offers(*wanted.split(":")).value if wanted else None
+        if value and value[0] == "class":
+            return isinstance(self._resolver.method(value[1], value[2], NO_HASH), tuple)
+        return not wanted
 
     def _one(self, name: str, ref: list[Any], flags: int, ways: list[int], hints: set[str]) -> Iterator[Missing]:
         module, path, *_, own, call = ref

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from envdoctor.linker.branches import is_about_versions
 from envdoctor.linker.expressions import Expressions, chain, is_itself, last
+from envdoctor.linker.forms import Forms
 from envdoctor.linker.objects import Objects
 from envdoctor.linker.scopes import Scope, Use
 from envdoctor.linker.statements import read_all
@@ -52,6 +53,7 @@ class Reader:
         self.expressions = Expressions(self)
         self.walk = self.expressions.walk
         self.objects = Objects(self)
+        self.forms = Forms(self)
         self.scope = self.top = Scope("module")
         #: Names whose uses are read: those that imports may bind, and those of instances.
         self.roots: set[str] = set()
@@ -254,6 +256,7 @@ class Reader:
             "refs": list(self.refs.values()),
             "objects": list(self.objects.uses.values()),
             "raises": self.raised,
+            "forms": self.forms.kept(self.names),
         }
         return {key: value for key, value in found.items() if value}
 
@@ -296,4 +299,4 @@ def summary_of(source: bytes, reader: Reader) -> Summary:
         return {"error": ["unreadable", 0, "it is nested too deeply"]}
     finally:
         # which refer to the reader: nobody collects such circles meanwhile
-        del reader.walk, reader.expressions, reader.objects
+        del reader.walk, reader.expressions, reader.objects, reader.forms

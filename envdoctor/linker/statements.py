@@ -59,6 +59,7 @@ def _function(reader: Reader, node: ast.FunctionDef | ast.AsyncFunctionDef) -> N
         reader.walk(part)
     if not reader.lazy_annotations:
         for annotation in (*(one.annotation for one in arguments), node.returns):
+            reader.forms.annotation(annotation)
             reader.walk(annotation)
     if any(last(one) == "overload" for one in node.decorator_list):
         reader.objects.overloaded(node)
@@ -117,6 +118,7 @@ def _class(reader: Reader, node: ast.ClassDef) -> None:
     reader.body(node.body)
     reader.scope = outside
     reader.close(inner)
+    reader.forms.kind(node, record)
 
 
 def _changed(node: ast.ClassDef) -> Any:

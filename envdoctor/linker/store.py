@@ -36,6 +36,7 @@ _MAKERS = (
         "assignments.py",
         "branches.py",
         "expressions.py",
+        "forms.py",
         "makings.py",
         "objects.py",
         "module_reader.py",

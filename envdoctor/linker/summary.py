@@ -15,6 +15,8 @@ A summary is a mapping with these keys, each left out where it is empty:
 ``objects``    what it asks of objects: ``[makings, "", line, flags, try, handler, 0, call]``, a making as in ``types``
 ``sets``       names of attributes that it sets on what is not ``self``
 ``raises``     ``[line, exception, what it says]`` where importing it surely raises
+``forms``      what Python refuses: ``[form, requirement for Python, line, flags, try, handler, 0, exception, wanted]``,
+               if ``wanted``, a ``module:path`` or nothing, is a class without a hash
 ``around``     the handler that contains a ``try``
 ``error``      ``[kind, line, reason]`` where it could not be read
 ``definitions``  packed by itself, unpacked where somebody asks:

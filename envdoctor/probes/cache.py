@@ -4,6 +4,11 @@ from __future__ import annotations
 
 import os
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import Any
+
 #: The longest file that is read.
 MOST_BYTES = 1 << 26
 _READ = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
@@ -86,6 +91,27 @@ def keep(path: str, data: bytes) -> None:
             os.unlink(temporary)
         except OSError:
             return
+
+
+def remembered(path: str, age: float | None = None) -> list[Any] | None:
+    """The list that :func:`remember` wrote, if it is there and not older than ``age`` seconds."""
+    import json
+    import time
+
+    try:
+        if age is not None and time.time() - os.stat(path).st_mtime > age:
+            return None
+        found = json.loads(read(path) or b"null")
+    except (OSError, ValueError):
+        return None
+    return found if isinstance(found, list) else None
+
+
+def remember(path: str, values: Sequence[Any]) -> None:
+    """Write a list of what JSON can hold into a cache file."""
+    import json
+
+    keep(path, json.dumps(values).encode())
 
 
 def prune(folder: str, most: int, size: int) -> None:

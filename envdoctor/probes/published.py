@@ -9,10 +9,8 @@ from __future__ import annotations
 
 import email.parser
 import hashlib
-import json
 import os
 import re
-import time
 from typing import TYPE_CHECKING, Any
 
 from packaging.utils import InvalidWheelFilename, canonicalize_name, parse_wheel_filename
@@ -47,12 +45,13 @@ class Release(Record):
 
 def wheels(name: str) -> list[Release] | None:
     """The final releases that have a wheel, oldest first; ``None`` where an index does not answer."""
-    kept = remembered(remembered_at("wheels-3", canonicalize_name(name)), index.FRESH)
+    place = remembered_at("wheels-3", canonicalize_name(name))
+    kept: Sequence[Any] | None = cache.remembered(place, index.FRESH)
     if kept is None:
         kept = _ask(name)
         if kept is None:
             return None
-        cache.keep(remembered_at("wheels-3", canonicalize_name(name)), json.dumps(kept).encode())
+        cache.remember(place, kept)
     found = {Version(one["version"]): Release(**one) for one in kept}
     return [found[version] for version in sorted(found) if not version.is_prerelease]
 
@@ -62,7 +61,8 @@ def metadata(release: Release) -> Metadata | None:
 
     An index that does not tell whether it has the metadata of a wheel is asked; else a part of the wheel is read.
     """
-    lines = requirements(release if release.metadata else release.replace(metadata=f"{release.wheel}.metadata"))
+    release = release if release.metadata else release.replace(metadata=f"{release.wheel}.metadata")
+    lines = requirements(release)
     lines = _in_wheel(release) if lines is None else lines
     if lines is None:
         return None
@@ -114,14 +114,13 @@ def requirements(release: Release) -> list[str] | None:
     """What a release requires, as its wheel's own metadata says; ``None`` where that is not told."""
     if release.metadata is None:
         return None
-    place = remembered_at("requires", hashlib.sha256(release.metadata.encode()).hexdigest()[:32])
-    kept = remembered(place, None)
+    kept = cache.remembered(_place(release.metadata))
     if kept is None:
         content = index.ask(release.metadata)
         if not content:
             return None
         kept = _stated(content)
-        cache.keep(place, json.dumps(kept).encode())
+        cache.remember(_place(release.metadata), kept)
     return [str(one) for one in kept]
 
 
@@ -132,19 +131,21 @@ def _in_wheel(release: Release) -> list[str] | None:
     from envdoctor.errors import TargetError
     from envdoctor.probes.wheel_files import members
 
-    place = remembered_at("requires", hashlib.sha256(release.wheel.encode()).hexdigest()[:32])
-    kept = remembered(place, None)
-    if kept is None and release.wheel:
-        context = ssl.create_default_context(cafile=index.configuration().certificates)
-        try:
-            found = list(
-                members(release.wheel, release.size, lambda path: path.endswith(".dist-info/METADATA"), context)
-            )
-        except TargetError:
-            return None
-        kept = _stated(next((content for _, content in found if content), b""))
-        cache.keep(place, json.dumps(kept).encode())
-    return None if kept is None else [str(one) for one in kept]
+    if not release.wheel:
+        return None
+    context = ssl.create_default_context(cafile=index.configuration().certificates)
+    try:
+        found = list(members(release.wheel, release.size, lambda path: path.endswith(".dist-info/METADATA"), context))
+    except TargetError:
+        return None
+    kept = _stated(next((content for _, content in found if content), b""))
+    cache.remember(_place(str(release.metadata)), kept)
+    return kept
+
+
+def _place(address: str) -> str:
+    """Where the requirements at an address are kept."""
+    return remembered_at("requires", hashlib.sha256(address.encode()).hexdigest()[:32])
 
 
 def _stated(content: bytes) -> list[str]:
@@ -156,14 +157,3 @@ def remembered_at(kind: str, name: str) -> str:
     """The path of what an index said of a distribution."""
     where = hashlib.sha256("\n".join(index.configuration().urls).encode()).hexdigest()[:12]
     return os.path.join(cache.directory(), "published", where, kind, re.sub(r"[^a-z0-9-]", "_", name) + ".json")
-
-
-def remembered(place: str, age: float | None) -> Sequence[Any] | None:
-    """What is kept at a path, ``None`` where nothing is, or it is older than ``age`` in seconds."""
-    try:
-        if age is not None and time.time() - os.stat(place).st_mtime > age:
-            return None
-        found: Any = json.loads(cache.read(place) or b"null")
-    except (OSError, ValueError):
-        return None
-    return found if isinstance(found, list) else None

@@ -80,7 +80,7 @@ def known_releases(names: Iterable[str]) -> dict[str, list[str] | None]:
     where = configuration()
     wanted = []
     for name in sorted(set(names)):
-        kept = _kept(where, name, FRESH)
+        kept = caches.remembered(_path(where, name), FRESH)
         if kept is None:
             wanted.append(name)
         else:
@@ -101,7 +101,7 @@ def _ask_all(where: Configuration, names: Sequence[str]) -> dict[str, list[str] 
                 return _ask(where, name)
             except _Unreachable:
                 silent = True
-        return _kept(where, name, None)
+        return caches.remembered(_path(where, name))
 
     began = time.monotonic()
     with ThreadPoolExecutor(WORKERS) as pool:
@@ -125,7 +125,7 @@ def _ask(where: Configuration, name: str) -> list[str]:
         listed = _listed(address, kind, content)
         versions.update(version for file in listed for version in [version_of(file["filename"])] if version)
     ordered = [str(version) for version in sorted(versions)]
-    _keep(where, name, ordered)
+    caches.remember(_path(where, name), ordered)
     return ordered
 
 
@@ -232,18 +232,15 @@ def configuration() -> Configuration:
     The answer is kept for a day, as long as none of pip's files and variables changes, unless it has a password in it.
     """
     place = _place_of_configuration()
-    try:
-        kept: Any = json.loads(caches.read(place) or b"") if time.time() - os.stat(place).st_mtime < _DAY else None
-    except (OSError, ValueError):
-        kept = None
-    if isinstance(kept, list):
+    kept = caches.remembered(place, _DAY)
+    if kept is not None:
         return Configuration(urls=kept[0], certificates=kept[1])
     settings = _settings()
     urls = [settings.get("index-url") or _default_index(), *settings.get("extra-index-url", "").split()]
     certificates = settings.get("cert") or os.environ.get("REQUESTS_CA_BUNDLE") or None
     found = Configuration(urls=[url for url in urls if url], certificates=certificates)
     if found.urls and not any("@" in url for url in found.urls):
-        caches.keep(place, json.dumps([list(found.urls), certificates]).encode())
+        caches.remember(place, [list(found.urls), certificates])
     return found
 
 
@@ -323,20 +320,3 @@ def _default_index() -> str:
 def _path(where: Configuration, name: str) -> str:
     indexes = hashlib.sha256("\n".join(where.urls).encode()).hexdigest()[:12]
     return os.path.join(caches.directory(), "releases", indexes, canonicalize_name(name) + ".json")
-
-
-def _kept(where: Configuration, name: str, age: float | None) -> list[str] | None:
-    """What the cache holds about a distribution, if it is not older than ``age`` seconds."""
-    path = _path(where, name)
-    try:
-        if age is not None and time.time() - os.stat(path).st_mtime > age:
-            return None
-        kept: Any = json.loads(caches.read(path) or b"null")
-    except (OSError, ValueError):
-        return None
-    return [str(one) for one in kept] if isinstance(kept, list) else None
-
-
-def _keep(where: Configuration, name: str, versions: Sequence[str]) -> None:
-    """Write into the cache in one step; where that fails, the index is asked again next time."""
-    caches.keep(_path(where, name), json.dumps(versions).encode())

@@ -31,8 +31,9 @@ class Offers:
     def ask(self, names: Iterable[str]) -> None:
         """Ask for several distributions at once; an index that does not answer has nothing on offer."""
         wanted = [name for name in dict.fromkeys(names) if name not in self._listed]
-        if wanted:
-            releases.configuration()  # read before several ask for it at once
+        if not wanted:
+            return
+        releases.configuration()  # read before several ask for it at once
         with ThreadPoolExecutor(_WORKERS) as pool:
             for name, found in zip(wanted, pool.map(published.wheels, wanted)):
                 self._listed[name] = {one.version: one for one in found or ()}
@@ -63,6 +64,8 @@ class Offers:
     def metadata(self, wanted: Iterable[tuple[str, str]]) -> Mapping[tuple[str, str], Metadata | None]:
         """What releases say of themselves, by name and version; ``None`` where that cannot be had."""
         missing = [one for one in dict.fromkeys(wanted) if one not in self._metadata]
+        if not missing:
+            return self._metadata
         self.ask(name for name, _ in missing)
         with ThreadPoolExecutor(_WORKERS) as pool:
             self._metadata.update(zip(missing, pool.map(self._read, missing)))

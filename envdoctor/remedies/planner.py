@@ -15,10 +15,12 @@ from envdoctor.engine.versions import key, within
 from envdoctor.model import Record
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
     from envdoctor.model import Remedy
 
+    #: Who has to move with a distribution, as nothing that it may be is what they require.
+    Unwilling = Callable[[str, frozenset[str]], Collection[str]]
     #: The releases that a distribution may have, by name; ``""`` is that it is not there.
     Wants = Mapping[str, frozenset[str]]
     Cost = tuple[int, ...]
@@ -29,6 +31,7 @@ FREE: Cost = (0,) * 10
 #: So many choices are looked at before the search gives up.
 MOST = 20_000
 ABSENT = ""
+GONE = frozenset([ABSENT])
 
 
 class Alternative(Record):
@@ -44,6 +47,20 @@ class Clause(Record):
 
     name: str
     alternatives: Sequence[Alternative]
+
+
+def widest(ways: Sequence[Alternative]) -> list[Alternative]:
+    """The alternatives without those that want what another one wants, and more; of equals the first stays."""
+    kept: list[Alternative] = []
+    for way in ways:
+        if not any(_is_in(way, other) for other in kept):
+            kept = [other for other in kept if not _is_in(other, way)] + [way]
+    return kept
+
+
+def _is_in(one: Alternative, other: Alternative) -> bool:
+    same = one.cost == other.cost and one.wants.keys() == other.wants.keys() != set()
+    return same and all(one.wants[name] <= other.wants[name] for name in one.wants)
 
 
 class Choice(Record):
@@ -89,10 +106,16 @@ class Market:
     """What is installed, what else could be, oldest first, and what the user has asked for, with or without a range."""
 
     def __init__(
-        self, installed: Mapping[str, str], releases: Mapping[str, Sequence[str]], asked: Mapping[str, str | None]
+        self,
+        installed: Mapping[str, str],
+        releases: Mapping[str, Sequence[str]],
+        asked: Mapping[str, str | None],
+        unwilling: Unwilling = lambda *_: (),
     ) -> None:
-        self.installed, self.releases, self.asked = installed, releases, asked
+        self.installed, self.releases, self.asked, self._unwilling = installed, releases, asked, unwilling
+        self._forced: dict[tuple[str, frozenset[str]], Collection[str]] = {}
         self._best: dict[tuple[str, frozenset[str]], tuple[Cost, str]] = {}
+        self._by_cost: dict[str, list[tuple[Cost, str]]] = {}
 
     def cost(self, name: str, after: str) -> Cost:
         """What it costs that a distribution is of a release, or gone."""
@@ -128,10 +151,31 @@ class Market:
             )
         return known
 
-    def by_cost(self, name: str) -> Iterator[str]:
-        """All releases of a distribution, the cheapest first, of equals the newest."""
-        newest = sorted(self.releases.get(name, ()), key=lambda version: key(version) or [], reverse=True)
-        yield from sorted(newest, key=lambda version: self.cost(name, version))
+    def by_cost(self, name: str) -> Sequence[tuple[Cost, str]]:
+        """All releases of a distribution with their costs, the cheapest first, of equals the newest."""
+        if name not in self._by_cost:
+            newest = sorted(self.releases.get(name, ()), key=lambda version: key(version) or [], reverse=True)
+            self._by_cost[name] = sorted(((self.cost(name, one), one) for one in newest), key=lambda it: it[0])
+        return self._by_cost[name]
+
+    def closed(self, wants: Wants, names: Iterable[str]) -> Wants | None:
+        """Some wants, with what has to move because of some names among them; ``None`` where no release will do."""
+        both, pending = dict(wants), list(names)
+        while pending:
+            name = pending.pop()
+            for owner in self._forced_by(name, both[name]):
+                allowed = both[owner] if owner in both else frozenset(self.releases.get(owner, ()))
+                both[owner] = allowed - {self.installed[owner]}
+                if not both[owner]:
+                    return None
+                if both[owner] != allowed:
+                    pending.append(owner)
+        return both
+
+    def _forced_by(self, name: str, allowed: frozenset[str]) -> Collection[str]:
+        if (name, allowed) not in self._forced:
+            self._forced[name, allowed] = self._unwilling(name, allowed)
+        return self._forced[name, allowed]
 
 
 def merged(one: Wants, other: Wants) -> Wants | None:
@@ -154,7 +198,10 @@ def is_refused(wants: Wants, refused: Collection[Wants]) -> bool:
 def cheapest(
     clauses: Sequence[Clause], market: Market, refused: Collection[Wants], tried: Collection[Wants] = ()
 ) -> Choice | None:
-    """The cheapest choice that nobody has refused or tried; ``None`` where there is none, or it is not found."""
+    """The cheapest choice that nobody has refused, and that nothing that was ``tried`` is one of.
+
+    ``None`` where there is none, or it is not found.
+    """
     ordered = sorted(clauses, key=lambda clause: len(clause.alternatives))
     number = count()
     heap: list[tuple[Cost, int, int, Wants, tuple[Alternative, ...]]] = [(FREE, 0, next(number), {}, ())]
@@ -164,11 +211,13 @@ def cheapest(
             return None
         cost, _, _, wants, picks = heapq.heappop(heap)
         if len(picks) == len(ordered):
-            if wants not in tried:
+            if not any(all(one.get(name, GONE) <= wants[name] for name in wants) for one in tried):
                 return Choice(wants=wants, cost=cost, picks=list(zip(ordered, picks)))
             continue
         for way in _further(ordered[len(picks)], wants):
             both = merged(wants, way.wants)
+            if both is not None and both is not wants:
+                both = market.closed(both, way.wants)
             if both is None or is_refused(both, refused):
                 continue
             now = (*picks, way)

@@ -13,7 +13,7 @@ from envdoctor.remedies.commands import with_command
 from envdoctor.remedies.planner import ABSENT, ending, is_down, step
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
     from typing import Optional
 
     from envdoctor.model import Snapshot
@@ -33,38 +33,64 @@ class Together:
     def __init__(self, snapshot: Snapshot, requires: Requires) -> None:
         self._lookup, self._requires = variables(snapshot), requires
         self._verdicts: dict[str, bool | None] = {}
+        self._lines: dict[tuple[str, str], dict[str, list[str]]] = {}
+        self._met: dict[tuple[str, str], bool] = {}
 
-    def unmet(self, versions: Versions, names: Sequence[str]) -> list[tuple[str, str]]:
-        """The owner and the line of each requirement of, or about, some distributions that is not met."""
-        packages = {name: Distribution(name=name, version=version) for name, version in versions.items()}
-        wanted, found = set(names), []
-        for owner, version in versions.items():
-            lines = self._requires(owner, version) or ()
-            if owner not in wanted:
-                lines = [line for line in lines if name_of(line) in wanted]
-            found += [(owner, line) for _, line, _ in unmet(lines, packages, self._lookup, self._verdicts, set())]
+    def lines(self, owner: str, version: str) -> Mapping[str, Sequence[str]]:
+        """What a release requires here, by the name of what it requires; nothing where that is not known."""
+        found = self._lines.get((owner, version))
+        if found is None:
+            found = self._lines[owner, version] = {}
+            for kind, line, name in unmet(
+                self._requires(owner, version) or (), {}, self._lookup, self._verdicts, set()
+            ):
+                if kind == "missing":
+                    found.setdefault(name, []).append(line)
         return found
+
+    def admits(self, line: str, name: str, version: str) -> bool:
+        """Whether a requirement is met by a release of what it requires."""
+        found = self._met.get((line, version))
+        if found is None:
+            there = {name: Distribution(name=name, version=version)}
+            found = not any(unmet([line], there, self._lookup, self._verdicts, set()))
+            self._met[line, version] = found
+        return found
+
+    def unmet(self, versions: Versions, names: Collection[str]) -> Iterator[tuple[str, str]]:
+        """The owner and the line of each requirement of, or about, some distributions that is not met."""
+        wanted = set(names)
+        for owner, version in versions.items():
+            about = self.lines(owner, version)
+            for name in about if owner in wanted else wanted & about.keys():
+                have = versions.get(name)
+                for line in about[name]:
+                    if have is None or not self.admits(line, name, have):
+                        yield owner, line
 
     def near(self, versions: Versions, names: Iterable[str]) -> set[str]:
         """Some distributions, what they require or are required by, and the same of whatever lacks something."""
         links: dict[str, set[str]] = {name: set() for name in versions}
         for owner, version in versions.items():
-            for name in map(name_of, self._requires(owner, version) or ()):
+            for name in self.lines(owner, version):
                 links[owner].add(name)
                 links.setdefault(name, set()).add(owner)
-        found = {*names, *(part for pair in self.unmet(versions, [*versions]) for part in (pair[0], name_of(pair[1])))}
+        found = {*names, *(part for pair in self.unmet(versions, versions) for part in (pair[0], name_of(pair[1])))}
         return found.union(*(links.get(name, ()) for name in found))
 
     def askers(self, versions: Versions, name: str) -> Iterator[tuple[str, str]]:
         """The owner and the line of each requirement about a distribution that applies here."""
         for owner, version in versions.items():
-            for line in self._requires(owner, version) or ():
-                if (
-                    name_of(line) == name
-                    and owner != name
-                    and [*unmet([line], {}, self._lookup, self._verdicts, set())]
-                ):
+            if owner != name:
+                for line in self.lines(owner, version).get(name, ()):
                     yield owner, line
+
+    def unwilling(self, versions: Versions, name: str, allowed: Collection[str]) -> set[str]:
+        """Who requires a release of a distribution that is none of some others."""
+        if ABSENT in allowed:
+            return set()
+        asking = self.askers(versions, name)
+        return {owner for owner, line in asking if not any(self.admits(line, name, one) for one in allowed)}
 
 
 def moved(before: Versions, after: Versions) -> list[str]:
@@ -77,7 +103,7 @@ def nearer(solved: Versions, choice: Choice, market: Market, together: Together)
     found = dict(solved)
     free = [name for name in moved(market.installed, found) if name not in choice.wants and _stays(name, market)]
     back = {**found, **{name: market.installed[name] for name in free}}
-    if free and not together.unmet(back, free):
+    if free and not any(together.unmet(back, free)):
         found = back
     for _ in range(_PASSES):  # a step that is taken back may free another one
         smaller = _smaller(found, choice, market, together)
@@ -98,7 +124,7 @@ def _smaller(versions: Versions, choice: Choice, market: Market, together: Toget
     for name in sorted(moved(market.installed, found), key=lambda name: market.cost(name, found[name]), reverse=True):
         for version in _cheaper(name, found[name], choice, market):
             other = {**found, name: version}
-            if all(ending(*pick, other) for pick in choice.picks) and not together.unmet(other, [name]):
+            if all(ending(*pick, other) for pick in choice.picks) and not any(together.unmet(other, [name])):
                 found = other
                 break
     return found
@@ -108,7 +134,7 @@ def _cheaper(name: str, than: str, choice: Choice, market: Market) -> list[str]:
     """Some releases that are cheaper than one, the cheapest first: the last of each minor, and what is wanted."""
     limit = market.cost(name, than)
     offered = market.by_cost(name) if name in market.installed else ()
-    cheaper = [one for one in offered if market.cost(name, one) < limit]
+    cheaper = [one for cost, one in offered if cost < limit]
     newest: dict[object, str] = {}
     for one in cheaper:
         newest.setdefault(tuple((key(one) or [0, []])[1][:2]), one)

@@ -47,6 +47,9 @@ FORMATS: Mapping[str, Format] = {
     "text": Format(render="renderers.terminal:render"),
     "json": Format(render="renderers.json:render", document=True),
     "markdown": Format(render="renderers.markdown:render", machine=True, redacts=True, heading="## ", limit=_OF_A_BUG),
+    "sarif": Format(render="renderers.sarif:render", document=True),
+    "github": Format(render="renderers.annotations:render", document=True),
+    "junit": Format(render="renderers.junit:render", document=True),
 }
 
 

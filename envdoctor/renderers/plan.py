@@ -12,7 +12,7 @@ from envdoctor.renderers.terminal import BADGES
 from envdoctor.talk import safe
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from envdoctor.model import Remedy, Report
     from envdoctor.plans import Edit, Move, Plan
@@ -22,7 +22,7 @@ _STEPS = {"major": "bold yellow", "removed": "bold red"}
 _LEFT = 8
 
 
-def document(plan: Plan, report: Report) -> str:
+def document(plan: Plan, report: Report, trial: Mapping[str, object] | None = None) -> str:
     """A plan as JSON. ``report`` is of what was examined, with the findings that the plan leaves."""
     told = json.of_target(report)
     made = {
@@ -34,7 +34,7 @@ def document(plan: Plan, report: Report) -> str:
         "command": plan.line,
         "python": plan.python,
     }
-    return json.dump({"envdoctor": __version__, "target": told, "plan": made})
+    return json.dump({"envdoctor": __version__, "target": told, "plan": made, "trial": trial})
 
 
 def text(plan: Plan, report: Report, *, width: int | None, color: bool, unicode: bool) -> str:

@@ -87,7 +87,7 @@ def _kin(rule: Rule, vocabulary: Mapping[str, Any]) -> dict[str, dict[str, list[
 def _anchors(condition: Sequence[Any], weight: Mapping[str, int]) -> list[str] | None:
     """Names of which at least one must be installed for the condition to hold; ``None`` where there are none."""
     kind = condition[0]
-    if kind in {"packages", "present"}:
+    if kind in {"packages", "present", "build"}:
         return list(condition[1])
     parts = [_anchors(part, weight) for part in condition[1:]] if kind in {"all", "any"} else []
     if kind == "all":

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from envdoctor.engine.builds import WORDS
 from envdoctor.engine.installed_requirements import normalise
 from envdoctor.engine.versions import intervals
-from envdoctor.facts import OPERATORS, WORDS
+from envdoctor.facts import OPERATORS
+from envdoctor.facts import WORDS as KINDS_BY_WORD
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -28,7 +30,7 @@ def compile_condition(tree: Mapping[str, Any], words: Words) -> list[Any]:
     """Compile a condition with the words of a vocabulary."""
     parts: list[list[Any]] = []
     for fact, value in tree.items():
-        parts += WORDS[fact].function("compiles")(fact, value, words)
+        parts += KINDS_BY_WORD[fact].function("compiles")(fact, value, words)
     parts.sort(key=_cost)
     return parts[0] if len(parts) == 1 else ["all", *parts]
 
@@ -118,6 +120,16 @@ def config(fact: str, value: Mapping[str, Any], words: Words) -> list[list[Any]]
     """An entry of configuration, and a test of its value."""
     ((test, wanted),) = [(word, value[word]) for word in ("equals", "matches", "is") if word in value]
     return [["config", value["file"], value["key"], test, wanted]]
+
+
+def build(fact: str, value: Mapping[str, Any], words: Words) -> list[list[Any]]:
+    """What distributions are built for, with what of the vocabulary decides it, and no more."""
+    known, word = words.get("builds", {}), value["is"]
+    rows = {name: known.get(name, {}) for name in value["of"]}
+    rows.update({row["partner"]: known.get(row["partner"], {}) for row in [*rows.values()] if "partner" in row})
+    fields = ("partner", *WORDS[word].fields)
+    kept = {name: {field: row[field] for field in fields if field in row} for name, row in rows.items()}
+    return [[fact, list(value["of"]), word, kept, words.get("gpu", {}).get(word, {})]]
 
 
 _VERBS = {"uses": "name", "imports": "import", "calls": "call"}

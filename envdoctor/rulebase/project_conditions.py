@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
+from envdoctor.engine.builds import WORDS
 from envdoctor.rulebase.document import shorten, suggest
 from envdoctor.rulebase.values import read_globs, read_names, read_pattern, read_several, read_specifier, read_version
 
@@ -198,6 +199,32 @@ def read_library(node: Node) -> dict[str, str]:
             child.complain(f"`{shorten(name)}` is not the file name of a shared library, such as libgomp.so.1")
         found[name] = child.choice(LIBRARY)
     return found
+
+
+def read_file(node: Node) -> dict[str, str]:
+    """Whether files are there that globs name: below the import path, or of the machine where a glob is absolute."""
+    found = {}
+    for glob, child in node.entries().items():
+        if ": " in glob or ".." in glob.split("/") or "\n" in glob:
+            child.complain(f"`{shorten(glob)}` is no glob of files; write one such as /usr/lib/*/libcuda.so.1")
+        found[glob] = child.choice(LIBRARY)
+    return found
+
+
+def read_written(node: Node) -> dict[str, list[str]]:
+    """What files say, as a cell states it."""
+    return {key: [item.text() for item in child.items_or_self()] for key, child in node.entries().items()}
+
+
+def read_build(node: Node) -> dict[str, Any]:
+    """Distributions that the vocabulary knows the builds of, and what is wrong with one, or what it is."""
+    fields = node.fields(("of", "is"), needed=("of", "is"))
+    known = node.book.vocabulary.get("builds", {})
+    names = fields["of"].items_or_self() if "of" in fields else []
+    for item in names:
+        if item.text() not in known:
+            item.complain(f"how `{shorten(item.text())}` is built is not known; add it to `builds` of the vocabulary")
+    return {"of": [item.text() for item in names], "is": fields["is"].choice(WORDS) if "is" in fields else ""}
 
 
 def read_table(node: Node) -> dict[str, Any]:

@@ -334,6 +334,8 @@ _SHAPES: dict[str, type] = {
     "libraries": dict,
     "hooks": dict,
     "dotted": dict,
+    "builds": dict,
+    "gpu": dict,
 }
 
 

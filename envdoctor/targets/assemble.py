@@ -26,15 +26,19 @@ class Installed:
     ``asks`` maps a kind to a function from a key to its value or :class:`Unknown`.
     """
 
-    def __init__(self, found: distributions.Scan, asks: Mapping[Kind[Any, Any], Ask], paths: Sequence[str]) -> None:
+    def __init__(
+        self, found: distributions.Scan, asks: Mapping[Kind[Any, Any], Ask], paths: Sequence[str], root: str | None
+    ) -> None:
         self._found = found
         self._paths = paths
+        self._root = root
         self._metadata: dict[tuple[str, str | None], Metadata | Unknown] | None = None
         self._asks: Mapping[Kind[Any, Any], Ask] = {
             kinds.INSTALLER: lambda name: distributions.installer(found.packages[name]),
             kinds.INSTALLED: self._installed,
             kinds.IMPORTABLE: self._importable,
             kinds.MANAGER: self._manager,
+            kinds.FILE: self._file,
             **asks,
         }
 
@@ -61,6 +65,11 @@ class Installed:
         from envdoctor.targets.manager import of_environment
 
         return of_environment(prefix, self._paths)
+
+    def _file(self, key: str) -> Any:
+        from envdoctor.probes.file_texts import said
+
+        return said(key, self._paths, self._root)
 
     def _installed(self, kind: str) -> Any:
         if kind == "drift":
@@ -90,7 +99,7 @@ def snapshot(
         packages=found.packages,
         duplicates=found.duplicates,
         source=source,
-        probes=Installed(found, asks, facts["paths"]),
+        probes=Installed(found, asks, facts["paths"], facts.get("root")),
         notes=[
             *(UnknownFact(rule=None, **note) for note in facts.get("unknown", ()) if _matters(note["fact"])),
             *unreadable,

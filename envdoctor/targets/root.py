@@ -7,6 +7,7 @@ system, not of this machine. Where interpreters are, how a version becomes a dir
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
 import sys
@@ -219,6 +220,10 @@ def _system(root: Root, machine: str | None, loader: str) -> dict[str, Any]:
         facts = {"glibc": glibc, "musl": None} if glibc else {"musl": None}
     if root.is_file("/.dockerenv") or root.is_file("/run/.containerenv"):
         facts["container"] = True
+    for key, probe in (("nvidia-driver", collector.nvidia_driver), ("gpu", collector.gpu_models)):
+        with contextlib.suppress(collector.NotKnownError, OSError):
+            found = probe(root.host)
+            facts.update({key: found} if found else {})  # without one it may be put there when it is run
     return facts
 
 

@@ -106,7 +106,7 @@ class _Stated:
         return nothing if self.project is None else self.project.ask(kind, key)
 
     def _stated(self, kind: Kind[Any, Any], key: str) -> Any:
-        unsaid = False if (kind, key) == (kinds.SYSTEM, "container") else None
+        unsaid = {(kinds.SYSTEM, "container"): False, (kinds.FILE, key): []}.get((kind, key))
         return self.cell.get(kind.section, {}).get(key, unsaid)
 
     def _module(self, _: Kind[Any, Any], key: str) -> Any:

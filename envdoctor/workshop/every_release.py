@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 from typing import TYPE_CHECKING, Any
 
@@ -11,7 +10,7 @@ from packaging.utils import canonicalize_name
 from envdoctor.model import Record
 from envdoctor.probes import cache
 from envdoctor.probes import releases as index
-from envdoctor.probes.published import remembered, remembered_at
+from envdoctor.probes.published import remembered_at
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -33,11 +32,11 @@ def everything(name: str) -> list[Published] | None:
     name = canonicalize_name(name)
     local = [{"filename": one} for place in os.environ.get("UV_FIND_LINKS", "").split() for one in _listed(place)]
     place = remembered_at("files", name)
-    kept = remembered(place, index.FRESH)
+    kept = cache.remembered(place, index.FRESH)
     if kept is None and not os.environ.get("UV_OFFLINE"):
         kept = _files(name)
         if kept is not None:
-            cache.keep(place, json.dumps(kept).encode())
+            cache.remember(place, kept)
     return None if kept is None and not local else _by_release(name, [*(kept or ()), *map(_stated, local)])
 
 

@@ -92,6 +92,21 @@ def test_markers_choose_by_platform_and_version(tmp_path, capsys):
     assert count("--platform", "darwin", "--python-version", "3.12", "--machine", "arm64") == 1
 
 
+@pytest.mark.parametrize(("table", "severity"), [("default", "error"), ("develop", "warning")])
+def test_what_only_a_group_asks_for_says_so_and_is_one_level_less(table, severity, tmp_path, capsys):
+    lock = tmp_path / "Pipfile.lock"
+    lock.write_text(
+        json.dumps(
+            {"default": {"markupsafe": {"version": "==2.1.0"}}, "develop": {}, "_meta": {}}
+            | {table: {"jinja2": {"version": "==2.11.3"}, "markupsafe": {"version": "==2.1.0"}}}
+        )
+    )
+    parsed = document(capsys, "check", "-r", lock, "--python-version", "3.9", "-f", "json")
+    (found,) = [one for one in parsed["findings"] if one["rule"] == "markupsafe21-soft-unicode-removed"]
+    assert found["severity"] == severity
+    assert ("Only an extra or a group of the project asks for jinja2." in found["why"]) is (severity == "warning")
+
+
 def test_an_unpinned_line_is_unknown_and_that_is_said(tmp_path, capsys):
     path = tmp_path / "requirements.txt"
     path.write_text("cloudpickle\n")

@@ -295,6 +295,9 @@ WHENS = [
     ("process: {openmp-runtimes: '>1', forked-with-threads: true}", None, True),
     ("process: {openmp: '>1'}", "`openmp` is not known in process; known here: children", True),
     ("start_method: [fork, spawn]", None, True),
+    ("file: {'/usr/lib/*/libcuda.so.1': present}", None, True),
+    ("file: {'a/b.py: text': present}", "is no glob of files", False),
+    ("build: {of: left, is: cpu-only}", "add it to `builds`", False),
     ("start_method: {of: nobody, is: spawn}", "add it to `start_methods`", False),
     ("system: {gpu: '(', open-files: '<4096'}", "does not compile", False),
 ]

@@ -44,6 +44,8 @@ FORMATS = {
     "pdm/pdm.lock": ("8.1.8", "8.1.8"),
     "pdm-plain/pdm.lock": ("8.1.8", "8.1.8"),
 }
+#: Poetry 1 does not write groups down, and pipenv has no extras of a project.
+LEFT_OUT = {"poetry1/poetry.lock": {"iniconfig"}, "pipenv/Pipfile.lock": {"tomli"}}
 
 
 @pytest.mark.parametrize("path", FORMATS)
@@ -159,6 +161,47 @@ def test_uv_members(tmp_path):
     assert "built" in reasons(snapshot)["packages.member"]
     older = requirements.read(write(tmp_path, "uv.lock", lock), "3.11")
     assert "not 3.11" in reasons(older)["packages"]
+
+
+@pytest.mark.parametrize("path", [*FORMATS, "pipenv/Pipfile.lock"])
+def test_what_only_an_extra_or_a_group_asks_for_is_told(path):
+    found = {name for name, one in requirements.read(data(path), "3.11").packages.items() if one.optional}
+    assert found == {"iniconfig", "tomli"} - LEFT_OUT.get(path, set())
+
+
+@pytest.mark.parametrize(
+    ("member", "found"),
+    [
+        ('dependencies = [{ name = "lib" }]', set()),
+        ('dependencies = [{ name = "root", extra = ["more"] }]', set()),
+        ('[package.dev-dependencies]\ndev = [{ name = "lib" }]', {"lib", "below"}),
+        ('[package.optional-dependencies]\nmore = [{ name = "lib" }]', {"lib", "below"}),
+    ],
+)
+def test_what_another_member_asks_for_is_always_there(tmp_path, member, found):
+    lock = f"""\
+version = 1
+[manifest]
+members = ["root", "member"]
+[[package]]
+name = "root"
+source = {{ editable = "." }}
+[package.optional-dependencies]
+more = [{{ name = "lib" }}]
+[[package]]
+name = "lib"
+version = "1.0"
+dependencies = [{{ name = "below" }}]
+[[package]]
+name = "below"
+version = "1.0"
+[[package]]
+name = "member"
+source = {{ editable = "member" }}
+{member}
+"""
+    snapshot = requirements.read(write(tmp_path, "uv.lock", lock), "3.12")
+    assert {name for name, one in snapshot.packages.items() if one.optional} == found
 
 
 def test_uv_lock_of_a_script(tmp_path):

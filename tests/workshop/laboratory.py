@@ -45,7 +45,7 @@ def laboratory(tmp_path, links, rule, **variables):
         ENVDOCTOR_PYTHONS=sys.executable,
         PYENV_ROOT=str(tmp_path / "no-pyenv"),
         UV_PYTHON_INSTALL_DIR=str(tmp_path / "no-uv"),
-        PATH=os.pathsep.join(one for one in os.environ["PATH"].split(os.pathsep) if not one.endswith("shims")),
+        PATH=os.pathsep.join(filter(_of_this_python, os.environ["PATH"].split(os.pathsep))),
         XDG_CACHE_HOME=str(tmp_path / "cache"),
         **variables,
     )
@@ -59,6 +59,13 @@ def laboratory(tmp_path, links, rule, **variables):
     command.proof = tmp_path / "rules" / f"{rule}.proof.json"
     command.cache = tmp_path / "cache" / "envdoctor"
     return command
+
+
+def _of_this_python(folder):
+    """Whether a directory of PATH has no other Python, which a trial would be run with besides."""
+    return not folder.endswith("shims") and {
+        os.path.basename(path) for path in glob.glob(f"{folder}/python3.*[0-9]")
+    } <= {f"python{PYTHON}"}
 
 
 def _know_the_shipped_rules(cache):

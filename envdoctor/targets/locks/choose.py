@@ -33,7 +33,8 @@ def choose(entries: Iterable[Entry]) -> tuple[dict[str, Distribution], list[Unkn
             by_name.setdefault(entry.name, []).append(entry)
     packages, notes = {}, []
     for name, candidates in by_name.items():
-        packages[name], reason = _one(name, candidates)
+        found, reason = _one(name, candidates)
+        packages[name] = found.replace(optional=True) if all(one.optional for one in candidates) else found
         if reason:
             notes.append(note(reason, name))
     return packages, notes

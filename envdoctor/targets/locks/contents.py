@@ -71,13 +71,17 @@ class Source(Record):
 
 
 class Entry(Record):
-    """One version of a distribution that a file names; ``reason`` says why ``version`` is not known."""
+    """One version of a distribution that a file names; ``reason`` says why ``version`` is not known.
+
+    ``optional`` says that only extras or groups of the project lead to it.
+    """
 
     name: str
     version: str | None
     where: str
     verdict: Verdict = YES
     reason: str | None = None
+    optional: bool = False
 
 
 class Contents(Record):

@@ -34,6 +34,7 @@ class Node(Record):
     verdict: Verdict = YES
     requires_python: str | None = None
     reason: str | None = None
+    optional: bool = False
 
 
 def reach(nodes: Sequence[Node], roots: Iterable[Edge], markers: Markers, *, newest: bool = False) -> list[Entry]:
@@ -104,7 +105,14 @@ def _newest(nodes: Sequence[Node], indices: list[int]) -> list[int]:
 
 def entry(node: Node, verdict: Verdict) -> Entry:
     """A node as an entry."""
-    return Entry(name=node.name, version=node.version, where=node.where, verdict=verdict, reason=node.reason)
+    return Entry(
+        name=node.name,
+        version=node.version,
+        where=node.where,
+        verdict=verdict,
+        reason=node.reason,
+        optional=node.optional,
+    )
 
 
 def _installable(nodes: Sequence[Node], indices: list[int], markers: Markers) -> list[int]:

@@ -67,4 +67,5 @@ def _node(source: Source, line: int | None, package: dict[str, Any], markers: Ma
         verdict=markers.holds(text(package.get("marker"))),
         requires_python=text(package.get("requires_python")),
         reason=None if version else f"{where}: no version of {name} is stated",
+        optional="default" not in texts(package.get("groups", ["default"])),
     )

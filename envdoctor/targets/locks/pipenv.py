@@ -48,7 +48,7 @@ def read(source: Source, stated: Stated) -> Contents:
                     note(f"{where}: {written[:80]!a} in {category[:40]!a} is no locked package, and was left out")
                 )
             else:
-                entries.append(_entry(name, locked, where, markers))
+                entries.append(_entry(name, locked, where, markers).replace(optional=category != "default"))
     notes += _spec_note(source, meta)
     return Contents(entries=entries, python=python, target={"lock_version": meta.get("pipfile-spec")}, notes=notes)
 

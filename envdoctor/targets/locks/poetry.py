@@ -54,6 +54,7 @@ def _node(source: Source, line: int | None, package: dict[str, Any], markers: Ma
         verdict=_verdict(package, markers),
         requires_python=text(package.get("python-versions")),
         reason=None if version else f"{where}: no version of {name} is stated",
+        optional=package.get("optional") is True or "main" not in package.get("groups", ["main"]),
     )
 
 

@@ -37,12 +37,13 @@ def read(source: Source, stated: Stated) -> Contents:
         raise malformed(source, "as uv.lock: it has neither 'version' nor 'package'")
     markers = stated.markers()
     found, notes = package_tables(source, data, "package")
-    nodes = [_node(source, line, package, markers) for line, package in found]
     members = _members(table(data.get("manifest")), [package for _, package in found])
+    nodes = [_node(source, line, package, markers) for line, package in found]
     virtual = {name_of(package["name"]) for _, package in found if "virtual" in table(package.get("source"))}
     roots = [Edge(name=name) for name in sorted(members)] + _stated_roots(table(data.get("manifest")))
     reached = reach(nodes, roots, markers) if roots else [entry(node, node.verdict) for node in nodes]
-    entries = [one for one in reached if one.name not in virtual]
+    always = _always(data, nodes, members) if roots else {node.name for node in nodes}
+    entries = [one.replace(optional=one.name not in always) for one in reached if one.name not in virtual]
     return Contents(entries=entries, target=_target(data), notes=[*notes, *_version_note(source, data)])
 
 
@@ -71,6 +72,27 @@ def _node(source: Source, line: int | None, package: dict[str, Any], markers: Ma
         verdict=markers.any(texts(package.get("resolution-markers", []))),
         reason=reason,
     )
+
+
+def _always(data: dict[str, Any], nodes: list[Node], members: set[str]) -> set[str]:
+    """The names that are reached without any extra or group of the members, but those that one asks of another."""
+    packages = [package for package in tables(data.get("package")) if name_of(package.get("name")) in members]
+    wanted = [one for package in packages for one in tables(package.get("dependencies"))]
+    whole = {name_of(one.get("name")) for one in wanted if one.get("extra")}
+    onward: dict[str, list[str]] = {}
+    for node in nodes:
+        if node.name not in members or node.name in whole:
+            onward.setdefault(node.name, []).extend(edge.name for edge in node.edges)
+    found: set[str] = set()
+    pending = [
+        *members,
+        *(one.name for one in _edges([*wanted, *tables(table(data.get("manifest")).get("requirements"))])),
+    ]
+    while pending:
+        name = pending.pop()
+        pending += onward.get(name, []) if name not in found else []
+        found.add(name)
+    return found
 
 
 def _edges(requirements: Any) -> Iterator[Edge]:

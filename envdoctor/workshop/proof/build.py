@@ -9,7 +9,6 @@ import os
 import re
 import shutil
 import subprocess
-import tempfile
 import time
 from typing import TYPE_CHECKING, Any
 
@@ -19,7 +18,7 @@ from envdoctor.probes import cache
 from envdoctor.remedies.commands import with_command
 from envdoctor.remedies.words import names
 from envdoctor.targets import examine
-from envdoctor.workshop.proof import built_environment, installing, processes, pythons, sandbox, scripts
+from envdoctor.workshop.proof import built_environment, bytecode, installing, processes, pythons, sandbox, scripts
 from envdoctor.workshop.proof.trials import name_of
 
 if TYPE_CHECKING:
@@ -71,7 +70,8 @@ def run_trial(trial: Trial, *, offline: bool = False) -> dict[str, Any]:
     Raises :class:`~processes.StoppedError`, and :class:`EnvdoctorError` where this machine has no room for it.
     """
     start = time.monotonic()
-    with writing("a trial", os.path.join(cache.directory(), "lab")), _directory() as top:
+    lab = os.path.join(cache.directory(), "lab")  # beside uv's hard links
+    with writing("a trial", lab), bytecode.directory(lab) as top:
         try:
             told = _run(trial, top, offline=offline)
         except UnbuiltError as error:
@@ -175,19 +175,8 @@ def _prepare(python: str, text: str, work: str, doing: str) -> None:
 def _script(python: str, text: str, work: str, env: Any, name: str) -> sandbox.Outcome:
     path = os.path.join(work, name)
     write(path, text)
-    return sandbox.run([python, path], work, {**env, "VIRTUAL_ENV": os.path.dirname(os.path.dirname(python))})
-
-
-@contextlib.contextmanager
-def _directory() -> Iterator[str]:
-    """A directory beside uv's hard links, removed at the end; those of runners that were killed are removed as well."""
-    base = os.path.join(cache.directory(), "lab")
-    os.makedirs(base, exist_ok=True)
-    top = tempfile.mkdtemp(prefix=f"{os.getpid()}-", dir=base)
-    try:
-        yield top
-    finally:
-        shutil.rmtree(top, ignore_errors=True)
+    own = {**bytecode.variables(python), **env, "VIRTUAL_ENV": os.path.dirname(os.path.dirname(python))}
+    return sandbox.run([python, path], work, own)
 
 
 def sweep() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any
 
 from envdoctor.workshop.proof.judge import OTHERWISE, UNPROVEN
@@ -20,10 +21,15 @@ KINDS = {
     "remedy": "a remedy could not be run",
     "index": "no index told the releases",
     "edge": "nothing past an edge was shown to work",
+    "refused": "past an edge releases refuse each other by their metadata",
     "adjacent": "between the edge and what was shown lie versions that show nothing",
     "open": "beyond what was shown lie versions that show nothing",
     "severity": "the plain import failed in another way",
 }
+
+
+#: What uv says of two releases of which one does not take the other.
+_REFUSED = re.compile(r"[Bb]ecause ([\w.-]+)==\S+ depends on ([\w.-]+?)[<>=!~]\S* and you require \2==")
 
 
 def missing(
@@ -63,8 +69,13 @@ def _of_edge(survey: Survey, edge: Mapping[str, Any], reasons: Mapping[str, str 
     why = next((said for name, said in reasons.items() if name.endswith(f", on {axis} {wanted}") and said), "not run")
     if shown == wanted or (axis == "Python" and is_open and not why.startswith(OTHERWISE)):
         return  # where nothing can be installed, nothing is missing
-    kind = "open" if is_open else "adjacent" if shown else "edge"
+    kind = "open" if is_open else "adjacent" if shown else "refused" if _is_refused(edge["axis"], why) else "edge"
     is_claimed = edge["side"] == "upper" or edge["axis"] not in survey.rule.consumers  # below a consumer nothing is
     until = f", shown {'from' if edge['side'] == 'lower' else 'to'} {shown}" if shown else ""
     what = f"{edge['kind']} on {axis} {wanted}{until}"
     yield {"kind": kind, "what": what, "why": why, "needed": kind == "edge" and is_claimed}
+
+
+def _is_refused(axis: str, why: str) -> bool:
+    """Whether no installer brings a version of an axis together with what else a cell pins."""
+    return any(axis in found.groups() for found in _REFUSED.finditer(why))

@@ -46,7 +46,7 @@ for command in commands:
     if os.path.exists(path):
         done = subprocess.run([path, "--help"], stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
         if done.returncode:
-            print(done.stdout.decode("utf-8", "replace"))
+            print(done.stdout.decode("utf-8", "replace"), flush=True)
             print("\\n" + {command!r} + command + " does not start", file=sys.stderr)
             sys.exit(1)
 """

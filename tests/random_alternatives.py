@@ -1,0 +1,43 @@
+"""Other sets of releases that may cure an environment, drawn at random, to hold what a plan costs against."""
+
+import random
+
+from envdoctor import doctor
+from envdoctor.remedies import planner
+from envdoctor.searching import Search
+
+
+def searched(venv):
+    """The search for a plan for an environment, and the best that it finds."""
+    search = Search(
+        doctor.examine("python", str(venv)), doctor.rule_bases([], candidates=False), [],
+        everything=False, project=None, tell=lambda _: None,
+    )  # fmt: skip
+    return search, search.run()
+
+
+def costs(search, number, seed=0):
+    """What each of so many draws costs that the resolver has a solution for; what is left of findings costs most."""
+    drawing = random.Random(seed)
+    for _ in range(number):
+        choice = _drawn(search, drawing)
+        made = search.candidate(choice) if choice else None
+        if made is not None:
+            yield made.cost
+
+
+def _drawn(search, drawing):
+    """A way for each finding, and of each distribution that it wants some of the releases that would do."""
+    wants, picks = {}, []
+    for clause in search.clauses:
+        ways = planner.cure_only(clause).alternatives or clause.alternatives
+        way = drawing.choice(ways)
+        wants = planner.merged(wants, way.wants)
+        if wants is None:
+            return None
+        picks.append((clause, way))
+    some = {
+        name: frozenset(drawing.sample(sorted(allowed), drawing.randint(1, len(allowed))))
+        for name, allowed in wants.items()
+    }
+    return planner.Choice(wants=some, cost=planner.FREE, picks=picks)

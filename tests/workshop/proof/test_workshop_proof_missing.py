@@ -1,0 +1,43 @@
+"""What a proof does not show: that an installer refuses to put two releases together leaves nothing to be shown."""
+
+import pytest
+
+from envdoctor.rulebase.syntax import parse
+from envdoctor.workshop.proof.measure import Survey
+from envdoctor.workshop.proof.missing import missing
+
+RULE = """\
+id: lib-name-removed
+title: lib 2 lacks a name that user takes
+severity: error
+impact: crash
+when: {packages: {lib: ">=2", user: ">=1.1"}}
+why: It was removed.
+symptoms: [{raises: AttributeError, message: "module 'lib' has no attribute 'name'"}]
+remedies: [downgrade: lib<2]
+references: ["https://github.com/owner/lib/issues/1"]
+proof:
+  script: import user
+  bad: [{python: "3.11", packages: {lib: "2.0", user: "1.1"}}]
+  good: [{python: "3.11", packages: {lib: "1.0", user: "1.1"}}]
+"""
+SAID = "error: No solution found when resolving dependencies cause: Because {}, we can conclude that ..."
+
+
+@pytest.mark.parametrize(
+    ("why", "kind", "needed"),
+    [
+        (SAID.format("user==1.0 depends on lib<2 and you require lib==2.0"), "refused", False),
+        (SAID.format("lib==2.0 depends on user>=1.1 and you require user==1.0"), "refused", False),
+        (SAID.format("user==1.0 depends on lib<2 and other==3 depends on lib>=2"), "edge", True),
+        ("it fails in another way: ImportError: no six", "edge", True),
+    ],
+)
+def test_what_releases_refuse_each_other_is_named_and_not_needed(why, kind, needed):
+    rule, _ = parse(RULE, "lib-name-removed.yaml", {})
+    survey = Survey(rule, {}, ["3.11"], lambda _: [])
+    edges = [{"axis": "user", "side": "lower", "kind": "good", "at": "1.0"}]
+    rows = [{"trial": "bad 1, on user 1.0", "verdict": "unproven", "reason": why}]
+    trial = survey.bad[0].trial.replace(name="bad 1, on user 1.0", kind="good", measured=True)
+    found = [one for one in missing(survey, edges, rows, [trial]) if one["kind"] != "index"]
+    assert [(one["kind"], one["needed"]) for one in found] == [(kind, needed)]
