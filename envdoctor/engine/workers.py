@@ -124,15 +124,9 @@ class _Start:
                 argument = argument.get("entries", {}).get(test["entry"])
             if argument is not None and ("value" not in argument or argument["value"] is not None):
                 return _method_of(argument) or ""
-        maker = _maker_of(self.use)
-        while maker is not None:
-            if maker["name"].endswith(_CONTEXT):
-                return _method_of({"maker": maker}) or ""
-            given = maker.get("keywords", {})
-            stated = next((given[name] for name in ("mp_context", "context") if name in given), None)
-            if stated is not None:
-                return _method_of(stated) or ""
-            maker = maker.get("on")
+        found = _context_of(_maker_of(self.use))
+        if found is not None:
+            return _method_of(found) or ""
         return "" if _CONTEXT + "." in self.use["name"] else None
 
     def travelling(self, *, at_start: bool) -> Iterator[tuple[Argument, Mapping[str, Any]]]:
@@ -175,6 +169,21 @@ def _said(name: str) -> str:
     """What something is called that a worker is given."""
     plain = {"lambda": "a lambda", "local-function": "a function inside a function", "generator": "a generator"}
     return plain.get(name) or ("a module" if name.endswith("ModuleType") else f"what {name} made")
+
+
+def _context_of(maker: Mapping[str, Any] | None) -> Mapping[str, Any] | None:
+    """The context that something was made with: by its method, or by what it was given."""
+    while maker is not None:
+        if maker["name"].endswith(_CONTEXT):
+            return {"maker": maker}
+        named = maker.get("keywords", {})
+        plain: Sequence[Mapping[str, Any]] = maker.get("arguments", ())
+        given = [one for one in plain if one.get("maker", maker)["name"].endswith(_CONTEXT)]
+        given += [named[name] for name in ("mp_context", "context") if name in named]
+        if given:
+            return given[0]
+        maker = maker.get("on")
+    return None
 
 
 def _method_of(argument: Mapping[str, Any]) -> str | None:
@@ -276,15 +285,18 @@ def _lacks(start: _Start) -> Case | None:
 
 def _state(start: _Start, functions: set[str], *, anew: bool) -> Iterator[Lack]:
     """What the program sets of a module of elsewhere, and a function that a worker runs depends on."""
-    for one in start.words["state"] if anew else [one for one in start.words["state"] if one.get("always")]:
+    run = functions | _initializers(start)
+    for one in (one for one in start.words["state"] if anew or one.get("always")):
         read = _calls(one["read"], start.snapshot)
         if any(use["within"] in functions for use in read):
-            setting = [use for use in _calls(one["set"], start.snapshot) if use["guarded"]]
-            setting = [use for use in setting if use["file"] == start.use["file"]]
-            run = functions | _initializers(start)
-            own = [use for use in setting if {use["within"], use["within"].rpartition(".")[2]} & run]
-            if setting and not own:
+            setting = [use for use in _calls(one["set"], start.snapshot) if _by_program(use, start)]
+            if setting and not any({use["within"], use["within"].rpartition(".")[2]} & run for use in setting):
                 yield {"name": setting[0]["name"], "file": setting[0]["file"], "line": setting[0]["line"] or 0}
+
+
+def _by_program(use: Use, start: _Start) -> bool:
+    """Whether a call is made by the same program, and not where its file is imported."""
+    return use["guarded"] and use["file"] == start.use["file"]
 
 
 def _initializers(start: _Start) -> set[str]:

@@ -15,11 +15,16 @@ _NO_FORK = (3, 14)
 
 def as_asked(snapshot: Snapshot, python_version: str | None, platform: str | None) -> Snapshot:
     """The snapshot with the default start method of the Python and platform that are asked for, if both are known."""
-    version = python_version or snapshot.python.get("version")
+    numbers = _numbers(python_version or snapshot.python.get("version") or "")
     system = platform or snapshot.platform.get("system")
-    numbers = tuple(int(part) for part in str(version or "").split(".")[:2] if part.isdecimal() and len(part) < _DIGITS)
-    if not (python_version or platform) or len(numbers) < len(_NO_FORK) or not (system or numbers >= _NO_FORK):
+    asked = python_version or platform
+    if not asked or len(numbers) < len(_NO_FORK) or not (system or numbers >= _NO_FORK):
         return snapshot
     default = collector.default_start_method(numbers, system or "linux")
     changed: Snapshot = snapshot.replace(start_method={**snapshot.start_method, "default": default})
     return changed
+
+
+def _numbers(version: str) -> tuple[int, ...]:
+    parts = version.split(".")[: len(_NO_FORK)]
+    return tuple(int(part) for part in parts if part.isdecimal() and len(part) < _DIGITS)

@@ -83,15 +83,7 @@ class Arguments:
         carried = Carried(self, label, given)
         found = [each for one in found for each in carried.meant(one)]
         flat = [each for one in self.flat(found) for each in self.flat(carried.meant(one))]
-        fields = {
-            "is": sorted(set(map(kind, flat))) or ["unknown"],
-            "made_by": sorted({_maker(one) for one in flat if one.kind in {"made", "self"}}),
-            "names": sorted({one.name for one in flat if one.kind in {"ref", "function", "class", "method"}}),
-            "carries": carried.all(found),
-            "itself": sorted({one.name for one in found if one.kind == "made"}),
-            "maker": next(filter(None, map(self._makes, flat)), None) if len(flat) == 1 else None,
-            "lacks": [lack for one in flat for lack in self._lacks(one)],
-        }
+        fields = {**self._told(flat), "carries": carried.all(found), "itself": sorted(_named_by(found, {"made"}))}
         if passed is not None:
             passed |= carried.passed
         answer: dict[str, Any] = {field: value for field, value in fields.items() if value}
@@ -100,6 +92,16 @@ class Arguments:
         if depth == 0:
             self._entries(found, answer)
         return answer
+
+    def _told(self, flat: list[Value]) -> dict[str, Any]:
+        """What values are, one by one."""
+        return {
+            "is": sorted(set(map(kind, flat))) or ["unknown"],
+            "made_by": sorted({_maker(one) for one in flat if one.kind in {"made", "self"}}),
+            "names": sorted(_named_by(flat, {"ref", "function", "class", "method"})),
+            "maker": self._makes(flat[0]) if len(flat) == 1 else None,
+            "lacks": [lack for one in flat for lack in self._lacks(one)],
+        }
 
     def _lacks(self, one: Value) -> list[dict[str, Any]]:
         """What a function, or that of a partial, reads and only the program has set."""
@@ -113,9 +115,10 @@ class Arguments:
         if one.kind != "made" or one.scope or not isinstance(one.node, ast.Call) or not one.place or depth > MOST_DEEP:
             return None
         answer: dict[str, Any] = {"name": one.name}
-        plain = [self._constant(argument, one.place, depth) for argument in one.node.args]
-        named = {each.arg: self._constant(each.value, one.place, depth) for each in one.node.keywords if each.arg}
-        base = one.node.func.value if isinstance(one.node.func, ast.Attribute) else None
+        node = one.node
+        plain = [self._constant(argument, one.place, depth) for argument in node.args]
+        named = {each.arg: self._constant(each.value, one.place, depth) for each in node.keywords if each.arg}
+        base = getattr(node.func, "value", None)
         on = self._constant(base, one.place, depth).get("maker") if base is not None else None
         more = {"arguments": plain, "keywords": named, "on": on}
         return {**answer, **{field: value for field, value in more.items() if value}}
@@ -189,6 +192,10 @@ def _named(name: str) -> str:
     if names_class(name):
         return "unknown" if last(name).isupper() else "class"
     return "function" if "." in name else "unknown"
+
+
+def _named_by(values: list[Value], kinds: set[str]) -> set[str]:
+    return {one.name for one in values if one.kind in kinds}
 
 
 def _maker(one: Value) -> str:

@@ -10,7 +10,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from envdoctor.probes.source.bindings import Scope
+    from envdoctor.probes.source.bindings import Binding, Scope
     from envdoctor.probes.source.resolver import Resolver
 
 _MOST_CLASSES = 12
@@ -32,6 +32,12 @@ def lineage(resolver: Resolver, scope: Scope) -> Iterator[Value]:
 def own_classes(resolver: Resolver, scope: Scope) -> list[Scope]:
     """The scopes of a class of this file, and of those of this file that it is derived from."""
     return [one.scope for one in lineage(resolver, scope) if one.scope is not None]
+
+
+def attributes(resolver: Resolver, scope: Scope, attr: str) -> list[tuple[Binding, Scope]]:
+    """What the bodies and methods of a class and its own bases bind an attribute to, each with its class."""
+    classes = own_classes(resolver, scope)
+    return [(one, of) for of in classes for one in (*of.bindings.get(attr, ()), *of.attribute(attr))]
 
 
 def inherited(resolver: Resolver, scope: Scope, attr: str) -> list[Value]:

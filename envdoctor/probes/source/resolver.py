@@ -8,7 +8,17 @@ from __future__ import annotations
 import ast
 import builtins
 
-from envdoctor.probes.source.abstract_values import CALLED, UNKNOWN, Call, Value, is_transparent, names_class, qualified
+from envdoctor.probes.source.abstract_values import (
+    CALLED,
+    UNKNOWN,
+    Call,
+    Value,
+    distinct,
+    is_transparent,
+    names_class,
+    part_of,
+    qualified,
+)
 from envdoctor.probes.source.bindings import (
     ADDED,
     ATTRIBUTES,
@@ -29,15 +39,14 @@ from envdoctor.probes.source.bindings import (
     within,
 )
 from envdoctor.probes.source.guards import spared_by
-from envdoctor.probes.source.inheritance import inherited, own_classes
+from envdoctor.probes.source.inheritance import attributes, inherited
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
     from typing import Any, ClassVar
 
-#: Possible values of one expression, steps for one question, and segments of a name: beyond these, nothing is said.
-MOST_THINGS = 12
+#: Steps for one question, and segments of a name: beyond these, nothing is said.
 MOST_STEPS = 600
 MOST_SEGMENTS = 12
 MOST_NESTED = 100
@@ -78,7 +87,7 @@ class Resolver:
             return [UNKNOWN]
         depth = self.asked[key] = len(self.asked)
         before, self.lowest = self.lowest, depth
-        answer = _distinct(handler(self, node, place))
+        answer = distinct(handler(self, node, place))
         del self.asked[key]
         if self.lowest >= depth and self.steps <= MOST_STEPS:
             self.known[key] = answer
@@ -130,8 +139,8 @@ class Resolver:
             found = [self.definition(self.scope_of[id(value)])]
         elif kind == ELEMENT:
             found = self.elements(self.evaluate(value[1], value[0] or place))
-        elif kind == PART:  # of a pair that something elsewhere made, as far as its name says
-            found = [one if one.kind == "made" and not one.scope else UNKNOWN for one in self.evaluate(value, place)]
+        elif kind == PART:
+            found = [part_of(one) for one in self.evaluate(value, place)]
         elif kind == ADDED:
             key, added = value
             parts = [(added, place)] if key is None else [(key, added, place)]
@@ -180,9 +189,7 @@ class Resolver:
         """An attribute of a class of this file, or of its instance: what the class body and its methods assign."""
         owner = base.scope
         found: list[Value] = []
-        classes = own_classes(self, owner) if owner else []
-        bindings = [(one, of) for of in classes for one in (*of.bindings.get(attr, ()), *of.attribute(attr))]
-        for binding, scope in bindings:
+        for binding, scope in attributes(self, owner, attr) if owner else ():
             for one in self.bound(binding, scope):
                 if one.kind == "function" and base.kind != "class" and one.scope and one.scope.receiver:
                     one = Value("method", one.name, node=one.node, place=base.place, scope=one.scope, parts=base)  # noqa: PLW2901
@@ -385,16 +392,6 @@ def _seen_from(scope: Scope, place: Place) -> Place:
     while place.scope is not scope and place.scope.place is not None:
         place = place.scope.place
     return place
-
-
-def _distinct(found: list[Value]) -> list[Value]:
-    """Each possibility once."""
-    if len(found) <= 1:
-        return found
-    answer: dict[tuple[object, ...], Value] = {}
-    for one in found:
-        answer.setdefault((one.kind, one.name, id(one.node), id(one.given), one.spared), one)
-    return list(answer.values())[:MOST_THINGS]
 
 
 _LISTS = (ast.List, ast.Tuple, ast.ListComp)
