@@ -320,6 +320,12 @@ SOURCE: Kind[str, Answer[found.Use]] = Kind(
     name="source", dear=True, said="{value}", reads=_READ + "read_source", compiles="source", asks="source", cost=14,
     decides=_DECIDE + "source", names=("file", "line", "call", "name"), whole=True, under=OF_PROJECT, repaired="files",
 )
+#: What the workers are given, or lack, that source starts.
+WORKER: Kind[str, Any] = Kind(
+    name="worker", said="{value}", shown="source", reads=_READ + "read_worker", compiles="worker", asks="worker",
+    decides="engine.workers:worker", cost=15, whole=True, under=OF_PROJECT, repaired="files",
+    names=("file", "line", "call", "name", "given", "object", "where", "start_method"),
+)
 # fmt: on
 
 #: Every row of this file.

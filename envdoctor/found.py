@@ -54,15 +54,30 @@ class Setting(TypedDict, total=False):
 
 
 class Carried(TypedDict, total=False):
-    """Something that an argument carries; ``name`` is always there."""
+    """Something that an argument carries; ``name`` is always there.
+
+    ``file`` is where the ``line`` is, if it is another, and what is ``by_value`` travels only with who pickles a
+    program's own functions and classes by value.
+    """
 
     name: str
     via: str
     line: int | None
+    file: str
+    by_value: bool
+
+
+class Lack(TypedDict):
+    """A name that a function reads and only the program sets, and where it does."""
+
+    name: str
+    file: str
+    line: int
 
 
 #: What an argument is: its kinds, what made it, the names it resolves to, and, where they are known, its value, or the
-#: entries of a dictionary, which is ``open`` where it may have others.
+#: entries of a dictionary, which is ``open`` where it may have others. ``maker`` is the call that made it, with its
+#: constants, ``itself`` what made it where that is no list, and ``lacks`` are of a function.
 Argument = TypedDict(
     "Argument",
     {
@@ -74,13 +89,19 @@ Argument = TypedDict(
         "value": Union[str, bool, int, float, None],
         "entries": dict[str, Any],
         "open": bool,
+        "maker": dict[str, Any],
+        "itself": list[str],
+        "lacks": list[Lack],
     },
     total=False,
 )
 
 
 class Use(TypedDict, total=False):
-    """A use of a name in source: an ``import``, a ``name`` or a ``call``, which alone has the last three fields."""
+    """A use of a name in source: an ``import``, a ``name`` or a ``call``, which alone has the last five fields.
+
+    ``on`` is what a method is called on, and ``within`` the function or method around the call.
+    """
 
     kind: str
     name: str
@@ -89,12 +110,14 @@ class Use(TypedDict, total=False):
     cell: Any
     guarded: bool
     excused: bool
-    on: list[tuple[str, bool]]
+    systems: list[tuple[str, bool]]
     text: str
     literals: list[Any]
     arguments: list[Argument]
     keywords: dict[str, Argument]
     open: bool
+    on: Argument
+    within: str
 
 
 class Code(TypedDict):

@@ -13,6 +13,7 @@ from envdoctor.commands.output import write
 from envdoctor.errors import TargetError, UsageError
 from envdoctor.renderers import FORMATS
 from envdoctor.targets import project as beside
+from envdoctor.targets.started import as_asked
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -124,9 +125,9 @@ def add_target(parser: argparse.ArgumentParser) -> None:
     ):
         group.add_argument(*names, metavar=metavar, help=said, action=_Once)
     more = parser.add_argument_group("about the target")
-    more.add_argument("--python-version", metavar="X.Y", help="the Python that -r is for")
+    more.add_argument("--python-version", metavar="X.Y", help="the Python that -r, or --project's workers, are for")
     more.add_argument(
-        "--platform", choices=["linux", "darwin", "win32"], type=_platform, help="the platform that -r is for"
+        "--platform", choices=["linux", "darwin", "win32"], type=_platform, help="the platform of the same"
     )
     more.add_argument("--machine", metavar="NAME", help="the processor that -r is for, such as x86_64 or arm64")
     more.add_argument(
@@ -183,7 +184,8 @@ def examine(options: argparse.Namespace, frames: Sequence[str] = ()) -> Snapshot
     if hasattr(options, "candidates"):
         more["candidates"] = options.candidates
     value = getattr(options, kind) if kind else None
-    return doctor.examine(kind, value, start_method=options.start_method, rules=options.rules, **more)
+    snapshot = doctor.examine(kind, value, start_method=options.start_method, rules=options.rules, **more)
+    return as_asked(snapshot, options.python_version, options.platform)
 
 
 def _kind_of(options: argparse.Namespace) -> str | None:
@@ -204,6 +206,8 @@ def _described(options: argparse.Namespace, kind: str | None) -> dict[str, Any]:
     described = {name: getattr(options, name) for name in ("python_version", "platform", "machine", "resolve")}
     if kind == "requirements":
         return described
+    if kind in {None, "python"} and getattr(options, "project", None) is not None:
+        described.update(python_version=None, platform=None)  # how its workers start there, which is judged
     name = next((name for name, value in described.items() if value), None)
     if name is not None:
         raise UsageError(f"--{name.replace('_', '-')} describes a requirements file: give it with -r FILE")

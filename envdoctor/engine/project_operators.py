@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 MOST_PLACES = 5
 
 
-def _answers(kind: Kind[K, Answer[V]], key: K, snapshot: Snapshot, trace: Trace) -> tuple[Sequence[V], bool]:
+def answers(kind: Kind[K, Answer[V]], key: K, snapshot: Snapshot, trace: Trace) -> tuple[Sequence[V], bool]:
     """The answers that were found, and whether these are all; what is not known is noted in the trace."""
     answer = snapshot.facts.ask(kind, key)
     if isinstance(answer, Unknown):
@@ -44,7 +44,8 @@ def _answers(kind: Kind[K, Answer[V]], key: K, snapshot: Snapshot, trace: Trace)
     return answer.found, not answer.gaps
 
 
-def _place(found: Setting | Use | Artifact) -> Location:
+def place_of(found: Setting | Use | Artifact) -> Location:
+    """The file and line of something that was found."""
     line = found.get("line")
     return Location(found["file"], line if isinstance(line, int) else None)
 
@@ -55,7 +56,7 @@ def _place(found: Setting | Use | Artifact) -> Location:
 def config(condition: Condition, snapshot: Snapshot, trace: Trace) -> Verdict:
     """Whether some entry of the project's configuration passes a test."""
     _, file, key, test, wanted = condition
-    found, whole = _answers(CONFIG, (file, key), snapshot, trace)
+    found, whole = answers(CONFIG, (file, key), snapshot, trace)
     shown = 0
     for entry in found:
         value = _TESTS[test](entry["value"], wanted)
@@ -66,7 +67,7 @@ def config(condition: Condition, snapshot: Snapshot, trace: Trace) -> Verdict:
             trace.say(file=entry["file"], line=str(entry.get("line") or ""), key=entry["key"])
             trace.entries[file, key] = entry
         if shown <= MOST_PLACES:
-            trace.saw(f"config.{entry['key']}", value, _place(entry))
+            trace.saw(f"config.{entry['key']}", value, place_of(entry))
     return True if shown else False if whole else None
 
 
@@ -110,7 +111,7 @@ def source(condition: Condition, snapshot: Snapshot, trace: Trace) -> Verdict:
         _tell_uses(uses, condition[3], trace)
         return True
     if undecided is not None:
-        trace.missed("source", f"{_place(undecided)} does not tell what is given to {undecided['name']}")
+        trace.missed("source", f"{place_of(undecided)} does not tell what is given to {undecided['name']}")
     return False if whole and undecided is None else None
 
 
@@ -121,7 +122,7 @@ def _uses(condition: Condition, snapshot: Snapshot, trace: Trace) -> tuple[Seque
     undecided: Use | None = None
     whole = True
     for name in names:
-        found, complete = _answers(SOURCE, name, snapshot, trace)
+        found, complete = answers(SOURCE, name, snapshot, trace)
         whole = whole and complete
         for use in found:
             verdict = use["kind"] in _FITTING[kind] and _runs_on(use, snapshot) and _call(use, tests)
@@ -137,7 +138,7 @@ def _uses(condition: Condition, snapshot: Snapshot, trace: Trace) -> tuple[Seque
 def _runs_on(use: Use, snapshot: Snapshot) -> bool:
     """Whether the code asks for no other system than the target's."""
     system = snapshot.platform.get("system")
-    return system is None or all((name == system) is same for name, same in use.get("on", ()))
+    return system is None or all((name == system) is same for name, same in use.get("systems", ()))
 
 
 def _is_imported_late(file: str, snapshot: Snapshot) -> bool:
@@ -150,15 +151,15 @@ def _is_imported_late(file: str, snapshot: Snapshot) -> bool:
 
 def _tell_uses(uses: Sequence[Use], tests: Mapping[str, Any], trace: Trace) -> None:
     first = uses[0]
-    trace.say(file=first["file"], line=str(first["line"] or ""), call=_text(first, tests), name=first["name"])
+    trace.say(file=first["file"], line=str(first["line"] or ""), call=text_of(first, tests), name=first["name"])
     for use in uses[:MOST_PLACES]:
         _say_carried(use, tests, trace)
-        trace.saw(f"source.{use['name']}", _text(use, tests) or f"{_USED[use['kind']]} {use['name']}", _place(use))
+        trace.saw(f"source.{use['name']}", text_of(use, tests) or f"{_USED[use['kind']]} {use['name']}", place_of(use))
     if len(uses) > MOST_PLACES:
         trace.saw("source.more", f"and {len(uses) - MOST_PLACES} more places", "the project")
 
 
-def _text(use: Use, tests: Mapping[str, Any]) -> str:
+def text_of(use: Use, tests: Mapping[str, Any]) -> str:
     """The text of a use, with those literals only that the rule itself names."""
     wanted = [test["equals"] for test in tests.get("arguments", ()) if "equals" in test]
     pieces = str(use.get("text", "")).split(_GAP)
@@ -170,12 +171,15 @@ def _text(use: Use, tests: Mapping[str, Any]) -> str:
 def _say_carried(use: Use, tests: Mapping[str, Any], trace: Trace) -> None:
     """Show what an argument carries, and where that was made."""
     for test in tests.get("arguments", ()):
-        argument = _argument(use, test) if "carries" in test else None
-        held = [one for one in argument["carries"] if matches_any(one["name"], test["carries"])] if argument else []
+        argument = argument_of(use, test) if "carries" in test else None
+        carried = argument["carries"] if argument else ()
+        held = [one for one in carried if not one.get("by_value") and matches_any(one["name"], test["carries"])]
         for one in held[:1]:
             line = one.get("line")
             said = f"{one['via']} holds what {one['name']} made" if one.get("via") else f"made by {one['name']}"
-            trace.saw(f"source.{one['name']}", said, Location(use["file"], line) if line else _place(use))
+            trace.saw(
+                f"source.{one['name']}", said, Location(one.get("file") or use["file"], line) if line else place_of(use)
+            )
 
 
 def _call(use: Use, tests: Mapping[str, Any]) -> Verdict:
@@ -187,7 +191,7 @@ def _call(use: Use, tests: Mapping[str, Any]) -> Verdict:
         return False
     verdict: Verdict = None if None in given else True
     for test in tests.get("arguments", ()):
-        argument = _argument(use, test)
+        argument = argument_of(use, test)
         if argument is None:
             if not use.get("open"):
                 return False
@@ -200,7 +204,7 @@ def _call(use: Use, tests: Mapping[str, Any]) -> Verdict:
 def _given(use: Use, wanted: Mapping[str, Any]) -> Verdict:
     """Whether an argument is given; ``options.method`` is an entry of a dictionary that is given as ``options``."""
     name, _, entry = wanted["name"].partition(".")
-    argument = _argument(use, {**wanted, "name": name})
+    argument = argument_of(use, {**wanted, "name": name})
     if argument is None:
         return None if use.get("open") else False
     if not entry:
@@ -211,7 +215,8 @@ def _given(use: Use, wanted: Mapping[str, Any]) -> Verdict:
     return True if entry in entries else None if argument.get("open") else False
 
 
-def _argument(use: Use, test: Mapping[str, Any]) -> Argument | None:
+def argument_of(use: Use, test: Mapping[str, Any]) -> Argument | None:
+    """The argument of a call that a test names by its keyword, or position ``at``."""
     if "name" in test and test["name"] in use["keywords"]:
         return use["keywords"][test["name"]]
     at = test.get("at")
@@ -227,7 +232,8 @@ def _same(argument: Argument, wanted: Any) -> bool:
 
 
 def _carries(argument: Argument, wanted: Sequence[str]) -> bool:
-    return any(matches_any(one["name"], wanted) for one in argument["carries"]) or _any(argument["made_by"], wanted)
+    carried = [one["name"] for one in argument["carries"] if not one.get("by_value")]
+    return _any(carried, wanted) or _any(argument["made_by"], wanted)
 
 
 _ARGUMENT: dict[str, Callable[[Argument, Any], bool]] = {
@@ -256,7 +262,7 @@ def matches_any(name: str, globs: Sequence[str]) -> bool:
 def artifact(condition: Condition, snapshot: Snapshot, trace: Trace) -> Verdict:
     """Whether some artefact passes the tests; every one that does makes a finding."""
     test = condition[1]
-    found, whole = _answers(ARTIFACT, "", snapshot, trace)
+    found, whole = answers(ARTIFACT, "", snapshot, trace)
     hit = False
     for one in found:
         seen = list(_artifact_seen(one, test, snapshot))
@@ -275,7 +281,7 @@ def artifact(condition: Condition, snapshot: Snapshot, trace: Trace) -> Verdict:
 def _tell_artifact(one: Artifact, seen: Sequence[Seen], trace: Trace) -> None:
     said = "; ".join(said for _, said, _ in seen if said) or one["kind"]
     more = next((names for _, _, names in seen if names), {})
-    trace.split([("artifact." + one["kind"], said, _place(one))], _artifact_names(one, more))
+    trace.split([("artifact." + one["kind"], said, place_of(one))], _artifact_names(one, more))
 
 
 def _artifact_names(one: Artifact, more: Mapping[str, str]) -> dict[str, str]:
@@ -356,7 +362,7 @@ def _held(one: Artifact, places: Sequence[str] | None) -> Iterator[tuple[str, st
 
 def shadowed(condition: Condition, snapshot: Snapshot, trace: Trace) -> Verdict:
     """Whether files of the project hide modules; each makes a finding."""
-    found, whole = _answers(SHADOWS, condition[1], snapshot, trace)
+    found, whole = answers(SHADOWS, condition[1], snapshot, trace)
     for one in found:
         name = one["module"]
         said = f"{one['file']} of the project"

@@ -103,6 +103,13 @@ def source(condition: Condition, snapshot: Snapshot) -> Iterator[Question]:
                 yield kinds.SOURCE, kinds.imports_of(use["file"])
 
 
+def worker(condition: Condition, snapshot: Snapshot) -> Iterator[Question]:
+    """The calls that start workers."""
+    from envdoctor.engine.workers import asked
+
+    return asked(condition, snapshot)
+
+
 def artifact(_condition: Condition, _: Snapshot) -> Iterator[Question]:
     """All artefacts."""
     yield kinds.ARTIFACT, ""

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 _SETTERS = "**.set_start_method"
 _FOLLOWS = "default"
+_DEFAULT = "the default of that Python on that platform"
 
 
 def asked(
@@ -47,11 +48,11 @@ def in_use(snapshot: Snapshot, library: str | None = None, chooses: Chooses = No
         if method:
             return method, [("start_method", method, source)]
     default = snapshot.start_method.get("default")
-    seen: list[Seen] = [("start_method.default", default, "the default of this Python on this platform")]
+    seen: list[Seen] = [("start_method.default", default, _DEFAULT)]
     found = _set_by_project(snapshot)
     if found:
         return found[0], [*(seen if default else []), ("start_method.set", *found)]
-    return default, [("start_method", default, "the default of this Python on this platform")] if default else []
+    return default, [("start_method", default, _DEFAULT)] if default else []
 
 
 def _set_by_project(snapshot: Snapshot) -> tuple[str, str] | None:

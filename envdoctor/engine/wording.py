@@ -14,6 +14,7 @@ UNNAMED = {
     "consumer": "a consumer", "works": "a later release", "distribution": "a distribution", "file": "a file",
     "call": "a call", "name": "a name", "module": "a module", "key": "a key", "writer": "another environment",
     "functions": "{...}", "artifact": "artefact", "start_method": "its start method",
+    "object": "an object", "given": "it",
 }  # fmt: skip
 _LETTERS = "abcdefghijklmnopqrstuvwxyz_"
 

@@ -142,6 +142,15 @@ def source(fact: str, value: Mapping[str, Any], words: Words) -> list[list[Any]]
     return [["source", kind, names, rest]]
 
 
+def worker(fact: str, value: Mapping[str, Any], words: Words) -> list[list[Any]]:
+    """What workers are given or lack; with the calls that start them, and what of the vocabulary decides."""
+    groups = words.get("workers", {})
+    wanted = value.get("of", [name for name, entries in groups.items() if not any("rule" in one for one in entries)])
+    entries = [one for name in _listed(wanted) for one in groups.get(name, ())]
+    kept = {"calls": words.get("calls", {}), "start_methods": words.get("start_methods", {})}
+    return [["worker", value["is"], entries, {**kept, "state": words.get("state_of_process", ())}]]
+
+
 def artifact(fact: str, value: Mapping[str, Any], words: Words) -> list[list[Any]]:
     """Tests of an artefact."""
     test: dict[str, Any] = {word: value[word] for word in ("kind", "names", "code", "where") if word in value}

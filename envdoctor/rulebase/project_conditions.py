@@ -23,6 +23,8 @@ ARGUMENTS = (
 )  # fmt: skip
 _FLAGS = ("unguarded", "uncaught")
 LIBRARY = ("present", "missing")
+#: What a rule may say of a worker (see ``engine.workers``).
+OF_WORKERS = ("given-object", "given-function", "given-shared", "started-at-import", "lacks")
 _POSITIONS = 100
 _KEY = re.compile(r"[^\s.]+(\.[^\s.]+)*")
 _FILE_NAME = re.compile(r"[\w.+-]+", re.ASCII)
@@ -80,6 +82,14 @@ def _read_call(fields: Mapping[str, Node]) -> dict[str, Any]:
         found["without"] = [_absent(item) for item in fields["without"].items_or_self()]
     found.update((word, True) for word in _FLAGS if word in fields and fields[word].flag())
     return found
+
+
+def read_worker(node: Node) -> dict[str, Any]:
+    """What is asked of the workers that source starts; ``of`` some calls alone, by their word in the vocabulary."""
+    groups: Mapping[str, Any] = node.book.vocabulary.get("workers", {})
+    fields = node.fields(("is", "of"), needed=("is",))
+    found: dict[str, Any] = {"is": fields["is"].choice(OF_WORKERS)} if "is" in fields else {}
+    return {**found, "of": [item.choice(groups) for item in fields["of"].items_or_self()]} if "of" in fields else found
 
 
 def _absent(node: Node) -> dict[str, Any]:

@@ -319,6 +319,8 @@ _SHAPES: dict[str, type] = {
     "artifacts": list,
     "calls": dict,
     "start_methods": dict,
+    "workers": dict,
+    "state_of_process": list,
     "distributions": dict,
     "imports": dict,
     "classes": dict,

@@ -50,7 +50,7 @@ def test_what_the_source_sets_is_shown_beside_the_default_with_its_line():
 
     assert method == "spawn"
     assert seen == [
-        ("start_method.default", "fork", "the default of this Python on this platform"),
+        ("start_method.default", "fork", "the default of that Python on that platform"),
         ("start_method.set", "spawn", "train.py:7"),
     ]
     assert in_use(program(call("spawn"), default=None))[1] == [("start_method.set", "spawn", "train.py:3")]
@@ -69,7 +69,7 @@ def test_what_the_source_sets_is_shown_beside_the_default_with_its_line():
     ids=["none", "two methods", "none given", "no call", "a variable", "the second argument"],
 )
 def test_what_the_source_does_not_settle_is_the_default(uses):
-    assert in_use(program(*uses)) == ("fork", [("start_method", "fork", "the default of this Python on this platform")])
+    assert in_use(program(*uses)) == ("fork", [("start_method", "fork", "the default of that Python on that platform")])
 
 
 def test_a_keyword_says_it_and_the_same_said_twice_is_one():

@@ -11,6 +11,11 @@ if TYPE_CHECKING:
 
 #: The first letter of a name of this file's own module; ``.`` begins a relative name, as in ``import``.
 OWN = "@"
+#: Possible values of one expression: beyond these, nothing is said.
+MOST_THINGS = 12
+_TRANSPARENT = {"staticmethod", "classmethod", "cache", "lru_cache", "wraps"}
+#: The last segment of a name that means the call of something made: ``joblib.delayed(work)(1)``.
+CALLED = "__call__"
 
 #: Methods of modules with parameters, and of what is built on them, that return the object itself.
 _GIVES_BACK = {"to", "cpu", "cuda", "eval", "train", "float", "double", "half", "requires_grad_", "append_transform"}
@@ -78,6 +83,11 @@ class Call:
 UNKNOWN = Value("unknown")
 
 
+def part_of(one: Value) -> Value:
+    """A part of a value: what something elsewhere made is called as the whole, of the rest nothing is known."""
+    return one if one.kind == "made" and one.scope is None else UNKNOWN
+
+
 def last(name: str) -> str:
     """The last segment of a qualified name."""
     return name.rpartition(".")[2].lstrip(OWN)
@@ -104,3 +114,19 @@ def qualified(scope: Scope) -> str:
         names.append(one.name)
         one = one.parent
     return OWN + ".".join(reversed(names))
+
+
+def is_transparent(decorator: ast.expr) -> bool:
+    """Whether a decorator leaves alone what a function returns."""
+    node = decorator.func if hasattr(decorator, "func") else decorator
+    return last(getattr(node, "attr", None) or getattr(node, "id", None) or "") in _TRANSPARENT
+
+
+def distinct(found: list[Value]) -> list[Value]:
+    """Each possibility once."""
+    if len(found) <= 1:
+        return found
+    answer: dict[tuple[object, ...], Value] = {}
+    for one in found:
+        answer.setdefault((one.kind, one.name, id(one.node), id(one.given), one.spared), one)
+    return list(answer.values())[:MOST_THINGS]

@@ -9,6 +9,7 @@ from envdoctor.probes.source.bindings import (
     CALLS,
     ELEMENT,
     PARAMETER,
+    PART,
     UNKNOWN,
     VALUE,
     Binding,
@@ -29,6 +30,12 @@ if TYPE_CHECKING:
 MOST_NODES = 400_000
 _PASSIVE = {"ctx", "op", "ops", "kind", "type_comment", "conversion", "attr", "id", "n", "s", "is_async", "arg"}
 _ADDING = {"append", "add", "appendleft"}
+#: Methods that change what they belong to.
+_CHANGING = {*_ADDING, "extend", "update", "setdefault", "insert", "pop", "clear", "remove"}
+
+
+def _is_dictionary(node: ast.expr) -> bool:
+    return isinstance(node, ast.Dict) or getattr(getattr(node, "func", None), "id", "") == "dict"
 
 
 class TooLargeError(Exception):
@@ -95,18 +102,28 @@ class Expressions:
         stack.extend(node.args)
         stack.extend(keyword.value for keyword in node.keywords)
         function = node.func
-        if type(function) is ast.Attribute and type(function.value) is ast.Name and len(node.args) == 1:
-            if function.attr in _ADDING:
-                self._add(function.value, None, node.args[0], place)
-            elif function.attr == "extend":
-                self._extend(function.value, node.args[0], place)
+        if type(function) is ast.Attribute and type(function.value) is ast.Name and function.attr in _CHANGING:
+            place.scope.changes.append((function.value, place))
+            self._changed(function.value, function.attr, node, place)
+
+    def _changed(self, target: ast.Name, method: str, node: ast.Call, place: Place) -> None:
+        """Note what a method adds to a list or dictionary."""
+        if method == "update":
+            for keyword in node.keywords:
+                self._add(target, ast.Constant(keyword.arg), keyword.value, place)
+        if len(node.args) != 1:
+            return
+        if method in _ADDING:
+            self._add(target, None, node.args[0], place)
+        elif method == "extend" or (method == "update" and _is_dictionary(node.args[0])):
+            self._extend(target, node.args[0], place)
 
     def _add(self, target: ast.Name, key: ast.expr | None, value: ast.expr, place: Place) -> None:
         if target.id in place.scope.bindings or target.id in place.scope.outer:
             self._bind(target.id, ADDED, (key, value), place, definite=False)
 
     def _extend(self, target: ast.Name, value: ast.expr, place: Place) -> None:
-        literal = isinstance(value, (ast.List, ast.ListComp, ast.Tuple))
+        literal = isinstance(value, (ast.List, ast.ListComp, ast.Tuple)) or _is_dictionary(value)
         self._bind(target.id, VALUE if literal else UNKNOWN, value, place, definite=False)
 
     def _lambda(self, node: ast.Lambda, place: Place, stack: list[ast.AST]) -> None:
@@ -175,6 +192,7 @@ class Expressions:
         elif isinstance(target, ast.Subscript):
             self._read(target.value, place)
             self._read(target.slice, place)
+            place.scope.changes.append((target.value, place))
             if isinstance(target.value, ast.Name) and kind == VALUE:
                 self._add(target.value, target.slice, value, place)
         elif isinstance(target, ast.Starred):
@@ -185,13 +203,14 @@ class Expressions:
         values = getattr(value, "elts", None) if kind == VALUE and isinstance(value, (ast.Tuple, ast.List)) else None
         if values is None or len(values) != len(parts) or any(isinstance(one, ast.Starred) for one in parts + values):
             for part in parts:
-                self._assign(part, UNKNOWN, None, place)
+                self._assign(part, PART if kind == VALUE else UNKNOWN, value, place)
             return
         for part, one in zip(parts, values):
             self._assign(part, VALUE, one, place)
 
     def _assign_attribute(self, target: ast.Attribute, kind: int, value: Any, place: Place) -> None:
         self._read(target.value, place)
+        place.scope.changes.append((target, place))
         owner = place.scope
         if isinstance(target.value, ast.Name) and owner.parent is not None and owner.receiver == target.value.id:
             kept = (None, value) if kind == ELEMENT else value

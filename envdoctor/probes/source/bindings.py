@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 #: or asks first whether to call.
 IMPORTS, ATTRIBUTES, CALLS = 1, 2, 4
 #: How a binding's value is to be understood.
-VALUE, IMPORT, DEFINITION, PARAMETER, ELEMENT, ADDED, UNKNOWN, DELETED = range(8)
+VALUE, IMPORT, DEFINITION, PARAMETER, ELEMENT, ADDED, UNKNOWN, DELETED, PART = range(9)
 
 Function = (ast.FunctionDef, ast.AsyncFunctionDef)
 
@@ -100,6 +100,8 @@ class Scope:
         self.assigned: list[tuple[str, Binding]] = []
         self._attributes: dict[str, list[Binding]] | None = None
         self.returns: list[tuple[ast.expr, Place]] = []
+        #: What statements change in place: the entry or attribute of an object, or the object by one of its methods.
+        self.changes: list[tuple[ast.expr, Place]] = []
         self.yields = False
         #: Names and calls read in this scope, in order.
         self.reads: list[tuple[ast.expr, Place]] = []

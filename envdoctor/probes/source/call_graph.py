@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import ast
+import functools
 
-from envdoctor.probes.source.bindings import CALLS, Function
+from envdoctor.probes.source.abstract_values import Call
+from envdoctor.probes.source.bindings import CALLS, Function, below
+
+#: Of the calls of a function no more are looked at.
+MOST_CALLERS = 8
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from envdoctor.probes.source.abstract_values import Value
-    from envdoctor.probes.source.bindings import Scope
+    from envdoctor.probes.source.bindings import Place, Scope
     from envdoctor.probes.source.resolver import Resolver
 
 
@@ -27,18 +32,28 @@ class CallGraph:
 
         With ``uncaught``, only those whose callers do not provide for what they raise.
         """
-        reached = {self._module}
-        waiting = [self._module]
-        while waiting and not wanted <= reached:
-            new = set(self._called_by(waiting.pop(), CALLS if uncaught else 0)) - reached
+        return wanted & self.reachable([self._module], wanted=wanted, apart=CALLS if uncaught else 0)
+
+    def reachable(
+        self, starts: Iterable[Scope], *, wanted: set[Scope] | None = None, guarded: bool = False, apart: int = 0
+    ) -> set[Scope]:
+        """Some functions and all that they call, as far as ``wanted``; with ``guarded`` also what a guard calls.
+
+        Calls in a block that spares one of the bits of ``apart`` are left out.
+        """
+        waiting = list(starts)
+        reached = set(waiting)
+        while waiting and not (wanted is not None and wanted <= reached):
+            new = set(self._called_by(waiting.pop(), guarded=guarded, apart=apart)) - reached
             reached |= new
             waiting += new
-        return wanted & reached
+        return reached
 
-    def _called_by(self, caller: Scope, apart: int) -> Iterator[Scope]:
+    def _called_by(self, caller: Scope, *, guarded: bool, apart: int) -> Iterator[Scope]:
         for scope in _run_by(caller):
             for node, place in scope.reads:
-                if isinstance(node, ast.Call) and not place.block.guard and not place.block.spared & apart:
+                seen = guarded or not place.block.guard
+                if isinstance(node, ast.Call) and seen and not place.block.spared & apart:
                     yield from self._callees(self._resolver.resolve(node.func, place))
 
     def _callees(self, values: Iterable[Value]) -> Iterator[Scope]:
@@ -52,6 +67,37 @@ class CallGraph:
             for binding in callee.bindings.get("__init__", ()):
                 if isinstance(binding.value, Function):
                     yield self._resolver.scope_of[id(binding.value)]
+
+
+class Callers:
+    """The calls of a file's own functions, by what they call."""
+
+    def __init__(self, module: Scope, resolver: Resolver) -> None:
+        self._module = module
+        self._resolver = resolver
+
+    def of(self, functions: set[Scope]) -> list[tuple[Call, Scope]]:
+        """The calls in this file of the first of some functions that has any, each with the function."""
+        for function in sorted(functions, key=lambda one: one.inside.order):
+            found = [(Call(node, place), function) for node, place in self._calls.get(function.name, ())]
+            calls = [one for one in found if self._calls_it(*one)]
+            if calls:
+                return calls[:MOST_CALLERS]
+        return []
+
+    def _calls_it(self, call: Call, function: Scope) -> bool:
+        return any(one.scope is function for one in self._resolver.resolve(call.node.func, call.place))
+
+    @functools.cached_property
+    def _calls(self) -> dict[str, list[tuple[ast.Call, Place]]]:
+        """The calls by the last segment of what they call."""
+        found: dict[str, list[tuple[ast.Call, Place]]] = {}
+        for scope in below(self._module):
+            for node, place in scope.reads:
+                if isinstance(node, ast.Call):
+                    name = str(getattr(node.func, "attr", None) or getattr(node.func, "id", ""))
+                    found.setdefault(name, []).append((node, place))
+        return found
 
 
 def runner(scope: Scope) -> Scope:

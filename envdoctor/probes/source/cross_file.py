@@ -45,10 +45,11 @@ class Linker:
         replaced = self._made_by(argument, file, depth, answer)
         self._names(argument, file, depth, answer)
         self._carries(argument, file, answer, replaced)
+        self._lacks(argument, file, answer)
         answer["is"] = sorted(answer["is"]) or ["unknown"]
         answer["made_by"] = sorted(set(answer["made_by"]))
         answer["names"] = sorted(set(answer["names"]))
-        for field in ("text", "value", "open"):
+        for field in ("text", "value", "open", "maker", "itself"):
             if field in argument:
                 answer[field] = argument[field]
         if "entries" in argument:
@@ -63,7 +64,7 @@ class Linker:
         for made in argument.get("made_by", ()):
             name, export, there = self._follow(made, file)
             if export is not None and "returns" in export and depth < MOST_FILES and "result" in before:
-                self._merge(self._renamed(export["returns"], name, there, depth), answer)
+                self._merge(self._renamed(export["returns"], name, there, depth), answer, there)
                 replaced.add(made)
                 continue
             known = names_class(made) or "result" not in before or (export is not None and "instance" in export)
@@ -89,15 +90,22 @@ class Linker:
                 continue
             answer["is"] -= {"class" if names_class(one) else "function"}
             if depth < MOST_FILES:
-                self._merge(self.argument({**export, "names": ()}, there, depth + 1), answer)
+                self._merge(self.argument({**export, "names": ()}, there, depth + 1), answer, there)
             if {"function", "class"} & set(export["is"]):
                 answer["names"].append(name)
 
-    def _merge(self, other: Argument, answer: Argument) -> None:
+    def _lacks(self, argument: Argument, file: str, answer: Argument) -> None:
+        found = [{"file": file, **one, "name": self.name(one["name"], file)} for one in argument.get("lacks", ())]
+        if found:
+            answer["lacks"] = [*answer.get("lacks", ()), *found]
+
+    def _merge(self, other: Argument, answer: Argument, file: str) -> None:
         answer["is"].update(other["is"])
         answer["made_by"] += other["made_by"]
         answer["names"] += other["names"]
-        answer["carries"] += other["carries"]
+        answer["carries"] += [{"file": file, **one} for one in other["carries"]]
+        if other.get("lacks"):
+            answer["lacks"] = [*answer.get("lacks", ()), *other["lacks"]]
 
     def _carries(self, argument: Argument, file: str, answer: Argument, replaced: Iterable[str] = ()) -> None:
         for one in argument.get("carries", ()):
@@ -112,7 +120,8 @@ class Linker:
             elif export is not None and not {"function", "class"} & set(export["is"]):
                 for made in export.get("carries", ()):
                     found = self.name(made["name"], there)
-                    answer["carries"].append({"name": found, "line": None, "via": one["via"]})
+                    line = made.get("line")
+                    answer["carries"].append({"name": found, "line": line, "file": there, "via": one["via"]})
 
     def _follow(self, name: str, file: str, depth: int = 0) -> tuple[str, dict[str, Any] | None, str]:
         """The absolute name, what its file says about it, and that file."""

@@ -7,11 +7,11 @@ import gc
 import sys
 import warnings
 
-from envdoctor.probes.source.abstract_values import OWN, Call, Value, last
+from envdoctor.probes.source.abstract_values import CALLED, OWN, Call, Value, last, qualified
 from envdoctor.probes.source.arguments import Arguments
 from envdoctor.probes.source.ast_expressions import TooLargeError
 from envdoctor.probes.source.ast_statements import Walker
-from envdoctor.probes.source.bindings import ATTRIBUTES, CALLS, IMPORTS, Place, below
+from envdoctor.probes.source.bindings import ATTRIBUTES, CALLS, IMPORTS, Function, Place, below
 from envdoctor.probes.source.call_graph import CallGraph, runner
 from envdoctor.probes.source.excerpts import Excerpts
 from envdoctor.probes.source.relevance import Relevance, patterns_of
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
     from typing import Any
 
+    from envdoctor.probes.source.bindings import Scope
     from envdoctor.probes.source.relevance import Asked
 
     Use = dict[str, Any]
@@ -50,7 +51,7 @@ def uses_of(source: str, asked: Asked) -> dict[str, list[Use]]:
     ``guarded``, ``text``, and, where they are not empty, ``literals``, ``arguments``, ``keywords``, ``open``,
     ``spared`` (names on the way to this one whose absence the code provides for) and ``among`` (then all that the
     expression may be). ``excused`` are calls for whose failure the code provides, or that it asks first whether to
-    make; ``on`` are the systems that it is made on, and not made on.
+    make; ``systems`` are those that it is made on, and not made on.
     Raises ``UnreadableError``.
     """
     answer: dict[str, list[Use]] = _scanned(source, lambda file: file.uses(asked))
@@ -110,7 +111,7 @@ class _File:
         self.resolver = Resolver(walker.scope_of)
         self.excerpts = Excerpts(source)
         program = any(isinstance(one, ast.Expr) and isinstance(one.value, ast.Call) for one in tree.body)
-        self.arguments = Arguments(self.resolver, self.excerpts, by_value=program or "__main__" in source)
+        self.arguments = Arguments(self.module, self.resolver, self.excerpts, by_value=program or "__main__" in source)
 
     def close(self) -> None:
         """Free everything at once: scopes refer to each other, and would wait for the collector of garbage."""
@@ -132,19 +133,19 @@ class _File:
                 target = node.func if isinstance(node, ast.Call) else node
                 if relevance.concerns(target) and not place.block.spared & ATTRIBUTES and len(found) < MOST_USES:
                     values = self.resolver.resolve(target, place)
-                    names = filter(patterns.may_match, sorted(set(_foreign(values))))
+                    names = filter(patterns.may_match, sorted(set(_foreign(values, called=isinstance(node, ast.Call)))))
                     found += ((use, place) for use in self._described(node, place, names, values))
         return self._by_end(found)
 
     def _described(self, node: ast.expr, place: Place, names: Iterable[str], values: Iterable[Value]) -> Iterator[Use]:
         """A use for each name that an expression resolves to."""
-        detail: Use | None = None
+        details: list[Use] | None = None
         for name in names:
-            detail = detail or self._detail(node, place, values)
-            yield {**detail, "name": name}
+            details = details or self._details(node, place, values)
+            yield from ({**detail, "name": name} for detail in details)
 
-    def _detail(self, node: ast.expr, place: Place, values: Iterable[Value]) -> Use:
-        """All of a use but its name."""
+    def _details(self, node: ast.expr, place: Place, values: Iterable[Value]) -> list[Use]:
+        """All of a use but its name; of a call in a function, once for each caller that it depends on."""
         text, literals = self.excerpts.with_literals(node)
         spared = sorted({name for one in values for name in one.spared})
         among = {one.name for one in values if one.name and one.kind != "parameter"} if spared else ()
@@ -153,15 +154,11 @@ class _File:
             "spared": spared,
             "among": sorted(among),
         }
-        if isinstance(node, ast.Call):
-            fields.update(self.arguments.of_call(node, place))
-        kind = "call" if isinstance(node, ast.Call) else "name"
-        return {
-            "kind": kind,
-            "line": node.lineno,
-            "text": text,
-            **{one: value for one, value in fields.items() if value},
-        }
+        kept = {one: value for one, value in fields.items() if value}
+        use = {"line": node.lineno, "text": text, "within": _within(place.scope), **kept}
+        if not isinstance(node, ast.Call):
+            return [{"kind": "name", **use}]
+        return [{"kind": "call", **use, **arguments} for arguments in self.arguments.of_call(node, place)]
 
     def _by_end(self, found: list[tuple[Use, Place]]) -> dict[str, list[Use]]:
         """Uses by the last segments of their names, each with whether importing the file does not reach it."""
@@ -175,7 +172,7 @@ class _File:
             if place.block.spared & CALLS or runner(place.scope) in reached - uncaught:
                 use["excused"] = True
             if place.block.on:
-                use["on"] = place.block.on
+                use["systems"] = place.block.on
             answer.setdefault(last(use["name"]), []).append(use)
         return answer
 
@@ -209,8 +206,26 @@ class _File:
         return self.arguments.summary(found, f"{functions[0].name.lstrip(OWN)}()")
 
 
-def _foreign(values: Iterable[Value]) -> Iterator[str]:
+def _foreign(values: Iterable[Value], *, called: bool) -> Iterator[str]:
     """The names among values that are attributes of modules, and neither built-in nor the file's own."""
     for one in values:
-        if one.kind in {"ref", "member"} and "." in one.name.strip(".") and not one.name.startswith(_NO_MODULES):
+        if "." not in one.name.strip(".") or one.name.startswith(_NO_MODULES):
+            continue
+        if one.kind in {"ref", "member"}:
             yield one.name
+        elif called and one.kind == "made":
+            yield f"{one.name}.{CALLED}"
+
+
+def _within(scope: Scope) -> str:
+    """The function or method of the module that a scope lies in, by its name there; empty for the module itself."""
+    found = ""
+    while scope.parent is not None:
+        if isinstance(scope.node, (*Function, ast.ClassDef)):
+            found = qualified(scope)
+        if scope.parent.kind == "module":
+            break
+        if scope.parent.kind == "class" and scope.parent.parent is not None and scope.parent.parent.kind == "module":
+            break
+        scope = scope.parent
+    return found

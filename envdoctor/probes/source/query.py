@@ -8,6 +8,7 @@ from itertools import starmap
 
 from envdoctor.globs_of_names import expression
 from envdoctor.probes.source import source_text
+from envdoctor.probes.source.abstract_values import CALLED
 from envdoctor.probes.source.cross_file import Linker
 from envdoctor.probes.source.fact_cache import FileFacts, ProjectFacts
 from envdoctor.probes.source.prefilter import Prefilter
@@ -70,8 +71,9 @@ class ProjectSource:
         notebooks = [(name, self._text(name).source) for name in self._project.files() if name.endswith(".ipynb")]
         found = {}
         for pattern in patterns:
-            words = [one for one in pattern.split(".") if _GLOB.isdisjoint(one)]
-            files = self._prefilter.files(pattern.split(".")) if words else self._files
+            segments = [one for one in pattern.split(".") if one != CALLED]
+            words = [one for one in segments if _GLOB.isdisjoint(one)]
+            files = self._prefilter.files(segments) if words else self._files
             found[pattern] = [*files, *(name for name, text in notebooks if all(word in text for word in words))]
         return found
 
@@ -138,7 +140,7 @@ class ProjectSource:
             "line": None if cells else use["line"],
             "guarded": use["guarded"] or cells,
             "excused": use.get("excused", False),
-            "on": list(use.get("on", ())),
+            "systems": list(use.get("systems", ())),
             "text": use["text"],
             "literals": use.get("literals", []),
         }
@@ -149,6 +151,9 @@ class ProjectSource:
             answer["arguments"] = [argument(one, scan.file) for one in use.get("arguments", ())]
             answer["keywords"] = {key: argument(one, scan.file) for key, one in use.get("keywords", {}).items()}
             answer["open"] = use.get("open", False)
+            answer["within"] = self._linker.name(use["within"], scan.file) if use["within"] else ""
+            if "on" in use:
+                answer["on"] = argument(use["on"], scan.file)
         return answer
 
 

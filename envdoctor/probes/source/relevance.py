@@ -7,7 +7,7 @@ import functools
 from fnmatch import fnmatchcase
 
 from envdoctor.globs_of_names import expression
-from envdoctor.probes.source.abstract_values import last
+from envdoctor.probes.source.abstract_values import CALLED, last
 from envdoctor.probes.source.bindings import IMPORT, PARAMETER
 
 TYPE_CHECKING = False
@@ -63,7 +63,7 @@ def end_of(pattern: str) -> str:
 
 def _word(pattern: str) -> str:
     """The last segment of a pattern that is no glob."""
-    return next((one for one in reversed(pattern.split(".")) if _GLOB.isdisjoint(one)), "")
+    return next((one for one in reversed(pattern.split(".")) if _GLOB.isdisjoint(one) and one != CALLED), "")
 
 
 @functools.lru_cache(maxsize=64)

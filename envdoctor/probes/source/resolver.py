@@ -8,7 +8,18 @@ from __future__ import annotations
 import ast
 import builtins
 
-from envdoctor.probes.source.abstract_values import UNKNOWN, Call, Value, last, names_class, passed_on, qualified
+from envdoctor.probes.source.abstract_values import (
+    CALLED,
+    UNKNOWN,
+    Call,
+    Value,
+    distinct,
+    is_transparent,
+    names_class,
+    part_of,
+    passed_on,
+    qualified,
+)
 from envdoctor.probes.source.bindings import (
     ADDED,
     ATTRIBUTES,
@@ -18,6 +29,7 @@ from envdoctor.probes.source.bindings import (
     IMPORT,
     IMPORTS,
     PARAMETER,
+    PART,
     VALUE,
     Binding,
     Function,
@@ -28,19 +40,18 @@ from envdoctor.probes.source.bindings import (
     within,
 )
 from envdoctor.probes.source.guards import spared_by
+from envdoctor.probes.source.inheritance import attributes, inherited
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
     from typing import Any, ClassVar
 
-#: Possible values of one expression, steps for one question, and segments of a name: beyond these, nothing is said.
-MOST_THINGS = 12
+#: Steps for one question, and segments of a name: beyond these, nothing is said.
 MOST_STEPS = 600
 MOST_SEGMENTS = 12
 MOST_NESTED = 100
 _BUILTINS = frozenset(dir(builtins))
-_TRANSPARENT = {"staticmethod", "classmethod", "cache", "lru_cache", "wraps"}
 _SAME_ELEMENTS = {"builtins.list", "builtins.tuple", "builtins.set", "builtins.sorted", "builtins.reversed"}
 
 
@@ -63,9 +74,8 @@ class Resolver:
     def evaluate(self, node: ast.expr, place: Place) -> list[Value]:
         """As ``resolve``, within a question. A value that depends on itself adds nothing to itself."""
         key = id(node)
-        found = self.known.get(key)
-        if found is not None:
-            return found
+        if key in self.known:
+            return self.known[key]
         depth = self.asked.get(key)
         if depth is not None:
             self.lowest = min(self.lowest, depth)
@@ -78,7 +88,7 @@ class Resolver:
             return [UNKNOWN]
         depth = self.asked[key] = len(self.asked)
         before, self.lowest = self.lowest, depth
-        answer = _distinct(handler(self, node, place))
+        answer = distinct(handler(self, node, place))
         del self.asked[key]
         if self.lowest >= depth and self.steps <= MOST_STEPS:
             self.known[key] = answer
@@ -130,6 +140,8 @@ class Resolver:
             found = [self.definition(self.scope_of[id(value)])]
         elif kind == ELEMENT:
             found = self.elements(self.evaluate(value[1], value[0] or place))
+        elif kind == PART:
+            found = [part_of(one) for one in self.evaluate(value, place)]
         elif kind == ADDED:
             key, added = value
             parts = [(added, place)] if key is None else [(key, added, place)]
@@ -178,12 +190,12 @@ class Resolver:
         """An attribute of a class of this file, or of its instance: what the class body and its methods assign."""
         owner = base.scope
         found: list[Value] = []
-        for binding in [*owner.bindings.get(attr, ()), *owner.attribute(attr)] if owner else ():
-            for one in self.bound(binding, owner) if owner else ():
+        for binding, scope in attributes(self, owner, attr) if owner else ():
+            for one in self.bound(binding, scope):
                 if one.kind == "function" and base.kind != "class" and one.scope and one.scope.receiver:
                     one = Value("method", one.name, node=one.node, place=base.place, scope=one.scope, parts=base)  # noqa: PLW2901
                 found.append(one)
-        return found or [UNKNOWN]
+        return found or (inherited(self, owner, attr) if owner else []) or [UNKNOWN]
 
     def _call(self, node: ast.Call, place: Place) -> list[Value]:
         found: list[Value] = []
@@ -201,6 +213,8 @@ class Resolver:
             return self.returned(callee, Call(node, place))
         if callee.kind == "lambda" and callee.scope is not None:
             return self.evaluate(*callee.scope.returns[0])
+        if callee.kind == "made" and callee.scope is None and callee.name.count(".") < MOST_SEGMENTS:
+            return [Value("made", _join(callee.name, CALLED), node=node, place=place).through(callee)]
         return self._called_partial(callee) if callee.kind == "partial" else [UNKNOWN]
 
     def _called_partial(self, callee: Value) -> list[Value]:
@@ -239,7 +253,7 @@ class Resolver:
         if scope is None or not isinstance(scope.node, Function):
             return [UNKNOWN]
         unknown = Value("made", callee.name, node=call.node, place=call.place)
-        if isinstance(scope.node, ast.AsyncFunctionDef) or not all(map(_transparent, scope.node.decorator_list)):
+        if isinstance(scope.node, ast.AsyncFunctionDef) or not all(map(is_transparent, scope.node.decorator_list)):
             return [unknown]
         if scope.yields:
             return [Value("generator", node=call.node, place=call.place)]
@@ -332,7 +346,7 @@ class Resolver:
         """``[make] * 4`` and ``[a] + [b]`` keep their elements."""
         sides = (node.left, node.right)
         literal = isinstance(node.op, (ast.Mult, ast.Add)) and any(isinstance(one, _LISTS) for one in sides)
-        found = [one for side in sides for one in self.evaluate(side, place)] if literal else []
+        found = (one for side in sides for one in self.evaluate(side, place) if literal)
         return [one for one in found if one.kind == "items"] or [UNKNOWN]
 
     def _subscript(self, node: ast.Subscript, place: Place) -> list[Value]:
@@ -380,21 +394,6 @@ def _seen_from(scope: Scope, place: Place) -> Place:
     while place.scope is not scope and place.scope.place is not None:
         place = place.scope.place
     return place
-
-
-def _transparent(decorator: ast.expr) -> bool:
-    node = decorator.func if isinstance(decorator, ast.Call) else decorator
-    return last(getattr(node, "attr", None) or getattr(node, "id", None) or "") in _TRANSPARENT
-
-
-def _distinct(found: list[Value]) -> list[Value]:
-    """Each possibility once."""
-    if len(found) <= 1:
-        return found
-    answer: dict[tuple[object, ...], Value] = {}
-    for one in found:
-        answer.setdefault((one.kind, one.name, id(one.node), id(one.given), one.spared), one)
-    return list(answer.values())[:MOST_THINGS]
 
 
 _LISTS = (ast.List, ast.Tuple, ast.ListComp)

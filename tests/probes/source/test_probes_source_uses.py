@@ -159,7 +159,7 @@ def test_what_is_passed(source, kinds, made_by):
         ("env = MyEnv()\nParallelEnv(2, lambda: env)", {"lambda", "train.MyEnv"}),
         ("env = MyEnv()\nParallelEnv(2, lambda env=env: env)", {"lambda", "train.MyEnv"}),
         ("ParallelEnv(2, (x for x in y))", {"generator"}),
-        ("ParallelEnv(2, open('x'))", {"builtins.open"}),
+        ("ParallelEnv(2, open('x'))", {"builtins.open", "builtins.open.r"}),
         ("ParallelEnv(2, make_env)", set()),
         ("ParallelEnv(2, MyEnv)", set()),
         ("ParallelEnv(2, lambda x: x)", {"lambda"}),
@@ -176,10 +176,68 @@ def test_what_is_passed(source, kinds, made_by):
             "lock = threading.Lock()\ndef inner():\n  return lock\nParallelEnv(2, lambda: inner())",
             {"lambda", "threading.Lock"},
         ),
+        ("def go(env):\n  ParallelEnv(2, env)\ngo(threading.Lock())", {"threading.Lock"}),
+        ("class A(Holder): pass\nParallelEnv(2, A())", {"train.A", "threading.Lock"}),
+        ("given = {}\ngiven.update(a=threading.Lock())\nParallelEnv(2, given)", {"threading.Lock"}),
+        ("given = {}\ngiven.update({'a': threading.Lock()})\nParallelEnv(2, given)", {"threading.Lock"}),
+        ("ours, theirs = socket.socketpair()\nParallelEnv(2, theirs)", {"socket.socketpair"}),
+        ("import json\nParallelEnv(2, json)", {"types.ModuleType"}),
+        (
+            "import joblib\nParallelEnv(2, joblib.delayed(f)(threading.Lock()))",
+            {"joblib.delayed.__call__", "threading.Lock"},
+        ),
+        ("ParallelEnv(2, open('x', mode))", {"builtins.open"}),
+        ("ParallelEnv(2, open('x', 'ab'))", {"builtins.open", "builtins.open.wb"}),
     ],
 )
 def test_what_travels_with_it(source, carried):
     assert {one["name"] for one in argument(source)["carries"]} == carried
+
+
+@pytest.mark.parametrize(
+    ("source", "carried"),
+    [
+        ("class A:\n  lock = threading.Lock()\nParallelEnv(2, A)", {"threading.Lock"}),
+        ("class A:\n  lock = threading.Lock()\nParallelEnv(2, A())", {"threading.Lock"}),
+        ("lock = threading.Lock()\ndef make():\n  return lock\nParallelEnv(2, make)", {"threading.Lock"}),
+        ("lock = threading.Lock()\ndef make():\n  return 1\nParallelEnv(2, make)", set()),
+    ],
+)
+def test_what_travels_by_value_alone(source, carried):
+    assert {one["name"] for one in argument(source)["carries"] if one.get("by_value")} == carried
+
+
+def test_a_call_in_a_function_is_told_for_each_caller():
+    source = "def go(kind, env):\n  ParallelEnv(kind, env)\ngo(1, threading.Lock())\ngo(2, 3)"
+    given = [use["arguments"] for use in calls(PRELUDE + source)]
+    told = [[one.get("value"), *two["made_by"]] for one, two in given]
+    assert told == [[1, "threading.Lock"], [2]]
+
+
+WORKS = "import multiprocessing, settings\ntable = {}\ndef work():\n  return table, name, settings.size\n"
+
+
+@pytest.mark.parametrize(
+    ("source", "lacks"),
+    [
+        ("name = 1\nmultiprocessing.Process(target=work)", []),
+        ("if __name__ == '__main__':\n  name = 1\n  multiprocessing.Process(target=work)", [("name", 6)]),
+        ("def main():\n  table['a'] = 1\n  multiprocessing.Process(target=work)\nif __name__ == '__main__':\n  main()", [("table", 6)]),
+        ("def main():\n  table['a'] = 1\nmain()\nmultiprocessing.Process(target=work)", []),
+        ("def main():\n  settings.size = 1\n  multiprocessing.Process(target=work)\nif __name__ == '__main__':\n  main()", [("settings.size", 6)]),
+        ("def fill():\n  table['a'] = 1\nif __name__ == '__main__':\n  fill()\n  multiprocessing.Pool(1, fill)\n  multiprocessing.Process(target=work)", []),
+    ],
+)  # fmt: skip
+def test_what_a_function_lacks_in_a_process_of_its_own(source, lacks):
+    (use,) = calls(WORKS + source, "multiprocessing.Process")
+    assert [(one["name"], one["line"]) for one in use["keywords"]["target"].get("lacks", ())] == lacks
+
+
+def test_what_a_method_is_called_on_is_told_with_its_constants():
+    (use,) = calls("import multiprocessing as mp\nmp.get_context('spawn').Pool(2).map(f, y)", "**.map")
+    made = use["on"]["maker"]
+    assert made["name"] == "multiprocessing.get_context.Pool"
+    assert made["on"] == {"name": "multiprocessing.get_context", "arguments": [{"value": "spawn"}]}
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,230 @@
+"""What travels with an argument into another process: what made it, and all that it holds on to."""
+
+from __future__ import annotations
+
+import ast
+
+from envdoctor.probes.source.abstract_values import CALLED, OWN, Value, last
+from envdoctor.probes.source.bindings import VALUE, Function, below, within
+from envdoctor.probes.source.excerpts import is_plain_key
+from envdoctor.probes.source.inheritance import own_classes
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from typing import Any, ClassVar
+
+    from envdoctor.probes.source.arguments import Arguments, Given
+    from envdoctor.probes.source.bindings import Place, Scope
+
+#: Bounds: what an argument carries, how deep that is followed, steps on the way, and entries of a dictionary.
+MOST_CARRIED = 24
+MOST_DEEP = 6
+MOST_ELEMENTS = 256
+MOST_ENTRIES = 64
+#: A class that defines one of these says itself what travels.
+_OWN_PICKLING = {"__getstate__", "__reduce__", "__reduce_ex__", "__getnewargs__", "__getnewargs_ex__", "__copyreg__"}
+#: What the ``via`` of something begins with that a generator gives, one after the other.
+EACH = "each of "
+
+
+class Carried:
+    """Collects what travels with one argument. ``given`` is the call of the function around it that is looked at."""
+
+    def __init__(self, arguments: Arguments, label: str, given: Given) -> None:
+        self.arguments = arguments
+        self.resolver = arguments.resolver
+        self.label = label
+        self.given = given
+        #: The functions whose parameters are among what travels.
+        self.passed: set[Scope] = set()
+        #: Whether what is noted travels only with who pickles a program's own functions and classes by value.
+        self.valued = False
+        self.seen: set[tuple[object, ...]] = set()
+        self.found: list[dict[str, Any]] = []
+
+    def all(self, values: list[Value]) -> list[dict[str, Any]]:
+        """What travels with some values: ``name``, ``line``, and ``via``, which says where it is held."""
+        self._each(values, self.label, 0, self.given)
+        return self.found
+
+    def meant(self, one: Value) -> list[Value]:
+        """A value, or in place of a parameter what it is given."""
+        given = one.given or self.given
+        if one.kind == "parameter" and given is not None and one.scope is not None and given[1] is one.scope:
+            return self.resolver.argument(one.name, one.scope, given[0])
+        return [one]
+
+    def _each(self, values: list[Value], via: str, depth: int, given: Any = None, *, inside: bool = False) -> None:
+        for one in values:
+            key = (one.kind, one.name, id(one.node), id(one.given or given))
+            bounded = len(self.seen) < MOST_ELEMENTS and len(self.found) < MOST_CARRIED
+            if depth <= MOST_DEEP and key not in self.seen and bounded:
+                self.seen.add(key)
+                handler = self._carrying.get(one.kind)
+                if handler is not None:
+                    handler(self, one, via, depth, one.given or given, inside=inside)
+
+    def _note(self, name: str, thing: Value, via: str) -> None:
+        line = getattr(thing.node, "lineno", None)
+        self.found.append({"name": name, "line": line, "via": via, **({"by_value": True} if self.valued else {})})
+
+    def _expression(self, node: ast.expr, place: Place, via: str, depth: int, given: Any) -> None:
+        self._each(self.resolver.evaluate(node, place), via, depth + 1, given)
+
+    def _made(self, one: Value, via: str, depth: int, given: Any, *, inside: bool) -> None:
+        self._note(one.name, one, via)
+        mode = _mode(one)
+        if mode:
+            self._note(f"{one.name}.{mode}", one, via)
+        if one.name.endswith(CALLED) and isinstance(one.node, ast.Call) and one.place is not None:
+            self._arguments(one.node, one.place, depth, given)
+        if one.scope is None or self._pickles_itself(one.scope):
+            return
+        self._class(Value("class", scope=one.scope), via, depth, given, inside=inside)
+        if one.scope.nested():
+            self._note("local-function", one, via)
+        if isinstance(one.node, ast.Call) and one.place is not None:
+            self._arguments(one.node, one.place, depth, given)
+        self._attributes(one.scope, depth)
+
+    def _arguments(self, call: ast.Call, place: Place, depth: int, given: Any) -> None:
+        for argument in call.args:
+            value = argument.value if isinstance(argument, ast.Starred) else argument
+            self._expression(value, place, self.arguments.excerpts.of(value), depth, given)
+        for keyword in call.keywords:
+            self._expression(
+                keyword.value, place, keyword.arg or self.arguments.excerpts.of(keyword.value), depth, given
+            )
+
+    def _attributes(self, scope: Scope, depth: int) -> None:
+        for own in own_classes(self.resolver, scope):
+            for name, bindings in own.attributes().items():
+                for binding in bindings:
+                    self._each(self.resolver.bound(binding, own), f"self.{name}", depth + 1)
+
+    def _class(self, one: Value, via: str, depth: int, given: Any, *, inside: bool) -> None:
+        """A class of a program travels by value with those who do so, and its attributes with it."""
+        if one.scope is None or not self.arguments.by_value:
+            return
+        before, self.valued = self.valued, True
+        for own in own_classes(self.resolver, one.scope):
+            for name, bindings in own.bindings.items():
+                for binding in bindings:
+                    values = self.resolver.bound(binding, own) if binding.kind == VALUE else []
+                    self._each(values, f"{own.name}.{name}", depth + 1)
+        self.valued = before
+
+    def _self(self, one: Value, via: str, depth: int, given: Any, *, inside: bool) -> None:
+        if one.scope is not None and not self._pickles_itself(one.scope):
+            self._attributes(one.scope, depth)
+
+    def _method(self, one: Value, via: str, depth: int, given: Any, *, inside: bool) -> None:
+        self._each([one.parts], via, depth + 1, given)
+
+    def _pickles_itself(self, scope: Scope) -> bool:
+        return any(name in own.bindings for own in own_classes(self.resolver, scope) for name in _OWN_PICKLING)
+
+    def _function(self, one: Value, via: str, depth: int, given: Any, *, inside: bool) -> None:
+        """A lambda or local function takes along what it reads; a function of the module is imported again."""
+        scope = one.scope
+        if scope is None:
+            return
+        local = one.kind == "lambda" or scope.nested()
+        if local:
+            self._note("lambda" if one.kind == "lambda" else "local-function", one, via)
+        if local or self.arguments.by_value:
+            before, self.valued = self.valued, self.valued or not (local or inside)
+            self._captured(scope, depth, given)
+            self.valued = before
+        if local:
+            self._defaults(scope, depth, given)
+
+    def _defaults(self, scope: Scope, depth: int, given: Any) -> None:
+        if isinstance(scope.node, (*Function, ast.Lambda)) and scope.place is not None:
+            for default in filter(None, (*scope.node.args.defaults, *scope.node.args.kw_defaults)):
+                self._expression(default, scope.place, self.arguments.excerpts.of(default), depth, given)
+
+    def _captured(self, scope: Scope, depth: int, given: Any) -> None:
+        for name, place in _reads(scope):
+            owner, _, _ = self.resolver.owner(name, place)
+            if owner is not None and not within(owner, scope):
+                self._each(self.resolver.lookup(name, place), name, depth + 1, given, inside=True)
+
+    def _parameter(self, one: Value, via: str, depth: int, given: Any, *, inside: bool) -> None:
+        if one.scope is None:
+            return
+        if given is not None and given[1] is one.scope:
+            self._each(self.resolver.argument(one.name, one.scope, given[0]), via, depth + 1)
+        elif self.given is not None and self.given[1] is one.scope:
+            self._each(self.resolver.argument(one.name, one.scope, self.given[0]), via, depth + 1)
+        else:
+            self.passed.add(one.scope)
+
+    def _partial(self, one: Value, via: str, depth: int, given: Any, *, inside: bool) -> None:
+        if isinstance(one.node, ast.Call) and one.place is not None:
+            self._arguments(one.node, one.place, depth, given)
+
+    def _items(self, one: Value, via: str, depth: int, given: Any, *, inside: bool) -> None:
+        for node, place in one.parts[:MOST_ENTRIES]:
+            self._expression(node, place, via, depth, given)
+
+    def _dict(self, one: Value, via: str, depth: int, given: Any, *, inside: bool) -> None:
+        for key, value, place in one.parts[:MOST_ENTRIES]:
+            label = via
+            if isinstance(key, ast.Constant):
+                label = f"{via if via.isidentifier() else ''}[{repr(key.value) if is_plain_key(key.value) else '...'}]"
+            self._expression(value, place, label, depth, given)
+
+    def _generator(self, one: Value, via: str, depth: int, given: Any, *, inside: bool) -> None:
+        self._note("generator", one, via)
+        if isinstance(one.node, ast.GeneratorExp):
+            scope = self.resolver.scope_of[id(one.node)]
+            self._expression(one.node.elt, scope.inside, EACH + via, depth, given)
+
+    def _ref(self, one: Value, via: str, depth: int, given: Any, *, inside: bool) -> None:
+        """An imported name may be an object of another file of the project: resolved across files later."""
+        if (inside or depth) and not one.name.startswith("builtins.") and "." in one.name:
+            self.found.append({"name": one.name, "line": None, "via": via, "imported": True})
+        elif not inside and "." not in one.name and one.name[:1] != OWN:
+            self._note("types.ModuleType", one, via)
+
+    _carrying: ClassVar[dict[str, Callable[..., None]]] = {
+        "made": _made,
+        "self": _self,
+        "class": _class,
+        "method": _method,
+        "lambda": _function,
+        "function": _function,
+        "parameter": _parameter,
+        "partial": _partial,
+        "items": _items,
+        "dict": _dict,
+        "generator": _generator,
+        "ref": _ref,
+    }
+
+
+def _mode(one: Value) -> str:
+    """How a file is opened, where a call of ``open`` says so by a constant: ``r``, ``rb``, ``w`` or ``wb``."""
+    if last(one.name) != "open" or not isinstance(one.node, ast.Call):
+        return ""
+    given = [each.value for each in one.node.keywords if each.arg == "mode"]
+    given += one.node.args[one.name == "builtins.open" or len(one.node.args) > 1 :][:1]
+    mode = getattr(given[0], "value", None) if given else "r"
+    if not isinstance(mode, str):
+        return ""
+    return ("w" if set(mode) & set("wxa+") else "r") + ("b" if "b" in mode else "")
+
+
+def _reads(scope: Scope) -> Iterator[tuple[str, Place]]:
+    """Every name that a function and what is defined in it read, once each."""
+    seen: set[str] = set()
+    for one in below(scope):
+        for node, place in one.reads:
+            root: ast.AST = node.func if isinstance(node, ast.Call) else node
+            while isinstance(root, ast.Attribute):
+                root = root.value
+            if isinstance(root, ast.Name) and root.id not in seen:
+                seen.add(root.id)
+                yield root.id, place

@@ -1,0 +1,46 @@
+"""What the classes of a file inherit: from each other, and from classes of elsewhere."""
+
+from __future__ import annotations
+
+import ast
+
+from envdoctor.probes.source.abstract_values import Value
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from envdoctor.probes.source.bindings import Binding, Scope
+    from envdoctor.probes.source.resolver import Resolver
+
+_MOST_CLASSES = 12
+
+
+def lineage(resolver: Resolver, scope: Scope) -> Iterator[Value]:
+    """A class of this file and those it is derived from, nearest first: of this file with a scope, others without."""
+    waiting, seen = [Value("class", scope=scope)], 0
+    while waiting and seen < _MOST_CLASSES:
+        one = waiting.pop(0)
+        seen += 1
+        yield one
+        if one.scope is not None and isinstance(one.scope.node, ast.ClassDef) and one.scope.place is not None:
+            for base in one.scope.node.bases:
+                found = resolver.evaluate(base, one.scope.place)
+                waiting += [each for each in found if each.kind in {"class", "ref", "member"}]
+
+
+def own_classes(resolver: Resolver, scope: Scope) -> list[Scope]:
+    """The scopes of a class of this file, and of those of this file that it is derived from."""
+    return [one.scope for one in lineage(resolver, scope) if one.scope is not None]
+
+
+def attributes(resolver: Resolver, scope: Scope, attr: str) -> list[tuple[Binding, Scope]]:
+    """What the bodies and methods of a class and its own bases bind an attribute to, each with its class."""
+    classes = own_classes(resolver, scope)
+    return [(one, of) for of in classes for one in (*of.bindings.get(attr, ()), *of.attribute(attr))]
+
+
+def inherited(resolver: Resolver, scope: Scope, attr: str) -> list[Value]:
+    """An attribute of an instance as a class of elsewhere has it, under that class's name; empty without such."""
+    foreign = [one for one in lineage(resolver, scope) if one.scope is None and not one.name.startswith("builtins.")]
+    return [Value("member", f"{one.name}.{attr}").through(one) for one in foreign]

@@ -1,0 +1,179 @@
+"""What happens when each program of ``data/start_methods/cases.yaml`` runs under each start method, and its record.
+
+``python tests/start_methods.py PYTHON`` runs them all on an interpreter that has the packages they import, and writes
+``truth.json``: of each case by start method ``works``, or ``wrong`` (it ends well and prints something else), ``hangs``,
+or the last line of its error. The method is made the default of that interpreter, as another Python or platform does:
+what a program sets, or gives to a call, still comes before it.
+"""
+
+import json
+import os
+import pathlib
+import re
+import signal
+import subprocess
+import sys
+import tempfile
+
+import yaml
+
+DOCS = pathlib.Path(__file__).parent.parent / "docs"
+FOLDER = pathlib.Path(__file__).parent / "data" / "start_methods"
+METHODS = ("fork", "spawn", "forkserver")
+#: Seconds after which a program hangs: those that work need a tenth of it.
+PATIENCE = 90
+#: Read by every interpreter before the program: only the default is changed, and only in the first process.
+DEFAULT = """
+import multiprocessing, os
+multiprocessing.context._default_context._default_context = multiprocessing.get_context(os.environ["DEFAULT_METHOD"])
+"""
+
+
+def cases():
+    """The programs by name: ``files``, ``packages``, ``prints`` and the ``methods`` to run them under."""
+    told = yaml.safe_load((FOLDER / "cases.yaml").read_text(encoding="utf-8"))
+    words = ("packages", "prints", "methods")
+    return {
+        name: {
+            "packages": one.get("packages", []),
+            "prints": one["prints"],
+            "methods": one.get("methods", list(METHODS)),
+            "files": {file: text for file, text in one.items() if file not in words},
+        }
+        for name, one in told.items()
+    }
+
+
+def truth():
+    """The record: ``python``, ``packages`` with their releases, and ``outcomes`` by case and method."""
+    return json.loads((FOLDER / "truth.json").read_text(encoding="utf-8"))
+
+
+def outcome(python, case, method, folder):
+    """What one program does under one start method."""
+    for name, text in case["files"].items():
+        path = pathlib.Path(folder, name)
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+    pathlib.Path(folder, "sitecustomize.py").write_text(DEFAULT, encoding="utf-8")
+    environment = {**os.environ, "DEFAULT_METHOD": method, "PYTHONPATH": folder, "OMP_NUM_THREADS": "1"}
+    environment.pop("VIRTUAL_ENV", None)
+    child = subprocess.Popen(
+        [python, "main.py"], cwd=folder, env=environment, start_new_session=True, text=True,
+        stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+    )  # fmt: skip
+    try:
+        out, err = child.communicate(timeout=PATIENCE)
+    except subprocess.TimeoutExpired:
+        os.killpg(child.pid, signal.SIGKILL)
+        child.communicate()
+        return "hangs"
+    return judged(child.returncode, out, err, case["prints"])
+
+
+def judged(status, out, err, prints):
+    """``works``, ``wrong``, or the last line of an error."""
+    if status:
+        errors = re.findall(r"^(?:\w+\.)*\w*(?:Error|Exception|BrokenProcessPool|Interrupt)\b.*", err, re.MULTILINE)
+        return re.sub(r" at 0x\w+", "", (errors or ["it ends with an error"])[-1])[:120]
+    return "works" if out.rstrip().rpartition("\n")[2] == prints else "wrong"
+
+
+def measured(python, names=()):
+    """Run the named cases, or all; the outcomes by case and method."""
+    found = {}
+    for name, case in cases().items():
+        if not names or name in names:
+            found[name] = {}
+            for method in case["methods"]:
+                with tempfile.TemporaryDirectory() as folder:
+                    found[name][method] = outcome(python, case, method, os.path.realpath(folder))
+            print(name, found[name], file=sys.stderr, flush=True)
+    return found
+
+
+def page(judged):
+    """The page about all this, with the rules that :func:`judged` found by case and method."""
+    record = truth()
+    lines = [PAGE.format(python=record["python"], **counts(record["outcomes"], judged))]
+    for name, outcomes in record["outcomes"].items():
+        said = " | ".join(_cell(outcomes.get(method), judged[name].get(method)) for method in METHODS)
+        lines.append(f"| {name} | {said} |")
+    told = json.loads((DOCS / "pickling.json").read_text(encoding="utf-8"))["refused"]
+    lines += ["", PICKLING.format(count=len(told), pythons=", ".join(_pythons(told)))]
+    for said, letters in (("everywhere", "pcst"), ("but not by cloudpickle", "pst"), ("except when it starts", "pct")):
+        names = [f"`{name}`" for name, row in told.items() if {one for one in row.values() if one} == {letters}]
+        lines.append(f"| {said} | {', '.join(names)} |")
+    lines.append(f"| only in some Pythons | {', '.join(_changing(told))} |")
+    return "\n".join(lines) + "\n"
+
+
+def counts(outcomes, judged):
+    """The figures: what breaks and of that what was found, what works and of that what was found wrongly."""
+    told = [(one, judged[name][method]) for name, row in outcomes.items() for method, one in row.items()]
+    broken = [found for one, found in told if one != "works"]
+    working = [found for one, found in told if one == "works"]
+    return {
+        "programs": len(outcomes), "runs": len(told), "broken": len(broken), "found": sum(map(bool, broken)),
+        "share": f"{sum(map(bool, broken)) / len(broken):.0%}", "working": len(working), "false": sum(map(bool, working)),
+    }  # fmt: skip
+
+
+def _cell(outcome, found):
+    if outcome is None:
+        return ""
+    short = outcome.partition(":")[0].rpartition(".")[2]
+    return short if bool(found) is (short != "works") else f"**{short}**"
+
+
+def _pythons(told):
+    return sorted({python for row in told.values() for python in row}, key=lambda one: int(one.partition(".")[2]))
+
+
+def _changing(told):
+    for name, row in told.items():
+        refusing = [python for python in _pythons(told) if row.get(python)]
+        if 0 < len(refusing) < len([one for one in row.values() if one is not None]):
+            yield f"`{name}` ({', '.join(refusing)})"
+
+
+PAGE = """# What a worker sees
+
+{programs} programs that start workers, each run under each start method on Python {python} ({runs} runs), and what
+`envdoctor check --project` says of them beforehand. Of {broken} runs that fail, hang or print something wrong it finds
+{found} ({share}); of {working} that work it complains of {false}. Bold is what it misses, or is wrong about. Made by
+`tests/cases/test_story_workers.py` from the record that `tests/start_methods.py` makes; the programs are in
+`tests/data/start_methods/cases.yaml`. Where a method has no entry, the library starts its workers in its own way.
+
+Which method holds for a call: the one it is given (`get_context`, `mp_context=`, `multiprocessing_context=`,
+`start_method=`), else the library's own, else what the program sets, else the default: fork on Linux before Python 3.14,
+forkserver from then on, spawn on macOS (from 3.8) and Windows. `--python-version 3.14` and `--platform darwin` judge a
+project as it would be started there.
+
+| program | fork | spawn | forkserver |
+|---|---|---|---|"""
+PICKLING = """## What cannot be sent
+
+{count} objects that calls of the standard library and of well-known packages make, as Python {pythons} were asked by
+`docs/pickling-kinds.py`: pickled by pickle and by cloudpickle, given to a process that starts, and sent with a task to one
+that runs. The words `unpicklable`, `bound-to-process` and `shared-by-inheritance` of the rules are what all of them refuse.
+
+| refused | what these calls make |
+|---|---|"""
+
+
+def main(python, *names):
+    """Measure, and write the record; with names only these are measured anew."""
+    asked = (
+        "import importlib.metadata as m, json, sys;"
+        "print(json.dumps([sys.version.split()[0], {one: m.version(one) for one in sys.argv[1:]}]))"
+    )
+    packages = sorted({package for case in cases().values() for package in case["packages"]})
+    version, releases = json.loads(subprocess.check_output([python, "-c", asked, *packages]))
+    outcomes = {**(truth()["outcomes"] if names else {}), **measured(python, names)}
+    record = {"python": version, "packages": releases, "outcomes": outcomes}
+    (FOLDER / "truth.json").write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
