@@ -28,8 +28,9 @@ _PLAIN_DECORATORS = {"dataclass", "dataclasses", "total_ordering", "final", "run
 def _import(reader: Reader, node: ast.Import) -> None:
     for alias in node.names:
         reader.reference(alias.name, "", node.lineno, IMPORTS)
-        if alias.asname:
-            reader.bind_import(alias.asname, alias.name, "")
+        if alias.asname:  # an attribute of the package comes before its submodule
+            module, _, name = alias.name.rpartition(".")
+            reader.bind_import(alias.asname, *((module, name) if module else (alias.name, "")))
         else:
             reader.bind_import(alias.name.partition(".")[0], alias.name.partition(".")[0], "")
 
@@ -55,6 +56,7 @@ def _function(reader: Reader, node: ast.FunctionDef | ast.AsyncFunctionDef) -> N
     given = node.args
     arguments = [*given.posonlyargs, *given.args, *given.kwonlyargs]
     arguments += [one for one in (given.vararg, given.kwarg) if one is not None]
+    _put_elsewhere(reader, node)
     for part in (*node.decorator_list, *given.defaults, *given.kw_defaults):
         reader.walk(part)
     if not reader.lazy_annotations:
@@ -76,6 +78,15 @@ def _function(reader: Reader, node: ast.FunctionDef | ast.AsyncFunctionDef) -> N
     reader.scope = outside
     reader.flags, reader.attempt, reader.handler, reader.branches = before
     reader.close(inner)
+
+
+def _put_elsewhere(reader: Reader, node: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) -> None:
+    """Take note of modules that decorators are given by name: they may put what is defined there."""
+    for decorator in node.decorator_list:
+        for given in decorator.args if isinstance(decorator, ast.Call) else ():
+            text = getattr(given, "value", None)
+            if isinstance(text, str) and all(map(str.isidentifier, text.split("."))):
+                reader.stores.add((text, node.name))
 
 
 def _define(reader: Reader, node: ast.FunctionDef | ast.AsyncFunctionDef) -> None:
@@ -102,6 +113,7 @@ def _opened(node: ast.FunctionDef | ast.AsyncFunctionDef, before: Any) -> Any:
 
 
 def _class(reader: Reader, node: ast.ClassDef) -> None:
+    _put_elsewhere(reader, node)
     for part in (*node.decorator_list, *node.bases, *(keyword.value for keyword in node.keywords)):
         reader.walk(part)
     record = [[_base(base) for base in node.bases], set(), _changed(node), {}, int(bool(node.decorator_list))]

@@ -6,11 +6,12 @@ import sys
 import linker_environment as env
 import pytest
 
-PLAIN = {"b/__init__.py": "from b.inner import kept\ndef f(x, *, y=1): pass\nclass K:\n    def m(self, one): pass\n"
+PLAIN = {"b/__init__.py": "from b.inner import kept\nfrom b.shop import shop\ndef f(x, *, y=1): pass\nclass K:\n    def m(self, one): pass\n"
          "class Open:\n    def __init__(self, **names):\n        for name in names:\n            setattr(self, name, print)\n"
          "class Wrapped:\n    def __init__(self): pass\n    def init(self, one, two): pass\n"
          "setattr(Wrapped, '__init__', Wrapped.init)\n",
-         "b/inner.py": "kept = 1\n", "b/lone.py": "lone = 1\n"}  # fmt: skip
+         "b/inner.py": "kept = 1\n", "b/lone.py": "lone = 1\n",
+         "b/shop.py": "shop = type('Shop', (), {'item': 1})()\n"}  # fmt: skip
 
 #: What ``a`` contains, and what is missing of ``b``; nothing where it imports.
 CASES = {
@@ -49,6 +50,8 @@ CASES = {
     "a local name of the same name": ("import b\ndef g(b):\n    return b.gone\n", None),
     "set from outside": ("import b\nb.gone = 1\nb.gone", None),
     "set on what is imported by its name": ("import b\n__import__('b').gone = 1\nb.gone", None),
+    "an object in the place of its module": ("import b.shop as shop\nshop.item", None),
+    "a module of that name": ("import b.lone as alone\nalone.gone", "b.lone.gone"),
     "set on a submodule": ("from b import lone\nlone.late = late = 1\nfrom b.lone import late", None),
 }  # fmt: skip
 
@@ -231,6 +234,15 @@ def test_a_package_over_several_folders_has_no_class_elsewhere(tmp_path):
     found = env.linked(tmp_path, sys.version_info[:2]).missing
     assert [(one.severity, one.asked) for one in found] == [("warning", "b.Gone")]
     assert fails(tmp_path)
+
+
+def test_a_decorator_may_put_a_class_into_the_module_that_it_is_given(tmp_path):
+    into = "import sys\ndef into(name):\n    return lambda kind: sys.modules[name].__dict__.update(Late=kind)\n"
+    late = "import b.lone\nfrom c import into\n@into('b.lone')\nclass Late: pass\n"
+    user = {"a.py": "import b.late\nfrom b.lone import Late\n"}
+    env.write(tmp_path, b={"b/__init__.py": "", "b/lone.py": "", "b/late.py": late}, c={"c.py": into}, a=user)
+    assert not fails(tmp_path)
+    assert env.missing(tmp_path) == []
 
 
 def test_generated_bytes_spell_a_first_letter_as_a_number(tmp_path):
