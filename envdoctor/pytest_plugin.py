@@ -103,6 +103,6 @@ def _lines(finding: Finding, tests: list[str]) -> Iterator[str]:
     for word, text in [
         ("why", finding.why),
         *(("fix" if not place else "or", layout.way(one).text) for place, one in enumerate(finding.remedies)),
-        ("in", line.few(tests, _TESTS)),
+        ("in", line.few(sorted(tests), _TESTS)),
     ]:
         yield f"  {word:<4}{line.one_line(text)}"

@@ -34,15 +34,15 @@ def section(done):
     return lines[start + 1 : next(n for n in range(start + 1, len(lines)) if lines[n].startswith("===="))]
 
 
-@pytest.mark.parametrize("words", [["--envdoctor"], ["--envdoctor", "-n", "2"], ["-o", "envdoctor=true"]])
+@pytest.mark.parametrize("words", [["--envdoctor"], ["--envdoctor", "-n", "1"], ["-o", "envdoctor=true"]])
 def test_each_cause_is_explained_once_with_its_tests(words, tmp_path):
     done = session(tmp_path, *words, "--continue-on-collection-errors", failing=FAILING, broken=BROKEN)
     said = section(done)
     titles = [text for text in said if text[:1].strip()]
     assert done.returncode == 1
     assert len(titles) == 2
-    assert titles[0].endswith("[python310-names-in-code]")
-    assert "has no `pytest.gone`" in titles[1]
+    assert sum(text.endswith("[python310-names-in-code]") for text in titles) == 1
+    assert sum("has no `pytest.gone`" in text for text in titles) == 1
     assert {text.strip() for text in said if text.startswith("  in ")} == {
         "in  test_broken.py",
         "in  test_failing.py::test_one, test_failing.py::test_two",

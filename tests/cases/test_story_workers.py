@@ -8,7 +8,7 @@ import pathlib
 
 import interpreters
 import pytest
-import start_methods
+import worker_programs
 from conftest import run
 
 from envdoctor import doctor
@@ -24,7 +24,7 @@ MISSED = {
 
 def judged(folder):
     """The findings above info by case and method; the programs of one file that set no method are one project."""
-    cases = start_methods.cases()
+    cases = worker_programs.cases()
     own = [name for name, one in cases.items() if len(one["files"]) > 1 or "set_start_method" in str(one["files"])]
     answer = {name: {} for name in cases}
     for names in ([name for name in cases if name not in own], *([name] for name in own)):
@@ -47,10 +47,10 @@ def _judged(names, cases, project):
             path.parent.mkdir(exist_ok=True, parents=True)
             path.write_text(text, encoding="utf-8")
     pins = project / "requirements.txt"
-    releases = start_methods.truth()["packages"]
+    releases = worker_programs.truth()["packages"]
     pins.write_text("".join(f"{name}=={release.partition('+')[0]}\n" for name, release in releases.items()))
     seen = doctor.examine("requirements", str(pins), project=str(project), python_version="3.11")
-    for method in start_methods.METHODS:
+    for method in worker_programs.METHODS:
         report = doctor.check(seen.replace(start_method={"default": method}))
         yield method, [finding for finding in report.findings if finding.severity != "info"]
 
@@ -61,16 +61,16 @@ def found(tmp_path_factory):
 
 
 def test_each_program_is_judged_as_it_runs(found):
-    outcomes = start_methods.truth()["outcomes"]
+    outcomes = worker_programs.truth()["outcomes"]
     told = {(name, method): one != "works" for name, row in outcomes.items() for method, one in row.items()}
     wrong = {key for key, broken in told.items() if broken is not bool(found[key[0]][key[1]])}
     assert wrong == MISSED
 
 
 def test_the_record_is_of_these_programs_and_large_enough(found):
-    outcomes = start_methods.truth()["outcomes"]
-    assert list(outcomes) == list(start_methods.cases())
-    figures = start_methods.counts(outcomes, found)
+    outcomes = worker_programs.truth()["outcomes"]
+    assert list(outcomes) == list(worker_programs.cases())
+    figures = worker_programs.counts(outcomes, found)
     working = [name for name, row in outcomes.items() if set(row.values()) == {"works"}]
     assert len(outcomes) >= 60
     assert len(working) >= 0.4 * len(outcomes)
@@ -95,8 +95,8 @@ def test_both_ends_are_shown(found, name, method, places):
 
 
 def test_the_page_says_what_was_run(found):
-    page = start_methods.DOCS / "start-methods.md"
-    text = start_methods.page(found)
+    page = worker_programs.DOCS / "start-methods.md"
+    text = worker_programs.page(found)
     if os.environ.get("ENVDOCTOR_UPDATE_GOLDEN"):
         page.write_text(text, encoding="utf-8")
     assert page.read_text(encoding="utf-8") == text
@@ -106,25 +106,25 @@ def test_the_page_says_what_was_run(found):
 @pytest.mark.skipif(os.name == "nt", reason="there is no fork")
 def test_programs_do_what_the_record_says(tmp_path_factory):
     """Those that need nothing but Python: the others take the packages of the record."""
-    plain = [name for name, case in start_methods.cases().items() if not case["packages"]]
-    python = interpreters.need(".".join(start_methods.truth()["python"].split(".")[:2]))
-    recorded = start_methods.truth()["outcomes"]
-    again = start_methods.measured(python, plain)
+    plain = [name for name, case in worker_programs.cases().items() if not case["packages"]]
+    python = interpreters.need(".".join(worker_programs.truth()["python"].split(".")[:2]))
+    recorded = worker_programs.truth()["outcomes"]
+    again = worker_programs.measured(python, plain)
     kinds = {name: {method: one == "works" for method, one in row.items()} for name, row in again.items()}
     assert kinds == {name: {method: one == "works" for method, one in recorded[name].items()} for name in plain}
 
 
 def test_the_words_of_the_rules_are_what_was_measured(tmp_path):
     """The vocabulary says what ``docs/pickling.json`` says: nothing in it is from memory."""
-    script = start_methods.DOCS / "pickling-kinds.py"
+    script = worker_programs.DOCS / "pickling-kinds.py"
     program = (
         "import json, pathlib, runpy, sys; names = runpy.run_path(sys.argv[1]);"
         "told = json.loads(pathlib.Path(sys.argv[2]).read_text());"
         "names['write_words'](pathlib.Path(sys.argv[3]), names['words'](told['refused']))"
     )
-    vocabulary = start_methods.DOCS.parent / "rules" / "vocabulary.yaml"
+    vocabulary = worker_programs.DOCS.parent / "rules" / "vocabulary.yaml"
     copy = tmp_path / "vocabulary.yaml"
     copy.write_bytes(vocabulary.read_bytes())
-    done = run(interpreters.find("3.11"), "-c", program, script, start_methods.DOCS / "pickling.json", copy)
+    done = run(interpreters.find("3.11"), "-c", program, script, worker_programs.DOCS / "pickling.json", copy)
     assert done.returncode == 0, done.stderr
     assert copy.read_bytes() == pathlib.Path(vocabulary).read_bytes()

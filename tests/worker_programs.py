@@ -1,6 +1,6 @@
 """What happens when each program of ``data/start_methods/cases.yaml`` runs under each start method, and its record.
 
-``python tests/start_methods.py PYTHON`` runs them all on an interpreter that has the packages they import, and writes
+``python tests/worker_programs.py PYTHON`` runs them all on an interpreter that has the packages they import, and writes
 ``truth.json``: of each case by start method ``works``, or ``wrong`` (it ends well and prints something else), ``hangs``,
 or the last line of its error. The method is made the default of that interpreter, as another Python or platform does:
 what a program sets, or gives to a call, still comes before it.
@@ -142,7 +142,7 @@ PAGE = """# What a worker sees
 {programs} programs that start workers, each run under each start method on Python {python} ({runs} runs), and what
 `envdoctor check --project` says of them beforehand. Of {broken} runs that fail, hang or print something wrong it finds
 {found} ({share}); of {working} that work it complains of {false}. Bold is what it misses, or is wrong about. Made by
-`tests/cases/test_story_workers.py` from the record that `tests/start_methods.py` makes; the programs are in
+`tests/cases/test_story_workers.py` from the record that `tests/worker_programs.py` makes; the programs are in
 `tests/data/start_methods/cases.yaml`. Where a method has no entry, the library starts its workers in its own way.
 
 Which method holds for a call: the one it is given (`get_context`, `mp_context=`, `multiprocessing_context=`,
