@@ -96,7 +96,9 @@ def _pinned(row: Row, trial: Trial | None) -> Iterator[tuple[str, str]]:
 
 
 def _same(one: str, other: str) -> bool:
-    return bool(one) and canonicalize_version(one) == canonicalize_version(other)
+    """Whether a version that was installed is the one that is stated, of any local build where none is named."""
+    public = one if "+" in other else one.partition("+")[0]
+    return bool(one) and canonicalize_version(public) == canonicalize_version(other)
 
 
 def _unfounded(found: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
