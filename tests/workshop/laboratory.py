@@ -1,11 +1,14 @@
 """A directory with one rule and ``envdoctor rules`` in it, which installs from nothing but the files given to it."""
 
+import atexit
 import base64
+import functools
 import glob
 import hashlib
 import os
 import shutil
 import sys
+import tempfile
 import zipfile
 
 from conftest import environment, run_envdoctor
@@ -45,7 +48,7 @@ def laboratory(tmp_path, links, rule, **variables):
         ENVDOCTOR_PYTHONS=sys.executable,
         PYENV_ROOT=str(tmp_path / "no-pyenv"),
         UV_PYTHON_INSTALL_DIR=str(tmp_path / "no-uv"),
-        PATH=os.pathsep.join(filter(_of_this_python, os.environ["PATH"].split(os.pathsep))),
+        PATH=_path(),
         XDG_CACHE_HOME=str(tmp_path / "cache"),
         **variables,
     )
@@ -61,11 +64,21 @@ def laboratory(tmp_path, links, rule, **variables):
     return command
 
 
-def _of_this_python(folder):
-    """Whether a directory of PATH has no other Python, which a trial would be run with besides."""
-    return not folder.endswith("shims") and {
-        os.path.basename(path) for path in glob.glob(f"{folder}/python3.*[0-9]")
-    } <= {f"python{PYTHON}"}
+@functools.cache
+def _path():
+    """A PATH without any other Python, which trials would be run with besides; what is beside one stays."""
+    folders = []
+    for folder in os.environ["PATH"].split(os.pathsep):
+        others = {os.path.basename(path) for path in glob.glob(f"{folder}/python3.*[0-9]")} - {f"python{PYTHON}"}
+        if others and not folder.endswith("shims"):
+            copy = tempfile.mkdtemp()
+            atexit.register(shutil.rmtree, copy, ignore_errors=True)
+            for name in set(os.listdir(folder)) - others:
+                os.symlink(os.path.join(folder, name), os.path.join(copy, name))
+            folders.append(copy)
+        elif not folder.endswith("shims"):
+            folders.append(folder)
+    return os.pathsep.join(folders)
 
 
 def _know_the_shipped_rules(cache):
