@@ -6,6 +6,7 @@ import shutil
 import subprocess
 import sys
 
+import interpreters
 import pytest
 import yaml
 from conftest import CHECKOUT, environment, run
@@ -80,6 +81,9 @@ def test_the_step_of_the_action_annotates(tmp_path):
         for name, value in step["env"].items()
     }
     (tmp_path / "requirements.txt").write_text(SICK)
+    (tmp_path / "bin").mkdir()
+    (tmp_path / "bin" / "python3").symlink_to(interpreters.need("3.11"))
+    variables["PATH"] = os.pathsep.join([str(tmp_path / "bin"), os.environ["PATH"]])
     # GitHub calls bash with these options
     done = run(
         shutil.which("bash"), "--noprofile", "--norc", "-eo", "pipefail", "-c", step["run"], cwd=tmp_path,

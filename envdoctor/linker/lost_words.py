@@ -7,6 +7,7 @@ nothing else that the module imports, its own distribution or the standard libra
 from __future__ import annotations
 
 import ast
+import contextlib
 import functools
 import glob
 import os
@@ -130,6 +131,6 @@ def standard_words() -> frozenset[bytes]:
     found |= {b"iteritems", b"iterkeys", b"itervalues", b"has_key"}
     for path in (*glob.glob(os.path.join(folder, "*.py")), *glob.glob(os.path.join(folder, "*", "*.py"))):
         if os.path.basename(os.path.dirname(path)) not in {"site-packages", "test", "idlelib", "lib2to3"}:
-            with open(path, "rb") as file:
+            with contextlib.suppress(OSError), open(path, "rb") as file:  # a link may lead nowhere
                 found.update(_WORD.findall(file.read()))
     return frozenset(found)

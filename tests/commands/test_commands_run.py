@@ -11,6 +11,8 @@ import warnings
 import pytest
 from conftest import environment, run
 
+from envdoctor.commands import run_command
+
 fcntl = pytest.importorskip("fcntl")
 termios = pytest.importorskip("termios")
 
@@ -183,3 +185,48 @@ def test_what_cannot_be_run_is_said(words, status, said, tmp_path):
     assert (done.returncode, done.stdout) == (status, "")
     assert said in done.stderr
     assert len(done.stderr.splitlines()) == 1
+
+
+# --- in this process, with its own streams ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("command", "status", "said"),
+    [
+        (["sh", "-c", "echo out; exit 3"], 3, "ended with exit status 3, and its stderr holds no error"),
+        (["sh", "-c", "echo out; kill -INT $$"], -signal.SIGINT, None),
+        (["sh", "-c", "echo out; kill -TERM $$"], -signal.SIGTERM, "was ended by SIGTERM"),
+        ([sys.executable, "-c", "print('out'); import pytest.gone"], 1, "has no `pytest.gone`"),
+        (
+            ["sh", "-c", "echo out; echo 'ModuleNotFoundError: No module named \"gone_away\"' >&2; exit 1"],
+            1,
+            "gone_away",
+        ),
+        (["--after", "0.01", sys.executable, "-c", "print('out'); input()"], 1, "still runs after 0.01 seconds"),
+    ],
+)
+def test_how_a_command_ends_and_what_is_said_of_it(command, status, said, capfd, monkeypatch):
+    monkeypatch.setattr(run_command, "end_as", lambda ended: ended)  # this process goes on
+    monkeypatch.setenv("COLUMNS", "200")
+    before = signal.getsignal(signal.SIGTERM)
+    assert run_command.run(command) == status
+    out, err = capfd.readouterr()
+    assert out == "out\n"
+    assert (said in err) if said else (err == "")
+    assert signal.getsignal(signal.SIGTERM) is before
+
+
+def test_a_terminal_gets_all_that_the_command_says_there(monkeypatch):
+    ours, its = pty.openpty()
+    fcntl.ioctl(its, termios.TIOCSWINSZ, struct.pack("HHHH", 20, 90, 0, 0))
+    kept = os.dup(2)
+    os.dup2(its, 2)
+    try:
+        status = run_command.run(["sh", "-c", "stty size <&2 >&2; kill -WINCH $PPID; test -t 2"])
+    finally:
+        os.dup2(kept, 2)
+        os.close(its)
+    shown = until(ours, b"no such text")
+    os.close(ours)
+    assert status == 0
+    assert shown == b"20 90\r\n"
