@@ -43,6 +43,7 @@ class LostWords:
         self._history = shipped()
         self._lost: dict[str, Mapping[str, Life]] = {}
         self._defined: dict[tuple[str, str], bool] = {}
+        self._texts: tuple[str, list[bytes]] = "", []
 
     def all(self, names: Iterable[str], known: Iterable[Missing]) -> Iterator[Missing]:
         """What some modules take, but for the lines of what is ``known``."""
@@ -91,16 +92,25 @@ class LostWords:
         if word.encode() in standard_words() or word in self._world.resolver.set_somewhere:
             return True
         others = (one for one in owners if one != own)
-        return self._defines(own, word, name) or any(self._world.resolver.words.anywhere(one, word) for one in others)
+        return any(self._world.resolver.words.anywhere(one, word) for one in others) or self._defines(own, word, name)
 
     def _defines(self, owner: str, word: str, name: str) -> bool:
         """Whether the distribution of a module, or the project, has a word otherwise than behind a dot."""
         if (owner, word) not in self._defined:
-            names = self._world.layout.names.get(owner, ()) if owner != PROJECT else self._world.store.sources
-            otherwise = re.compile(rb"(?<![.\w])" + word.encode() + rb"\b")
-            texts = (self._world.store.text(one) for one in {*names, name} if one in self._world.layout.modules)
-            self._defined[owner, word] = any(otherwise.search(text) for text in texts)
+            sought = word.encode()
+            otherwise = re.compile(rb"(?<![.\w])" + sought + rb"\b")
+            self._defined[owner, word] = any(
+                sought in text and otherwise.search(text) for text in self._sources(owner, name)
+            )
         return self._defined[owner, word]
+
+    def _sources(self, owner: str, name: str) -> list[bytes]:
+        """The sources of the distribution of a module, or of the project; those of the last one are kept."""
+        if self._texts[0] != owner:
+            names = self._world.layout.names.get(owner, ()) if owner != PROJECT else self._world.store.sources
+            own = {*names, name} & self._world.layout.modules.keys()
+            self._texts = owner, [self._world.store.text(one) for one in own]
+        return self._texts[1]
 
 
 def unguarded(source: bytes, word: str) -> list[int]:

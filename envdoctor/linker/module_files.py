@@ -68,6 +68,7 @@ class Layout:
         self.requires: dict[str, set[str]] = {}
         self.others: dict[str, list[str]] = {}
         self._natives: dict[str, list[str]] = {}
+        self._owners: dict[str, str] = {}
         self._listed: list[tuple[str, str, list[str]]] = []
         for one in distributions:
             if one.location is None or one.path is None:
@@ -119,6 +120,7 @@ class Layout:
         self.modules = {name: module for name, module in self.modules.items() if name.partition(".")[0] != top}
         self.names = {owner: [name for name in names if name in self.modules] for owner, names in self.names.items()}
         self._natives.clear()
+        self._owners.clear()
 
     def owner(self, name: str) -> str:
         """The distribution of a module, or of all modules of a namespace package; empty where these have several."""
@@ -126,8 +128,10 @@ class Layout:
             return self.modules[name].owner
         if name not in self.namespaces:
             return ""
-        owners = {module.owner for one, module in self.modules.items() if one.startswith(name + ".")}
-        return owners.pop() if len(owners) == 1 else ""
+        if name not in self._owners:
+            owners = {module.owner for one, module in self.modules.items() if one.startswith(name + ".")}
+            self._owners[name] = owners.pop() if len(owners) == 1 else ""
+        return self._owners[name]
 
     def natives(self, owner: str) -> list[str]:
         """The files of a distribution's compiled modules."""
