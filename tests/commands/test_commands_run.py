@@ -202,7 +202,6 @@ def test_what_cannot_be_run_is_said(words, status, said, tmp_path):
             1,
             "gone_away",
         ),
-        (["--after", "0.01", sys.executable, "-c", "print('out'); input()"], 1, "still runs after 0.01 seconds"),
     ],
 )
 def test_how_a_command_ends_and_what_is_said_of_it(command, status, said, capfd, monkeypatch):
