@@ -23,6 +23,7 @@ _lock = threading.Lock()
 _taken: set[str] = set()
 #: What was there when modules were last compiled: the directory of its metadata, by ``site-packages`` and name.
 _seen: dict[tuple[str, str], str] = {}
+_removed_at_exit: set[str] = set()
 
 
 @contextlib.contextmanager
@@ -71,6 +72,7 @@ def _remove(compiled: str, info: str) -> None:
 def _kept(top: str) -> str:
     """Where bytecode is kept as long as this process lives."""
     kept = os.path.join(os.path.dirname(top), f"{os.getpid()}-bytecode")
-    if not _seen:
+    if kept not in _removed_at_exit:  # a fork has what its parent has seen, and a directory of its own
+        _removed_at_exit.add(kept)
         atexit.register(shutil.rmtree, kept, ignore_errors=True)
     return kept
