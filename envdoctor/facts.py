@@ -257,13 +257,12 @@ LIBRARY: Kind[str, str] = Kind(
     about="Whether the dynamic loader finds a shared library: present or missing.", reads=_READ + "read_library",
     states=_READ + "read_library", compiles="by_name", decides="same", asks="by_name", cost=8, wanted=True,
 )
-#: What files say that a glob names; see ``probes.file_texts``.
 FILE: Kind[str, Sequence[str]] = Kind(
     name="file", section="written", value="texts", dear=True, said="{value}", after="file", cost=8,
     about="What files of the environment and the machine say, by `GLOB: EXPRESSION`; by `GLOB` alone their paths.",
-    reads=_READ + "read_file", states=_READ + "read_written", compiles="by_name", decides="file", asks="by_name",
+    reads=_READ + "read_file", states=_READ + "read_written", compiles="by_name", asks="by_name",
+    decides="engine.builds:file",
 )
-#: Made of other facts.
 BUILD: Kind[str, Any] = Kind(
     name="build", said="{value}", public=True, reads=_READ + "read_build", compiles="build", cost=9, whole=True,
     decides="engine.builds:build", asks="engine.builds:asked",
@@ -342,12 +341,6 @@ OPERATORS: Mapping[str, Kind[Any, Any]] = {
 }
 #: Why a fact is not known that nothing was said about.
 NOT_RECORDED = "not recorded in this snapshot"
-
-
-def imports_of(file: str) -> str:
-    """The key of :data:`SOURCE` that imports of a file of the project answer."""
-    stem = file.removesuffix(".py").removesuffix("/__init__")
-    return "**." + stem.rpartition("/")[2]
 
 
 def unrecorded(questions: Questions) -> dict[Kind[Any, Any], dict[Any, Any]]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 
+from envdoctor.engine.evaluate import answer_of
 from envdoctor.engine.versions import within
 from envdoctor.facts import ENV, FILE, SYSTEM
 from envdoctor.model import Record, Unknown
@@ -24,6 +25,18 @@ if TYPE_CHECKING:
     #: What the texts of a rule may name, where a word holds.
     Told = Optional[dict[str, str]]
     Capability = tuple[int, int]
+
+
+def file(condition: Condition, snapshot: Snapshot, trace: Trace) -> Verdict:
+    """Whether files that a glob names are there."""
+    _, glob, wanted = condition
+    found = answer_of(FILE, glob, snapshot, trace)
+    if isinstance(found, Unknown):
+        return None
+    verdict = bool(found) is (wanted == "present")
+    if verdict:
+        trace.saw("file." + glob, found[0] if found else f"no {glob}", found[0] if found else snapshot.source)
+    return verdict
 
 
 def build(condition: Condition, snapshot: Snapshot, trace: Trace) -> Verdict:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from envdoctor.engine import markers, metadata_conflicts
 from envdoctor.engine.versions import within
-from envdoctor.facts import ENV, FILE, LOCAL_MODULE, MODULE, OF_PROJECT, PROCESS, PROJECT
+from envdoctor.facts import ENV, LOCAL_MODULE, MODULE, OF_PROJECT, PROCESS, PROJECT
 from envdoctor.facts import OPERATORS as _ROWS
 from envdoctor.model import Evidence, Location, Record, Unknown
 
@@ -276,7 +276,8 @@ def marker(condition: Condition, snapshot: Snapshot, trace: Trace) -> Verdict:
     return verdict
 
 
-def _look(kind: Kind[str, Any], key: str, snapshot: Snapshot, trace: Trace) -> Any:
+def answer_of(kind: Kind[str, Any], key: str, snapshot: Snapshot, trace: Trace) -> Any:
+    """The answer to a question; one that nobody could answer is noted, with its reason."""
     value = snapshot.facts.ask(kind, key)
     if isinstance(value, Unknown) and (kind is not PROCESS or snapshot.target.get("kind") == "process"):
         trace.missed(f"{kind.name}.{key}", value.reason)
@@ -286,7 +287,7 @@ def _look(kind: Kind[str, Any], key: str, snapshot: Snapshot, trace: Trace) -> A
 def env(condition: Condition, snapshot: Snapshot, trace: Trace) -> Verdict:
     """Whether an environment variable has a value, matches, or is set."""
     _, name, test, wanted = condition
-    value = _look(ENV, name, snapshot, trace)
+    value = answer_of(ENV, name, snapshot, trace)
     if isinstance(value, Unknown):
         return None
     if test == "is":
@@ -320,7 +321,7 @@ def module(condition: Condition, snapshot: Snapshot, trace: Trace) -> Verdict:
         trace.say(file=hidden["file"], module=name)
         trace.saw("module." + name, f"{hidden['file']} of the project", Location(hidden["file"]))
         return True
-    value = _look(MODULE, name, snapshot, trace)
+    value = answer_of(MODULE, name, snapshot, trace)
     if isinstance(value, Unknown):
         return None
     verdict: bool = value["kind"] == wanted
@@ -335,7 +336,7 @@ def module(condition: Condition, snapshot: Snapshot, trace: Trace) -> Verdict:
 def _named(condition: Condition, snapshot: Snapshot, trace: Trace, fits: Callable[[Any], Verdict]) -> Verdict:
     """Whether the fact that a condition names, of the machine or the process, passes a test."""
     kind, name = condition[:2]
-    value = _look(_ROWS[kind], name, snapshot, trace)
+    value = answer_of(_ROWS[kind], name, snapshot, trace)
     if isinstance(value, Unknown):
         return None
     verdict = fits(value)
@@ -348,18 +349,6 @@ def _named(condition: Condition, snapshot: Snapshot, trace: Trace, fits: Callabl
 def same(condition: Condition, snapshot: Snapshot, trace: Trace) -> Verdict:
     """Whether a fact is just what is wanted."""
     return _named(condition, snapshot, trace, lambda value: bool(value == condition[2]))
-
-
-def file(condition: Condition, snapshot: Snapshot, trace: Trace) -> Verdict:
-    """Whether files that a glob names are there."""
-    _, glob, wanted = condition
-    found = _look(FILE, glob, snapshot, trace)
-    if isinstance(found, Unknown):
-        return None
-    verdict = bool(found) is (wanted == "present")
-    if verdict:
-        trace.saw("file." + glob, found[0] if found else f"no {glob}", found[0] if found else snapshot.source)
-    return verdict
 
 
 def table(condition: Condition, snapshot: Snapshot, trace: Trace) -> Verdict:

@@ -9,8 +9,9 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from envdoctor.engine.evaluate import LONGEST_VALUE
+from envdoctor.engine.questions import imports_of
 from envdoctor.engine.versions import within
-from envdoctor.facts import ARTIFACT, CONFIG, SHADOWS, SOURCE, imports_of
+from envdoctor.facts import ARTIFACT, CONFIG, SHADOWS, SOURCE
 from envdoctor.globs_of_names import expression
 from envdoctor.model import Location, Unknown
 

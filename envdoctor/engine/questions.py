@@ -100,7 +100,7 @@ def source(condition: Condition, snapshot: Snapshot) -> Iterator[Question]:
         answer = snapshot.facts.ask(kinds.SOURCE, name) if condition[3].get("unguarded") else None
         for use in answer.found if answer is not None and not isinstance(answer, Unknown) else ():
             if not use["guarded"]:
-                yield kinds.SOURCE, kinds.imports_of(use["file"])
+                yield kinds.SOURCE, imports_of(use["file"])
 
 
 def worker(condition: Condition, snapshot: Snapshot) -> Iterator[Question]:
@@ -116,3 +116,9 @@ def artifact(_condition: Condition, _: Snapshot) -> Iterator[Question]:
 
 
 _LOGIC = frozenset(("all", "any", "not"))
+
+
+def imports_of(file: str) -> str:
+    """The key of :data:`~envdoctor.facts.SOURCE` that imports of a file of the project answer."""
+    stem = file.removesuffix(".py").removesuffix("/__init__")
+    return "**." + stem.rpartition("/")[2]
