@@ -24,15 +24,19 @@ SAFETIES = ("safe", "workaround", "manual")
 
 
 class Location(str):
-    """A path, and a line in it where that is known, as one text: ``train.py:3``."""
+    """A path, and a line in it where that is known, as one text: ``train.py:3``, ``train.ipynb cell 2 line 3``.
+
+    ``line`` is one of the file: of a notebook's cell it is ``None``.
+    """
 
     __slots__ = ("line", "path")
     path: str
     line: int | None
 
-    def __new__(cls, path: str, line: int | None = None) -> Self:  # noqa: D102 - as the class says
-        made = super().__new__(cls, path if line is None else f"{path}:{line}")
-        made.path, made.line = path, line
+    def __new__(cls, path: str, line: int | None = None, cell: int | None = None) -> Self:  # noqa: D102 - as above
+        said = f":{line}" if cell is None else f" cell {cell} line {line}"
+        made = super().__new__(cls, path if line is None else path + said)
+        made.path, made.line = path, line if cell is None else None
         return made
 
 
