@@ -271,3 +271,20 @@ class Report(Record):
     understood: Mapping[str, Any] = {}
     known_packages: Sequence[str] = ()
     parts: Sequence[Report] = ()
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows of a report."""
+        return _called("html:fragment", self)
+
+    def _repr_pretty_(self, printer: Any, cycle: bool) -> None:  # noqa: FBT001 - as IPython calls it
+        """What IPython prints of a report."""
+        printer.text(_called("terminal:render", self))
+
+
+def _called(renderer: str, report: Report) -> str:
+    """The text that a renderer, given by its name, as this module imports none, makes of a report."""
+    from importlib import import_module
+
+    module, _, function = renderer.partition(":")
+    text: str = getattr(import_module("envdoctor.renderers." + module), function)(report)
+    return text

@@ -88,11 +88,11 @@ def render(report: Report, *, width: int | None = None, color: bool | None = Non
     return "<!doctype html>\n" + ET.tostring(page, encoding="unicode", method="html") + "\n"
 
 
-def fragment(report: Report) -> str:
+def fragment(report: Report, heading: str = "") -> str:
     """The report as a part of another page, such as a notebook, with its own colours; without secrets."""
     from envdoctor.renderers.secrets import without_secrets
 
-    part = _element("div", _style(), *_whole(without_secrets(report)), **{"class": "envdoctor"})
+    part = _element("div", _style(), _quiet(heading), *_whole(without_secrets(report)), **{"class": "envdoctor"})
     return ET.tostring(part, encoding="unicode", method="html")
 
 
