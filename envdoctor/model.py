@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from envdoctor.facts import Facts
+from envdoctor.facts import Facts, Row
 from envdoctor.facts import Record as Record  # noqa: PLC0414 - every layer takes it from here
 from envdoctor.facts import Unknown as Unknown  # noqa: PLC0414
 
@@ -252,6 +252,13 @@ class UnknownFact(Record):
     reason: str
 
 
+class _Notebook(Row):
+    """What renders a report that the last line of a cell evaluates to."""
+
+    html: str = "renderers.html:fragment"
+    text: str = "renderers.terminal:render"
+
+
 class Report(Record):
     """The result of one run: what was examined, against how many rules, and what was found.
 
@@ -274,17 +281,9 @@ class Report(Record):
 
     def _repr_html_(self) -> str:
         """What a notebook shows of a report."""
-        return _called("html:fragment", self)
+        text: str = _Notebook().function("html")(self)
+        return text
 
     def _repr_pretty_(self, printer: Any, cycle: bool) -> None:  # noqa: FBT001 - as IPython calls it
         """What IPython prints of a report."""
-        printer.text(_called("terminal:render", self))
-
-
-def _called(renderer: str, report: Report) -> str:
-    """The text that a renderer, given by its name, as this module imports none, makes of a report."""
-    from importlib import import_module
-
-    module, _, function = renderer.partition(":")
-    text: str = getattr(import_module("envdoctor.renderers." + module), function)(report)
-    return text
+        printer.text(_Notebook().function("text")(self))
