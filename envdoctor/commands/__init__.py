@@ -15,6 +15,7 @@ COMMANDS = {
     "report": "envdoctor.commands.report:run",
     "snapshot": "envdoctor.commands.snapshot:run",
     "rules": "envdoctor.commands.rules:run",
+    "mcp": "envdoctor.commands.mcp:run",
 }
 
 HELP = """\
@@ -32,6 +33,7 @@ commands:
   report       write the Markdown attachment for a bug report, redacted
   snapshot     write the facts as JSON, redacted
   rules        list, show, write, lint, prove and measure rules
+  mcp          serve check, explain, a dry plan and rules to a coding agent
 
 examples:
   envdoctor                                   the environment at hand, see below

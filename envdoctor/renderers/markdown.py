@@ -50,7 +50,7 @@ def render(
     page = _Page(Redactor.of_this_user() if redactor is None else redactor)
     page.redactor.keep(report.snapshot.packages)
     said = [
-        *page.taking(["### envdoctor report", "", *_environment(page, report), "", f"#### {_headline(report)}", ""]),
+        *page.taking(["### envdoctor report", "", *_environment(page, report), "", f"#### {headline(report)}", ""]),
         *_findings(page, report),
         *_known(page, report),
         *_folded(page, report),
@@ -129,14 +129,15 @@ def fenced(lines: Iterable[str]) -> list[str]:
 def _environment(page: _Page, report: Report) -> Iterator[str]:
     yield "| | |"
     yield "|---|---|"
-    for label, cells in _rows(report):
+    for label, cells in environment(report):
         said = [page.code(cell) for cell in cells if cell]
         if said:
             yield f"| {label} | {' '.join(said)} |"
     yield f"| envdoctor | {page.code(__version__)}, {line.count(report.rules, 'rule')} |"
 
 
-def _rows(report: Report) -> Iterator[tuple[str, list[Any]]]:
+def environment(report: Report) -> Iterator[tuple[str, list[Any]]]:
+    """What was examined, by label; an empty value is not known."""
     snapshot = report.snapshot
     target, platform = snapshot.target, snapshot.platform
     facts = [(name, snapshot.facts.ask(SYSTEM, name)) for name in ASKED[SYSTEM]]
@@ -150,7 +151,8 @@ def _rows(report: Report) -> Iterator[tuple[str, list[Any]]]:
     yield "Target", [target.get("kind"), line.where(snapshot), target.get("chosen"), size]
 
 
-def _headline(report: Report) -> str:
+def headline(report: Report) -> str:
+    """How many findings there are, or that there are none."""
     if layout.explains(report):
         return f"Explained by {layout.confirmations(report)}" if layout.known(report) else "No rule explains the text"
     return layout.tally(report.findings).capitalize() if report.findings else line.healthy(report.snapshot).capitalize()
