@@ -267,3 +267,32 @@ class Report(Record):
     understood: Mapping[str, Any] = {}
     known_packages: Sequence[str] = ()
     parts: Sequence[Report] = ()
+
+
+class Difference(Record):
+    """One fact that two targets tell differently, by its dotted name; ``None`` on the side where it is not there.
+
+    ``rules`` are the ids of those that hold on one of the sides and rest on it; ``known`` says whether any rule is
+    about it. ``environment`` is where it is, where both targets have several.
+    """
+
+    fact: str
+    before: str | None
+    after: str | None
+    rules: Sequence[str] = ()
+    known: bool = False
+    environment: str | None = None
+
+
+class Comparison(Record):
+    """Two reports side by side: what differs, the findings of the second that the first lacks, and the other way.
+
+    Each of ``new`` comes with the differences that explain it; ``both`` counts the findings that the two share.
+    """
+
+    before: Report
+    after: Report
+    differences: Sequence[Difference]
+    new: Sequence[tuple[Finding, Sequence[Difference]]]
+    gone: Sequence[Finding]
+    both: int = 0
