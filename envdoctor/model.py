@@ -255,6 +255,8 @@ class Report(Record):
     not want to see, each with the wish that says so; they are not among ``findings``. ``ruled_out`` holds what
     ``explain`` recognised in the text but the environment contradicts; ``understood`` is what it made of the text, for
     a report without findings. ``parts`` are the reports of each environment, where the target has several.
+    ``attached`` is what a bug report has besides: ``machine`` (rows of a label and texts), ``command`` (what
+    reproduces it), ``traceback`` (lines), ``explained`` (a report) and ``snapshot`` (a document).
     """
 
     snapshot: Snapshot
@@ -267,6 +269,7 @@ class Report(Record):
     understood: Mapping[str, Any] = {}
     known_packages: Sequence[str] = ()
     parts: Sequence[Report] = ()
+    attached: Mapping[str, Any] = {}
 
 
 class Difference(Record):
