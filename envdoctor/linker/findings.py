@@ -53,7 +53,6 @@ _WHY = {
     "override": "{provider} calls {name} {detail}, each time with arguments that the override does not take.",
     "setting": "{detail}. No installed distribution mentions it, so it has no effect.",
     "form": "It raises {detail}; it works with {name}.",
-    "lost": "{detail}. Nothing else that this file imports has the name; what it is taken of is not known for sure.",
     "undeclared": "No metadata requires it, so nothing has installed it; importing it raises ModuleNotFoundError.",
     "hook": "{module} of {provider} specifies the hook {name} without {detail}, and refuses a plugin that declares it.",
     "unknown": "The signature of {module}.{name} in {provider} takes no argument {detail}.",
