@@ -18,6 +18,7 @@ from envdoctor.linker.instances import Instances
 from envdoctor.linker.missing import Missing, Search
 from envdoctor.linker.module_files import Layout
 from envdoctor.linker.overrides import Overrides
+from envdoctor.linker.own_checks import OwnChecks
 from envdoctor.linker.reach import Reach
 from envdoctor.linker.standard_library import Standard
 from envdoctor.linker.verdicts import Linked
@@ -85,6 +86,7 @@ def _resolved(
     # What a released library reads from an object was run by its authors: it lacks that where a release has lost it.
     missing += Instances(world, reach, lost_only=True).all(reach.ways)
     missing += Overrides(world, known["hooks"].get("dispatch", ())).all(reach.ways)
+    missing += OwnChecks(world, reach, natives).all(reach.ways, missing)
     if natives is not None:
         missing += Generated(layout, reach, world.store, natives.generated, natives.variables).all()
         tell("reading compiled modules")

@@ -11,6 +11,7 @@ from envdoctor.linker.instances import Instances
 from envdoctor.linker.missing import Missing, Search
 from envdoctor.linker.module_files import PROJECT, Module, is_aside
 from envdoctor.linker.overrides import Overrides
+from envdoctor.linker.own_checks import OwnChecks
 from envdoctor.linker.reach import ENTRY, Reach
 from envdoctor.linker.summary import CATCHES_ALL, CONDITIONAL, LATER
 from envdoctor.probes.project.walk import is_code
@@ -156,6 +157,7 @@ def link(
     gone = [*Instances(world, reach).all(sources.all)]
     gone += Overrides(world, dispatch).all(sources.all)
     reach.ways = {key: ways for key, ways in reach.ways.items() if key in sources.all}
+    gone += OwnChecks(world, reach).all(sources.all)
     gone += Generated(layout, reach, store, *generated).all()
     search = Search(layout, resolver, reach, world.standard)
     found = [one for one in search.all((0, 0), world.target.minor) if one.kind not in {"syntax", "broken"}]
