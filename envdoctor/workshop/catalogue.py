@@ -39,8 +39,9 @@ def well_formed(directory: str) -> list[tuple[Rule, Mapping[str, Any] | None]]:
     return [(rule, record.read(proof_of(rule.path))) for rule in rules]
 
 
-def pages(directory: str, known: Sequence[tuple[Rule, Mapping[str, Any] | None]]) -> dict[str, str]:
-    """The text of every page, by file name, for the rules of a directory."""
+def pages(directory: str, known: Sequence[tuple[Rule, Mapping[str, Any] | None]] = ()) -> dict[str, str]:
+    """The text of every page, by file name, for the rules of a directory, which are read unless they are known."""
+    known = known or well_formed(directory)
     words, rules = vocabulary_of(directory), [rule for rule, _ in known]
     proofs = {rule.id: proof for rule, proof in known}
     status = {rule.id: record.status(rule, words, proofs[rule.id]) for rule in rules}
@@ -188,7 +189,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("directory", nargs="?", default=os.path.join("docs", "rules"))
     parser.add_argument("--diff", action="store_true")
     options = parser.parse_args(arguments)
-    wanted = pages(options.rules, well_formed(options.rules))
+    wanted = pages(options.rules)
     present = _present(options.directory)
     changed = sorted(name for name in {*wanted, *present} if wanted.get(name) != present.get(name))
     if options.diff:
