@@ -266,6 +266,8 @@ class Report(Record):
     not want to see, each with the wish that says so; they are not among ``findings``. ``ruled_out`` holds what
     ``explain`` recognised in the text but the environment contradicts; ``understood`` is what it made of the text, for
     a report without findings. ``parts`` are the reports of each environment, where the target has several.
+    ``attached`` is what a bug report has besides: ``machine`` (rows of a label and texts), ``command`` (what
+    reproduces it), ``traceback`` (lines), ``explained`` (a report) and ``snapshot`` (a document).
     """
 
     snapshot: Snapshot
@@ -278,6 +280,7 @@ class Report(Record):
     understood: Mapping[str, Any] = {}
     known_packages: Sequence[str] = ()
     parts: Sequence[Report] = ()
+    attached: Mapping[str, Any] = {}
 
     def _repr_html_(self) -> str:
         """What a notebook shows of a report."""
@@ -287,3 +290,32 @@ class Report(Record):
     def _repr_pretty_(self, printer: Any, cycle: bool) -> None:  # noqa: FBT001 - as IPython calls it
         """What IPython prints of a report."""
         printer.text(_Notebook().function("text")(self))
+
+
+class Difference(Record):
+    """One fact that two targets tell differently, by its dotted name; ``None`` on the side where it is not there.
+
+    ``rules`` are the ids of those that hold on one of the sides and rest on it; ``known`` says whether any rule is
+    about it. ``environment`` is where it is, where both targets have several.
+    """
+
+    fact: str
+    before: str | None
+    after: str | None
+    rules: Sequence[str] = ()
+    known: bool = False
+    environment: str | None = None
+
+
+class Comparison(Record):
+    """Two reports side by side: what differs, the findings of the second that the first lacks, and the other way.
+
+    Each of ``new`` comes with the differences that explain it; ``both`` counts the findings that the two share.
+    """
+
+    before: Report
+    after: Report
+    differences: Sequence[Difference]
+    new: Sequence[tuple[Finding, Sequence[Difference]]]
+    gone: Sequence[Finding]
+    both: int = 0

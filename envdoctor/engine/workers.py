@@ -284,11 +284,12 @@ def _lacks(start: _Start) -> Case | None:
 def _state(start: _Start, functions: set[str], *, anew: bool) -> Iterator[Lack]:
     """What the program sets of a module of elsewhere, and a function that a worker runs depends on."""
     run = functions | _initializers(start)
-    for one in (one for one in start.words["state"] if anew or one.get("always")):
-        read = _calls(one["read"], start.snapshot)
-        if any(use["within"] in functions for use in read):
+    for one in start.words["state"]:
+        reads = anew or one.get("always")
+        if reads and functions & {use["within"] for use in _calls(one["read"], start.snapshot)}:
             setting = [use for use in _calls(one["set"], start.snapshot) if _by_program(use, start)]
-            if setting and not any({use["within"], use["within"].rpartition(".")[2]} & run for use in setting):
+            within = {name for use in setting for name in (use["within"], use["within"].rpartition(".")[2])}
+            if setting and not within & run:
                 yield {"name": setting[0]["name"], "file": setting[0]["file"], "line": setting[0]["line"] or 0}
 
 
