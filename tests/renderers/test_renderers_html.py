@@ -180,5 +180,6 @@ def test_what_is_shown_elsewhere_has_no_secrets():
     finding = samples.GYM.replace(evidence=evidence, title=address)
     text = html.fragment(samples.CHECK.replace(findings=[finding]))
     assert text.startswith('<div class="envdoctor">')
+    assert samples.CHECK._repr_html_() == html.fragment(samples.CHECK)
     assert "index.example" in text
     assert "pa55word" not in text
