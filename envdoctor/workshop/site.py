@@ -42,6 +42,8 @@ _NAV = {
 _MOVED = {"README.md": "index.md", "CONTRIBUTING.md": "contributing.md", "rules/README.md": "language.md"}
 _LINK = re.compile(r"(\]\()([^)#:\s]+)((?:#[^)\s]*)?\))")
 _SIGNS = {"passes": "✓", "fails": "✗", "unknown": "?", "both": "✓✗"}
+#: So many different texts that trials have shown are on the page of a rule.
+_SEEN = 4
 #: A rule comes before other pages that hold the same words.
 _BEFORE = "---\nsearch: {boost: 3}\n---\n"
 _STYLE = """\
@@ -130,7 +132,7 @@ def _rules(home: str) -> dict[str, str]:
     pages = catalogue.pages(directory, known)
     shown = {rule["id"]: document(rule) for rule in every(())}
     for rule, proof in known:
-        parts = [*_symptoms(rule), *_measured(rule, proof)]
+        parts = [*_symptoms(rule, proof), *_measured(rule, proof)]
         text = yaml.safe_dump(shown.get(rule.id, {}), sort_keys=False, allow_unicode=True, width=100)
         parts += [
             "## The rule { data-search-exclude }",
@@ -144,18 +146,20 @@ def _rules(home: str) -> dict[str, str]:
     return pages
 
 
-def _symptoms(rule: Rule) -> Iterator[str]:
-    """What a person sees, as it is printed and not as the expression that recognises it.
+def _symptoms(rule: Rule, proof: Mapping[str, Any] | None) -> Iterator[str]:
+    """What a person sees, as it is printed and not as the expression that recognises it, and what was seen in trials.
 
     It stands in the first section of the page, which a search prefers.
     """
-    if rule.symptoms:
-        yield from ("**It shows as:**", "")
-        for one in rule.symptoms:
-            message = re.sub(r"\\([^\w\s])", r"\1", str(one.get("message", "")))
-            said = ": ".join(filter(None, (str(one.get("raises", "")), message)))
-            yield "- " + catalogue.code(f"{said} (in {one['in']})" if "in" in one else said)
-        yield ""
+    said: dict[str, None] = {}
+    for one in rule.symptoms:
+        message = re.sub(r"\\([^\w\s])", r"\1", str(one.get("message", "")))
+        text = ": ".join(filter(None, (str(one.get("raises", "")), message)))
+        said[f"{text} (in {one['in']})" if "in" in one else text] = None
+    seen = [one["symptom"] for one in (proof["trials"] if proof else ()) if one["kind"] == "bad" and "symptom" in one]
+    said |= dict.fromkeys([*dict.fromkeys(seen)][:_SEEN])
+    if said:
+        yield from ("**It shows as:**", "", *("- " + catalogue.code(one.replace("`", "'")) for one in said), "")
 
 
 def _measured(rule: Rule, proof: Mapping[str, Any] | None) -> Iterator[str]:
