@@ -102,11 +102,12 @@ def gathered(told: Iterator[Told], wanted: Mapping[str, Sequence[str]], rules: S
     One snapshot of each group is kept; a file with the same bytes as another is not read again.
     """
     keys: dict[bytes, object] = {}
+    seen: dict[object, list[Mapping[str, str | None]]] = {}
     names: dict[object, list[str]] = {}
     kept: dict[object, Snapshot] = {}
     silent: list[tuple[str, str]] = []
     for one in told:
-        key = keys.get(one.digest or b"")
+        key = keys.get(one.digest)
         if key is None:
             try:
                 snapshot = one.snapshot or (snapshot_file.read(one.file) if one.file else None)
@@ -116,7 +117,7 @@ def gathered(told: Iterator[Told], wanted: Mapping[str, Sequence[str]], rules: S
             if snapshot is None:
                 silent.append((one.name, one.reason))
                 continue
-            key = frozenset(engine.told(snapshot, wanted).items())
+            key = _key(engine.told(snapshot, wanted), seen)
             kept.setdefault(key, snapshot)
             if one.digest:
                 keys[one.digest] = key
@@ -128,6 +129,18 @@ def gathered(told: Iterator[Told], wanted: Mapping[str, Sequence[str]], rules: S
         apart = _apart(groups[0].report.snapshot, report.snapshot, wanted, rules) if groups else []
         groups.append(Kin(names=names[key], report=report, differences=apart))
     return Fleet(groups=groups, silent=silent)
+
+
+def _key(table: Mapping[str, str | None], seen: dict[object, list[Mapping[str, str | None]]]) -> object:
+    """What equal environments share; one that tells less than another, and nothing else, is equal to that."""
+    releases = frozenset(one for one in table.items() if one[0] == "python" or one[0].startswith("packages."))
+    rest = {fact: value for fact, value in table.items() if (fact, value) not in releases}
+    alike = seen.setdefault(releases, [])
+    for place, known in enumerate(alike):
+        if all(known.get(fact, value) == value for fact, value in rest.items()):
+            return releases, place
+    alike.append(rest)
+    return releases, len(alike) - 1
 
 
 def _apart(
