@@ -10,6 +10,7 @@ import sys
 import jsonschema
 import pytest
 from conftest import CHECKOUT, environment, run, run_envdoctor
+from small_environments import wheel
 
 PACKAGES = {"flask": "1.1.2", "werkzeug": "2.0.3", "some-part": "1.0"}
 with open(os.path.join(CHECKOUT, "docs", "fleet.schema.json"), encoding="utf-8") as schema:
@@ -93,7 +94,7 @@ def test_without_the_library_it_is_said_what_to_install(option, library):
     assert f"pip install 'pyenvdoctor[{option}]'" in done.stderr
 
 
-#: Two nodes, and on the second a worker with another interpreter and variable than all others.
+#: Two nodes, and on the second a worker whose `runtime_env` adds a distribution and a variable.
 RAY = """\
 import sys
 import ray
@@ -106,7 +107,7 @@ ray.init(address=cluster.address, log_to_driver=False)
 class Odd:
     def there(self):
         return True
-around = {"py_executable": sys.argv[1], "env_vars": {"MUJOCO_GL": "egl"}}
+around = {"uv": {"packages": [sys.argv[1]], "uv_check": False}, "env_vars": {"MUJOCO_GL": "egl"}}
 odd = Odd.options(runtime_env=around).remote()
 ray.get(odd.there.remote())
 print("address", cluster.address, flush=True)
@@ -152,14 +153,10 @@ def cluster_fleet(*words, **variables):
 def test_nodes_and_workers_of_ray_are_compared_with_the_driver(tmp_path):
     pytest.importorskip("ray")
     quiet = {"RAY_USAGE_STATS_ENABLED": "0", "RAY_raylet_start_wait_time_s": "150"}
-    assert run("uv", "venv", "--quiet", "--python", sys.executable, tmp_path / "odd").returncode == 0
-    (site,) = (tmp_path / "odd").glob("lib/python*/site-packages")
-    info = site / "some_part-2.0.dist-info"
-    info.mkdir()
-    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: some-part\nVersion: 2.0\n")
-    (site / "all.pth").write_text(os.path.dirname(os.path.dirname(importlib.util.find_spec("ray").origin)) + "\n")
+    wheel(tmp_path, "some_part", "2.0", {})
+    name = str(tmp_path / "some_part-2.0-py3-none-any.whl")
 
-    process, printed = started(tmp_path, RAY, tmp_path / "odd" / "bin" / "python", **quiet)
+    process, printed = started(tmp_path, RAY, name, **quiet)
     try:
         told = cluster_fleet("--ray", printed["address"], "--python", sys.executable, **quiet)
     finally:
@@ -170,11 +167,10 @@ def test_nodes_and_workers_of_ray_are_compared_with_the_driver(tmp_path):
     assert first["names"][0] == "driver"
     assert sum(name.startswith("head ") for name in first["names"]) == 1
     assert sum(name.startswith("node ") for name in first["names"]) == 1
-    odd = [one for one in others if "packages.some-part" in changes(one)]
-    assert len(odd) == 1
-    assert changes(odd[0])["packages.some-part"] == (None, "2.0")
-    assert changes(odd[0]).get("env.MUJOCO_GL", (None, "egl")) == (None, "egl")  # a title may stand over it
-    assert [name.startswith("worker ") and " of node " in name for name in odd[0]["names"]] == [True]
+    (odd,) = [one for one in others if "packages.some-part" in changes(one)]
+    assert changes(odd)["packages.some-part"] == (None, "2.0")
+    assert changes(odd)["env.MUJOCO_GL"] == (None, "egl")
+    assert [name.startswith("worker ") and " of node " in name for name in odd["names"]] == [True]
 
 
 @pytest.mark.heavy
