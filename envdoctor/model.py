@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from envdoctor.facts import Facts
+from envdoctor.facts import Facts, Row
 from envdoctor.facts import Record as Record  # noqa: PLC0414 - every layer takes it from here
 from envdoctor.facts import Unknown as Unknown  # noqa: PLC0414
 
@@ -24,15 +24,19 @@ SAFETIES = ("safe", "workaround", "manual")
 
 
 class Location(str):
-    """A path, and a line in it where that is known, as one text: ``train.py:3``."""
+    """A path, and a line in it where that is known, as one text: ``train.py:3``, ``train.ipynb cell 2 line 3``.
+
+    ``line`` is one of the file: of a notebook's cell it is ``None``.
+    """
 
     __slots__ = ("line", "path")
     path: str
     line: int | None
 
-    def __new__(cls, path: str, line: int | None = None) -> Self:  # noqa: D102 - as the class says
-        made = super().__new__(cls, path if line is None else f"{path}:{line}")
-        made.path, made.line = path, line
+    def __new__(cls, path: str, line: int | None = None, cell: int | None = None) -> Self:  # noqa: D102 - as above
+        said = f":{line}" if cell is None else f" cell {cell} line {line}"
+        made = super().__new__(cls, path if line is None else path + said)
+        made.path, made.line = path, line if cell is None else None
         return made
 
 
@@ -248,6 +252,13 @@ class UnknownFact(Record):
     reason: str
 
 
+class _Notebook(Row):
+    """What renders a report that the last line of a cell evaluates to."""
+
+    html: str = "renderers.html:fragment"
+    text: str = "renderers.terminal:render"
+
+
 class Report(Record):
     """The result of one run: what was examined, against how many rules, and what was found.
 
@@ -270,6 +281,15 @@ class Report(Record):
     known_packages: Sequence[str] = ()
     parts: Sequence[Report] = ()
     attached: Mapping[str, Any] = {}
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows of a report."""
+        text: str = _Notebook().function("html")(self)
+        return text
+
+    def _repr_pretty_(self, printer: Any, cycle: bool) -> None:  # noqa: FBT001 - as IPython calls it
+        """What IPython prints of a report."""
+        printer.text(_Notebook().function("text")(self))
 
 
 class Difference(Record):

@@ -18,6 +18,7 @@ COMMANDS = {
     "report": "envdoctor.commands.report:run",
     "snapshot": "envdoctor.commands.snapshot:run",
     "rules": "envdoctor.commands.rules:run",
+    "mcp": "envdoctor.commands.mcp:run",
 }
 
 HELP = """\
@@ -38,6 +39,7 @@ commands:
   report       write the Markdown attachment for a bug report, redacted
   snapshot     write the facts as JSON, redacted
   rules        list, show, write, lint, prove and measure rules
+  mcp          serve check, explain, a dry plan and rules to a coding agent
 
 examples:
   envdoctor                                   the environment at hand, see below

@@ -53,7 +53,7 @@ def render(
     page = _Page(Redactor.of_this_user() if redactor is None else redactor)
     page.redactor.keep(report.snapshot.packages)
     said = [
-        *page.taking(["### envdoctor report", "", *_environment(page, report), "", f"#### {_headline(report)}", ""]),
+        *page.taking(["### envdoctor report", "", *_environment(page, report), "", f"#### {headline(report)}", ""]),
         *_error(page, report),
         *_findings(page, report),
         *_known(page, report),
@@ -133,14 +133,15 @@ def fenced(lines: Iterable[str]) -> list[str]:
 def _environment(page: _Page, report: Report) -> Iterator[str]:
     yield "| | |"
     yield "|---|---|"
-    for label, cells in _rows(report):
+    for label, cells in environment(report):
         said = [page.code(cell) for cell in cells if cell]
         if said:
             yield f"| {label} | {' '.join(said)} |"
     yield f"| envdoctor | {page.code(__version__)}, {line.count(report.rules, 'rule')} |"
 
 
-def _rows(report: Report) -> Iterator[tuple[str, list[Any]]]:
+def environment(report: Report) -> Iterator[tuple[str, list[Any]]]:
+    """What was examined, by label; an empty value is not known."""
     snapshot = report.snapshot
     target, platform = snapshot.target, snapshot.platform
     facts = [(name, snapshot.facts.ask(SYSTEM, name)) for name in ASKED[SYSTEM]]
@@ -156,7 +157,8 @@ def _rows(report: Report) -> Iterator[tuple[str, list[Any]]]:
     yield "Reproduced by", [report.attached.get("command")]
 
 
-def _headline(report: Report) -> str:
+def headline(report: Report) -> str:
+    """How many findings there are, or that there are none."""
     if layout.explains(report):
         return f"Explained by {layout.confirmations(report)}" if layout.known(report) else "No rule explains the text"
     return layout.tally(report.findings).capitalize() if report.findings else line.healthy(report.snapshot).capitalize()
@@ -170,7 +172,7 @@ def _error(page: _Page, report: Report) -> Iterator[str]:
     lines = [safe(page.redactor.text(text))[: 2 * _LONGEST] for text in report.attached["traceback"]]
     ends = [[text] for text in reversed(lines)]
     block = fenced([one[0] for one in page.fitting(ends, _OF_A_LIST)][::-1])
-    yield from (f"#### {_headline(explained)}", "", *block, "")
+    yield from (f"#### {headline(explained)}", "", *block, "")
     page.taking([block[0], block[-1]])
     yield from _findings(
         page, explained.replace(findings=explained.findings[:_OF_EXPLAINED], groups=explained.groups[:_OF_EXPLAINED])
