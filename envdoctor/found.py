@@ -57,7 +57,8 @@ class Carried(TypedDict, total=False):
     """Something that an argument carries; ``name`` is always there.
 
     ``file`` is where the ``line`` is, if it is another, and what is ``by_value`` travels only with who pickles a
-    program's own functions and classes by value.
+    program's own functions and classes by value. ``kept_by`` are calls of elsewhere that it was given to: it travels if
+    what they made keeps it.
     """
 
     name: str
@@ -65,6 +66,7 @@ class Carried(TypedDict, total=False):
     line: int | None
     file: str
     by_value: bool
+    kept_by: list[str]
 
 
 class Lack(TypedDict):
