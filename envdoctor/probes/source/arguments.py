@@ -8,6 +8,7 @@ import itertools
 from envdoctor.probes.source.abstract_values import Value, last, names_class, qualified
 from envdoctor.probes.source.call_graph import Callers
 from envdoctor.probes.source.carried import MOST_DEEP, MOST_ELEMENTS, MOST_ENTRIES, Carried
+from envdoctor.probes.source.inheritance import attributes
 from envdoctor.probes.source.parent_state import ParentState
 
 TYPE_CHECKING = False
@@ -154,12 +155,16 @@ class Arguments:
     def _told(self, flat: list[Value]) -> dict[str, Any]:
         """What values are, one by one."""
         return {
-            "is": sorted(set(map(kind, flat))) or ["unknown"],
+            "is": sorted({"factory" if self._is_called(one) else kind(one) for one in flat}) or ["unknown"],
             "made_by": sorted({_maker(one) for one in flat if one.kind in {"made", "self"}}),
             "names": sorted(_named_by(flat, {"ref", "function", "class", "method"})),
             "maker": self._makes(flat[0]) if len(flat) == 1 else None,
             "lacks": [lack for one in flat for lack in self._lacks(one)],
         }
+
+    def _is_called(self, one: Value) -> bool:
+        """Whether a value is an object of a class of this file that says what calling it does."""
+        return one.kind == "made" and one.scope is not None and bool(attributes(self.resolver, one.scope, "__call__"))
 
     def _lacks(self, one: Value) -> list[dict[str, Any]]:
         """What a function, or that of a partial, reads and only the program has set."""

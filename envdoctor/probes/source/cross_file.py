@@ -64,12 +64,18 @@ class Linker:
         answer["is"] = before - {"instance", "result"}
         for made in argument.get("made_by", ()):
             name, export, there = self._follow(made, file)
+            inner = _passed(argument) if export is not None and "passes" in export else None
+            if inner is not None and depth < MOST_FILES:
+                self._merge(self.argument(inner, file, depth + 1), answer, file)
+                continue
             if export is not None and "returns" in export and depth < MOST_FILES and "result" in before:
                 self._merge(self._renamed(export["returns"], name, there, depth), answer, there)
                 replaced.add(made)
                 continue
             known = names_class(made) or "result" not in before or (export is not None and "instance" in export)
-            answer["is"].add("instance" if known else "result")
+            called = export is not None and export.get("instance", {}).get("is") == ["factory"]
+            if not before.isdisjoint(("instance", "result")):
+                answer["is"].add("factory" if called else "instance" if known else "result")
             answer["made_by"].append(name)
             if export is not None and made[:1] != OWN:
                 self._carries(export.get("instance", {}), there, answer)
@@ -186,6 +192,13 @@ def _method(export: dict[str, Any], rest: list[str]) -> dict[str, Any] | None:
     if rest == ["__call__"] and returned is None:
         returned = export.get("returns", {}).get("returns")
     return {"is": ["function"], "returns": returned} if returned else None
+
+
+def _passed(argument: Argument) -> Argument | None:
+    """What made the first argument of the call that made an argument, as that is described."""
+    given = argument.get("maker", {}).get("arguments", ())
+    name = given[0].get("maker", {}).get("name") if given else None
+    return {"is": ["instance" if names_class(name) else "result"], "made_by": [name]} if name else None
 
 
 def _there(carried: Iterable[dict[str, Any]], argument: Argument) -> Iterator[dict[str, Any]]:
