@@ -66,6 +66,17 @@ class OwnChecks(Releases):
                 if severity_of(ways, 0, 0)[0] in {"error", "warning"}:
                     yield from self._refusal(name, ways)
 
+    def refuses(self, module: str, function: str, name: str, value: Any) -> Raised | None:
+        """The exception that a function surely raises, called with something unknown, a name and a value."""
+        self._steps = 0
+        try:
+            self.call(Taken(module, function), [UNKNOWN, name, value], {})
+        except _Refused as error:
+            return error
+        except (Raised, Undecided, _Jump, RecursionError):
+            return None
+        return None
+
     def _refusal(self, name: str, ways: list[int]) -> Iterator[Missing]:
         place, error = self._layout.modules[name], self._raised(name)
         if error is None:
