@@ -51,10 +51,10 @@ class Source(NamedTuple):
 
     def place(self, line: int) -> tuple[str, int]:
         """The file and line as they are shown; of a notebook, all of it in the text."""
-        if self.text.cells is None:
+        place = self.text.place(line)
+        if "cell" not in place:
             return self.name, line
-        first, number = max((pair for pair in self.text.cells if pair[0] <= line), default=(1, 1))
-        return f"{self.name} cell {number} line {line - first + 1}", 0
+        return f"{self.name} cell {place['cell']} line {place['row']}", 0
 
 
 class Sources:
