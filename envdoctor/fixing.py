@@ -80,7 +80,7 @@ def planned(search: Search, best: Candidate, snapshot: Snapshot, project: str | 
         advice=doctor.commanded(besides, snapshot),
         left=_left(search, best),
         conflicts=search.conflicts,
-        line=steps.line(moves, snapshot),
+        line=steps.line(moves, snapshot, search.market.asked),
     )
 
 

@@ -18,7 +18,7 @@ from envdoctor.engine.versions import key, within
 from envdoctor.facts import METADATA
 from envdoctor.model import Action, Record, Unknown
 from envdoctor.probes import answered
-from envdoctor.remedies import planner, steps
+from envdoctor.remedies import commands, planner, steps
 from envdoctor.remedies.offers import Offers
 from envdoctor.remedies.planner import ABSENT, GONE, LEFT, LEFT_BESIDE, Alternative, Clause, Market
 from envdoctor.remedies.resolver import resolve
@@ -121,7 +121,8 @@ class Search:
         self._read_metadata()
         self.together = steps.Together(self.snapshot, self._requires)
         unwilling = partial(self.together.unwilling, self.installed)
-        wishes = asked(self.snapshot, self._project)
+        self.snapshot = answered(self.snapshot, lambda now: commands.asked((), now))
+        wishes = asked(self.snapshot, self._project, commands.manager(self.snapshot).get("direct"))
         self.market = Market(self.installed, _Releases(self.offers), wishes, unwilling)
         self.clauses = [*map(self._clause, wanted), *(self._without(*one) for one in refused)]
         self.apart = self._apart()
