@@ -15,6 +15,7 @@ from envdoctor.engine import diagnose as engine
 from envdoctor.engine.alternatives import held
 from envdoctor.engine.effects import after
 from envdoctor.engine.versions import key, within
+from envdoctor.errors import ProbeError
 from envdoctor.facts import METADATA
 from envdoctor.model import Action, Record, Unknown
 from envdoctor.probes import answered
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
     from envdoctor.model import Ignore, Remedy, Snapshot
     from envdoctor.remedies.planner import Choice, Cost, Wants
 
+_WHICH = "envdoctor fix asks which releases go together on a Python, and nothing says which one is meant"
 #: The calls of the resolver that a plan may take, and those that are spent on a cheaper one once there is one.
 CALLS, MORE = 12, 6
 
@@ -344,4 +346,7 @@ def _python(snapshot: Snapshot) -> list[str]:
     executable = snapshot.python.get("executable")
     if executable and os.path.exists(executable):
         return ["--python", executable]
-    return ["--python-version", str(snapshot.python.get("version"))]
+    version = snapshot.python.get("version")
+    if version is None:
+        raise ProbeError(f"{_WHICH}: name it by --python-version")
+    return ["--python-version", str(version)]
