@@ -38,8 +38,8 @@ def run(words: Sequence[str]) -> int:
         "Compare two environments: what differs, which differences rules know, and what B has that A has not.",
         _EXAMPLES,
     )
-    parser.add_argument("before", metavar="A")
-    parser.add_argument("after", metavar="B")
+    parser.add_argument("before", metavar="A", help="an interpreter, environment, lock, image or snapshot")
+    parser.add_argument("after", metavar="B", help="what is compared with it: the one that fails")
     add_described(parser)
     add_format(parser, ("text", "json"))
     add_output(parser, formats=False)

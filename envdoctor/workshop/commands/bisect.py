@@ -47,8 +47,8 @@ def run(words: Sequence[str]) -> int:
         "one in which it fails are built with uv, and the command is run in each. Drafts the rule.",
         _EXAMPLES,
     )
-    parser.add_argument("good", metavar="GOOD")
-    parser.add_argument("bad", metavar="BAD")
+    parser.add_argument("good", metavar="GOOD", help="an environment in which the command works")
+    parser.add_argument("bad", metavar="BAD", help="one in which it fails")
     add_described(parser)
     parser.add_argument("--jobs", type=int, default=1, metavar="N", help="trials at a time: fewer rounds, more trials")
     parser.add_argument("--timeout", type=float, default=600, metavar="SECONDS", help="of one run (default: 600)")
@@ -99,7 +99,7 @@ def found(made: Sides, trial: Trial, jobs: int = 1) -> tuple[list[tuple[str, ...
             for moved, one in zip(new, pool.map(lambda moved: trial(made, moved), new)):
                 alike = one.verdict != FAILS or one.failure() == bad.failure()
                 seen[moved] = one.verdict if alike else UNRESOLVED
-                aside = "" if alike else f": {one.failure()[1]}"
+                aside = "" if alike else f": {one.failure()[1] or 'it says nothing'}"
                 how = f"{len(moved)} of {len(everything)} differences as in BAD: {seen[moved]}{aside or one.reason}"
                 say(f"envdoctor: trial {len(seen)}, {how}")
             return [seen[one] for one in sets]
@@ -113,7 +113,7 @@ def _unexpected(name: str, one: Outcome) -> str:
     if one.verdict == UNRESOLVED:
         return f"{name} cannot be built anew: {one.reason}"
     if one.verdict == FAILS:
-        return f"the command fails in GOOD, too: {one.failure()[1]}"
+        return f"the command fails in GOOD, too: {one.failure()[1] or 'it says nothing'}"
     return "the command works in BAD as it is built anew: no release makes it fail, but what else differs"
 
 
