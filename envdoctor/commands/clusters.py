@@ -14,7 +14,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from envdoctor.commands import on_node
-from envdoctor.errors import TargetError, UsageError
+from envdoctor.errors import UsageError
 from envdoctor.model import Record
 from envdoctor.targets.snapshot_file import parsed
 
@@ -42,16 +42,8 @@ class Told(Record):
 
 
 def ray(address: str, wanted: Mapping[str, Sequence[str]], seconds: float) -> Iterator[Told]:
-    """Every node of a cluster, and each worker that runs there.
-
-    Raises :class:`UsageError` where Ray is not installed, and :class:`TargetError` where no cluster answers.
-    """
-    library = _library("ray", "ray")
-    _reach(address)
-    try:
-        library.init(address=address, log_to_driver=False, logging_level="ERROR")
-    except (OSError, ValueError, RuntimeError) as error:
-        raise TargetError(f"no Ray cluster answers at {address}: {_first_line(error)}") from error
+    """Every node of a cluster, and each worker that runs there; raises as :func:`connected` does."""
+    library = connected(address)
     try:
         import_module("ray.cloudpickle").register_pickle_by_value(on_node)
         strategy = import_module("ray.util.scheduling_strategies").NodeAffinitySchedulingStrategy
@@ -76,13 +68,13 @@ def ray(address: str, wanted: Mapping[str, Sequence[str]], seconds: float) -> It
 def dask(address: str, wanted: Mapping[str, Sequence[str]], seconds: float) -> Iterator[Told]:
     """The scheduler of a cluster and each of its workers.
 
-    Raises :class:`UsageError` where Dask is not installed, and :class:`TargetError` where no cluster answers.
+    Raises :class:`UsageError` where Dask is not installed, and where no cluster answers.
     """
     library = _library("distributed", "dask")
     try:
         client = library.Client(address, timeout=_REACH, set_as_default=False)
     except (OSError, ValueError, RuntimeError) as error:
-        raise TargetError(f"no Dask cluster answers at {address}: {_first_line(error)}") from error
+        raise UsageError(f"no Dask cluster answers at {address}: {_first_line(error)}") from error
     try:
         import_module("cloudpickle").register_pickle_by_value(on_node)
         given = (_archive(), wanted, seconds)
@@ -148,21 +140,28 @@ def _archive() -> bytes:
     return made.getvalue()
 
 
+def connected(address: str) -> Any:
+    """Ray, connected to a cluster.
+
+    Raises :class:`UsageError` where it is not installed, and where no cluster answers.
+    """
+    library = _library("ray", "ray")
+    host, separator, port = address.rpartition(":")
+    try:
+        if separator and port.isdecimal() and "/" not in host:  # where nobody is, Ray itself would wait for minutes
+            socket.create_connection((host, int(port)), timeout=_REACH).close()
+        library.init(address=address, log_to_driver=False, logging_level="ERROR")
+    except (OSError, ValueError, RuntimeError) as error:
+        reason = _first_line(error)
+        raise UsageError(f"no Ray cluster answers at {address}: {reason}; give the address of its head") from error
+    return library
+
+
 def _library(name: str, extra: str) -> Any:
     try:
         return import_module(name)
     except ImportError as error:
         raise UsageError(f"--{extra} needs the library {name}: pip install 'pyenvdoctor[{extra}]'") from error
-
-
-def _reach(address: str) -> None:
-    """Where nobody is, Ray itself would wait for minutes. Raises :class:`TargetError`."""
-    host, separator, port = address.rpartition(":")
-    if separator and port.isdecimal() and "/" not in host:
-        try:
-            socket.create_connection((host, int(port)), timeout=_REACH).close()
-        except OSError as error:
-            raise TargetError(f"no Ray cluster answers at {address}: {error}; give the address of its head") from error
 
 
 def _first_line(error: BaseException) -> str:

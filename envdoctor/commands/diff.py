@@ -15,9 +15,9 @@ from envdoctor.probes import answered
 from envdoctor.renderers import differences as renderer
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
-    from envdoctor.model import Difference, Report
+    from envdoctor.model import Difference, Report, Snapshot
 
 _EXAMPLES = """\
 examples:
@@ -60,24 +60,30 @@ def run(words: Sequence[str]) -> int:
 def compared(before: Report, after: Report, rules: Sequence[str] = ()) -> Comparison:
     """Two reports side by side, each finding that only the second has with the differences that explain it."""
     wanted = doctor.wanted(rules)
-    snapshots = [answered(one.snapshot, lambda _: engine.asked(wanted)) for one in (before, after)]
-    found = engine.between(snapshots[0], snapshots[1], wanted)
+    left, right = (answered(one.snapshot, lambda _: engine.asked(wanted)) for one in (before, after))
+    plain = apart(left, right, wanted, rules)
+    every = [(one.rule, engine.about(one, plain)) for one in (*before.findings, *after.findings)]
+    found = [one.replace(rules=list(dict.fromkeys(rule for rule, about in every if one in about))) for one in plain]
     known = [{engine.identity(finding) for finding in one.findings} for one in (before, after)]
     new = [one for one in after.findings if engine.identity(one) not in known[0]]
-    gone = [one for one in before.findings if engine.identity(one) not in known[1]]
+    return Comparison(
+        before=before,
+        after=after,
+        differences=sorted(found, key=lambda one: not one.rules),
+        new=[(one, engine.about(one, found)) for one in new],
+        gone=[one for one in before.findings if engine.identity(one) not in known[1]],
+        both=len(after.findings) - len(new),
+    )
+
+
+def apart(
+    before: Snapshot, after: Snapshot, wanted: Mapping[str, Sequence[str]], rules: Sequence[str] = ()
+) -> list[Difference]:
+    """Where two snapshots differ, what rules know first."""
     indexes = doctor.rule_bases(rules)
-    resting: dict[int, list[str]] = {id(one): [] for one in found}
-    for finding in (*before.findings, *after.findings):
-        for one in engine.about(finding, found):
-            resting[id(one)].append(finding.rule)
-
-    def judged(one: Difference) -> Difference:
-        kind, _, name = one.fact.partition(".")
-        is_known = kind != "packages" or any(index.about(name) for index in indexes)
-        marked: Difference = one.replace(rules=list(dict.fromkeys(resting[id(one)])), known=is_known)
-        return marked
-
-    found = sorted(map(judged, found), key=lambda one: (not one.rules, not one.known))
-    explained = [(one, engine.about(one, found)) for one in new]
-    both = len(after.findings) - len(new)
-    return Comparison(before=before, after=after, differences=found, new=explained, gone=gone, both=both)
+    made = [
+        one.replace(known=not name or any(index.about(name) for index in indexes))
+        for one in engine.between(before, after, wanted)
+        for name in [one.fact.partition("packages.")[2]]
+    ]
+    return sorted(made, key=lambda one: not one.known)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from envdoctor import doctor
 from envdoctor.commands import clusters
 from envdoctor.commands.configuration import parse
+from envdoctor.commands.diff import apart
 from envdoctor.commands.options import add_format, add_output, parser_for
 from envdoctor.commands.output import status, write
 from envdoctor.engine import differences as engine
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from envdoctor.commands.clusters import Told
-    from envdoctor.model import Difference, Snapshot
+    from envdoctor.model import Snapshot
 
 _EXAMPLES = """\
 examples:
@@ -126,8 +127,8 @@ def gathered(told: Iterator[Told], wanted: Mapping[str, Sequence[str]], rules: S
     groups: list[Kin] = []
     for key in order:
         report = doctor.prescribed(doctor.check(kept.pop(key), rules))
-        apart = _apart(groups[0].report.snapshot, report.snapshot, wanted, rules) if groups else []
-        groups.append(Kin(names=names[key], report=report, differences=apart))
+        differences = apart(groups[0].report.snapshot, report.snapshot, wanted, rules) if groups else []
+        groups.append(Kin(names=names[key], report=report, differences=differences))
     return Fleet(groups=groups, silent=silent)
 
 
@@ -141,19 +142,6 @@ def _key(table: Mapping[str, str | None], seen: dict[object, list[Mapping[str, s
             return releases, place
     alike.append(rest)
     return releases, len(alike) - 1
-
-
-def _apart(
-    common: Snapshot, other: Snapshot, wanted: Mapping[str, Sequence[str]], rules: Sequence[str]
-) -> list[Difference]:
-    """Where another group differs from the first, what rules know first."""
-    indexes = doctor.rule_bases(rules)
-    made = [
-        one.replace(known=not name or any(index.about(name) for index in indexes))
-        for one in engine.between(common, other, wanted)
-        for name in [one.fact.partition("packages.")[2]]
-    ]
-    return sorted(made, key=lambda one: not one.known)
 
 
 def _status(fleet: Fleet, fail_on: str) -> int:

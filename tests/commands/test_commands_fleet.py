@@ -6,6 +6,7 @@ import os
 import signal
 import subprocess
 import sys
+import tempfile
 
 import jsonschema
 import pytest
@@ -149,10 +150,17 @@ def cluster_fleet(*words, **variables):
     return told
 
 
+@pytest.fixture
+def sessions():
+    """Where Ray keeps its sessions, with environments of half a gigabyte: a path that is short enough for a socket."""
+    with tempfile.TemporaryDirectory(prefix="ray-") as folder:
+        yield folder
+
+
 @pytest.mark.heavy
-def test_nodes_and_workers_of_ray_are_compared_with_the_driver(tmp_path):
+def test_nodes_and_workers_of_ray_are_compared_with_the_driver(tmp_path, sessions):
     pytest.importorskip("ray")
-    quiet = {"RAY_USAGE_STATS_ENABLED": "0", "RAY_raylet_start_wait_time_s": "150"}
+    quiet = {"RAY_USAGE_STATS_ENABLED": "0", "RAY_raylet_start_wait_time_s": "150", "RAY_TMPDIR": sessions}
     wheel(tmp_path, "some_part", "2.0", {})
     name = str(tmp_path / "some_part-2.0-py3-none-any.whl")
 

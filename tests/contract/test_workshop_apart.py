@@ -57,3 +57,10 @@ def test_a_command_of_the_workshop_says_what_to_install(without_workshop, comman
     assert done.returncode == 2
     assert done.stderr.endswith("pip install 'pyenvdoctor[workshop]'\n")
     assert f"rules {command}" in done.stderr
+
+
+def test_bisect_says_what_to_install(without_workshop, tmp_path):
+    done = without_workshop("bisect", "good", "bad", "--", "true", cwd=tmp_path)
+
+    assert done.returncode == 2
+    assert done.stderr.endswith("pip install 'pyenvdoctor[workshop]'\n")

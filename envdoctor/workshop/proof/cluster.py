@@ -7,12 +7,12 @@ a node that lacks something is unproven, and says what.
 
 from __future__ import annotations
 
-import socket
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from envdoctor._version import __version__
-from envdoctor.errors import EnvdoctorError, RuleError, UsageError
+from envdoctor.commands.clusters import connected
+from envdoctor.errors import EnvdoctorError
 from envdoctor.workshop.proof import build, runner
 
 if TYPE_CHECKING:
@@ -22,8 +22,6 @@ if TYPE_CHECKING:
 
 #: How many trials wait at each processor: the next is there when one is done, and few are lost when a run ends.
 WAITING = 4
-#: Seconds in which the head of a cluster has to answer.
-REACH = 20
 
 
 class RayPool:
@@ -39,7 +37,7 @@ class RayPool:
         """Give each trial with its result as it comes. What did not end is cancelled when the run is interrupted."""
         if not planned:
             return
-        ray = _connected(self.address)
+        ray = connected(self.address)
         try:
             task = ray.remote(num_cpus=1, scheduling_strategy="SPREAD", max_retries=1)(run_on_node)
             told = (__version__, runner.tools()["platform"])
@@ -68,26 +66,6 @@ class RayPool:
 
 def _some(ahead: Iterator[Trial], number: int) -> list[Trial]:
     return [trial for _, trial in zip(range(number), ahead)]
-
-
-def _connected(address: str) -> Any:
-    """The library, connected to the cluster.
-
-    Raises :class:`RuleError` where it is not installed, and :class:`UsageError` where no cluster answers.
-    """
-    try:
-        ray: Any = import_module("ray")
-    except ImportError as error:
-        raise RuleError("--ray needs the library ray: pip install 'pyenvdoctor[ray]'") from error
-    host, separator, port = address.rpartition(":")
-    try:
-        if separator and port.isdecimal() and "/" not in host:  # where nobody is, Ray itself would wait for minutes
-            socket.create_connection((host, int(port)), timeout=REACH).close()
-        ray.init(address=address, log_to_driver=False, logging_level="ERROR")
-    except (OSError, ValueError, RuntimeError) as error:
-        reason = str(error).strip().partition("\n")[0]
-        raise UsageError(f"no Ray cluster answers at {address}: {reason}; give the address of its head") from error
-    return ray
 
 
 def _result(ray: Any, done: Any) -> dict[str, Any]:
