@@ -1,4 +1,4 @@
-"""Measures how much breaks: a plain import of what the rule is about, and the commands that it brings."""
+"""Measures how much breaks: a plain import of what the rule is about, and the commands that it is there for."""
 
 from __future__ import annotations
 
@@ -37,8 +37,11 @@ for place in {{sysconfig.get_path("purelib"), sysconfig.get_path("platlib")}}:
         modules += [stated[name]] if name in stated else like or sorted(fine)[:3]
         if os.path.exists(os.path.join(info, "entry_points.txt")):
             with open(os.path.join(info, "entry_points.txt")) as points:
-                told = re.search(r"\\[console_scripts\\]([^\\[]*)", points.read())
+                text = points.read()
+            told = re.search(r"\\[console_scripts\\]([^\\[]*)", text)
             commands += re.findall(r"^([\\w.-]+) *=", told.group(1), re.M)[:2] if told else []
+            groups = re.findall(r"^\\[([\\w-]+)", text, re.M)  # a plugin starts with its host: pytest11
+            commands += [one for group in groups for one in (group, group.rstrip("0123456789"))]
 for module in modules:
     importlib.import_module(module)
 for command in commands:
@@ -66,8 +69,16 @@ def plan(rule: Rule, bad: Sequence[Base], compiled: Mapping[str, Any]) -> Iterat
             seen.add(consumer)
             names = [consumer] if consumer else [*rule.consumers] or list(compiled["packages"])
             modules = {name: line["module"] for name, line in rule.consumers.items() if line.get("module")}
-            script = _SCRIPT.format(wanted=sorted(names), modules=modules, command=COMMAND)
-            yield base.trial.replace(name=f"{base.trial.name}, imported alone", kind="severity", script=script)
+            alone = f"{base.trial.name}, imported alone"
+            yield base.trial.replace(name=alone, kind="severity", script=script(names, modules))
+
+
+def script(names: Sequence[str], modules: Mapping[str, str]) -> str:
+    """What imports distributions alone, then starts their commands, and those that they are plugins of.
+
+    ``modules`` are the import names of some.
+    """
+    return _SCRIPT.format(wanted=sorted(names), modules=modules, command=COMMAND)
 
 
 def breaks(told: Mapping[str, Any]) -> str:
