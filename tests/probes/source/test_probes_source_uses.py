@@ -459,3 +459,41 @@ def test_no_literal_is_in_the_text_of_a_use(call, text):
 def test_an_import_is_shown_without_its_neighbours():
     (use,) = found("import os; password = 'hunter2'; import a.b\n", "a.b")
     assert use["text"] == "import os; import a.b"
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "functools.partial(ParallelEnv, 2)(env=threading.Lock())",
+        "functools.partial(ParallelEnv, env=threading.Lock())(2)",
+        "ParallelEnv(2, **{'env': threading.Lock()})",
+        "class Own(ParallelEnv): pass\nOwn(2, env=threading.Lock())",
+        "thing = fetch()\nthing.lock = threading.Lock()\nParallelEnv(2, env=thing)",
+    ],
+)
+def test_a_call_is_seen_in_other_ways_of_writing_it(source):
+    assert "threading.Lock" in {one["name"] for one in argument(source)["carries"]}
+
+
+@pytest.mark.parametrize(
+    ("source", "there"),
+    [
+        ("ParallelEnv(2, env=Late())", False),
+        ("late = Late()\nlate.open()\nParallelEnv(2, env=late)", True),
+        ("early = Early()\nParallelEnv(2, env=early)", True),
+        ("early = Early()\ndel early.lock\nParallelEnv(2, env=early)", False),
+    ],
+)
+def test_what_a_method_would_have_to_make_first_is_not_there_yet(source, there):
+    classes = """
+        class Late:
+            def open(self):
+                self.lock = threading.Lock()
+        class Early:
+            def __init__(self):
+                self._open()
+            def _open(self):
+                self.lock = threading.Lock()
+    """
+    carried = argument(textwrap.dedent(classes) + source)["carries"]
+    assert ("threading.Lock" in {one["name"] for one in carried}) is there
