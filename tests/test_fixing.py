@@ -184,6 +184,29 @@ def test_where_only_python_helps_the_recipe_of_a_new_environment_is_carried_out_
     assert json.loads(found.stdout)["findings"] == []
 
 
+def test_a_plan_for_the_python_of_an_operating_system_makes_an_environment_and_names_its_own_package(planned, tmp_path):
+    for name, version in (("core", "2.0"), ("shop", "1.0")):
+        info = tmp_path / f"root/usr/lib/python3/dist-packages/{name}-{version}.dist-info"
+        info.mkdir(parents=True)
+        (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n")
+        (info / "INSTALLER").write_text("debian")
+    for path in (
+        "usr/lib/python3.11/os.py",
+        "usr/lib/python3.11/EXTERNALLY-MANAGED",
+        "usr/bin/python3.11",
+        "etc/debian_version",
+    ):
+        (tmp_path / "root" / path).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / "root" / path).write_text("12.0\n")
+    (tmp_path / "root/usr/bin/python3.11").chmod(0o755)
+    planned([SHOP], core="2.0", shop="1.0")
+
+    plan, _ = fixing.plan(doctor.examine("root", str(tmp_path / "root")), [str(tmp_path / "rules" / "area")])
+
+    assert plan.line == "/usr/bin/python3.11 -m venv .venv && .venv/bin/python -m pip install shop==1.1"
+    assert "apt install python3-shop" in plan.advice[0].text
+
+
 def test_the_file_keeps_its_comments_and_order(planned, tmp_path):
     plan = planned([SHOP, SITE], site="1.0", core="2.0", shop="1.0")
 
