@@ -11,7 +11,7 @@ from envdoctor.engine.groups import united
 from envdoctor.engine.markers import VARIABLES
 from envdoctor.engine.versions import key, within
 from envdoctor.facts import MARKER
-from envdoctor.model import SEVERITIES, Action
+from envdoctor.model import SEVERITIES, Action, Remedy
 from envdoctor.plans import Plan
 from envdoctor.remedies import edits, shell, steps
 from envdoctor.remedies.commands import installer, system_of
@@ -75,13 +75,16 @@ def planned(search: Search, best: Candidate, snapshot: Snapshot, project: str | 
     picked = [(way.remedy, held.get(clause.name)) for clause, way in best.choice.picks]
     besides = [one for remedy, finding in picked if remedy and finding for one in edits.placed(remedy, finding)]
     changed, besides = edits.of_remedies(besides, project or os.curdir)
+    whole = steps.at_once(moves, snapshot, search.market.asked)
+    if whole and installer(snapshot) == "system":  # which lets nobody in
+        besides.append(Remedy(kind="change", safety="manual", text=whole.text))
     return Plan(
         moves=moves,
         edits=[*changed, *edits.of_requirements(moves, _files(snapshot, project))],
         advice=doctor.commanded(besides, snapshot),
         left=_left(search, best),
         conflicts=search.conflicts,
-        line=steps.line(moves, snapshot, search.market.asked),
+        line=whole.command if whole else None,
     )
 
 

@@ -7,6 +7,7 @@ import sys
 import jsonschema
 import pytest
 from conftest import CHECKOUT, run, run_envdoctor
+from interpreters import need
 from wheel_index import serving, wheel
 
 from envdoctor import doctor, fixing
@@ -163,6 +164,47 @@ def test_what_no_release_ends_is_edited_at_each_place_or_said_with_its_file_and_
     (advice,) = plan["advice"]
     assert (advice["text"], advice["file"], advice["line"]) == ("write core.new for core.old", "main.py", 3)
     assert (plan["moves"], plan["left"]) == ([], [])
+
+
+def test_where_only_python_helps_the_recipe_of_a_new_environment_is_carried_out_literally(
+    planned, tmp_path, monkeypatch
+):
+    young = rule("young", {"core": ">=1"}, ("downgrade", "python<3.11"))
+    young["when"]["python"] = ">=3.11"
+
+    plan = planned([young, SHOP], core="2.0", shop="1.0")
+
+    assert (plan.python, steps(plan), plan.left) == ("3.10", {"core": "1.9"}, [])
+    monkeypatch.setenv("PATH", os.path.dirname(need("3.10")), prepend=os.pathsep)
+    done = run("sh", "-c", plan.line, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    made = tmp_path / ".venv-3.10"
+    assert run("uv", "pip", "freeze", "--python", made).stdout == "core==1.9\nshop==1.0\n"
+    found = run_envdoctor("check", "--python", made, "--rules", tmp_path / "rules", "-f", "json", cwd=tmp_path)
+    assert json.loads(found.stdout)["findings"] == []
+
+
+def test_a_plan_for_the_python_of_an_operating_system_makes_an_environment_and_names_its_own_package(planned, tmp_path):
+    for name, version in (("core", "2.0"), ("shop", "1.0")):
+        info = tmp_path / f"root/usr/lib/python3/dist-packages/{name}-{version}.dist-info"
+        info.mkdir(parents=True)
+        (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n")
+        (info / "INSTALLER").write_text("debian")
+    for path in (
+        "usr/lib/python3.11/os.py",
+        "usr/lib/python3.11/EXTERNALLY-MANAGED",
+        "usr/bin/python3.11",
+        "etc/debian_version",
+    ):
+        (tmp_path / "root" / path).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / "root" / path).write_text("12.0\n")
+    (tmp_path / "root/usr/bin/python3.11").chmod(0o755)
+    planned([SHOP], core="2.0", shop="1.0")
+
+    plan, _ = fixing.plan(doctor.examine("root", str(tmp_path / "root")), [str(tmp_path / "rules" / "area")])
+
+    assert plan.line == "/usr/bin/python3.11 -m venv .venv && .venv/bin/python -m pip install shop==1.1"
+    assert "apt install python3-shop" in plan.advice[0].text
 
 
 def test_the_file_keeps_its_comments_and_order(planned, tmp_path):

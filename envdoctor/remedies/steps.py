@@ -222,8 +222,8 @@ def action(steps: Sequence[Move]) -> Action | None:
     return Action(verb="install" if not gone else "replace" if pins else "uninstall", requirements=pins, packages=gone)
 
 
-def line(steps: Sequence[Move], snapshot: Snapshot, asked: Mapping[str, str | None]) -> str | None:
-    """The one command that takes all steps, in the words of the tool that manages the environment.
+def at_once(steps: Sequence[Move], snapshot: Snapshot, asked: Mapping[str, str | None]) -> Remedy | None:
+    """The one command that takes all steps, in the words of the tool that manages the environment, and what to know.
 
     One of a project would write down as the project's own what only comes along: that is left to its resolver. What is
     ``asked`` for in a range, and stays in it, moves within the lock where that can be said.
@@ -232,8 +232,7 @@ def line(steps: Sequence[Move], snapshot: Snapshot, asked: Mapping[str, str | No
         steps = [one for one in steps if one.before or any(" requires " not in why for why in one.why)]
         snapshot = _without_admitted(snapshot, steps, asked)
     whole = action(steps)
-    made = with_command(Remedy(kind=whole.verb, action=whole), snapshot) if whole else None
-    return made.command if made else None
+    return with_command(Remedy(kind=whole.verb, action=whole), snapshot) if whole else None
 
 
 def _without_admitted(snapshot: Snapshot, steps: Sequence[Move], asked: Mapping[str, str | None]) -> Snapshot:
