@@ -180,7 +180,7 @@ def _asked(clue: Clue, names: Names, around: Sequence[Place], seen: Mapping[str,
     return (None, True) if owner == "python" else (owner, False)
 
 
-def _announcing(clue: Clue, names: Names, around: Iterable[Place], module: str) -> str | None:
+def _announcing(clue: Clue, names: Names, around: Iterable[Place], module: str | None) -> str | None:
     """Whose code raises what announces a change of a module that nobody knows by this name: it is an alias."""
     place = _innermost(around) if clue.family == "announced" else None
     raises = place is not None and (place.frame.code or "").startswith("raise ")
