@@ -63,11 +63,11 @@ class OwnChecks(Releases):
     def all(self, names: Iterable[str], known: Iterable[Missing] = ()) -> Iterator[Missing]:
         """What some modules refuse to be imported with, but for those that are ``known`` to refuse it."""
         refused = {one.module for one in known if one.kind == "refused"}
-        for name in [one for one in names if one not in refused]:
-            if self.resolver.take_note(name).get("checks") and not is_aside(name):
-                ways = self._reach.ways.get(name, [])
-                if severity_of(ways, 0, 0)[0] in {"error", "warning"}:
-                    yield from self._refusal(name, ways)
+        reached = {*names} - refused
+        for name in [one for one in self.resolver.run_time.checking if one in reached and not is_aside(one)]:
+            ways = self._reach.ways.get(name, [])
+            if severity_of(ways, 0, 0)[0] in {"error", "warning"}:
+                yield from self._refusal(name, ways)
 
     def refuses(self, module: str, function: str, name: str, value: Any) -> Raised | None:
         """The exception that a function surely raises, called with something unknown, a name and a value."""
