@@ -29,7 +29,10 @@ KINDS = {
 
 
 #: What uv says of two releases of which one does not take the other.
-_REFUSED = re.compile(r"[Bb]ecause ([\w.-]+)==\S+ depends on ([\w.-]+?)[<>=!~]\S* and you require \2==")
+_REFUSED = re.compile(
+    r"[Bb]ecause ([\w.-]+)==\S+ depends on ([\w.-]+?)(?:\{[^}]*\})?[<>=!~]\S* and you require "
+    r"(?:\1==\S+ we can conclude that you require \2[<>=!~]\S* And because you require )?\2=="
+)
 
 
 def missing(

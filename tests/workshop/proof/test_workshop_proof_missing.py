@@ -22,13 +22,16 @@ proof:
   good: [{python: "3.11", packages: {lib: "1.0", user: "1.1"}}]
 """
 SAID = "error: No solution found when resolving dependencies cause: Because {}, we can conclude that ..."
+THEN = "we can conclude that you require lib<2. And because you require lib==2.0"
 
 
 @pytest.mark.parametrize(
     ("why", "kind", "needed"),
     [
         (SAID.format("user==1.0 depends on lib<2 and you require lib==2.0"), "refused", False),
+        (SAID.format("user==1.0 depends on lib{python_version < '3.8'}<2 and you require lib==2.0"), "refused", False),
         (SAID.format("lib==2.0 depends on user>=1.1 and you require user==1.0"), "refused", False),
+        (SAID.format(f"user==1.0 depends on lib<2 and you require user==1.0, {THEN}"), "refused", False),
         (SAID.format("user==1.0 depends on lib<2 and other==3 depends on lib>=2"), "edge", True),
         ("it fails in another way: ImportError: no six", "edge", True),
     ],
