@@ -171,10 +171,21 @@ def _asked(clue: Clue, names: Names, around: Sequence[Place], seen: Mapping[str,
     if word:
         return _meant(word[0], clue, names), False
     module = said.get("module") or _module_of(said, around, seen, names)
+    raising = _announcing(clue, names, around, module)
+    if raising:
+        return raising, False
     if module:
         return _of_module(module, names)
     owner = _speaking(clue, names) or _owner(clue, names, seen)
     return (None, True) if owner == "python" else (owner, False)
+
+
+def _announcing(clue: Clue, names: Names, around: Iterable[Place], module: str | None) -> str | None:
+    """Whose code raises what announces a change of a module that nobody knows by this name: it is an alias."""
+    place = _innermost(around) if clue.family == "announced" else None
+    raises = place is not None and (place.frame.code or "").startswith("raise ")
+    known = module and names.known(module.partition(".")[0])
+    return place.distribution if place is not None and raises and module and not known else None
 
 
 def _of_module(module: str, names: Names) -> tuple[str | None, bool]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from typing import TYPE_CHECKING, Any
 
 from envdoctor.engine.installed_requirements import normalise
@@ -25,6 +26,8 @@ _VERSIONS = {"__version__", "VERSION", "version", "version_info", "__version_inf
 _METADATA = {"importlib.metadata.version", "importlib_metadata.version"}
 _DISTRIBUTION = {"pkg_resources.get_distribution", "importlib.metadata.distribution", "importlib_metadata.distribution"}
 
+_WRITTEN = re.compile(rb"(?m)^__version__ *(?:: *str *)?= *[\"']([\w.+!-]+)[\"']")
+
 
 class Releases(Evaluator):
     """Follows code that asks for releases; ``natives`` knows which shared libraries the system has."""
@@ -45,8 +48,15 @@ class Releases(Evaluator):
 
     def value(self, value: Any) -> Any:
         """The value as it is followed; of a name of a version what the module says, or else the metadata."""
+        if isinstance(value, Taken) and value.name == "__version__" and "." not in value.module:
+            return self._version(value, self._written(value.module))
         found = super().value(value)
         return self._version(value, found) if isinstance(value, Taken) and value.name in _VERSIONS else found
+
+    def _written(self, module: str) -> Any:
+        """The version that a module's source has as a text; unknown where it has none, as metadata tells it then."""
+        found = _WRITTEN.search(self._store.text(module)) if module in self._layout.modules else None
+        return found[1].decode() if found else UNKNOWN
 
     def _version(self, taken: Taken, found: Any) -> Any:
         owner = self._layout.owner(taken.module)

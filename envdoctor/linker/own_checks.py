@@ -7,6 +7,7 @@ under a condition that surely holds refuses the import.
 from __future__ import annotations
 
 import ast
+import re
 from typing import TYPE_CHECKING, Any
 
 from envdoctor.linker import operations, releases
@@ -29,6 +30,8 @@ if TYPE_CHECKING:
     from envdoctor.linker.world import World
 
 _IMPORTS = (ast.Import, ast.ImportFrom)
+#: What source has that asks for a release, for Python's, or for a library.
+_ASKS = re.compile(rb"_version__|VERSION|version_info|\bversion\(|get_distribution|distribution\(|find_library")
 #: Statements that end a way.
 _ENDING = (ast.Raise, ast.Break, ast.Continue)
 
@@ -60,11 +63,11 @@ class OwnChecks(Releases):
     def all(self, names: Iterable[str], known: Iterable[Missing] = ()) -> Iterator[Missing]:
         """What some modules refuse to be imported with, but for those that are ``known`` to refuse it."""
         refused = {one.module for one in known if one.kind == "refused"}
-        for name in [one for one in names if one not in refused]:
-            if self.resolver.take_note(name).get("checks") and not is_aside(name):
-                ways = self._reach.ways.get(name, [])
-                if severity_of(ways, 0, 0)[0] in {"error", "warning"}:
-                    yield from self._refusal(name, ways)
+        reached = {*names} - refused
+        for name in [one for one in self.resolver.run_time.checking if one in reached and not is_aside(one)]:
+            ways = self._reach.ways.get(name, [])
+            if severity_of(ways, 0, 0)[0] in {"error", "warning"}:
+                yield from self._refusal(name, ways)
 
     def refuses(self, module: str, function: str, name: str, value: Any) -> Raised | None:
         """The exception that a function surely raises, called with something unknown, a name and a value."""
@@ -94,11 +97,12 @@ class OwnChecks(Releases):
 
     def _raised(self, name: str) -> _Refused | None:
         """The exception that importing a module surely raises, as its code says."""
-        tree = parsed(self._store.text(name)) or ast.Module([], [])
+        text = self._store.text(name)
+        tree = (parsed(text) if _ASKS.search(text) else None) or ast.Module([], [])
         self._top = scope = Namespace(name)
         package = name if self._layout.modules[name].kind == "package" else name.rpartition(".")[0]
         scope.names.update(__name__=name, __package__=package)
-        scope.later = changed_later(tree)
+        scope.later = changed_later(tree) if b"global " in text else set()
         self._steps, self._within, self.compared, self.lacking = 0, 0, None, ""
         self.origins.clear()
         self._body = tree.body

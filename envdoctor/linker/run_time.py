@@ -32,12 +32,15 @@ class RunTime:
         self._on_paths: set[str] = set()
         self._loading: dict[str, list[str]] = {}
         self.provided: set[str] = set()
+        #: The modules that check something when they are imported.
+        self.checking: list[str] = []
 
     def take_note(self, summary: Summary, name: str) -> None:
         """Take note of what a module does."""
         place = self._layout.modules[name]
         owner = place.owner
         self.provided.update(summary.get("provides", ()))
+        self.checking += [name] if summary.get("checks") else []
         if summary.get("loader") or "*" in summary.get("provides", ()):
             self._owners.add(owner)
         if summary.get("loader"):

@@ -66,6 +66,20 @@ def test_the_innermost_frame_outside_the_provider_asked():
     assert list(finding.packages) == ["right-pad", "left"]
 
 
+def test_who_raises_what_announces_its_own_change_under_an_alias():
+    site = "/venv/lib/python3.12/site-packages"
+    frames = [
+        ("rightmod/core.py", "import", "x = l.gone"),
+        ("left/__init__.py", "__getattr__", "raise AttributeError("),
+    ]
+    lines = [f'  File "{site}/{file}", line 1, in {name}\n    {code}\n' for file, name, code in frames]
+    said = "AttributeError: `l.gone` was removed in the release 2.0. Use `l.new` instead.\n"
+
+    (finding,) = derived(f"Traceback (most recent call last):\n{''.join(lines)}{said}")
+
+    assert (finding.rule, list(finding.packages)) == ("derived-announced-change", ["right-pad", "left"])
+
+
 def test_a_distribution_that_lacks_its_own_part_is_named_alone():
     text = traceback("left.a", "left.b", error="ModuleNotFoundError: No module named 'left.c'")
 
