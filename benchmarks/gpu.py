@@ -1,6 +1,6 @@
 """The rules about GPUs: side by side with env-doctor on ten trees, and on the real software where there is a GPU.
 
-    python benchmarks/gpu.py compare [--write docs/compared.md]
+    python benchmarks/gpu.py compare [--write docs/compared-gpu.md]
     python benchmarks/gpu.py prove
 
 ``compare`` lays out the trees of ``tests/gpu_trees.py`` and runs both. env-doctor imports the frameworks and asks
@@ -38,7 +38,7 @@ PAGE = """\
 
 Ten trees, each the files of a machine with an NVIDIA GPU (`tests/gpu_trees.py`): in five something is wrong, five are
 healthy. Both tools look at each, {other} through modules and an `nvidia-smi` that answer as the tree's do, since it
-imports the frameworks and asks the driver. Made by `python benchmarks/gpu.py compare --write docs/compared.md`.
+imports the frameworks and asks the driver. Made by `python benchmarks/gpu.py compare --write docs/compared-gpu.md`.
 
 | tree | what is wrong | envdoctor | {other} |
 |---|---|---|---|
@@ -54,7 +54,7 @@ can be run on found, {other_false} of {other_healthy} healthy ones flagged. What
 - No GPU has run these rules yet: they are *reported*. `python benchmarks/gpu.py prove` runs them where there is one.
 """
 #: What env-doctor says besides of everything: that something is not there.
-_NOTHING = (
+ABSENT = (
     "LD_LIBRARY_PATH is unset",
     "NOT installed",
     "not installed",
@@ -172,7 +172,7 @@ def _complaints(python: str, site: Path, programs: Path) -> list[str]:
     words = [python, "-c", "from env_doctor.cli import check_command; check_command()"]
     done = subprocess.run(words, capture_output=True, text=True, check=False, env=variables, cwd=site)
     lines = [line.strip() for line in done.stdout.splitlines() if "❌" in line or "⚠️" in line]
-    return [line.lstrip("❌⚠️ ") for line in lines if not any(word in line for word in _NOTHING)]
+    return [line.lstrip("❌⚠️ ") for line in lines if not any(word in line for word in ABSENT)]
 
 
 # --- on a machine that has one ----------------------------------------------------------------------------------------

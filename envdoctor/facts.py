@@ -363,10 +363,7 @@ class Facts:
     def ask(self, kind: Kind[K, V], key: K) -> V | Unknown:
         """The value of one fact, or :class:`Unknown`."""
         table = self._tables.get(kind)
-        if table is None or key not in table:
-            return Unknown(reason=NOT_RECORDED)
-        value: V | Unknown = table[key]
-        return value
+        return Unknown(reason=NOT_RECORDED) if table is None or key not in table else table[key]
 
     def has(self, kind: Kind[K, Any], key: K) -> bool:
         """Whether this was asked, and answered with a value or with the reason why there is none."""
@@ -382,12 +379,9 @@ class Facts:
 
     def open(self, questions: Questions) -> dict[Kind[Any, Any], list[Any]]:
         """The questions that nothing has answered yet: those that cost little first, the others when these are."""
-        left = {}
-        for kind, keys in questions.items():
-            table = self._tables.get(kind, {})
-            unanswered = [key for key in keys if key not in table]
-            if unanswered:
-                left[kind] = unanswered
+        asked = {kind: self._tables.get(kind, ()) for kind in questions}
+        left = {kind: [key for key in questions[kind] if key not in table] for kind, table in asked.items()}
+        left = {kind: keys for kind, keys in left.items() if keys}
         return {kind: keys for kind, keys in left.items() if not kind.dear} or left
 
     def having(self, more: Answers) -> Facts:

@@ -56,23 +56,27 @@ class Setting(TypedDict, total=False):
 class Carried(TypedDict, total=False):
     """Something that an argument carries; ``name`` is always there.
 
-    ``file`` is where the ``line`` is, if it is another, and what is ``by_value`` travels only with who pickles a
-    program's own functions and classes by value.
+    ``file`` is where the ``line`` is (of a notebook the ``cell`` and the ``row`` in it), if it is another, and what is
+    ``by_value`` travels only with who pickles a program's own functions and classes by value.
     """
 
     name: str
     via: str
     line: int | None
+    cell: int
+    row: int
     file: str
     by_value: bool
 
 
-class Lack(TypedDict):
+class Lack(TypedDict, total=False):
     """A name that a function reads and only the program sets, and where it does."""
 
     name: str
     file: str
-    line: int
+    line: int | None
+    cell: int
+    row: int
 
 
 #: What an argument is: its kinds, what made it, the names it resolves to, and, where they are known, its value, or the
@@ -107,7 +111,8 @@ class Use(TypedDict, total=False):
     name: str
     file: str
     line: int | None
-    cell: Any
+    cell: int
+    row: int
     guarded: bool
     excused: bool
     systems: list[tuple[str, bool]]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from envdoctor.facts import Facts
+from envdoctor.facts import Facts, Row
 from envdoctor.facts import Record as Record  # noqa: PLC0414 - every layer takes it from here
 from envdoctor.facts import Unknown as Unknown  # noqa: PLC0414
 
@@ -24,15 +24,19 @@ SAFETIES = ("safe", "workaround", "manual")
 
 
 class Location(str):
-    """A path, and a line in it where that is known, as one text: ``train.py:3``."""
+    """A path, and a line in it where that is known, as one text: ``train.py:3``, ``train.ipynb cell 2 line 3``.
+
+    ``line`` is one of the file: of a notebook's cell it is ``None``.
+    """
 
     __slots__ = ("line", "path")
     path: str
     line: int | None
 
-    def __new__(cls, path: str, line: int | None = None) -> Self:  # noqa: D102 - as the class says
-        made = super().__new__(cls, path if line is None else f"{path}:{line}")
-        made.path, made.line = path, line
+    def __new__(cls, path: str, line: int | None = None, cell: int | None = None) -> Self:  # noqa: D102 - as above
+        said = f":{line}" if cell is None else f" cell {cell} line {line}"
+        made = super().__new__(cls, path if line is None else path + said)
+        made.path, made.line = path, line if cell is None else None
         return made
 
 
@@ -248,6 +252,13 @@ class UnknownFact(Record):
     reason: str
 
 
+class _Notebook(Row):
+    """What renders a report that the last line of a cell evaluates to."""
+
+    html: str = "renderers.html:fragment"
+    text: str = "renderers.terminal:render"
+
+
 class Report(Record):
     """The result of one run: what was examined, against how many rules, and what was found.
 
@@ -255,6 +266,8 @@ class Report(Record):
     not want to see, each with the wish that says so; they are not among ``findings``. ``ruled_out`` holds what
     ``explain`` recognised in the text but the environment contradicts; ``understood`` is what it made of the text, for
     a report without findings. ``parts`` are the reports of each environment, where the target has several.
+    ``attached`` is what a bug report has besides: ``machine`` (rows of a label and texts), ``command`` (what
+    reproduces it), ``traceback`` (lines), ``explained`` (a report) and ``snapshot`` (a document).
     """
 
     snapshot: Snapshot
@@ -267,3 +280,42 @@ class Report(Record):
     understood: Mapping[str, Any] = {}
     known_packages: Sequence[str] = ()
     parts: Sequence[Report] = ()
+    attached: Mapping[str, Any] = {}
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows of a report."""
+        text: str = _Notebook().function("html")(self)
+        return text
+
+    def _repr_pretty_(self, printer: Any, cycle: bool) -> None:  # noqa: FBT001 - as IPython calls it
+        """What IPython prints of a report."""
+        printer.text(_Notebook().function("text")(self))
+
+
+class Difference(Record):
+    """One fact that two targets tell differently, by its dotted name; ``None`` on the side where it is not there.
+
+    ``rules`` are the ids of those that hold on one of the sides and rest on it; ``known`` says whether any rule is
+    about it. ``environment`` is where it is, where both targets have several.
+    """
+
+    fact: str
+    before: str | None
+    after: str | None
+    rules: Sequence[str] = ()
+    known: bool = False
+    environment: str | None = None
+
+
+class Comparison(Record):
+    """Two reports side by side: what differs, the findings of the second that the first lacks, and the other way.
+
+    Each of ``new`` comes with the differences that explain it; ``both`` counts the findings that the two share.
+    """
+
+    before: Report
+    after: Report
+    differences: Sequence[Difference]
+    new: Sequence[tuple[Finding, Sequence[Difference]]]
+    gone: Sequence[Finding]
+    both: int = 0

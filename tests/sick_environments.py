@@ -141,7 +141,7 @@ SICK = {
             "numpy==1.26.4",
             "pip==22.0",
             "pip-tools==6.4.0",
-            "setuptools==60.0.0",
+            "setuptools==60.0.3",
         ],
         [],
     ),

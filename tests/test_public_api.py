@@ -1,4 +1,4 @@
-"""What a program may import from ``envdoctor``: two functions and two nouns."""
+"""What a program may import from ``envdoctor``: three functions and two nouns."""
 
 import sys
 
@@ -9,7 +9,7 @@ import envdoctor
 
 
 def test_the_names_are_those_of_the_documentation():
-    assert sorted(envdoctor.__all__) == ["Finding", "Snapshot", "__version__", "diagnose", "examine"]
+    assert sorted(envdoctor.__all__) == ["Finding", "Snapshot", "__version__", "check", "diagnose", "examine"]
     for name in envdoctor.__all__:
         assert getattr(envdoctor, name)
     with pytest.raises(AttributeError, match="has no attribute 'cure'"):

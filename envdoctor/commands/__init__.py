@@ -12,9 +12,12 @@ COMMANDS = {
     "fix": "envdoctor.commands.fix:run",
     "undo": "envdoctor.commands.undo:run",
     "constraints": "envdoctor.commands.constraints:run",
+    "diff": "envdoctor.commands.diff:run",
+    "bisect": "envdoctor.commands.bisect:run",
     "report": "envdoctor.commands.report:run",
     "snapshot": "envdoctor.commands.snapshot:run",
     "rules": "envdoctor.commands.rules:run",
+    "mcp": "envdoctor.commands.mcp:run",
 }
 
 HELP = """\
@@ -29,9 +32,12 @@ commands:
   fix          plan one set of changes that ends every error; try it, apply it
   undo         bring back what was before the last plan was applied
   constraints  write the rules that matter here as constraints for pip, uv or conda
+  diff         compare two environments, and explain what one has and the other has not
+  bisect       find which of the releases that differ between two environments make a command fail
   report       write the Markdown attachment for a bug report, redacted
   snapshot     write the facts as JSON, redacted
   rules        list, show, write, lint, prove and measure rules
+  mcp          serve check, explain, a dry plan and rules to a coding agent
 
 examples:
   envdoctor                                   the environment at hand, see below

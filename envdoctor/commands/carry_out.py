@@ -11,7 +11,7 @@ from envdoctor.model import Record
 from envdoctor.talk import say
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from envdoctor.model import Report, Snapshot
     from envdoctor.plans import Plan
@@ -127,14 +127,18 @@ def applied(wishes: Wishes, plan: Plan, snapshot: Snapshot) -> None:
     say("applied, and examined again: envdoctor undo brings back what was")
 
 
-def _unexpected(report: Report, before: set[tuple[str, str | None]], plan: Plan) -> list[str]:
-    """What is not as planned: another release, or an error that the plan was to end, or has made."""
-    there = report.snapshot.packages
-    said = []
+def _elsewhere(snapshot: Snapshot, plan: Plan) -> Iterator[str]:
+    """The packages that are not of the release that they were to have."""
+    there = snapshot.packages
     for one in plan.moves:
         version = there[one.package].version if one.package in there else None
         if (version and key(version)) != (one.after and key(one.after)):
-            said.append(f"{one.package} is {version or 'not there'}, and not {one.after or 'gone'}")
+            yield f"{one.package} is {version or 'not there'}, and not {one.after or 'gone'}"
+
+
+def _unexpected(report: Report, before: set[tuple[str, str | None]], plan: Plan) -> list[str]:
+    """What is not as planned: another release, or an error that the plan was to end, or has made."""
+    said = [*_elsewhere(report.snapshot, plan)]
     left = {(one.rule, one.consumer) for one in plan.left}
     for found in report.findings:
         name = (found.rule, found.consumer)

@@ -34,7 +34,7 @@ def word(given: str) -> str | None:
 
 def _word(given: str, shown: str) -> str | None:
     name = os.path.basename(given)
-    if _PINS.fullmatch(name) or _is_lock(name):
+    if _PINS.fullmatch(name) or is_lock(name):
         return f"envdoctor -r {shown}"
     if os.path.isdir(given):
         is_environment = any(os.path.exists(os.path.join(given, mark)) for mark in ("pyvenv.cfg", "conda-meta"))
@@ -48,7 +48,8 @@ def _word(given: str, shown: str) -> str | None:
     return f"envdoctor rules show {given}" if is_rule(given) else None
 
 
-def _is_lock(name: str) -> bool:
+def is_lock(name: str) -> bool:
+    """Whether a file's name is that of a lock file."""
     return any(fnmatchcase(name.lower(), glob) for row in FORMATS.values() for glob in row.names)
 
 

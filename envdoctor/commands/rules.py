@@ -52,18 +52,18 @@ def run(words: Sequence[str]) -> int:
         close = difflib.get_close_matches(words[0], _COMMANDS, 1)
         hint = f"; did you mean {close[0]!r}?" if close else ""
         parser.error(f"rules has no command {words[0]!r}{hint}")
-    make, execute = (_loaded(words[0], function) for function in _COMMANDS[words[0]])
+    make, execute = (loaded(f"rules {words[0]}", function) for function in _COMMANDS[words[0]])
     status: int = execute(make().parse_args(words[1:]))
     return status
 
 
-def _loaded(command: str, function: str) -> Callable[..., Any]:
+def loaded(command: str, function: str) -> Callable[..., Any]:
     """A function by the name of its module and its own; the workshop is an extra, and may lack what it needs."""
     module, _, name = function.partition(":")
     try:
         found: Callable[..., Any] = getattr(import_module(f"envdoctor.{module}"), name)
     except ModuleNotFoundError as error:
-        message = f"rules {command} needs {error.name}, which only authors of rules need"
+        message = f"{command} needs {error.name}, which only authors of rules need"
         raise UsageError(f"{message}: pip install 'pyenvdoctor[workshop]'") from error
     return found
 

@@ -133,17 +133,28 @@ def _json(value: Any) -> str:
 
 def show(options: argparse.Namespace) -> int:
     """Print one rule, whole."""
-    rules = {rule["id"]: rule for rule in _every(options.rules)}
-    if options.id not in rules:
-        close = difflib.get_close_matches(options.id, rules, 1)
-        hint = f" (did you mean {close[0]}?)" if close else ""
-        raise UsageError(f"there is no rule {options.id}{hint}; envdoctor rules list names them all")
-    rule = rules[options.id]
+    rule = named(options.id, options.rules)
     if options.format == "json":
         write(_json(rule), None)
         return 0
     import yaml
 
+    write(yaml.safe_dump(document(rule), sort_keys=False, allow_unicode=True, width=110), None)
+    return 0
+
+
+def named(name: str, directories: Sequence[str] = ()) -> Mapping[str, Any]:
+    """One rule by its id. Raises :class:`UsageError` where there is none."""
+    rules = {rule["id"]: rule for rule in _every(directories)}
+    if name not in rules:
+        close = difflib.get_close_matches(name, rules, 1)
+        hint = f" (did you mean {close[0]}?)" if close else ""
+        raise UsageError(f"there is no rule {name}{hint}; envdoctor rules list names them all")
+    return rules[name]
+
+
+def document(rule: Mapping[str, Any]) -> dict[str, Any]:
+    """A rule as people are shown it."""
     consumers = {name: {"bad": line["bad"], "works": line["works"]} for name, line in rule["consumers"].items()}
     whole = {**rule, "consumers": consumers, "severity": rule.get("stated", rule["severity"])}
     shown = {key.replace("_", "-"): whole[key] for key in _SHOWN if whole.get(key)}
@@ -151,8 +162,7 @@ def show(options: argparse.Namespace) -> int:
         del shown["severity"]
     if "stated" in rule:
         shown["status"] += f": its findings are {rule['severity']}s"
-    write(yaml.safe_dump(shown, sort_keys=False, allow_unicode=True, width=110), None)
-    return 0
+    return shown
 
 
 _SHOWN = (

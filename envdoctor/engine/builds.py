@@ -125,10 +125,10 @@ class _Look:
         if "file" in row:
             found: list[str] = self.fact(FILE, f"{row['file']}: {row.get('text') or self.table['text']}")
             return found
-        for where, text in (("name", self.name), ("local", self.version)):
-            if where in row:
-                match = re.search(row[where], text)
-                return [".".join(match.groups()) or match[0]] if match else []
+        if "name" in row:
+            return _part(row["name"], self.name)
+        if "local" in row:
+            return _part(row["local"], self.version)
         fits = "cuda" not in row or self.cuda() in row["cuda"]
         return [row["is"]] if fits and within(self.version, row.get("release", ">=0")) else []
 
@@ -307,3 +307,9 @@ WORDS: Mapping[str, Word] = {
     "without-binary": Word(tells=_no_binary, fields=("binaries", "cuda")),
     "behind-older-library": Word(tells=_hidden, fields=("library",)),
 }
+
+
+def _part(expression: str, text: str) -> list[str]:
+    """The groups of a match, joined by dots, or all of it; nothing where a text has none."""
+    match = re.search(expression, text)
+    return [".".join(match.groups()) or match[0]] if match else []

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from envdoctor.engine.evaluate import Condition, Trace, Verdict
     from envdoctor.facts import Answer, Kind
-    from envdoctor.found import Argument, Artifact, Setting, Use
+    from envdoctor.found import Argument, Artifact, Carried, Use
     from envdoctor.model import Snapshot
 
     K = TypeVar("K")
@@ -45,10 +45,18 @@ def answers(kind: Kind[K, Answer[V]], key: K, snapshot: Snapshot, trace: Trace) 
     return answer.found, not answer.gaps
 
 
-def place_of(found: Setting | Use | Artifact) -> Location:
-    """The file and line of something that was found."""
-    line = found.get("line")
-    return Location(found["file"], line if isinstance(line, int) else None)
+def place_of(found: Mapping[str, object]) -> Location:
+    """The file and line of something that was found; of a notebook its cell and the line there."""
+    line, cell = found.get("row", found.get("line")), found.get("cell")
+    return Location(
+        str(found["file"]), line if isinstance(line, int) else None, cell if isinstance(cell, int) else None
+    )
+
+
+def made_at(one: Carried, use: Use) -> Location:
+    """Where something that a call is given was made; where that is not known, the call."""
+    known = one.get("line") or one.get("row")
+    return Location(one.get("file") or use["file"], known, one.get("cell")) if known else place_of(use)
 
 
 # --- configuration --------------------------------------------------------------------------------------------------
@@ -119,7 +127,7 @@ def source(condition: Condition, snapshot: Snapshot, trace: Trace) -> Verdict:
 def _uses(condition: Condition, snapshot: Snapshot, trace: Trace) -> tuple[Sequence[Use], Use | None, bool]:
     """The uses that pass, one for each place; the first of which that is not known; and whether all were found."""
     _, kind, names, tests = condition
-    uses: dict[tuple[str, Any, str], Use] = {}
+    uses: dict[tuple[str, str], Use] = {}
     undecided: Use | None = None
     whole = True
     for name in names:
@@ -130,7 +138,7 @@ def _uses(condition: Condition, snapshot: Snapshot, trace: Trace) -> tuple[Seque
             if verdict is not False and tests.get("unguarded") and _is_imported_late(use["file"], snapshot):
                 continue
             if verdict:
-                uses.setdefault((use["file"], use["line"], use["name"] if kind == "call" else ""), use)
+                uses.setdefault((place_of(use), use["name"] if kind == "call" else ""), use)
             elif verdict is None:
                 undecided = undecided or use
     return list(uses.values()), undecided, whole
@@ -176,11 +184,8 @@ def _say_carried(use: Use, tests: Mapping[str, Any], trace: Trace) -> None:
         carried = argument["carries"] if argument else ()
         held = [one for one in carried if not one.get("by_value") and matches_any(one["name"], test["carries"])]
         for one in held[:1]:
-            line = one.get("line")
             said = f"{one['via']} holds what {one['name']} made" if one.get("via") else f"made by {one['name']}"
-            trace.saw(
-                f"source.{one['name']}", said, Location(one.get("file") or use["file"], line) if line else place_of(use)
-            )
+            trace.saw(f"source.{one['name']}", said, made_at(one, use))
 
 
 def _call(use: Use, tests: Mapping[str, Any]) -> Verdict:

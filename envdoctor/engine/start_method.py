@@ -68,5 +68,7 @@ def _set_by_project(snapshot: Snapshot) -> tuple[str, str] | None:
         ]
         for argument in given:
             if use["kind"] == "call" and isinstance(argument.get("value"), str):
-                places.setdefault(argument["value"], Location(use["file"], use["line"]))
+                places.setdefault(
+                    argument["value"], Location(use["file"], use.get("row", use["line"]), use.get("cell"))
+                )
     return next(iter(places.items())) if len(places) == 1 else None

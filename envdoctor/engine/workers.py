@@ -9,11 +9,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from envdoctor.engine.project_operators import answers, argument_of, matches_any, place_of, text_of
+from envdoctor.engine.project_operators import answers, argument_of, made_at, matches_any, place_of, text_of
 from envdoctor.engine.start_method import asked as asked_of_start_method
 from envdoctor.engine.start_method import in_use
 from envdoctor.facts import SOURCE
-from envdoctor.model import Location, Unknown
+from envdoctor.model import Unknown
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -36,7 +36,7 @@ _CONTEXT = ".get_context"
 def worker(condition: Condition, snapshot: Snapshot, trace: Trace) -> Verdict:
     """Whether some worker is given, or lacks, what a rule is about; every call that does so makes a finding."""
     _, about, entries, words = condition
-    cases: dict[tuple[str, Any], Case] = {}
+    cases: dict[str, Case] = {}
     whole = True
     for entry in entries:
         for name in entry["calls"]:
@@ -45,7 +45,7 @@ def worker(condition: Condition, snapshot: Snapshot, trace: Trace) -> Verdict:
             for use in found:
                 judged = _ABOUT[about](_Start(use, entry, words, snapshot)) if _takes_part(use, entry) else None
                 if judged is not None:
-                    cases.setdefault((use["file"], use["line"]), judged)
+                    cases.setdefault(place_of(use), judged)
     for seen, names in cases.values():
         trace.split(seen, names)
     return True if cases else False if whole else None
@@ -158,10 +158,8 @@ class _Start:
 
     def held(self, one: Carried, **names: str) -> Case:
         """A finding about something that travels, with where that was made."""
-        line, via = one.get("line"), one.get("via", "").replace("each of ", "")
-        made = Location(one.get("file", self.use["file"]), line) if line else place_of(self.use)
-        what = _said(one["name"])
-        seen: Seen = (f"source.{one['name']}", f"{via} holds {what}" if via else what, made)
+        via, what = one.get("via", "").replace("each of ", ""), _said(one["name"])
+        seen: Seen = (f"source.{one['name']}", f"{via} holds {what}" if via else what, made_at(one, self.use))
         return self.case([seen], given=via or "it", object=what, **names)
 
 
@@ -278,19 +276,20 @@ def _lacks(start: _Start) -> Case | None:
         return None
     first = missing[0]
     said = f"{first['name']} is set here, which no worker runs"
-    lines: list[Seen] = [(f"source.{first['name']}", said, Location(first["file"], first["line"]))]
+    lines: list[Seen] = [(f"source.{first['name']}", said, place_of(first))]
     more = {"object": first["name"], "given": run[0]["text"], "start_method": str(method)}
-    return start.case([*lines, *seen], **more, where=f"{first['file']}:{first['line']}")
+    return start.case([*lines, *seen], **more, where=place_of(first))
 
 
 def _state(start: _Start, functions: set[str], *, anew: bool) -> Iterator[Lack]:
     """What the program sets of a module of elsewhere, and a function that a worker runs depends on."""
     run = functions | _initializers(start)
-    for one in (one for one in start.words["state"] if anew or one.get("always")):
-        read = _calls(one["read"], start.snapshot)
-        if any(use["within"] in functions for use in read):
+    for one in start.words["state"]:
+        reads = anew or one.get("always")
+        if reads and functions & {use["within"] for use in _calls(one["read"], start.snapshot)}:
             setting = [use for use in _calls(one["set"], start.snapshot) if _by_program(use, start)]
-            if setting and not any({use["within"], use["within"].rpartition(".")[2]} & run for use in setting):
+            within = {name for use in setting for name in (use["within"], use["within"].rpartition(".")[2])}
+            if setting and not within & run:
                 yield {"name": setting[0]["name"], "file": setting[0]["file"], "line": setting[0]["line"] or 0}
 
 

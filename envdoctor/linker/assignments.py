@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from typing import TYPE_CHECKING, Any
 
 from envdoctor.linker import tables
@@ -197,6 +198,8 @@ def expression(reader: Reader, node: ast.Expr) -> None:
         reader.dynamic.add("it executes text")
     if isinstance(call.func, ast.Attribute):
         _method(reader, call, call.func)
+    if reader.scope is reader.top and _CHECKING.search(last(call.func) or ""):
+        reader.checks = True
     if reader.scope.kind == "module" and last(call.func) not in _HARMLESS and _is_given_name(call):
         reader.dynamic.add("it gives its name to a function that may fill it")
 
@@ -208,6 +211,8 @@ def _is_given_name(call: ast.Call) -> bool:
     return any(isinstance(one, ast.Name) and one.id == "__name__" for one in given)
 
 
+#: What functions are called that check something.
+_CHECKING = re.compile(r"check|requir|version|verif|ensure|validat|compat|assert|depend", re.IGNORECASE)
 #: Where Python looks for modules, and what a reader notes of who changes that.
 _FINDING: dict[Any, str] = {("sys", ("meta_path",)): "loader", ("sys", ("path",)): "paths"}
 

@@ -17,6 +17,7 @@ from envdoctor.probes.project import Project
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
+    from envdoctor.linker.generated import Rows
     from envdoctor.linker.world import World
     from envdoctor.model import Snapshot
 
@@ -46,7 +47,13 @@ class Beside:
             yield source.text.source
         yield from (json.dumps([one["file"], one["kind"], one["names"]]) for one in self._artifacts)
 
-    def linked(self, world: World, known: Mapping[str, Any], tell: Callable[[str], None]) -> Linked:
+    def linked(
+        self,
+        world: World,
+        known: Mapping[str, Any],
+        generated: tuple[Rows, Mapping[str, str]],
+        tell: Callable[[str], None],
+    ) -> Linked:
         """The references of the project and the artefacts that the environment does not resolve."""
         missing = list(dotted.saved(self._artifacts, world.layout, world.resolver))
         unknown: Counter[str] = Counter()
@@ -54,7 +61,8 @@ class Beside:
             hooks = Hooks(world.layout, known["hooks"])
             self._sources.put_into(world.layout)
             world.resolver.forget()
-            missing += project_uses.link(self._sources, world, known["hooks"].get("dispatch", ()), unknown, tell)
+            dispatch = known["hooks"].get("dispatch", ())
+            missing += project_uses.link(self._sources, world, dispatch, generated, unknown, tell)
             missing += hooks.of_project(self._sources.files())
             missing += dotted.configured(self._settings, world.layout, world.resolver)
             missing += dotted.removed(self._settings, world.layout, world.resolver)

@@ -1,10 +1,9 @@
-"""What compiled and generated modules miss: libraries and symbols, or the release that they were made for."""
+"""What compiled modules miss: libraries and symbols, or the release that they were made for."""
 
 from __future__ import annotations
 
 import json
 import os
-import re
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from envdoctor.engine.versions import meets
@@ -15,7 +14,7 @@ from envdoctor.linker.loader import Loader, Machine
 from envdoctor.linker.missing import Missing, severity_of
 from envdoctor.linker.module_files import is_aside
 from envdoctor.linker.reach import SUBMODULE
-from envdoctor.linker.summary import CATCHES_IMPORT, CATCHES_TYPE, LATER
+from envdoctor.linker.summary import CATCHES_IMPORT, LATER
 from envdoctor.linker.word_search import Words
 from envdoctor.probes import ask, shared_objects
 
@@ -30,8 +29,6 @@ if TYPE_CHECKING:
 
     Rows = Mapping[str, Sequence[Mapping[str, Any]]]
 
-#: Of generated source so many characters are looked through.
-_MOST_TEXT = 1 << 22
 _NOT_READ = "compiled modules whose shared libraries were not read: that needs pip install 'pyenvdoctor[link]'"
 
 
@@ -64,7 +61,7 @@ class Binaries(NamedTuple):
 
 
 class BinarySearch:
-    """Checks the reached compiled modules and generated sources of a layout."""
+    """Checks the reached compiled modules of a layout."""
 
     def __init__(self, layout: Layout, reach: Reach, target: Target, binaries: Binaries, unknown: Counter[str]) -> None:
         self._layout = layout
@@ -76,7 +73,6 @@ class BinarySearch:
 
     def all(self) -> Iterator[Missing]:
         """Everything that is missing."""
-        yield from self._generated()
         natives = {name: one.path for name, one in self._layout.modules.items() if one.kind == "native"}
         if not natives or self._target.system != "linux" or self._target.implementation != "cpython":
             return
@@ -117,32 +113,6 @@ class BinarySearch:
         for fault in linkage.faults(path) if linkage else ():
             yield from self._missing(name, fault, CATCHES_IMPORT)
 
-    def _generated(self) -> Iterator[Missing]:
-        """Generated source that is reached, not made for what is installed, and not there for that as well."""
-        rows = [(re.compile(row["file"]), name, row) for name, rows in self._binaries.generated.items() for row in rows]
-        fitting: set[tuple[str, str]] = set()
-        faults: list[tuple[str, Fault]] = []
-        for name in list(self._reach.ways):
-            place = self._layout.modules[name]
-            asked = [(provider, row) for file, provider, row in rows if file.search(place.path)]
-            wrong = list(self._refused(name, asked, _text(place.path) if asked else ""))
-            faults += [(name, fault) for fault in wrong]
-            fitting.update({(place.owner, os.path.basename(place.path))} if asked and not wrong else ())
-        for name, fault in faults:
-            place = self._layout.modules[name]
-            if (place.owner, os.path.basename(place.path)) not in fitting:
-                yield from self._missing(name, fault, CATCHES_TYPE)
-
-    def _refused(self, name: str, asked: Sequence[tuple[str, Mapping[str, Any]]], source: str) -> Iterator[Fault]:
-        for provider, row in asked:
-            found = re.search(row["text"], source)
-            works = row["works"].format(*found.groups()) if found else ""
-            if found and not self._is_excused(row) and self._refuses(name, provider, works):
-                yield Fault("generated", provider + works, provider, "")
-
-    def _is_excused(self, row: Mapping[str, Any]) -> bool:
-        return any(self._binaries.variables.get(name) == value for name, value in row.get("unless", {}).items())
-
     def _refuses(self, name: str, provider: str, works: str) -> bool:
         """Whether the installed release of another distribution is none of those that a module was made for."""
         version = self._layout.versions.get(provider)
@@ -158,11 +128,3 @@ class BinarySearch:
             severity = "warning"  # whatever the condition is, this module cannot be loaded
         if severity != "silent":
             yield Missing(place.owner, place.path, 0, asked, provider, kind, severity, way, name, "", detail)
-
-
-def _text(path: str) -> str:
-    try:
-        with open(path, encoding="utf-8", errors="replace") as file:
-            return file.read(_MOST_TEXT)
-    except OSError:
-        return ""

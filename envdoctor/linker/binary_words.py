@@ -29,6 +29,7 @@ _WHY = {
     "generated": "{file} says so itself: the code in it refuses other releases, or they refuse it.",
 }
 _RELEASE = "use a release of {consumer} that was made for {provider}"
+_AGAIN = "generate {file} again, with tools that are not newer than {provider}, nor much older"
 _REMEDIES = {
     "library": "install the package of the system that has {asked}{package}",
     "version": "use a newer system, or a release of {consumer} whose wheel asks for less",
@@ -51,24 +52,25 @@ def finding(places: Sequence[Missing], environment: Environment, when: str) -> F
         "file": os.path.basename(first.file),
         "package": f" (on Debian: apt-get install {package})" if package else "",
     }
+    own = environment.installed([first.consumer])
     return Finding(
         rule=f"linked-{first.kind}",
         severity=first.severity,
         impact="crash",
         title=TITLES[first.kind].format(**words),
         why=f"{_WHY[first.kind].format(**words)} {when}",
-        packages=list(dict.fromkeys(filter(None, (first.consumer, first.provider)))),
+        packages=environment.installed(dict.fromkeys((first.consumer, first.provider))),
         facts=["library", "packages" if first.provider else "system"],
         evidence=[
             Evidence(
-                fact=f"packages.{one.consumer}",
+                fact=f"packages.{one.consumer}" if own else "source",
                 value=f"{one.name or one.module} needs {one.asked}",
                 source=Location(one.file),
             )
             for one in places
         ],
-        remedies=_remedies(first, _REMEDIES[first.kind].format(**words)),
-        consumer=first.consumer,
+        remedies=_remedies(first, (_REMEDIES[first.kind] if own else _AGAIN).format(**words)),
+        consumer=next(iter(own), None),
     )
 
 

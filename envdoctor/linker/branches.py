@@ -63,6 +63,15 @@ def holds(test: ast.expr, target: Target, known: Mapping[str, bool]) -> bool | N
         return None
 
 
+def known_value(node: ast.expr, target: Target) -> Any:
+    """What an expression about Python or the platform is worth; ``None`` where it is of something else."""
+    try:
+        value = _value(node, target, {})
+    except (_Undecided, TypeError, ValueError, IndexError):
+        return None
+    return None if isinstance(value, tuple) and _SOME_MICRO in value else value
+
+
 def is_about_versions(test: ast.expr) -> bool:
     """Whether a condition seems to ask what is installed, and not what a program works on."""
     return any(_is_version_word(name) for name in _names(test))

@@ -16,6 +16,7 @@ from envdoctor.linker.reach import ENTRY
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+    from envdoctor.linker.history import History, Life
     from envdoctor.linker.module_files import Layout
     from envdoctor.linker.resolve import Resolver
     from envdoctor.linker.verdicts import Answer
@@ -137,9 +138,14 @@ def removed(found: Iterable[Setting], layout: Layout, resolver: Resolver) -> Ite
     if history is None:
         return
     for one in named:
-        owner, short = layout.owner(one.module), one.module.rpartition(".")[2]
-        lives = history.gone(owner, layout.versions.get(owner) or "", short, one.name) if owner else []
-        life = next((life for life in lives if life.name == f"{one.module}.{one.name}"), None)
+        owner = layout.owner(one.module)
+        life = _lost(one, history, owner, layout.versions.get(owner) or "")
         if life and not any(resolver.words.anywhere(other, one.name) for other in others):
             where = (PROJECT, one.file, one.line, one.name, owner)
             yield Missing(*where, "setting", "warning", ENTRY, one.module, one.name, life.said())
+
+
+def _lost(setting: Setting, history: History, owner: str, version: str) -> Life | None:
+    """Until when a distribution had a default for a setting that the installed release has none for."""
+    lives = history.gone(owner, version, setting.module.rpartition(".")[2], setting.name)
+    return next((life for life in lives if life.name == f"{setting.module}.{setting.name}"), None)

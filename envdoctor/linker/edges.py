@@ -234,14 +234,10 @@ class _Consumer:
         end = next((one for one in (newest, side.latest) if one > side.at and self._stopped(one)), None)
         forward = None if end is None else side.turn(end, self._stopped)
         last = forward[0] if forward else newest
-        told = self._capped(last) if last > side.at else {}
+        more = self._capped(last) if last > side.at else {}
         if forward and end is not None:
-            again = side.turn(newest, lambda one: bool(self._asks(one)), end) if end < newest else None
-            works = self._whole(forward[1], end)
-            told |= {"since": version(forward[1]), "works": version(works), "python": side.files[works].python}
-            told |= {"again": version(again[1])} if again else {}
-            told |= self._turned(forward[1], newest)
-        free = told.pop("free", version(last))
+            more |= self._since(forward[1], end, newest)
+        free = more.pop("free", version(last))
         return Asking(
             distribution=side.name,
             until=version(last),
@@ -249,8 +245,16 @@ class _Consumer:
             free=free,
             module=str(self._asks(side.at) or ""),
             verb=self._verb(),
-            **told,
+            **more,
         )
+
+    def _since(self, first: int, end: int, newest: int) -> dict[str, Any]:
+        """The first release that asks no more, one from there on that works, and the one that asks again, if any."""
+        side, version = self._side, self._side.version
+        again = side.turn(newest, lambda one: bool(self._asks(one)), end) if end < newest else None
+        works = self._whole(first, end)
+        found = {"since": version(first), "works": version(works), "python": side.files[works].python}
+        return {**found, **({"again": version(again[1])} if again else {}), **self._turned(first, newest)}
 
     def _verb(self) -> str:
         return f"does without {self._ask.name}" if self._ask.kind == "super" else "asks"

@@ -22,10 +22,11 @@ _RULES = {"unknown": "linked-argument-unknown", "many": "linked-argument-unknown
           "hook": "linked-hook-argument",
           "setting": "linked-setting-removed", "form": "linked-form-refused",
           "undeclared": "linked-import-undeclared",
+          "check": "linked-version-refused",
           "override": "linked-override"}  # fmt: skip
 _ARGUMENTS = {"unknown": "with the argument {detail}", "many": "with more than {detail} arguments",
               "missing": "without the argument {detail}"}  # fmt: skip
-_VERBS = {"setting": "sets", "form": "has", "undeclared": "imports"}
+_VERBS = {"setting": "sets", "form": "has", "undeclared": "imports", "check": "asks for"}
 _TITLES = {
     "name": "{who} take{s} {asked}, which {provider} does not have",
     "syntax": "{who} has a module that Python {python} cannot parse: {asked}",
@@ -36,6 +37,7 @@ _TITLES = {
     "override": "{who} override{s} {asked}, and cannot take what {provider} calls it with",
     "setting": "{who} set{s} {name}, which {provider} no longer reads",
     "form": "{who} ha{ve} {asked}, which Python {python} refuses",
+    "check": "{who} refuse{s} to be imported with {provider}",
     "undeclared": "{who} import{s} {asked}, which nothing installed has",
     "hook": "{who} declare{s} {detail} in the hook {name}, which {provider} does not pass",
 }
@@ -53,7 +55,7 @@ _WHY = {
     "override": "{provider} calls {name} {detail}, each time with arguments that the override does not take.",
     "setting": "{detail}. No installed distribution mentions it, so it has no effect.",
     "form": "It raises {detail}; it works with {name}.",
-    "lost": "{detail}. Nothing else that this file imports has the name; what it is taken of is not known for sure.",
+    "check": "{module} checks that itself, and raises {detail}.",
     "undeclared": "No metadata requires it, so nothing has installed it; importing it raises ModuleNotFoundError.",
     "hook": "{module} of {provider} specifies the hook {name} without {detail}, and refuses a plugin that declares it.",
     "unknown": "The signature of {module}.{name} in {provider} takes no argument {detail}.",
@@ -105,7 +107,7 @@ def findings(missing: Iterable[Missing], environment: Environment) -> list[Findi
 def _cause(one: Missing) -> tuple[str, ...]:
     if one.kind in binary_words.TITLES:
         return (one.kind, one.consumer, one.asked)
-    if one.kind in {"syntax", "form"}:
+    if one.kind in {"syntax", "form", "check"}:
         return (one.kind, one.consumer, one.file if one.kind == "syntax" else one.asked)
     if one.kind in {*_ARGUMENTS, "broken", "hook"}:
         return (one.kind, one.provider, one.asked, one.detail)
@@ -214,6 +216,9 @@ def _remedies(first: Missing, consumers: Sequence[str], environment: Environment
     elif first.kind == "form":
         kind = "upgrade" if ">=" in first.name else "downgrade"
         remedies.append(Remedy(kind=kind, requirement=first.name, safety="workaround"))
+    elif first.kind == "check" and first.name:
+        kind = "upgrade" if ">" in first.name else "downgrade"
+        remedies.append(Remedy(kind=kind, requirement=first.asked, safety="workaround"))
     elif first.provider:
         remedies.append(
             Remedy(kind="change", text=f"use a release of {first.provider} that still has it", safety="manual")

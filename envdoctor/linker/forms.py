@@ -172,11 +172,16 @@ class Forms:
         elif root in _MODULES and len(path) == 1 and self._reader.top.imports.get(root) == [(root, "")]:
             self._of_library(node, root, path[0])
         if getattr(node.func, "attr", "") in _RUNS:
-            lonely = self._loops.get(root) is self._reader.scope if path[1:] == () and root else False
-            if lonely or (not root and _is_asking(node.func.value)):  # type: ignore[attr-defined]
+            if self._is_lonely(node, root, path):
                 self._lonely(node)
         elif last(node.func) == "set_event_loop":
             self._loops[""] = self._reader.scope
+
+    def _is_lonely(self, node: ast.Call, root: str, path: tuple[str, ...]) -> bool:
+        """Whether the event loop that runs something is asked for where none was made."""
+        if root:
+            return len(path) <= 1 and self._loops.get(root) is self._reader.scope
+        return _is_asking(node.func.value)  # type: ignore[attr-defined]
 
     def _of_library(self, node: ast.Call, module: str, name: str) -> None:
         """A pattern, or a keyword that a function of the library hands on to what refuses it."""

@@ -23,8 +23,6 @@ FILE = "history.zip"
 ROOTS = "roots.json"
 #: The member that says which classes each distribution's newest release has.
 CLASSES = "classes.json"
-#: A word that is shorter may be anything.
-SHORTEST = 5
 _PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 
 
@@ -95,11 +93,6 @@ class History:
             return []
         return self._of(distribution).gone(version, f"{kind}.{word}")
 
-    def lost(self, distribution: str, version: str) -> Mapping[str, Life]:
-        """The attributes that classes of a distribution had before a release and none has in it, by their last word."""
-        known = any(distribution in some for some in self._roots.values())
-        return self._of(distribution).lost(version) if known else {}
-
     def _of(self, distribution: str) -> _Lives:
         if distribution not in self._kept:
             self._kept[distribution] = _Lives(distribution, json.loads(self._archive.read(f"{distribution}.json")))
@@ -135,20 +128,6 @@ class _Lives:
         return [
             self._life(name) for name in self._endings.get(ending, ()) if at is not None and self._is_gone(name, at)
         ]
-
-    def lost(self, version: str) -> dict[str, Life]:
-        """The last words of attributes that an older release has, and that no class has in this one."""
-        at = self._at(version)
-        words: dict[str, list[str]] = {}
-        for name in self._spans if at is not None else ():
-            owner, _, word = name.rpartition(".")
-            if owner.rpartition(".")[2][:1].isupper() and ":" not in name and len(word) >= SHORTEST:
-                words.setdefault(word, []).append(name)
-        return {
-            word: self._life(names[0])
-            for word, names in words.items()
-            if at is not None and all(self._is_gone(name, at) for name in names)
-        }
 
     def _is_gone(self, name: str, at: int) -> bool:
         """Whether a release lacks a name that an older one has, and that the newest one has not either.

@@ -162,13 +162,12 @@ class Instances:
         kind, word = one[:2]
         if not isinstance(one, Lack):
             return not self._is_derived(kind, word)
-        lost = self._life(kind, word) is not None
-        if (self._lost_only and not lost) or self._is_derived(kind, word):
+        if self._is_derived(kind, word):
             return False
-        if lost:
-            told = (one.answers and self._is_quoted(kind, word)) or (one.open and self._is_aliased(kind, word))
-            return (not one.columns or use.ref[7] is not None) and not told
-        return not (one.open or one.columns or self._may_be_given(kind, word))
+        if self._life(kind, word) is not None:
+            given = (one.answers and self._is_quoted(kind, word)) or (one.open and self._is_aliased(kind, word))
+            return (not one.columns or use.ref[7] is not None) and not given
+        return not (self._lost_only or one.open or one.columns or self._may_be_given(kind, word))
 
     def _may_be_given(self, kind: Kind, word: str) -> bool:
         """Whether somebody may give the objects of a class an attribute that no class says."""

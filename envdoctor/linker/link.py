@@ -12,12 +12,13 @@ from envdoctor.linker import binaries, remembered
 from envdoctor.linker.beside import Beside
 from envdoctor.linker.branches import Target
 from envdoctor.linker.findings import Environment, absorbed, findings
+from envdoctor.linker.generated import Generated
 from envdoctor.linker.hooks import Hooks
 from envdoctor.linker.instances import Instances
-from envdoctor.linker.lost_words import LostWords
 from envdoctor.linker.missing import Missing, Search
 from envdoctor.linker.module_files import Layout
 from envdoctor.linker.overrides import Overrides
+from envdoctor.linker.own_checks import OwnChecks
 from envdoctor.linker.reach import Reach
 from envdoctor.linker.standard_library import Standard
 from envdoctor.linker.verdicts import Linked
@@ -52,8 +53,9 @@ def link(
     found = _kept(file, lambda: _resolved(layout, target, known, natives, tell))
     if beside is None:
         return found
-    file = remembered.path(layout, target, [words, *beside.state(known["dotted"])])
-    return _together(found, _kept(file, lambda: beside.linked(World(layout, target), known, tell)))
+    generated = (natives.generated, natives.variables) if natives else ({}, {})
+    file = remembered.path(layout, target, [words, json.dumps(generated), *beside.state(known["dotted"])])
+    return _together(found, _kept(file, lambda: beside.linked(World(layout, target), known, generated, tell)))
 
 
 def _kept(file: str, make: Callable[[], Linked]) -> Linked:
@@ -83,9 +85,10 @@ def _resolved(
     missing = [*search.all(sys.version_info[:2], target.minor), *Hooks(layout, known["hooks"]).installed()]
     # What a released library reads from an object was run by its authors: it lacks that where a release has lost it.
     missing += Instances(world, reach, lost_only=True).all(reach.ways)
-    missing += LostWords(world, reach).all(reach.ways, missing)
     missing += Overrides(world, known["hooks"].get("dispatch", ())).all(reach.ways)
+    missing += OwnChecks(world, reach, natives).all(reach.ways, missing)
     if natives is not None:
+        missing += Generated(layout, reach, world.store, natives.generated, natives.variables).all()
         tell("reading compiled modules")
         missing += binaries.BinarySearch(layout, reach, target, natives, search.unknown).all()
     world.store.keep()

@@ -47,6 +47,18 @@ class Machine(NamedTuple):
         found = find_library(name, self.search, self.base, self.executable, self.host)
         return self.host(found) if found else None
 
+    def has(self, name: str) -> bool | None:
+        """Whether a library that programs link by a name is the system's; ``None`` where its list cannot be read."""
+        sought = f"lib{name}.so"
+        try:
+            with open(self.host("/etc/ld.so.cache"), "rb") as file:
+                listed = file.read()
+        except (OSError, ValueError):
+            return None
+        places = [*self.search.split(":"), f"{self.base}/lib", "/usr/local/lib", "/usr/lib", "/usr/lib64", "/lib"]
+        found = (one for place in filter(None, places) for one in _entries(self.host(place)))
+        return sought.encode() in listed or any(one.startswith(sought) for one in found)
+
     def state(self) -> Iterator[str]:
         """Texts that change when libraries of the system are installed, removed or upgraded."""
         yield repr(self)
@@ -128,6 +140,13 @@ class Loader:
         if name not in self._found:
             self._found[name] = self._machine.find(name)
         return self._found[name]
+
+
+def _entries(folder: str) -> list[str]:
+    try:
+        return os.listdir(folder)
+    except (OSError, ValueError):
+        return []
 
 
 def _places(paths: Sequence[str], asker: str) -> list[str]:

@@ -123,14 +123,15 @@ class Layout:
         self._owners.clear()
 
     def owner(self, name: str) -> str:
-        """The distribution of a module, or of all modules of a namespace package; empty where these have several."""
+        """The distribution of a module, or of all modules of a namespace package; of several the one of its name."""
         if name in self.modules:
             return self.modules[name].owner
         if name not in self.namespaces:
             return ""
         if name not in self._owners:
             owners = {module.owner for one, module in self.modules.items() if one.startswith(name + ".")}
-            self._owners[name] = owners.pop() if len(owners) == 1 else ""
+            own = name.replace(".", "-").replace("_", "-").lower()
+            self._owners[name] = owners.pop() if len(owners) == 1 else own if own in owners else ""
         return self._owners[name]
 
     def natives(self, owner: str) -> list[str]:

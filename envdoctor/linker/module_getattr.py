@@ -16,7 +16,7 @@ from envdoctor.linker.operations import UNKNOWN, Deferred, Function, Namespace, 
 from envdoctor.linker.verdicts import no, yes
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from envdoctor.linker.module_files import Layout
     from envdoctor.linker.resolve import Resolver
@@ -121,7 +121,7 @@ class Evaluator:
 
     def _fill_module(self, tree: ast.Module, scope: Namespace) -> None:
         before, self._steps = self._steps, 0
-        scope.later = _changed_later(tree)
+        scope.later = changed_later(tree)
         try:
             self.run(tree.body, scope)
         except (Undecided, RecursionError):
@@ -145,8 +145,7 @@ class Evaluator:
             self._steps += 1
             if self._steps > _MOST_STEPS:
                 raise Undecided
-            follow = _STATEMENTS.get(type(node))
-            ended = follow(self, node, scope) if follow else self._forget(node, scope)
+            ended: Returned | None = getattr(self, STATEMENTS.get(type(node), "_forget"))(node, scope)
             if ended is not None:
                 return ended
         return None
@@ -300,6 +299,8 @@ class Evaluator:
     def _nothing(self, node: ast.stmt, scope: Namespace) -> None:
         """A statement that changes nothing which is followed."""
 
+    _assert = _jump = _forget
+
     # --- calls ------------------------------------------------------------------------------------------------------
 
     def evaluate(self, node: ast.expr, scope: Namespace) -> Any:
@@ -357,7 +358,7 @@ def _called(node: ast.expr | None) -> Any:
     return node.func if isinstance(node, ast.Call) else node
 
 
-def _changed_later(tree: ast.Module) -> set[str]:
+def changed_later(tree: ast.Module) -> set[str]:
     """The names whose values functions of a module change when they are called."""
     found: set[str] = set()
     for function in (one for one in walked(tree) if isinstance(one, _FUNCTIONS)):
@@ -371,10 +372,12 @@ def _changed_later(tree: ast.Module) -> set[str]:
     return found
 
 
-_STATEMENTS: dict[Any, Callable[[Evaluator, Any, Namespace], Returned | None]] = {
-    ast.FunctionDef: Evaluator._define, ast.Import: Evaluator._import, ast.ImportFrom: Evaluator._import,  # noqa: SLF001
-    ast.Assign: Evaluator._assign, ast.AnnAssign: Evaluator._assign, ast.Expr: Evaluator._effect,  # noqa: SLF001
-    ast.Raise: Evaluator._raise, ast.Return: Evaluator._return, ast.If: Evaluator._if, ast.Try: Evaluator._try,  # noqa: SLF001
-    ast.ClassDef: Evaluator._class, ast.With: Evaluator._with, ast.For: Evaluator._for, ast.Pass: Evaluator._nothing,  # noqa: SLF001
-    ast.Delete: Evaluator._nothing, ast.Global: Evaluator._nothing, ast.Nonlocal: Evaluator._nothing,  # noqa: SLF001
+#: The method that follows each kind of statement.
+STATEMENTS: dict[Any, str] = {
+    ast.FunctionDef: "_define", ast.Import: "_import", ast.ImportFrom: "_import",
+    ast.Assign: "_assign", ast.AnnAssign: "_assign", ast.Expr: "_effect",
+    ast.Raise: "_raise", ast.Return: "_return", ast.If: "_if", ast.Try: "_try",
+    ast.ClassDef: "_class", ast.With: "_with", ast.For: "_for", ast.Pass: "_nothing",
+    ast.Delete: "_nothing", ast.Global: "_nothing", ast.Nonlocal: "_nothing",
+    ast.Assert: "_assert", ast.Break: "_jump", ast.Continue: "_jump",
 }  # fmt: skip

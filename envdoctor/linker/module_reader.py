@@ -71,7 +71,7 @@ class Reader:
         self.itself: set[str] = set()
         self.exported: list[str] | None = []
         self.dynamic: set[str] = set()
-        self.loader = self.elsewhere = self.fills = self.paths = False
+        self.loader = self.elsewhere = self.fills = self.paths = self.checks = False
         self.provided: set[str] = set()
         self.stores: set[tuple[str, str]] = set()
         self.classes: list[list[Any]] = []
@@ -150,10 +150,13 @@ class Reader:
 
     def refuses(self, node: ast.stmt) -> None:
         """Take note of an exception that importing the module raises for sure, and of what it says."""
-        if not isinstance(node, ast.Raise) or node.exc is None or self.scope is not self.top:
+        if not isinstance(node, ast.Raise) or self.scope is not self.top:
+            return
+        self.checks = True
+        if node.exc is None:
             return
         if not (self.flags or self.attempt or self.handler or self.raised):
-            self.raised = _raised(node, node.exc)
+            self.raised = raised_by(node, node.exc)
 
     def given_away(self, node: ast.expr) -> None:
         """Take note of ``globals()``, ``vars()`` or ``locals()`` where somebody gets them who may add names."""
@@ -259,6 +262,7 @@ class Reader:
             "loader": self.loader,
             "fills": self.fills,
             "paths": self.paths,
+            "checks": self.checks,
             "stores": sorted(self.stores),
             "provides": sorted(self.provided),
             "hints": sorted(self.hints),
@@ -273,7 +277,7 @@ class Reader:
         return {key: value for key, value in found.items() if value}
 
 
-def _raised(node: ast.Raise, error: ast.expr) -> list[Any]:
+def raised_by(node: ast.stmt, error: ast.expr) -> list[Any]:
     """The line of an exception, its name and what it says."""
     name = last(error.func if isinstance(error, ast.Call) else error) or ""
     texts = (part.value for part in ast.walk(node) if isinstance(part, ast.Constant))

@@ -111,7 +111,7 @@ class Overrides:
         if dispatched := self._dispatched(base, method):
             return dispatched
         there = self._world.resolver.method(base[1], base[2], method)
-        if not isinstance(there, tuple) or there[2] is None or not _narrower(own, there[2]):
+        if not isinstance(there, tuple) or not _narrower(own, there[2]):
             return _NEVER
         owner = layout.owner(there[0])
         kind = self._world.store.class_name(there[0], there[1])
@@ -120,13 +120,11 @@ class Overrides:
         for between, number in self._between(base, {owner, consumer, ""}):
             other, inner = layout.owner(between), self._world.store.class_name(between, number)
             given = self._own_calls(other, method, inner, replaced)
-            if given and all(signatures.misfit(own, call, bound=True) for call in given):
+            if given and _all_misfit(own, given):
                 return other, between, inner, given
-        if all(signatures.misfit(own, call, bound=True) for call in calls) and self._is_another(
-            own, there[2], [one.given for one in self._calls_of(consumer, method)] if calls else []
-        ):
-            return _NEVER
-        return owner, there[0], kind, calls
+        again = [one.given for one in self._calls_of(consumer, method)] if calls else []
+        is_another = _all_misfit(own, calls) and self._is_another(own, there[2], again)
+        return _NEVER if is_another else (owner, there[0], kind, calls)
 
     def _dispatched(self, base: Sequence[Any], method: str) -> tuple[str, str, str, list[list[Any]]] | None:
         """The same for a method that a framework calls by a name in a text; ``None`` for any other."""
@@ -194,18 +192,28 @@ def _calls_in(text: bytes) -> dict[str, list[_Call]]:
     nodes: list[tuple[Any, str]] = [(tree, "")] if tree else []
     while nodes:
         node, caller = nodes.pop()
-        if type(node) is ast.Call and type(node.func) is ast.Attribute:
-            name, first = (
-                getattr(node.func.value, "id", ""),
-                getattr(node.args[0], "value", None) if node.args else None,
-            )
-            itself = name in made or _is_of_class(node.func.value, node.args)
-            told = _Call(first, signatures.of_call(node), caller if name in {"self", "cls"} else "", itself)
-            if not (isinstance(node.func.value, ast.Call) and last(node.func.value.func) == "super"):
-                found.setdefault(node.func.attr, []).append(told)
+        if type(node) is ast.Call and type(node.func) is ast.Attribute and not _is_of_base(node.func.value):
+            found.setdefault(node.func.attr, []).append(_method_call(node, node.func.value, caller, made))
         inner = caller or (node.name if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)) else "")
         nodes += [(one, inner) for one in children(node) if type(one) not in LEAVES]
     return found
+
+
+def _method_call(node: ast.Call, receiver: ast.expr, caller: str, made: Collection[str]) -> _Call:
+    """A call of a method; ``made`` are names of objects whose class the same source has."""
+    name = getattr(receiver, "id", "")
+    first = getattr(node.args[0], "value", None) if node.args else None
+    itself = name in made or _is_of_class(receiver, node.args)
+    return _Call(first, signatures.of_call(node), caller if name in {"self", "cls"} else "", itself)
+
+
+def _is_of_base(receiver: ast.expr) -> bool:
+    return isinstance(receiver, ast.Call) and last(receiver.func) == "super"
+
+
+def _all_misfit(signature: list[Any], calls: Iterable[list[Any]]) -> bool:
+    """Whether a method takes none of some calls."""
+    return all(signatures.misfit(signature, call, bound=True) for call in calls)
 
 
 def _is_making(node: ast.AST) -> bool:
@@ -225,8 +233,10 @@ def _is_class(node: ast.expr) -> bool:
     return (last(node) or "")[:1].isupper()
 
 
-def _narrower(own: list[Any], base: list[Any]) -> bool:
-    """Whether a signature takes less than the one it takes the place of, or demands more."""
+def _narrower(own: list[Any], base: list[Any] | None) -> bool:
+    """Whether a signature takes less than the one it takes the place of, or demands more; not where that is open."""
+    if base is None:
+        return False
     names, others = own[1][1:], base[1][1:]
     fewer = len(names) < len(others) and not own[3]
     unknown = not own[6] and any(one not in names and one not in own[4] for one in base[4])

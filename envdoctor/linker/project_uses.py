@@ -6,11 +6,12 @@ import contextlib
 import os
 from typing import TYPE_CHECKING, NamedTuple
 
+from envdoctor.linker.generated import Generated
 from envdoctor.linker.instances import Instances
-from envdoctor.linker.lost_words import LostWords
 from envdoctor.linker.missing import Missing, Search
 from envdoctor.linker.module_files import PROJECT, Module, is_aside
 from envdoctor.linker.overrides import Overrides
+from envdoctor.linker.own_checks import OwnChecks
 from envdoctor.linker.reach import ENTRY, Reach
 from envdoctor.linker.summary import CATCHES_ALL, CONDITIONAL, LATER
 from envdoctor.probes.project.walk import is_code
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from collections import Counter
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
+    from envdoctor.linker.generated import Rows
     from envdoctor.linker.module_files import Layout
     from envdoctor.linker.resolve import Resolver
     from envdoctor.linker.summary import Summary
@@ -49,10 +51,10 @@ class Source(NamedTuple):
 
     def place(self, line: int) -> tuple[str, int]:
         """The file and line as they are shown; of a notebook, all of it in the text."""
-        if self.text.cells is None:
+        place = self.text.place(line)
+        if "cell" not in place:
             return self.name, line
-        first, number = max((pair for pair in self.text.cells if pair[0] <= line), default=(1, 1))
-        return f"{self.name} cell {number} line {line - first + 1}", 0
+        return f"{self.name} cell {place['cell']} line {place['row']}", 0
 
 
 class Sources:
@@ -143,6 +145,7 @@ def link(
     sources: Sources,
     world: World,
     dispatch: Sequence[Mapping[str, str]],
+    generated: tuple[Rows, Mapping[str, str]],
     unknown: Counter[str],
     tell: Callable[[str], None],
 ) -> list[Missing]:
@@ -152,8 +155,10 @@ def link(
     reach = Reach(layout, store, resolver, tell)
     reach.follow({key: one.way for key, one in sources.all.items()})
     gone = [*Instances(world, reach).all(sources.all)]
-    gone += [*LostWords(world, reach).all(sources.all, gone), *Overrides(world, dispatch).all(sources.all)]
+    gone += Overrides(world, dispatch).all(sources.all)
     reach.ways = {key: ways for key, ways in reach.ways.items() if key in sources.all}
+    gone += OwnChecks(world, reach).all(sources.all)
+    gone += Generated(layout, reach, store, *generated).all()
     search = Search(layout, resolver, reach, world.standard)
     found = [one for one in search.all((0, 0), world.target.minor) if one.kind not in {"syntax", "broken"}]
     found += gone

@@ -201,7 +201,7 @@ class Resolver:
         if "error" in summary:
             return unknown("source that could not be read")
         names = self._store.definitions(module).get("names", {})
-        if name in names:
+        if name in names and not (names[name] == ["i", module, name] and place.kind == "py"):  # taken of itself
             return self._value(names[name], module, depth)
         other = inner if self._layout.has(inner) else self.run_time.second_name(inner)
         if other:

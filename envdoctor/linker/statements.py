@@ -283,7 +283,9 @@ def read_all(reader: Reader, statements: Sequence[ast.stmt]) -> bool:
         if read is None:
             for child in children(node):
                 reader.walk(child)
-            if isinstance(node, _ENDS):
+            if type(node) is ast.Assert and reader.scope is reader.top:
+                reader.checks = True
+            elif isinstance(node, _ENDS):
                 reader.refuses(node)
                 return True
         elif flags := read(reader, node):

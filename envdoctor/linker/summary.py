@@ -7,6 +7,7 @@ A summary is a mapping with these keys, each left out where it is empty:
 ``path``       true where its submodules may be elsewhere
 ``loader``     true where it adds to ``sys.meta_path``
 ``paths``      true where it changes ``sys.path``
+``checks``     true where code at its top raises an exception, or calls what checks something
 ``fills``      true where it sets attributes on modules that it looks up in ``sys.modules``
 ``stores``     ``[module, path]`` of attributes that it sets on others; ``*`` for any
 ``provides``   modules that it puts into ``sys.modules``

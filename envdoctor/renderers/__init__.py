@@ -50,6 +50,7 @@ FORMATS: Mapping[str, Format] = {
     "sarif": Format(render="renderers.sarif:render", document=True),
     "github": Format(render="renderers.annotations:render", document=True),
     "junit": Format(render="renderers.junit:render", document=True),
+    "html": Format(render="renderers.html:render", document=True, machine=True),
 }
 
 

@@ -21,6 +21,14 @@ _FLAGS = {"present", "absent", "missing", "set", "unset", "installed", "not inst
 DERIVED = "Derived from the text, proven by nobody:"
 BEHIND = "Rules that fit less well:"
 
+#: What ``envdoctor fix`` does where there are several ways out.
+TOGETHER = "plans one set of changes that ends them all"
+
+
+def together(report: Report) -> bool:
+    """Whether several groups of findings have ways out, which may fight."""
+    return not explains(report) and sum(any(one.action for one in group.remedies) for group in report.groups) > 1
+
 
 def derived(finding: Finding) -> bool:
     """Whether there is no rule behind a finding."""

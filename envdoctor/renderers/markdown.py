@@ -15,6 +15,7 @@ from envdoctor._version import __version__
 from envdoctor.facts import SYSTEM
 from envdoctor.renderers import FORMATS, layout, line
 from envdoctor.renderers.redaction import Redactor
+from envdoctor.renderers.snapshot_document import SUMMARY, packed
 from envdoctor.talk import safe
 
 if TYPE_CHECKING:
@@ -24,9 +25,11 @@ if TYPE_CHECKING:
 
 LIMIT = FORMATS["markdown"].limit or 0
 #: So many characters are kept for the last line, and so many may the parts before the list of distributions take.
-_LAST_LINE, _OF_FINDINGS, _OF_KNOWN, _OF_A_LIST = 100, 36_000, 4_000, 5_000
+_LAST_LINE, _OF_FINDINGS, _OF_KNOWN, _OF_A_LIST, _OF_A_SNAPSHOT = 100, 36_000, 4_000, 5_000, 20_000
 #: So many characters of a value are shown, and of a command, which is of use only as a whole.
 _LONGEST, _LONGEST_COMMAND = 500, 8_000
+#: So many findings that explain an error are shown.
+_OF_EXPLAINED = 3
 #: So many pieces of evidence of a group are listed, and so many characters of each.
 _ROWS, _OF_A_ROW = 40, 300
 
@@ -50,7 +53,8 @@ def render(
     page = _Page(Redactor.of_this_user() if redactor is None else redactor)
     page.redactor.keep(report.snapshot.packages)
     said = [
-        *page.taking(["### envdoctor report", "", *_environment(page, report), "", f"#### {_headline(report)}", ""]),
+        *page.taking(["### envdoctor report", "", *_environment(page, report), "", f"#### {headline(report)}", ""]),
+        *_error(page, report),
         *_findings(page, report),
         *_known(page, report),
         *_folded(page, report),
@@ -129,14 +133,15 @@ def fenced(lines: Iterable[str]) -> list[str]:
 def _environment(page: _Page, report: Report) -> Iterator[str]:
     yield "| | |"
     yield "|---|---|"
-    for label, cells in _rows(report):
+    for label, cells in environment(report):
         said = [page.code(cell) for cell in cells if cell]
         if said:
             yield f"| {label} | {' '.join(said)} |"
     yield f"| envdoctor | {page.code(__version__)}, {line.count(report.rules, 'rule')} |"
 
 
-def _rows(report: Report) -> Iterator[tuple[str, list[Any]]]:
+def environment(report: Report) -> Iterator[tuple[str, list[Any]]]:
+    """What was examined, by label; an empty value is not known."""
     snapshot = report.snapshot
     target, platform = snapshot.target, snapshot.platform
     facts = [(name, snapshot.facts.ask(SYSTEM, name)) for name in ASKED[SYSTEM]]
@@ -144,16 +149,35 @@ def _rows(report: Report) -> Iterator[tuple[str, list[Any]]]:
     system += [name for name, value in facts if value is True]
     yield "Python", [line.python(snapshot), snapshot.python.get("executable")]
     yield "Platform", [" ".join(str(platform[key]) for key in ("system", "machine") if platform.get(key)), *system]
+    yield from report.attached.get("machine", ())
     yield "Installer", [target.get("installer")]
     yield "Start method", [snapshot.start_method.get("stated") or snapshot.start_method.get("default")]
     size = line.count(len(snapshot.packages), "distribution")
     yield "Target", [target.get("kind"), line.where(snapshot), target.get("chosen"), size]
+    yield "Reproduced by", [report.attached.get("command")]
 
 
-def _headline(report: Report) -> str:
+def headline(report: Report) -> str:
+    """How many findings there are, or that there are none."""
     if layout.explains(report):
         return f"Explained by {layout.confirmations(report)}" if layout.known(report) else "No rule explains the text"
     return layout.tally(report.findings).capitalize() if report.findings else line.healthy(report.snapshot).capitalize()
+
+
+def _error(page: _Page, report: Report) -> Iterator[str]:
+    """The text of the error, as far as there is room for its end, and what explains it."""
+    explained = report.attached.get("explained")
+    if explained is None:
+        return
+    lines = [safe(page.redactor.text(text))[: 2 * _LONGEST] for text in report.attached["traceback"]]
+    ends = [[text] for text in reversed(lines)]
+    block = fenced([one[0] for one in page.fitting(ends, _OF_A_LIST)][::-1])
+    yield from (f"#### {headline(explained)}", "", *block, "")
+    page.taking([block[0], block[-1]])
+    yield from _findings(
+        page, explained.replace(findings=explained.findings[:_OF_EXPLAINED], groups=explained.groups[:_OF_EXPLAINED])
+    )
+    yield from page.taking(["#### In the environment", ""])
 
 
 def _findings(page: _Page, report: Report) -> Iterator[str]:
@@ -248,9 +272,23 @@ def _folded(page: _Page, report: Report) -> Iterator[str]:
     yield from _details(page, title, len(snapshot.duplicates), again)
     reasons = line.reasons(report, most=100)
     yield from _details(page, "What could not be examined", len(reasons), map(page.plain, reasons))
+    yield from _snapshot(page, report.attached.get("snapshot"))
     listed = (_pinned(page, snapshot.packages[name], "==") for name in sorted(snapshot.packages))
     number = len(snapshot.packages)
     yield from _details(page, f"All {line.count(number, 'distribution')}", number, listed, LIMIT)
+
+
+def _snapshot(page: _Page, document: str | None) -> Iterator[str]:
+    """The facts, as they are or packed, such that `--snapshot` reads them back out of the page."""
+    if document is None:
+        return
+    for lines in (document.splitlines(), packed(document)):
+        block = [f"<details><summary>{SUMMARY}</summary>", "", *fenced(lines), "", "</details>", ""]
+        if _size(block) < min(page.room, _OF_A_SNAPSHOT if lines[0] == "{" else page.room):
+            yield from page.taking(block)
+            return
+    said = "The facts have no room here: attach what `envdoctor snapshot -o facts.json` writes."
+    yield from page.taking([said, ""])
 
 
 def _details(page: _Page, title: str, number: int, lines: Iterable[str], most: int = _OF_A_LIST) -> Iterator[str]:

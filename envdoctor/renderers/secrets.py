@@ -71,7 +71,8 @@ def _is_open(text: str) -> bool:
 def _replaced(value: Any, hide: Callable[[str], str]) -> Any:
     """The same value with every text in it passed through a function."""
     if isinstance(value, str):
-        return hide(value)
+        hidden = hide(value)
+        return value if hidden == value else hidden  # which may know more than its text, such as a line
     if isinstance(value, Record):
         return value.replace(**_replaced(value.as_dict(), hide))
     if hasattr(value, "items"):

@@ -27,7 +27,7 @@ def render(report: Report, form: str, one: Callable[[Report], str]) -> str:
     """
     mark, limit = FORMATS[form].heading, FORMATS[form].limit
     gap = "\n" if mark else ""
-    text = f"{mark}{_headline(report)}\n\n" if report.parts else ""
+    text = f"{mark}{headline(report)}\n\n" if report.parts else ""
     rows = [
         f"{safe(str(item['path']))}: {line.one_line(str(item['reason']))}"
         for item in report.snapshot.target.get("left_out", ())
@@ -43,7 +43,8 @@ def render(report: Report, form: str, one: Callable[[Report], str]) -> str:
     return text.rstrip("\n") + "\n" + _left_out(rows, None if room is None else room + _END - len(text))
 
 
-def _headline(report: Report) -> str:
+def headline(report: Report) -> str:
+    """How many environments there are, where, and what was found in them."""
     files = report.snapshot.target.get("files")
     place = line.few(files) if files else line.where(report.snapshot)
     tally = layout.tally(report.findings) if report.findings else "nothing known to be wrong"

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import base64
+import json
+import zlib
 from typing import TYPE_CHECKING, Any
 
 from envdoctor._version import __version__
@@ -15,6 +18,10 @@ if TYPE_CHECKING:
     from envdoctor.model import Distribution, Snapshot
     from envdoctor.renderers.redaction import Redactor
 
+#: What unfolds a document that is embedded in a page, and how one begins that is packed.
+SUMMARY = "Snapshot: envdoctor check --snapshot reads it out of this file"
+PACKED = "zlib, base64:"
+_LINE = 160
 _OF_A_PROCESS = ("openmp-runtimes", "threads", "children", "forked-with-threads", "shared-memory-full")
 _DEFECTS = ("leftover", "unreadable")
 
@@ -49,6 +56,13 @@ def render(snapshot: Snapshot, wanted: Mapping[str, Sequence[str]], redactor: Re
     }
     redacted = redactor.data(plain(document))
     return dump({**redacted, "redactions": redactor.count})
+
+
+def packed(document: str) -> list[str]:
+    """A document in a fifth of its length, as lines of letters and digits."""
+    plain_text = json.dumps(json.loads(document), separators=(",", ":")).encode()
+    letters = base64.b64encode(zlib.compress(plain_text, 9)).decode()
+    return [PACKED, *(letters[at : at + _LINE] for at in range(0, len(letters), _LINE))]
 
 
 def _distribution(distribution: Distribution) -> dict[str, Any]:

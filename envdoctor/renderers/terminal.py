@@ -83,8 +83,8 @@ def _whole(page: Page, report: Report, lines: int | None) -> Page:
 def _together(width: int | None, report: Report) -> Page:
     """Where several findings have ways out, which may fight: who plans one for all of them."""
     page = Page(width)
-    if not layout.explains(report) and sum(any(one.action for one in group.remedies) for group in report.groups) > 1:
-        page.prose(("together", "dim"), ("envdoctor fix", "bold"), (" plans one set of changes that ends them all", ""))
+    if layout.together(report):
+        page.prose(("together", "dim"), ("envdoctor fix", "bold"), (f" {layout.TOGETHER}", ""))
     return page
 
 

@@ -138,7 +138,7 @@ def _proofs(rules: Iterable[Rule]) -> dict[str, Any]:
 #: The sections of the vocabulary that error texts are read by.
 _WORDS = (
     *("imports", "families", "classes", "symbols", "plugins", "loaders", "voices", "stands_in"),
-    *("hooks", "dotted", "compiled", "generated", "libraries"),
+    *("hooks", "dotted", "compiled", "generated", "libraries", "machine"),
 )
 
 
@@ -183,6 +183,10 @@ def _refuse_unbounded(words: Mapping[str, Any], common: Mapping[str, Any], path:
 def _stated_expressions(words: Mapping[str, Any]) -> Iterable[str]:
     yield from words.get("voices", ())
     tables = [rows for section in ("compiled", "generated") for rows in words.get(section, {}).values()]
-    yield from (str(row[key]) for rows in tables for row in rows for key in ("text", "file") if key in row)
+    yield from _texts(tables, ("text", "file"))
     fields = [rows for build in words.get("builds", {}).values() for rows in build.values() if isinstance(rows, list)]
-    yield from (str(row[key]) for rows in fields for row in rows for key in ("text", "local") if key in row)
+    yield from _texts(fields, ("text", "local"))
+
+
+def _texts(tables: Iterable[Iterable[Mapping[str, Any]]], keys: Sequence[str]) -> Iterable[str]:
+    return (str(row[key]) for rows in tables for row in rows for key in keys if key in row)

@@ -315,6 +315,7 @@ _SHAPES: dict[str, type] = {
     "companions": dict,
     "system": dict,
     "process": dict,
+    "machine": dict,
     "modules": list,
     "artifacts": list,
     "calls": dict,

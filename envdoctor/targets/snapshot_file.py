@@ -17,7 +17,7 @@ from envdoctor import facts as kinds
 from envdoctor.engine.installed_requirements import is_name, is_version
 from envdoctor.errors import TargetError, UsageError
 from envdoctor.model import Distribution, Snapshot, Unknown, UnknownFact
-from envdoctor.targets import readable
+from envdoctor.targets import embedded, readable
 from envdoctor.targets.marker_environment import environment
 
 if TYPE_CHECKING:
@@ -88,7 +88,7 @@ def read(path: str) -> Snapshot:
     Raises :class:`TargetError` that names the key and what was expected there.
     """
     name = "standard input" if path == "-" else path
-    document = _Document(name, _parse(_decode(_bytes(path, name), name), name))
+    document = _Document(name, _parse(embedded.out_of(_decode(_bytes(path, name), name), LIMIT, name), name))
     return document.snapshot()
 
 

@@ -179,10 +179,12 @@ def _is_below(edge: Mapping[str, Any]) -> bool:
 def consumers_never_run(subject: Subject, left_out: Mapping[str, str]) -> Iterator[str]:
     """The consumers that a script does not name, and that no failure on record names or passes through."""
     found = measured(subject) if left_out else None
-    bad = [row for row in (found or {"trials": ()})["trials"] if row["kind"] == "bad" and row["verdict"] == AGREES]
-    for name, module in left_out.items() if found else ():
+    if not found:
+        return
+    bad = [row for row in found["trials"] if row["kind"] == "bad" and row["verdict"] == AGREES]
+    for name, module in left_out.items():
         there = [row for row in bad if name in _facts(row)]
-        told = {one for row in there for one in row.get("through", ())}
+        through = {one for row in there for one in row.get("through", ())}
         said = " ".join(str(row.get("symptom")) for row in there)
-        if not (module.partition(".")[0] in told or name in said or module in said):
+        if module.partition(".")[0] not in through and name not in said and module not in said:
             yield name

@@ -35,9 +35,14 @@ def _of_check(schema: dict[str, Any]) -> None:
 
 def _of_plan(schema: dict[str, Any]) -> None:
     """The kinds of step, and findings and remedies as a report has them."""
+    schema["$defs"]["move"]["properties"]["step"]["enum"] = [*STEPS]
+    _with_findings(schema)
+
+
+def _with_findings(schema: dict[str, Any]) -> None:
+    """Findings and remedies as a report has them."""
     with open(os.path.join(os.path.dirname(__file__), "..", "..", _CHECK), encoding="utf-8") as file:
         parts = json.load(file)["$defs"]
-    schema["$defs"]["move"]["properties"]["step"]["enum"] = [*STEPS]
     schema["$defs"].update({name: parts[name] for name in _needed(["finding", "remedy"], parts)})
 
 
@@ -75,6 +80,7 @@ def _of_rules(schema: dict[str, Any]) -> None:
 
 SCHEMAS: Mapping[str, Callable[[dict[str, Any]], None]] = {
     _CHECK: _of_check,
+    "docs/diff.schema.json": _with_findings,
     "docs/plan.schema.json": _of_plan,
     "docs/snapshot.schema.json": _of_snapshot,
     "rules/schema.json": _of_rules,

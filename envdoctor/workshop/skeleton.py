@@ -25,12 +25,12 @@ why: >
 symptoms:                               # message: a regular expression, searched in the error's text
   - {symptom}
 remedies:                               # best first; upgrade, downgrade, pin, install, uninstall, replace, set, change
-  - upgrade: {first}>=2.0{todo}
+  - {remedy}{todo}
 references:
   - https://TODO.example/where-it-is-told
 proof:                                  # real releases: `envdoctor rules verify` builds each cell and runs the script
   script: |
-    import {module}{todo}
+    {script}{todo}
   bad:                                  # the script fails here, and the rule matches
     - {{python: "{python}", packages: {{{bad}}}, raises: {raises}}}{todo}
   good:                                 # one cell just past each boundary that `when` names
@@ -43,8 +43,8 @@ _UNKNOWN = {
     "python": "3.11",
     "when": 'todo-distribution: "<2.0"',
     "symptom": '{raises: TypeError, message: "TODO: the words that only this error has"}',
-    "first": "todo-distribution",
-    "module": "todo_distribution",
+    "remedy": "upgrade: todo-distribution>=2.0",
+    "script": "import todo_distribution",
     "bad": 'todo-distribution: "1.9"',
     "good": 'todo-distribution: "2.0"',
     "raises": '"TypeError: TODO"',
@@ -85,7 +85,8 @@ def from_traceback(error_text: Any, installed: Mapping[str, str | None]) -> dict
     found.update(_failure(last, place))
     named = [one for one in _on_the_way(last, versions) if one in versions][:_MOST]
     if named:
-        found.update(when=_versions(named, "<=", versions), first=named[0], module=place or named[0].replace("-", "_"))
+        found.update(when=_versions(named, "<=", versions), remedy=f"upgrade: {named[0]}>=2.0")
+        found["script"] = f"import {place or named[0].replace('-', '_')}"
         found["bad"] = found["good"] = _versions(named, "", versions)
     return found
 

@@ -43,6 +43,25 @@ def test_the_use_is_named_by_file_and_line_and_a_repaired_project_is_quiet(tmp_p
     assert "pandas2-names-in-code" not in found
 
 
+def test_each_use_in_a_notebook_is_named_by_cell_and_line(tmp_path):
+    cells = [
+        "import pandas as pd\n",
+        "data = pd.DataFrame()\n\ndata = data.append(data)\nmore = pd.DataFrame().append(data)",
+    ]
+    book = {
+        "cells": [{"cell_type": "markdown", "source": "#"}, *({"cell_type": "code", "source": one} for one in cells)]
+    }
+    (tmp_path / "train.ipynb").write_text(json.dumps(book))
+    found, _ = findings("--project", ".", cwd=tmp_path, snapshot=PANDAS2)
+    sources = [one["source"] for one in found["pandas2-names-in-code"]["evidence"]]
+    assert sources[1:] == ["train.ipynb cell 2 line 3", "train.ipynb cell 2 line 4"]
+    document = json.loads(envdoctor("check", "--project", ".", "-f", "sarif", cwd=tmp_path, snapshot=PANDAS2).stdout)
+    (place,) = next(one for one in document["runs"][0]["results"] if one["ruleId"] == "pandas2-names-in-code")[
+        "locations"
+    ]
+    assert place["physicalLocation"] == {"artifactLocation": {"uri": "train.ipynb", "uriBaseId": "%SRCROOT%"}}
+
+
 def test_a_snapshot_from_elsewhere_has_no_project_until_one_is_named(tmp_path):
     (tmp_path / "main.py").write_text(APPEND)
     found, document = findings(cwd=tmp_path, snapshot=PANDAS2)

@@ -14,6 +14,7 @@ import sysconfig
 import linker_environment as env
 import pytest
 
+from envdoctor.linker.beside import Beside
 from envdoctor.linker.binaries import Binaries
 from envdoctor.linker.branches import Target
 from envdoctor.linker.findings import Environment, absorbed, findings
@@ -24,6 +25,7 @@ from envdoctor.linker.standard_library import Standard
 from envdoctor.model import Evidence, Finding
 from envdoctor.probes import shared_objects
 from envdoctor.probes.distributions import scan
+from envdoctor.probes.project import Project
 from envdoctor.rulebase import shipped
 from envdoctor.rulebase.syntax import load_vocabulary
 
@@ -198,6 +200,20 @@ def test_generated_code_says_for_which_runtime_it_is(tmp_path, source, version, 
     assert missing(tmp_path) == expected
     assert missing(tmp_path, {"PROTOCOL_BUFFERS_PYTHON_IMPLEMENTATION": "python"}) == [
         one for one in expected if "<" not in one[3]
+    ]
+
+
+@pytest.mark.parametrize(("version", "expected"), [("5.29.2", ["protobuf>=5.29.3"]), ("5.29.3", [])])
+def test_generated_code_of_a_project(tmp_path, version, expected):
+    env.write(tmp_path, version, protobuf={"google/protobuf/__init__.py": ""})
+    natives = Binaries(Machine(sys.executable, sys.base_prefix), {}, VOCABULARY["generated"], {})
+    beside = Beside(Project.of({"api/m_pb2.py": NEW, "run.py": "from api import m_pb2\n"}))
+    installed = scan([str(tmp_path)]).packages.values()
+    found = link(installed, Target(sys.version_info[:2]), lambda _doing: None, beside, natives=natives).missing
+    assert [one.asked for one in found] == expected
+    told = findings(found, Environment({"protobuf": version}, "3.12", Standard((3, 12))))
+    assert [(one.packages, one.severity, one.evidence[0].source) for one in told] == [
+        (["protobuf"], "error", "api/m_pb2.py") for _ in expected
     ]
 
 

@@ -74,6 +74,9 @@ CASES = {
     "a script with the name of what it imports": (
         {"b.py": "import b\nb.here"}, ("error", "b.py:2", "b.here")
     ),
+    "a script that takes of itself what it takes": (
+        {"b.py": "from b import here"}, ("error", "b.py:1", "b.here")
+    ),
     "beside a script of that name": (
         {"b.py": "x = 1", "run.py": "from b import x\ndef f():\n    from b import here"}, ("warning", "run.py:3", "b.here")
     ),

@@ -236,6 +236,13 @@ def test_a_package_over_several_folders_has_no_class_elsewhere(tmp_path):
     assert fails(tmp_path)
 
 
+@pytest.mark.parametrize(("name", "asked"), [("Gone", ["b.Gone"]), ("gone", []), ("sub", [])])
+def test_a_folder_that_several_distributions_share_is_named_after_one(tmp_path, name, asked):
+    env.write(tmp_path, a={"a.py": f"from b import {name}"}, b={"b/sub.py": ""}, c={"b/more.py": ""})
+    assert [one.asked for one in env.linked(tmp_path, sys.version_info[:2]).missing] == asked
+    assert fails(tmp_path) is (name != "sub")
+
+
 def test_a_decorator_may_put_a_class_into_the_module_that_it_is_given(tmp_path):
     into = "import sys\ndef into(name):\n    return lambda kind: sys.modules[name].__dict__.update(Late=kind)\n"
     late = "import b.lone\nfrom c import into\n@into('b.lone')\nclass Late: pass\n"

@@ -15,6 +15,8 @@ from yaml.constructor import SafeConstructor
 from yaml.resolver import Resolver
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from envdoctor.probes.project.config import Contents, Entry
 
 #: What one stream may hold: values, events of the parser, and levels.
@@ -69,20 +71,31 @@ def written(data: bytes, path: str) -> tuple[str, str, bool] | None:
         return None
     if start.line != end.line:
         return None
+    begins, anchor = _head(line, key, start, end)
+    head, value = line[begins : start.column + anchor], line[start.column + anchor : end.column]
+    made = [*lines[: start.line], line[:begins] + head + _SENTINEL + line[end.column :], *lines[start.line + 1 :]]
+    if not _is_only(before, "".join(made).encode(), path):
+        return None
+    return head, value, bool(head) and line.strip() == head + value
+
+
+def _head(line: str, key: yaml.Mark, start: yaml.Mark, end: yaml.Mark) -> tuple[int, int]:
+    """The column where the text up to a value begins, and how long an anchor before the value is."""
     value, anchor = line[start.column : end.column], 0
     if value.startswith("&"):
         anchor = len(value) - len(value.partition(" ")[2].lstrip())
     begins = key.column if key.line == start.line and not line[: key.column].rstrip().endswith("?") else start.column
-    if line.find(line[begins : end.column]) < begins:  # the same stands before it
+    if line.find(line[begins : end.column]) < begins:  # the same is before it
         begins = len(line) - len(line.lstrip())
-    head, value = line[begins : start.column + anchor], value[anchor:]
-    made = [*lines[: start.line], line[:begins] + head + _SENTINEL + line[end.column :], *lines[start.line + 1 :]]
-    after, gap = read("".join(made).encode())
+    return begins, anchor
+
+
+def _is_only(before: Sequence[Entry], document: bytes, path: str) -> bool:
+    """Whether a document differs in the entry of a path, and in others of the same key at most."""
+    after, gap = read(document)
     changed = [old[0] for old, new in zip(before, after) if old[:2] != new[:2]]
     same = [old[0] for old in before] == [new[0] for new in after] and path in changed
-    if gap or not same or {one.rpartition(".")[2] for one in changed} != {path.rpartition(".")[2]}:
-        return None
-    return head, value, bool(head) and line.strip() == head + value
+    return not gap and same and {one.rpartition(".")[2] for one in changed} == {path.rpartition(".")[2]}
 
 
 def _reason(error: yaml.YAMLError) -> str:
@@ -235,19 +248,23 @@ class _Documents:
         if end is None:
             raise _LimitError(f"line {_line(event)}: *{event.anchor} contains itself")
         if not self._silent():
-            here, merged = self._merging()
-            if [path] == [entry[0] for entry in self._entries[start:end]]:  # a scalar: it is stated here
-                self._mark(event)
-                self._add((here, self._entries[start][1], _line(event)))
-                return self._next()
-            known = {entry[0] for entry in self._entries} if merged else ()
-            for dotted, value, line in self._entries[start:end]:
-                name = (here + dotted[len(path) :] if path else f"{here}.{dotted}").removeprefix(".")
-                if name not in known:
-                    self._add((name, value, line))
-                    if self.marks is not None and dotted in self.marks:
-                        self.marks[name] = self.marks[dotted]
+            self._repeat(event, path, self._entries[start:end])
         return self._next()
+
+    def _repeat(self, event: yaml.AliasEvent, path: str, entries: list[Entry]) -> None:
+        """Add the entries below an anchor once more, where its alias is."""
+        here, merged = self._merging()
+        if [path] == [entry[0] for entry in entries]:  # a scalar: it is stated here
+            self._mark(event)
+            self._add((here, entries[0][1], _line(event)))
+            return
+        known = {entry[0] for entry in self._entries} if merged else ()
+        for dotted, value, line in entries:
+            name = (here + dotted[len(path) :] if path else f"{here}.{dotted}").removeprefix(".")
+            if name not in known:
+                self._add((name, value, line))
+                if self.marks is not None and dotted in self.marks:
+                    self.marks[name] = self.marks[dotted]
 
     def _merging(self) -> tuple[str, bool]:
         """The path that an alias is repeated at, and whether it is merged: then what is stated there comes first."""

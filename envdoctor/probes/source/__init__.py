@@ -10,7 +10,7 @@ functions.
      "guarded": False, "text": "Parallel(2, env)", "arguments": [Arg], "keywords": {"name": Arg}, "open": False}
 
 ``open`` says that ``*args`` or ``**kwargs`` may add arguments, ``guarded`` that importing the file does not get there.
-In a notebook ``line`` is ``None`` and ``cell`` the number of the code cell. An Arg is::
+In a notebook ``line`` is ``None``, ``cell`` the number of the code cell and ``row`` the line in it. An Arg is::
 
     {"is": ["instance"], "made_by": ["train.MyEnv"], "names": [], "text": "env",
      "carries": [{"name": "socket.socket", "line": 3, "via": "self.socket"}]}

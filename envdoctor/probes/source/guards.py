@@ -60,6 +60,11 @@ def instead_of(kind: ast.expr | None) -> int:
     return IMPORTS | ATTRIBUTES if named else caught(kind)
 
 
+def _is_name(node: ast.expr) -> bool:
+    """Whether it is ``__name__``, or the name of a process."""
+    return getattr(node, "id", None) == "__name__" or getattr(node, "attr", None) == "name"
+
+
 def main_guard(test: ast.expr) -> tuple[bool, bool]:
     """Whether the body, and whether the ``else``, runs only as the main program."""
     if isinstance(test, ast.BoolOp) and isinstance(test.op, ast.And):
@@ -67,7 +72,7 @@ def main_guard(test: ast.expr) -> tuple[bool, bool]:
     if not isinstance(test, ast.Compare) or len(test.ops) != 1:
         return False, False
     sides = (test.left, test.comparators[0])
-    named = any(getattr(side, "id", None) == "__name__" or getattr(side, "attr", None) == "name" for side in sides)
+    named = any(map(_is_name, sides))
     value = next((side.value for side in sides if isinstance(side, ast.Constant) and side.value in _MAIN), None)
     if not (named and value):
         return False, False

@@ -137,20 +137,22 @@ class ProjectSource:
             "kind": use["kind"],
             "name": name,
             "file": scan.file,
-            "line": None if cells else use["line"],
+            **scan.text.place(use["line"]),
             "guarded": use["guarded"] or cells,
             "excused": use.get("excused", False),
             "systems": list(use.get("systems", ())),
             "text": use["text"],
             "literals": use.get("literals", []),
         }
-        if cells:
-            answer["cell"] = scan.text.cell(use["line"])
         if use["kind"] == "call":
             argument = self._linker.argument
             answer["arguments"] = [argument(one, scan.file) for one in use.get("arguments", ())]
             answer["keywords"] = {key: argument(one, scan.file) for key, one in use.get("keywords", {}).items()}
             answer["open"] = use.get("open", False)
+            for one in [*answer["arguments"], *answer["keywords"].values()] if cells else ():
+                for made in (*one["carries"], *one.get("lacks", ())):
+                    if made["line"] and made.get("file", scan.file) == scan.file:
+                        made.update(scan.text.place(made["line"]))
             answer["within"] = self._linker.name(use["within"], scan.file) if use["within"] else ""
             if "on" in use:
                 answer["on"] = argument(use["on"], scan.file)

@@ -38,9 +38,12 @@ class SourceText:
         self.gaps = gaps
         self.unreadable = unreadable
 
-    def cell(self, line: int) -> int | None:
-        """The number of the code cell that contains a line, or ``None``."""
-        return max((pair for pair in self.cells or () if pair[0] <= line), default=(0, None))[1]
+    def place(self, line: int) -> dict[str, int | None]:
+        """The ``line``; of a notebook ``None``, and the number of the code ``cell`` and the ``row`` in it instead."""
+        if self.cells is None:
+            return {"line": line}
+        first, number = max((pair for pair in self.cells if pair[0] <= line), default=(1, 1))
+        return {"line": None, "cell": number, "row": line - first + 1}
 
 
 def decode(name: str, data: bytes) -> SourceText:

@@ -83,11 +83,13 @@ def _always(data: dict[str, Any], nodes: list[Node], members: set[str]) -> set[s
     for node in nodes:
         if node.name not in members or node.name in whole:
             onward.setdefault(node.name, []).extend(edge.name for edge in node.edges)
+    stated = tables(table(data.get("manifest")).get("requirements"))
+    return _reached([*members, *(edge.name for edge in _edges([*wanted, *stated]))], onward)
+
+
+def _reached(pending: list[str], onward: dict[str, list[str]]) -> set[str]:
+    """The names that edges lead to from some names, and those themselves."""
     found: set[str] = set()
-    pending = [
-        *members,
-        *(one.name for one in _edges([*wanted, *tables(table(data.get("manifest")).get("requirements"))])),
-    ]
     while pending:
         name = pending.pop()
         pending += onward.get(name, []) if name not in found else []

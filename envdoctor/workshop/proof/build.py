@@ -199,7 +199,7 @@ def _build(place: Place, directory: str, *, offline: bool, copied: bool = False)
     if known is None:
         raise UnbuiltError(f"no Python {place.python} was found; name one in {pythons.VARIABLE}")
     version, interpreter = known
-    _uv(["venv", "--no-project", "--python", interpreter, directory], directory, offline=offline)
+    run_uv(["venv", "--no-project", "--python", interpreter, directory], directory, offline=offline)
     python = os.path.join(directory, *(("Scripts", "python.exe") if os.name == "nt" else ("bin", "python")))
     wanted = [*place.install, *place.needs]
     link = ["--link-mode", "copy"] if copied else []
@@ -244,10 +244,11 @@ def _pip(place: Place, python: str, step: Sequence[str], *, offline: bool) -> No
     if verb == "install":
         words = [*(["--no-build"] if place.wheels else []), *(["--no-deps"] if place.locked else []), *words]
     limit = BRIEF_SECONDS if place.brief else SECONDS
-    _uv(["pip", verb, "--python", python, *words], top, offline=offline, seconds=limit)
+    run_uv(["pip", verb, "--python", python, *words], top, offline=offline, seconds=limit)
 
 
-def _uv(words: Sequence[str], directory: str, *, offline: bool, seconds: float = SECONDS) -> None:
+def run_uv(words: Sequence[str], directory: str, *, offline: bool, seconds: float = SECONDS) -> None:
+    """Run uv beside a directory. Raises :class:`UnbuiltError` with what it says where it fails."""
     command = [uv(), "--quiet", "--no-config", *(["--offline"] if offline else []), *words]
     _started(command, directory, {}, seconds=seconds)
 

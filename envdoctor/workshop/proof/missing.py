@@ -66,15 +66,22 @@ def _of_trial(trial: Trial, why: str, *, is_first: bool) -> Iterator[dict[str, A
         yield {"kind": "elsewhere" if elsewhere else "cell", "what": trial.name, "why": why, "needed": not elsewhere}
 
 
+def _until(side: str, shown: str | None) -> str:
+    if not shown:
+        return ""
+    return f", shown {'from' if side == 'lower' else 'to'} {shown}"
+
+
 def _of_edge(survey: Survey, edge: Mapping[str, Any], reasons: Mapping[str, str | None]) -> Iterator[dict[str, Any]]:
     shown, wanted, is_open = edge.get("shown"), edge["at"], edge.get("open", False)
     axis = "Python" if edge["axis"] == PYTHON else edge["axis"]
     why = next((said for name, said in reasons.items() if name.endswith(f", on {axis} {wanted}") and said), "not run")
     if shown == wanted or (axis == "Python" and is_open and not why.startswith(OTHERWISE)):
         return  # where nothing can be installed, nothing is missing
-    kind = "open" if is_open else "adjacent" if shown else "refused" if _is_refused(edge["axis"], why) else "edge"
+    refused = "refused" if _is_refused(edge["axis"], why) else "edge"
+    kind = "open" if is_open else "adjacent" if shown else refused
     is_claimed = edge["side"] == "upper" or edge["axis"] not in survey.rule.consumers  # below a consumer nothing is
-    until = f", shown {'from' if edge['side'] == 'lower' else 'to'} {shown}" if shown else ""
+    until = _until(edge["side"], shown)
     what = f"{edge['kind']} on {axis} {wanted}{until}"
     yield {"kind": kind, "what": what, "why": why, "needed": kind == "edge" and is_claimed}
 

@@ -114,9 +114,11 @@ def test_notebooks():
     ]
     answer = uses(Project.of({"nb.ipynb": notebook(*cells)}), "ray.rllib.**")
     assert answer["gaps"] == []
-    assert [(use["kind"], use["name"], use["line"], use["cell"], use["guarded"]) for use in answer["found"]] == [
-        ("import", "ray.rllib.agents.ddpg", None, 1, True),
-        ("call", "ray.rllib.agents.ddpg.Trainer", None, 2, True),
+    assert [
+        (use["kind"], use["name"], use["line"], use["cell"], use["row"], use["guarded"]) for use in answer["found"]
+    ] == [
+        ("import", "ray.rllib.agents.ddpg", None, 1, 3, True),
+        ("call", "ray.rllib.agents.ddpg.Trainer", None, 2, 2, True),
     ]
 
 

@@ -1,0 +1,115 @@
+"""The extension of IPython and Jupyter: ``%load_ext envdoctor`` explains the exception just shown, and later ones."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import tempfile
+import traceback
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from envdoctor.model import Report
+
+#: So many explanations of one exception are shown.
+_MOST = 3
+_loaded: dict[int, Any] = {}
+
+
+def load_ipython_extension(shell: Any) -> None:
+    """Explain the last exception of a session, and each that a cell raises from now on."""
+
+    def after(result: Any) -> None:
+        error = result.error_before_exec or result.error_in_exec
+        if error is not None:
+            _show(shell, error)
+
+    _loaded[id(shell)] = after
+    shell.events.register("post_run_cell", after)
+    last = getattr(sys, "last_value", None)
+    if last is not None and not _show(shell, last):
+        _publish(shell, "envdoctor: nothing that is known explains the last exception\n")
+
+
+def unload_ipython_extension(shell: Any) -> None:
+    """Explain no more exceptions."""
+    shell.events.unregister("post_run_cell", _loaded.pop(id(shell)))
+
+
+def _publish(shell: Any, text: str, **more: str) -> None:
+    shell.display_pub.publish(data={"text/plain": text, **more})
+
+
+def _show(shell: Any, error: BaseException) -> bool:
+    """Show what explains an exception, below the cell and line it comes from; whether there is anything."""
+    from envdoctor.errors import EnvdoctorError
+    from envdoctor.renderers import html, terminal
+
+    text, place = _told(shell, error)
+    try:
+        report = _explanation(text, shell.history_manager.input_hist_raw[1:] if place else [])
+    except EnvdoctorError as failure:
+        _publish(shell, f"envdoctor: {failure}\n")
+        return True
+    if report is not None:
+        said = terminal.render(report, color=False, unicode=True)
+        page = html.fragment(report, place)
+        _publish(shell, f"{place}\n{said}" if place else said, **{"text/html": page})
+    return report is not None
+
+
+def _explanation(text: str, cells: list[str]) -> Report | None:
+    """What the environment confirms, else what follows from the text; ``None`` where there is nothing of the kind.
+
+    The cells of the session, as a notebook, are the project that rules ask about; without them it is the directory.
+    """
+    from envdoctor import doctor, explaining
+    from envdoctor.renderers import layout
+    from envdoctor.renderers.secrets import without_secrets
+
+    with tempfile.TemporaryDirectory() as folder:
+        with open(os.path.join(folder, "session.ipynb"), "w", encoding="utf-8") as file:
+            json.dump({"cells": [{"cell_type": "code", "source": cell} for cell in cells]}, file)
+        place: dict[str, Any] = {"project": folder} if cells else {"surroundings": os.getcwd()}
+        report = without_secrets(explaining.explain(text, doctor.examine("python", sys.executable, **place)))
+    confirmed = [group for group in report.groups if group.findings[0].confirmed]
+    derived = [group for group in report.groups if layout.derived(group.findings[0])]
+    groups = (confirmed or [group for group in derived if group.findings[0].severity != "info"])[:_MOST]
+    findings = [finding for group in groups for finding in group.findings]
+    shown: Report = report.replace(groups=groups, findings=findings, ruled_out=[], understood={})
+    return shown if groups else None
+
+
+def _told(shell: Any, error: BaseException) -> tuple[str, str]:
+    """The traceback from its first cell on, and the innermost cell and line, if there are any."""
+    told = traceback.TracebackException.from_exception(error)
+    place = ""
+    for one in _chain(told):
+        first = None
+        for number, frame in enumerate(one.stack):
+            cell, _ = _cell(shell, frame.filename), frame.line  # which is looked up by the name of the file
+            if cell:
+                frame.filename, place = cell, f"{cell}, line {frame.lineno}"
+                first = number if first is None else first
+        cell = _cell(shell, getattr(one, "filename", None) or "")
+        if cell:  # which Python could not read
+            one.filename, place, first = cell, f"{cell}, line {one.lineno}", len(one.stack)
+        del one.stack[: first or 0]
+    return "".join(told.format()), place
+
+
+def _chain(told: traceback.TracebackException) -> Iterator[traceback.TracebackException]:
+    """What an exception comes from, first, and the exception itself."""
+    before = told.__cause__ or (None if told.__suppress_context__ else told.__context__)
+    if before is not None:
+        yield from _chain(before)
+    yield told
+
+
+def _cell(shell: Any, file: str) -> str:
+    """A cell as IPython calls it, such as ``Cell In[3]``; empty for a file."""
+    name = shell.compile.format_code_name(file)
+    return " ".join(name) if name else ""
