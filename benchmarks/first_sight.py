@@ -1,8 +1,10 @@
 """What the installed command finds in incidents that nobody has tuned on, each in its real environment.
 
     python benchmarks/first_sight.py DIR --cases tests/first_sight/2026-11 [--write docs/first-sight.md]
+    python benchmarks/first_sight.py DIR --cases tests/first_sight/healthy [--write docs/first-sight.md]
 
-DIR keeps one pair of environments for each job. envdoctor is this checkout's wheel, or --envdoctor COMMAND.
+DIR keeps one pair of environments for each job. envdoctor is this checkout's wheel, or --envdoctor COMMAND. Healthy lists
+are judged by their pins, and nothing is built.
 """
 
 from __future__ import annotations
@@ -15,6 +17,7 @@ import shlex
 import shutil
 import subprocess
 import sys
+import tempfile
 import time
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any
@@ -137,6 +140,53 @@ class Trial:
         return "derived" if first.startswith("derived-") else first
 
 
+def healthy(path: str, envdoctor: str) -> dict[str, Any]:
+    """What is found, at error and at warning level, in the pins of a lock file whose project works."""
+    with open(path, encoding="utf-8") as file:
+        listed = json.load(file)
+    with tempfile.NamedTemporaryFile("w", suffix=".txt") as pins:
+        pins.writelines(f"{name}=={version}\n" for name, version in listed["packages"].items())
+        pins.flush()
+        words = ["check", "-r", pins.name, "--python-version", listed["python"], "-f", "json", "--fail-on", "never"]
+        done = subprocess.run([envdoctor, *words], capture_output=True, text=True, check=True)
+    found = [[one["severity"], one["rule"]] for one in json.loads(done.stdout)["findings"] if one["severity"] != "info"]
+    return {"id": os.path.basename(path).removesuffix(".json"), "packages": len(listed["packages"]), "found": found}
+
+
+def lists(runs: Sequence[Mapping[str, Any]]) -> str:
+    """The runs on healthy lists, and what the latest found with the verdict of whoever ran it."""
+    classes = _classes("healthy")
+    cells = [
+        [
+            run["date"],
+            run["commit"],
+            str(len(run["rows"])),
+            *(str(_flagged(run, level)) for level in ("error", "warning")),
+        ]
+        for run in runs
+    ]
+    found = [
+        (row["id"], *one, classes.get(f"{row['id']} {one[1]}", "")) for row in runs[-1]["rows"] for one in row["found"]
+    ]
+    return f"""## Healthy lists
+
+Pins of published lock files of projects that work, of 60 distributions and more each (`tests/first_sight/healthy`).
+What is found is judged by installing and running it (`healthy-misses.yaml`).
+
+| date | commit | lists | with an error | with a warning |
+|---|---|--:|--:|--:|
+{_lines(cells)}
+
+| list | as | rule | running it says |
+|---|---|---|---|
+{_lines(found)}
+"""
+
+
+def _flagged(run: Mapping[str, Any], level: str) -> int:
+    return sum(any(one[0] == level for one in row["found"]) for row in run["rows"])
+
+
 def share(values: Iterable[bool]) -> str:
     told = list(values)
     return f"{sum(told)} of {len(told)} ({sum(told) / max(len(told), 1):.0%})"
@@ -201,6 +251,8 @@ def _classes(draw: str) -> dict[str, str]:
 
 def page(runs: Sequence[Mapping[str, Any]]) -> str:
     """The page: a line for every run there was, and the details of each draw's latest."""
+    of_lists = [run for run in runs if run["draw"] == "healthy"]
+    runs = [run for run in runs if run["draw"] != "healthy"]
     latest = {run["draw"]: run for run in runs}
     return f"""# First sight
 
@@ -215,7 +267,7 @@ blame that is installed, and that is gone with the fix. `explain` has to name th
 |---|---|---|--:|--:|--:|--:|--:|--:|--:|
 {_lines(figures(run) for run in runs)}
 
-{chr(10).join(details(run) for run in latest.values())}"""
+{lists(of_lists) + chr(10) if of_lists else ""}{chr(10).join(details(run) for run in latest.values())}"""
 
 
 def main() -> None:
@@ -230,8 +282,9 @@ def main() -> None:
     command = options.envdoctor or tool.install(os.path.join(folder, "tool"))
     commit = subprocess.getoutput(f"git -C {shlex.quote(tool.CHECKOUT)} rev-parse --short HEAD")
     with ThreadPoolExecutor(options.jobs) as pool:
+        lists_of_pins = sorted(glob.glob(os.path.join(options.cases, "*.json")))
         trials = [Trial(path, folder, command) for path in sorted(glob.glob(os.path.join(options.cases, "*.yaml")))]
-        rows = list(pool.map(Trial.measured, trials))
+        rows = [*pool.map(Trial.measured, trials), *pool.map(lambda path: healthy(path, command), lists_of_pins)]
     draw = os.path.basename(os.path.abspath(options.cases))
     run = {"draw": draw, "date": time.strftime("%Y-%m-%d"), "commit": commit, "rows": rows}
     if options.write:

@@ -2,12 +2,13 @@
 
 ``python docs/pickling-kinds.py`` asks one interpreter, and prints JSON: the Python, the releases of the packages, and of
 each call how its result travels, a letter for each way that refuses: ``p`` pickle, ``c`` cloudpickle, ``s`` to a process
-while it is started (spawn), ``t`` with a task to a process that runs. With interpreters as arguments it asks all of
+while it is started (spawn), ``t`` with a task to a process that runs, ``d`` a deep copy, which stays here. With interpreters as arguments it asks all of
 them and writes ``docs/pickling.json``, and into ``rules/vocabulary.yaml`` the words that follow from it. Runs on every
 Python from 3.9 on.
 """
 
 import contextlib
+import copy
 import importlib.metadata
 import json
 import multiprocessing
@@ -338,7 +339,7 @@ def _by_value(thing):
     cloudpickle.dumps(thing)
 
 
-WAYS = {"p": pickle.dumps, "c": _by_value, "s": _spawning, "t": ForkingPickler.dumps}
+WAYS = {"p": pickle.dumps, "c": _by_value, "s": _spawning, "t": ForkingPickler.dumps, "d": copy.deepcopy}
 
 
 def refused(thing):
@@ -446,6 +447,7 @@ def words(rows):
         "unpicklable": refusing["c"] - shared,
         "shared-by-inheritance": shared,
         "bound-to-process": refusing["s"] & refusing["p"],
+        "uncopyable": refusing["d"],
     }
     for names in found.values():
         names -= {"lambda", "local-function"}

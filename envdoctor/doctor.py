@@ -132,9 +132,11 @@ def linked(
     snapshot = part.snapshot
     if fetch and not any(one.location for one in snapshot.packages.values()):
         from envdoctor.linker.fetch import fetched
+        from envdoctor.linker.source_builds import failing
 
         snapshot, notes = fetched(snapshot, say)
-        part = part.replace(unknown=[*part.unknown, *notes])
+        built = failing(snapshot, notes, say)
+        part = part.replace(unknown=[*part.unknown, *notes], findings=[*part.findings, *built])
     report: Report = add_to(part.replace(snapshot=snapshot), say, words).replace(snapshot=part.snapshot)
     return report
 

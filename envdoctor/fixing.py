@@ -71,8 +71,9 @@ def planned(search: Search, best: Candidate, snapshot: Snapshot, project: str | 
     moves = steps.moves(best.versions, best.choice, search.market, search.together)
     if not snapshot.complete:  # what only comes along is not pinned there, and is no step
         moves = [one for one in moves if one.before is not None]
-    held = {name_of(one) for one in best.held}
-    besides = [way.remedy for clause, way in best.choice.picks if way.remedy and clause.name in held]
+    held = {name_of(one): one.finding for one in best.held}
+    picked = [(way.remedy, held.get(clause.name)) for clause, way in best.choice.picks]
+    besides = [one for remedy, finding in picked if remedy and finding for one in edits.placed(remedy, finding)]
     changed, besides = edits.of_remedies(besides, project or os.curdir)
     return Plan(
         moves=moves,
@@ -80,7 +81,7 @@ def planned(search: Search, best: Candidate, snapshot: Snapshot, project: str | 
         advice=doctor.commanded(besides, snapshot),
         left=_left(search, best),
         conflicts=search.conflicts,
-        line=steps.line(moves, snapshot),
+        line=steps.line(moves, snapshot, search.market.asked),
     )
 
 

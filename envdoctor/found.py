@@ -57,7 +57,8 @@ class Carried(TypedDict, total=False):
     """Something that an argument carries; ``name`` is always there.
 
     ``file`` is where the ``line`` is (of a notebook the ``cell`` and the ``row`` in it), if it is another, and what is
-    ``by_value`` travels only with who pickles a program's own functions and classes by value.
+    ``by_value`` travels only with who pickles a program's own functions and classes by value. ``kept_by`` are calls of
+    elsewhere that it was given to: it travels if what they made keeps it.
     """
 
     name: str
@@ -67,6 +68,7 @@ class Carried(TypedDict, total=False):
     row: int
     file: str
     by_value: bool
+    kept_by: list[str]
 
 
 class Lack(TypedDict, total=False):

@@ -23,9 +23,8 @@ def load_ipython_extension(shell: Any) -> None:
     """Explain the last exception of a session, and each that a cell raises from now on."""
 
     def after(result: Any) -> None:
-        error = result.error_before_exec or result.error_in_exec
-        if error is not None:
-            _show(shell, error)
+        if result.error_in_exec is not None:  # what does not compile says so itself
+            _show(shell, result.error_in_exec)
 
     _loaded[id(shell)] = after
     shell.events.register("post_run_cell", after)

@@ -319,3 +319,18 @@ class Comparison(Record):
     new: Sequence[tuple[Finding, Sequence[Difference]]]
     gone: Sequence[Finding]
     both: int = 0
+
+
+class Kin(Record):
+    """Environments that tell the same: their names, the report of one, and what differs from the first group."""
+
+    names: Sequence[str]
+    report: Report
+    differences: Sequence[Difference] = ()
+
+
+class Fleet(Record):
+    """Many environments by groups, the one that the others are compared with first; and who was ``silent``, and why."""
+
+    groups: Sequence[Kin]
+    silent: Sequence[tuple[str, str]] = ()

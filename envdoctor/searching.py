@@ -15,10 +15,11 @@ from envdoctor.engine import diagnose as engine
 from envdoctor.engine.alternatives import held
 from envdoctor.engine.effects import after
 from envdoctor.engine.versions import key, within
+from envdoctor.errors import ProbeError
 from envdoctor.facts import METADATA
 from envdoctor.model import Action, Record, Unknown
 from envdoctor.probes import answered
-from envdoctor.remedies import planner, steps
+from envdoctor.remedies import commands, planner, steps
 from envdoctor.remedies.offers import Offers
 from envdoctor.remedies.planner import ABSENT, GONE, LEFT, LEFT_BESIDE, Alternative, Clause, Market
 from envdoctor.remedies.resolver import resolve
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
     from envdoctor.model import Ignore, Remedy, Snapshot
     from envdoctor.remedies.planner import Choice, Cost, Wants
 
+_WHICH = "envdoctor fix asks which releases go together on a Python, and nothing says which one is meant"
 #: The calls of the resolver that a plan may take, and those that are spent on a cheaper one once there is one.
 CALLS, MORE = 12, 6
 
@@ -121,7 +123,8 @@ class Search:
         self._read_metadata()
         self.together = steps.Together(self.snapshot, self._requires)
         unwilling = partial(self.together.unwilling, self.installed)
-        wishes = asked(self.snapshot, self._project)
+        self.snapshot = answered(self.snapshot, lambda now: commands.asked((), now))
+        wishes = asked(self.snapshot, self._project, commands.manager(self.snapshot).get("direct"))
         self.market = Market(self.installed, _Releases(self.offers), wishes, unwilling)
         self.clauses = [*map(self._clause, wanted), *(self._without(*one) for one in refused)]
         self.apart = self._apart()
@@ -343,4 +346,7 @@ def _python(snapshot: Snapshot) -> list[str]:
     executable = snapshot.python.get("executable")
     if executable and os.path.exists(executable):
         return ["--python", executable]
-    return ["--python-version", str(snapshot.python.get("version"))]
+    version = snapshot.python.get("version")
+    if version is None:
+        raise ProbeError(f"{_WHICH}: name it by --python-version")
+    return ["--python-version", str(version)]

@@ -35,7 +35,7 @@ CONTRAST = """
   const walk = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
   while (walk.nextNode()) {
     const element = walk.currentNode.parentElement, text = walk.currentNode.data.trim();
-    if (!text || !element.checkVisibility() || !element.getClientRects().length) continue;
+    if (!text || !element.checkVisibility({opacityProperty: true, visibilityProperty: true}) || !element.getClientRects().length) continue;
     const pair = [light(channels(getComputedStyle(element).color)), light(behind(element))].sort((a, b) => b - a);
     const contrast = (pair[0] + .05) / (pair[1] + .05);
     if (contrast < least[0]) least = [contrast, text];
@@ -143,8 +143,8 @@ class Browser:
         self.ask("Input.insertText", text=text)
 
     def picture(self, path):
-        """Write what the page shows, all of it, as a PNG file."""
-        done = self.ask("Page.captureScreenshot", captureBeyondViewport=True)
+        """Write what the page shows as a PNG file."""
+        done = self.ask("Page.captureScreenshot")
         Path(path).write_bytes(base64.b64decode(done["data"]))
 
     def close(self):

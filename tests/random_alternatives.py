@@ -4,6 +4,7 @@ import random
 
 from envdoctor import doctor
 from envdoctor.remedies import planner
+from envdoctor.remedies.planner import DOWN
 from envdoctor.searching import Search
 
 
@@ -16,14 +17,17 @@ def searched(venv):
     return search, search.run()
 
 
-def costs(search, number, seed=0):
-    """What each of so many draws costs that the resolver has a solution for; what is left of findings costs most."""
+def cheaper(search, best, number, seed=0):
+    """What those of so many draws cost that are steps cheaper than a plan; what is left of findings costs most.
+
+    Only those are resolved of which what they want does not cost as much already.
+    """
     drawing = random.Random(seed)
     for _ in range(number):
         choice = _drawn(search, drawing)
-        made = search.candidate(choice) if choice else None
-        if made is not None:
-            yield made.cost
+        made = search.candidate(choice) if choice and choice.cost[:DOWN] < best.cost[:DOWN] else None
+        if made is not None and made.cost[:DOWN] < best.cost[:DOWN]:
+            yield made.cost, made.versions
 
 
 def _drawn(search, drawing):
@@ -40,4 +44,5 @@ def _drawn(search, drawing):
         name: frozenset(drawing.sample(sorted(allowed), drawing.randint(1, len(allowed))))
         for name, allowed in wants.items()
     }
-    return planner.Choice(wants=some, cost=planner.FREE, picks=picks)
+    least = [search.market.best(name, allowed)[0] for name, allowed in some.items()]
+    return planner.Choice(wants=some, cost=planner.total([*least, *(way.cost for _, way in picks)]), picks=picks)

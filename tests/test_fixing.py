@@ -134,6 +134,37 @@ def test_of_two_that_were_asked_for_the_smaller_step_is_taken(planned, tmp_path)
     assert steps(plan) == {"shop": "1.1"}  # core is pinned by requirements.txt
 
 
+def test_what_no_release_ends_is_edited_at_each_place_or_said_with_its_file_and_line(planned, tmp_path):
+    held = {"config": {"file": "**/run.yaml", "key": "run.fast", "equals": True}}
+    entry = {"set": {"file": "**/run.yaml", "key": "run.fast", "to": False}, "when": held}
+    fast = rule("fast", {"core": ">=1"})
+    fast.update(
+        when={"packages": {"core": ">=1"}, **held}, remedies=[{**entry, "safety": "workaround", "effect": "Slow."}]
+    )
+    call = rule("call", {"core": ">=1"}, ("change", "write core.new for core.old"))
+    call["when"]["source"] = {"calls": "core.old"}
+    texts = {
+        "one": ("run:\n  fast: True  # c\n  x: 1\n", "run:\n  fast: false  # c\n  x: 1\n"),
+        "two": ("base: &x true\nrun: {fast: *x, x: 1}\n", "base: &x true\nrun: {fast: false, x: 1}\n"),
+        "three": ("run: &r\n  fast: true\nother: *r\n", "run: &r\n  fast: false\nother: *r\n"),
+    }
+    for name, (text, _) in texts.items():
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "run.yaml").write_text(text)
+    (tmp_path / "main.py").write_text("import core\n\ncore.old(1)\n")
+
+    planned([fast, call], core="2.0")
+    words = ("fix", "-r", "requirements.txt", "--python-version", "3.11", "--rules", "rules", "-f", "json")
+    plan = json.loads(run_envdoctor(*words, cwd=tmp_path).stdout)["plan"]
+
+    assert {one["path"]: (one["before"], one["after"]) for one in plan["edits"]} == {
+        str(tmp_path / name / "run.yaml"): both for name, both in texts.items()
+    }
+    (advice,) = plan["advice"]
+    assert (advice["text"], advice["file"], advice["line"]) == ("write core.new for core.old", "main.py", 3)
+    assert (plan["moves"], plan["left"]) == ([], [])
+
+
 def test_the_file_keeps_its_comments_and_order(planned, tmp_path):
     plan = planned([SHOP, SITE], site="1.0", core="2.0", shop="1.0")
 

@@ -100,6 +100,7 @@ def page(judged):
         said = " | ".join(_cell(outcomes.get(method), judged[name].get(method)) for method in METHODS)
         lines.append(f"| {name} | {said} |")
     told = json.loads((DOCS / "pickling.json").read_text(encoding="utf-8"))["refused"]
+    told = {name: {one: row[one] and row[one].replace("d", "") for one in row} for name, row in told.items()}
     lines += ["", PICKLING.format(count=len(told), pythons=", ".join(_pythons(told)))]
     for said, letters in (("everywhere", "pcst"), ("but not by cloudpickle", "pst"), ("except when it starts", "pct")):
         names = [f"`{name}`" for name, row in told.items() if {one for one in row.values() if one} == {letters}]

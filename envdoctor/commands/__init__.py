@@ -14,6 +14,7 @@ COMMANDS = {
     "constraints": "envdoctor.commands.constraints:run",
     "diff": "envdoctor.commands.diff:run",
     "bisect": "envdoctor.commands.bisect:run",
+    "fleet": "envdoctor.commands.fleet:run",
     "report": "envdoctor.commands.report:run",
     "snapshot": "envdoctor.commands.snapshot:run",
     "rules": "envdoctor.commands.rules:run",
@@ -34,6 +35,7 @@ commands:
   constraints  write the rules that matter here as constraints for pip, uv or conda
   diff         compare two environments, and explain what one has and the other has not
   bisect       find which of the releases that differ between two environments make a command fail
+  fleet        judge many snapshots, or a cluster's nodes and workers, and name the odd ones out
   report       write the Markdown attachment for a bug report, redacted
   snapshot     write the facts as JSON, redacted
   rules        list, show, write, lint, prove and measure rules

@@ -19,7 +19,7 @@ from envdoctor.commands.options import (
     parser_for,
     target_of,
 )
-from envdoctor.commands.output import show, status
+from envdoctor.commands.output import show, status, with_pages
 from envdoctor.errors import UsageError
 
 TYPE_CHECKING = False
@@ -49,7 +49,7 @@ def run(words: Sequence[str]) -> int:
         from envdoctor.commands.baseline import without_known
 
         report = without_known(report, options.baseline)
-    show(report, options.format, options.output, everything=options.all)
+    show(with_pages(report, options.catalogue), options.format, options.output, everything=options.all)
     return status(report, options.fail_on)
 
 

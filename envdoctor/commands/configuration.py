@@ -33,6 +33,7 @@ OPTIONS: dict[str, Any] = {
     "project": str,
     "rules": list,
     "artifact": list,
+    "catalogue": "address",
 }
 _IGNORE = {"rule": str, "package": str, "reason": str, "until": "date"}
 
@@ -147,9 +148,11 @@ def _default(where: str, kind: Any, value: Any, home: str) -> Any:
         if value not in kind:
             raise UsageError(f"{where} is {value!r}: give one of {', '.join(kind)}")
         return value
+    if kind == "address" and isinstance(value, str):
+        return value
     items = value if kind is list and isinstance(value, list) else [value]
     if not all(isinstance(item, bool if kind is bool else str) for item in items):
-        said = {bool: "true or false", str: "a text", list: "a text or a list of them"}[kind]
+        said = {bool: "true or false", list: "a text or a list of them"}.get(kind, "a text")
         raise UsageError(f"{where} is {value!r}: give {said}")
     if kind is bool:
         return value

@@ -20,7 +20,7 @@ from envdoctor.commands.options import (
     parser_for,
     target_of,
 )
-from envdoctor.commands.output import say, show
+from envdoctor.commands.output import say, show, with_pages
 from envdoctor.errors import UsageError
 from envdoctor.probes.error_text import read as read_error
 
@@ -75,7 +75,7 @@ def run(words: Sequence[str]) -> int:
     asked = {"candidates": options.candidates, "ruled": not options.no_rules}
     online = functools.partial(permitted, option=options.online)
     report = explaining.explain(error_text, target, options.rules, online=online, **asked)
-    show(report, options.format, options.output, everything=options.all)
+    show(with_pages(report, options.catalogue), options.format, options.output, everything=options.all)
     return int(any(one.status != "derived" or one.severity != "info" for one in report.findings))
 
 

@@ -248,6 +248,9 @@ def add_output(parser: argparse.ArgumentParser, *, formats: bool = True) -> None
     if formats:
         add_format(parser, FORMATS)
         parser.add_argument("--all", action="store_true", help="all of it: text is otherwise cut after two screens")
+        parser.add_argument(
+            "--catalogue", metavar="ADDRESS", help="where the catalogue is served: findings name the page of their rule"
+        )
     parser.add_argument("-o", "--output", metavar="FILE", help="write to a file instead of stdout")
 
 

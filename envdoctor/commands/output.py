@@ -10,7 +10,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from envdoctor.model import Report
+    from envdoctor.model import Finding, Report
 
 #: How many screens a report takes at most, and the lines of one where there is no terminal.
 SCREENS = 2
@@ -33,6 +33,25 @@ def status(report: Report, fail_on: str) -> int:
         return 0
     failing = SEVERITIES[: SEVERITIES.index(fail_on) + 1]
     return int(any(finding.severity in failing for finding in report.findings))
+
+
+def with_pages(report: Report, catalogue: str | None) -> Report:
+    """The report whose findings name, before other references, the page of their rule in a catalogue."""
+    if not catalogue:
+        return report
+
+    def named(one: Finding) -> Finding:
+        page = f"{catalogue.rstrip('/')}/rules/{one.rule}.html"
+        has_page = one.references and one.status != "derived"  # each rule that somebody wrote has references
+        found: Finding = one.replace(references=[page, *one.references]) if has_page else one
+        return found
+
+    linked: Report = report.replace(
+        findings=[named(one) for one in report.findings],
+        groups=[group.replace(findings=[named(one) for one in group.findings]) for group in report.groups],
+        parts=[with_pages(part, catalogue) for part in report.parts],
+    )
+    return linked
 
 
 def show(report: Report, form: str = "text", output: str | None = None, *, everything: bool = False) -> None:

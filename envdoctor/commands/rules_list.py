@@ -45,7 +45,7 @@ def show_parser() -> Parser:
     return parser
 
 
-def _every(directories: Sequence[str]) -> list[Mapping[str, Any]]:
+def every(directories: Sequence[str]) -> list[Mapping[str, Any]]:
     """All rules by id."""
     found = {}
     for index in doctor.rule_bases(directories, candidates=True):
@@ -65,7 +65,7 @@ def list_rules(options: argparse.Namespace) -> int:
 
     if options.packs:
         return _list_packs(options)
-    rules = _every(options.rules)
+    rules = every(options.rules)
     if options.package:
         rules = _about(normalise(options.package), rules)
         if not rules:
@@ -145,7 +145,7 @@ def show(options: argparse.Namespace) -> int:
 
 def named(name: str, directories: Sequence[str] = ()) -> Mapping[str, Any]:
     """One rule by its id. Raises :class:`UsageError` where there is none."""
-    rules = {rule["id"]: rule for rule in _every(directories)}
+    rules = {rule["id"]: rule for rule in every(directories)}
     if name not in rules:
         close = difflib.get_close_matches(name, rules, 1)
         hint = f" (did you mean {close[0]}?)" if close else ""

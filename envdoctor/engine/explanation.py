@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from typing import TYPE_CHECKING, Any
 
@@ -12,8 +13,8 @@ from envdoctor.engine.index import NEVER
 from envdoctor.engine.installed_requirements import normalise
 from envdoctor.engine.questions import questions
 from envdoctor.engine.wording import fill, said
-from envdoctor.facts import IMPORTABLE, METADATA, Answer
-from envdoctor.model import Distribution, Evidence, Finding, Record, Report, Snapshot, Unknown, UnknownFact
+from envdoctor.facts import IMPORTABLE, METADATA, PROJECT, Answer
+from envdoctor.model import Distribution, Evidence, Finding, Location, Record, Report, Snapshot, Unknown, UnknownFact
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
 
 #: Of how many consumers a finding gives the names and the remedies, where the text does not tell which one trips.
 MOST_NAMES = 3
+#: Of how many lines of the user's own code a finding tells, and how much of each.
+MOST_FRAMES, MOST_CODE = 3, 80
 
 #: Kinds of fact whose rules name a file that is no code.
 _NOT_CODE = {"artifact", "config", "shadowed"}
@@ -194,7 +197,8 @@ class _Case:
             return
         for match in confirmed:
             symptom = self.by_consumer.get(match.consumer) or self.by_consumer.get(None, self.best)
-            yield symptom.score, _with(finding(self.texts, match, snapshot), symptom, confirmed=True)
+            found = finding(self.texts, match, snapshot)
+            yield symptom.score, _with(found, symptom, confirmed=True, frames=self._frames(snapshot))
         if not confirmed:
             yield self._unconfirmed(snapshot)
 
@@ -240,7 +244,18 @@ class _Case:
             offered = [remedy for names in named for remedy in remedies(self.texts, names, place)]
             found = self._worded(found, suspects).replace(remedies=_ordered(offered, self.texts))
         packages = list(dict.fromkeys([*suspects, *self.texts["packages"]]))
-        return self.best.score, _with(found.replace(packages=packages), self.best, confirmed=None)
+        found = found.replace(packages=packages)
+        return self.best.score, _with(found, self.best, confirmed=None, frames=self._frames(place))
+
+    def _frames(self, snapshot: Snapshot) -> list[Evidence]:
+        """Where in the project the traceback was, the last place first."""
+        frames = _own_frames(self.error_text) if snapshot.facts.ask(PROJECT, "there") is True else ()
+        return [
+            Evidence(
+                fact="frames.own", value=(one.code or "your code")[:MOST_CODE], source=Location(one.file, one.line)
+            )
+            for one in itertools.islice(dict.fromkeys(frames), MOST_FRAMES)
+        ]
 
     def _worded(self, found: Finding, suspects: Sequence[str]) -> Finding:
         """The finding with several consumers in the place of one, and without the remedies that are for one alone."""
@@ -271,17 +286,22 @@ def _doubted(_kind: Kind[Any, Any], _key: Any, answer: Any) -> Any:
 
 def place_of(error_text: Any) -> dict[str, str]:
     """The file and line of the user's own code that a traceback was in last."""
-    for failure in reversed(error_text.failures):
-        for frame in reversed(failure.frames):
-            name = getattr(frame, "file", "")
-            own = name and name[0] != "<" and not (frame.installed or frame.standard_library)
-            if own and frame.line is not None:
-                return {"file": name, "line": str(frame.line)}
-    return {}
+    return next(({"file": one.file, "line": str(one.line)} for one in _own_frames(error_text)), {})
 
 
-def _with(found: Finding, symptom: symptoms.SymptomMatch, *, confirmed: bool | None) -> Finding:
-    changed: Finding = found.replace(matched=symptom.matched, confirmed=confirmed)
+def _own_frames(error_text: Any) -> Iterator[Any]:
+    """The frames in the user's own code, the last one first."""
+    for frame in (one for failure in reversed(error_text.failures) for one in reversed(failure.frames)):
+        name = getattr(frame, "file", "")
+        if name and name[0] != "<" and not (frame.installed or frame.standard_library) and frame.line is not None:
+            yield frame
+
+
+def _with(
+    found: Finding, symptom: symptoms.SymptomMatch, *, confirmed: bool | None, frames: Sequence[Evidence] = ()
+) -> Finding:
+    evidence = [*found.evidence, *(one for one in frames if one not in found.evidence)]
+    changed: Finding = found.replace(matched=symptom.matched, confirmed=confirmed, evidence=evidence)
     return changed
 
 

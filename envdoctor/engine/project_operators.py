@@ -182,7 +182,7 @@ def _say_carried(use: Use, tests: Mapping[str, Any], trace: Trace) -> None:
     for test in tests.get("arguments", ()):
         argument = argument_of(use, test) if "carries" in test else None
         carried = argument["carries"] if argument else ()
-        held = [one for one in carried if not one.get("by_value") and matches_any(one["name"], test["carries"])]
+        held = [one for one in carried if _travels(one, test) and matches_any(one["name"], test["carries"])]
         for one in held[:1]:
             said = f"{one['via']} holds what {one['name']} made" if one.get("via") else f"made by {one['name']}"
             trace.saw(f"source.{one['name']}", said, made_at(one, use))
@@ -230,16 +230,25 @@ def argument_of(use: Use, test: Mapping[str, Any]) -> Argument | None:
 
 
 def _fits(argument: Argument, test: Mapping[str, Any]) -> bool:
+    if "carries" in test and not _carries(argument, test):
+        return False
     return all(_ARGUMENT[word](argument, wanted) for word, wanted in test.items() if word in _ARGUMENT)
+
+
+def _travels(one: Carried, test: Mapping[str, Any]) -> bool:
+    """Whether what an argument carries counts: what it was given to must keep it."""
+    return not one.get("by_value") and all(
+        matches_any(kept, test.get("through", ())) for kept in one.get("kept_by", ())
+    )
 
 
 def _same(argument: Argument, wanted: Any) -> bool:
     return "value" in argument and _equals(argument["value"], wanted) is not None
 
 
-def _carries(argument: Argument, wanted: Sequence[str]) -> bool:
-    carried = [one["name"] for one in argument["carries"] if not one.get("by_value")]
-    return _any(carried, wanted) or _any(argument["made_by"], wanted)
+def _carries(argument: Argument, test: Mapping[str, Any]) -> bool:
+    carried = [one["name"] for one in argument["carries"] if _travels(one, test)]
+    return _any([*carried, *argument["made_by"]], test["carries"])
 
 
 _ARGUMENT: dict[str, Callable[[Argument, Any], bool]] = {
@@ -247,7 +256,6 @@ _ARGUMENT: dict[str, Callable[[Argument, Any], bool]] = {
     "made-by": lambda argument, wanted: _any(argument["made_by"], wanted),
     "not-made-by": lambda argument, wanted: not _any(argument["made_by"], wanted),
     "names": lambda argument, wanted: _any(argument["names"], wanted),
-    "carries": _carries,
     "equals": _same,
     "differs": lambda argument, wanted: not _same(argument, wanted),
 }

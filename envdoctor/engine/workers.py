@@ -146,7 +146,7 @@ class _Start:
         for one in argument["carries"]:
             gives = test.get("each") and not one.get("via", "").startswith("each of ")
             itself = gives and (one["name"] == "generator" or one["name"] in argument.get("itself", ()))
-            if not itself and (self.by_value or not one.get("by_value")):
+            if not itself and not one.get("kept_by") and (self.by_value or not one.get("by_value")):
                 yield one
 
     def case(self, seen: Sequence[Seen], **names: str) -> Case:

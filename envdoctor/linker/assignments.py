@@ -169,7 +169,8 @@ def _assign_entry(reader: Reader, target: ast.Subscript) -> None:
     whole = target.value
     key = target.slice.value if isinstance(target.slice, ast.Constant) else None
     if isinstance(whole, ast.Call) and getattr(whole.func, "id", "") in _NAMESPACES:
-        _dynamic_names(reader, key)
+        for one in reader.rounds.get(getattr(target.slice, "id", ""), [key]):
+            _dynamic_names(reader, one)
     elif chain(whole) == ("sys", ("modules",)):
         if isinstance(target.slice, ast.Name) and target.slice.id == "__name__":
             reader.dynamic.add("it replaces itself in sys.modules")
@@ -225,6 +226,7 @@ def _method(reader: Reader, call: ast.Call, function: ast.Attribute) -> None:
     elif function.attr == "declare_namespace":
         reader.elsewhere = True
     elif function.attr in _EFFECTS:
+        reader.tables.pop(getattr(function.value, "id", ""), None)
         _EFFECTS[function.attr](reader, call, function.value)
 
 

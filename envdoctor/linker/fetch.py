@@ -19,6 +19,7 @@ from packaging.version import InvalidVersion, Version
 
 from envdoctor.engine.tags import mismatch
 from envdoctor.errors import TargetError
+from envdoctor.linker.index_files import NO_WHEEL
 from envdoctor.model import Distribution, UnknownFact
 from envdoctor.probes import cache
 from envdoctor.probes import releases as index
@@ -105,7 +106,7 @@ def _wheel(snapshot: Snapshot, one: Distribution) -> tuple[str, int | None]:
             if rank is not None and (best is None or rank > best[0]):
                 best = rank, file["url"], file.get("size")
     if best is None:
-        raise TargetError("no index has a wheel of it for this Python and platform")
+        raise TargetError(NO_WHEEL)
     return best[1], int(best[2]) if best[2] else None
 
 

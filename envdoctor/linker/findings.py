@@ -26,7 +26,7 @@ _RULES = {"unknown": "linked-argument-unknown", "many": "linked-argument-unknown
           "override": "linked-override"}  # fmt: skip
 _ARGUMENTS = {"unknown": "with the argument {detail}", "many": "with more than {detail} arguments",
               "missing": "without the argument {detail}"}  # fmt: skip
-_VERBS = {"setting": "sets", "form": "has", "undeclared": "imports", "check": "asks for"}
+_VERBS = {"setting": "sets", "form": "has", "undeclared": "imports", "argument": "hands on", "check": "asks for"}
 _TITLES = {
     "name": "{who} take{s} {asked}, which {provider} does not have",
     "syntax": "{who} has a module that Python {python} cannot parse: {asked}",
@@ -37,6 +37,7 @@ _TITLES = {
     "override": "{who} override{s} {asked}, and cannot take what {provider} calls it with",
     "setting": "{who} set{s} {name}, which {provider} no longer reads",
     "form": "{who} ha{ve} {asked}, which Python {python} refuses",
+    "argument": "{who} hand{s} {name} to setup(), which {provider} refuses",
     "check": "{who} refuse{s} to be imported with {provider}",
     "undeclared": "{who} import{s} {asked}, which nothing installed has",
     "hook": "{who} declare{s} {detail} in the hook {name}, which {provider} does not pass",
@@ -55,6 +56,7 @@ _WHY = {
     "override": "{provider} calls {name} {detail}, each time with arguments that the override does not take.",
     "setting": "{detail}. No installed distribution mentions it, so it has no effect.",
     "form": "It raises {detail}; it works with {name}.",
+    "argument": "{module} checks {name}, and raises {detail}.",
     "check": "{module} checks that itself, and raises {detail}.",
     "undeclared": "No metadata requires it, so nothing has installed it; importing it raises ModuleNotFoundError.",
     "hook": "{module} of {provider} specifies the hook {name} without {detail}, and refuses a plugin that declares it.",

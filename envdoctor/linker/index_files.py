@@ -34,6 +34,10 @@ SOURCES = 4 << 20
 _MEMBER = 4 << 20
 
 
+#: What is said of a release that has to be built.
+NO_WHEEL = "no index has a wheel of it for this Python and platform"
+
+
 class File(Record):
     """The file of a release that is easiest to read: version, address, size in bytes if told, its Pythons, its day."""
 
@@ -64,6 +68,32 @@ def published(name: str, *, sources: bool = True, early: bool = False) -> list[F
             ):
                 found[ranked[0]] = ranked[1:]
     return [found[version][1] for version in sorted(found)]
+
+
+def source_of(name: str, version: str) -> File:
+    """The source archive of a release. Raises :class:`TargetError` where no index has one."""
+    for url in releases.configuration().urls:
+        for file in releases.files(f"{url.rstrip('/')}/{canonicalize_name(name)}/") or ():
+            is_source = file["filename"].endswith((".tar.gz", ".zip"))
+            if is_source and str(releases.version_of(file["filename"])) == str(Version(version)):
+                return File(version=version, address=file["url"], size=int(file.get("size") or 0) or None)
+    raise TargetError(f"no index has the source of {name} {version}")
+
+
+def newest(name: str, python: str, wanted: str) -> str:
+    """The newest final release with a wheel for a Python and within a specifier. Raises :class:`TargetError`."""
+    allowed = [one.version for one in wheels(name) if fits(one, python) and meets_all(one.version, wanted)]
+    if not allowed:
+        raise TargetError(f"no release of {name} {wanted} has a wheel for Python {python}")
+    return allowed[-1]
+
+
+def meets_all(version: str, wanted: str) -> bool:
+    """Whether a version is within a specifier; what cannot be read allows everything."""
+    try:
+        return SpecifierSet(wanted).contains(version, prereleases=True)
+    except (InvalidSpecifier, InvalidVersion):
+        return True
 
 
 def wheels(name: str) -> list[File]:
@@ -184,7 +214,7 @@ def _source(file: File, context: ssl.SSLContext | None) -> dict[str, bytes]:
 
 
 def _kept(name: str) -> bool:
-    return name.endswith((".py", "PKG-INFO", "/requires.txt"))
+    return name.endswith((".py", "PKG-INFO", "/requires.txt", "/pyproject.toml"))
 
 
 def _installed(name: str) -> str:

@@ -67,6 +67,8 @@ class Reader:
         self.names: dict[str, Any] = {}
         self.stars: list[str] = []
         self.tables: dict[str, list[str]] = {}
+        #: What the names of loops over literal texts go through.
+        self.rounds: dict[str, list[str]] = {}
         #: Names of the module itself, of ``sys.modules[__name__]``.
         self.itself: set[str] = set()
         self.exported: list[str] | None = []

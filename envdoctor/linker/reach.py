@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import re
 from typing import TYPE_CHECKING, Any
@@ -250,18 +251,31 @@ def groups(folder: str) -> dict[str, list[str]]:
     """The modules that a distribution's entry points name, by group."""
     found: dict[str, list[str]] = {}
     group = ""
-    try:
-        with open(os.path.join(folder, "entry_points.txt"), encoding="utf-8", errors="replace") as file:
-            lines = file.read(_MOST_TEXT).splitlines()
-    except OSError:
-        return found
-    for line in map(str.strip, lines):
+    for line in _entry_lines(folder):
         if line.startswith("["):
             group = line.strip("[]")
         elif "=" in line and not line.startswith("#"):
             value = line.partition("=")[2].partition("[")[0].partition(":")[0].strip()
             found.setdefault(group, []).append(value)
     return found
+
+
+def _entry_lines(folder: str) -> list[str]:
+    try:
+        with open(os.path.join(folder, "entry_points.txt"), encoding="utf-8", errors="replace") as file:
+            return [line.strip() for line in file.read(_MOST_TEXT).splitlines()]
+    except OSError:
+        return []
+
+
+def keywords_of_setup(folder: str) -> dict[str, tuple[str, str]]:
+    """By argument of ``setup()``, the module and the name of the function that checks it, by entry points."""
+    lines = _entry_lines(folder)
+    at = lines.index("[distutils.setup_keywords]") + 1 if "[distutils.setup_keywords]" in lines else len(lines)
+    rows = itertools.takewhile(lambda line: not line.startswith("["), lines[at:])
+    named = (line.partition("=")[::2] for line in rows if "=" in line)
+    parts = ((key.strip(), value.strip().partition(":")) for key, value in named)
+    return {key: (module, name) for key, (module, _, name) in parts}
 
 
 def starting(layout: Layout) -> list[str]:

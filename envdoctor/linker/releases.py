@@ -82,9 +82,11 @@ def makes_release(dotted: str) -> bool:
 
 
 def numbers_of(value: Any) -> tuple[int, ...]:
-    """The numbers that a version begins with, be it a text, a tuple or a release; none of anything else."""
+    """The numbers that a version begins with, be it a text, a row, a release or its first number; none of others."""
     if isinstance(value, Release):
         value = value.text
+    if type(value) is int:
+        return (value,) if value >= 0 else ()
     parts: Sequence[Any] = value.split(".") if isinstance(value, str) else value if _is_row(value) else ()
     found: list[int] = []
     for part in parts:

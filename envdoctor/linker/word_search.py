@@ -90,5 +90,5 @@ def _is_text(path: str, word: bytes) -> bool:
 
 
 def _is_packed(path: str, data: bytes) -> bool:
-    """Whether a binary may keep its words compressed, as newer releases of Cython do."""
-    return path.endswith((".so", ".pyd")) and b"__pyx" in data and b"decompress" in data
+    """Whether a binary may keep its words compressed, as newer releases of Cython do, with one that all have."""
+    return path.endswith((".so", ".pyd")) and b"__pyx" in data and b"decompress" in data and b"__test__" not in data

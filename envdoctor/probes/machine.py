@@ -37,7 +37,7 @@ def rows(snapshot: Snapshot, words: Mapping[str, Any]) -> Rows:
     values = {name: snapshot.facts.ask(ENV, name) for name in words["variables"]}
     variables = {name: value for name, value in values.items() if isinstance(value, str)}
     gpu = [(said, snapshot.facts.ask(SYSTEM, name)) for name, said in _GPU.items()]
-    seen = [said.format(value) for said, value in gpu if value and not isinstance(value, Unknown)]
+    seen = [said.format(value) for said, value in gpu if not isinstance(value, Unknown) and value]
     processors = _processors()
     return [
         ("System", _system()),
@@ -86,9 +86,10 @@ def compiler() -> list[str]:
     """The first lines of what the C and C++ compilers that builds would use say of themselves."""
     found = []
     for variable, name in (("CC", "cc"), ("CXX", "c++")):
-        words = shlex.split(os.environ.get(variable, name)) or [name]
+        words, said = [name], ""
+        with contextlib.suppress(ValueError):  # a quotation that does not end
+            words = shlex.split(os.environ.get(variable, name)) or words
         path = shutil.which(words[0])
-        said = ""
         with contextlib.suppress(OSError, subprocess.SubprocessError):
             done = subprocess.run(  # noqa: S603 - the compiler that builds use
                 [path or words[0], "--version"], capture_output=True, text=True, timeout=_SECONDS, check=False

@@ -15,10 +15,11 @@ import threading
 from envdoctor import collector
 from envdoctor.errors import ProbeError
 from envdoctor.model import Record, Unknown
+from envdoctor.probes.process_threads import started_before
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
     from typing import Any, TypeVar
 
     import psutil
@@ -58,7 +59,8 @@ class Running(Record):
     """A process as it was read. What could not be read is :class:`Unknown`, with the reason.
 
     ``root`` is where its file system is seen from here, if it has another one than this process; paths are as the
-    process sees them. ``method`` is the start method that its children show, or ``None``. ``user`` has what
+    process sees them. ``forked`` says of a fork of a process with threads what it is. ``method`` is the start
+    method that its children show, or ``None``. ``user`` has what
     ``subprocess`` takes to run something as the same user, where that is another one and may be done.
     """
 
@@ -69,6 +71,7 @@ class Running(Record):
     variables: Mapping[str, str] | Unknown
     mapped: Sequence[Mapped] | Unknown
     facts: Mapping[str, Any]
+    forked: str
     method: str | Unknown | None
     root: str | None
     user: Mapping[str, Any]
@@ -156,6 +159,8 @@ def _read(process: psutil.Process) -> Running:
     root = _other_root(process.pid)
     mapped = _or_unknown("mapped files", lambda: _mapped(process))
     children = _or_unknown("children", lambda: _children(process))
+    fork = _or_unknown("parent", lambda: _fork_of(process))
+    forked, before = ("", 0) if isinstance(fork, Unknown) else fork
     return Running(
         pid=process.pid,
         executable=executable,
@@ -163,7 +168,8 @@ def _read(process: psutil.Process) -> Running:
         directory=_or_unknown("working directory", lambda: _as_seen_by(process.pid, process.cwd())),
         variables=_or_unknown("environment variables", lambda: _variables(process)),
         mapped=mapped,
-        facts=_facts(process, mapped, children, root or ""),
+        facts=_facts(process, mapped, children, root or "", before),
+        forked=forked,
         method=children if isinstance(children, Unknown) else _common([method for _, method in children]),
         root=root,
         user=_other_user(process),
@@ -338,26 +344,23 @@ def _common(methods: Sequence[str | None]) -> str | Unknown | None:
 # --- facts that rules ask for ---------------------------------------------------------------------------------------
 
 
-def _facts(process: psutil.Process, mapped: Any, children: Any, root: str) -> dict[str, Any]:
+def _facts(process: psutil.Process, mapped: Any, children: Any, root: str, before: int) -> dict[str, Any]:
     """The facts of kind ``process`` by name; each a plain value or :class:`Unknown`."""
     threads = _or_unknown("threads", process.num_threads)
     known = not isinstance(children, Unknown)
+    own = _forked_with_threads(process, threads, children) if known else children
     return {
         "openmp-runtimes": mapped if isinstance(mapped, Unknown) else len(openmp_runtimes(mapped)),
         "threads": threads,
         "children": len([child for child, _ in children if child]) if known else children,
-        "forked-with-threads": _forked_with_threads(process, threads, children) if known else children,
+        "forked-with-threads": before > 0 or own,
         "shared-memory-full": _is_full(root + "/dev/shm"),  # noqa: S108 -- it is only measured
     }
 
 
 def _forked_with_threads(process: psutil.Process, threads: int | Unknown, children: Any) -> bool | Unknown:
-    """Whether a child was forked after a thread was started that still runs.
-
-    Both times are counted in the same ticks of the kernel; within one of them, a pool starts its threads right after
-    its processes, so the same tick does not count.
-    """
-    forked = [child for child, method in children if child and method == "fork"]
+    """Whether a child was forked after a thread was started that still runs."""
+    forked = [child.pid for child, method in children if child and method == "fork"]
     if not forked:
         return False
     if isinstance(threads, Unknown):
@@ -366,22 +369,17 @@ def _forked_with_threads(process: psutil.Process, threads: int | Unknown, childr
         return False
     if sys.platform != "linux":
         return Unknown(reason="this system does not tell whether its threads or its children were started first")
-    started = _starts(f"/proc/{process.pid}/task/{name}" for name in _threads(process.pid))
-    born = _starts(f"/proc/{child.pid}" for child in forked)
-    return bool(started and born) and max(born) > min(started)
+    return started_before(process.pid, forked) > 0
 
 
-def _threads(pid: int) -> list[str]:
-    return [name for name in os.listdir(f"/proc/{pid}/task") if name != str(pid)]
-
-
-def _starts(places: Iterable[str]) -> list[int]:
-    """When processes and threads that still run were started, in ticks since the machine was: field 22 of ``stat``."""
-    found = []
-    for place in places:
-        with contextlib.suppress(OSError), open(place + "/stat", "rb") as stream:
-            found.append(int(stream.read().rpartition(b")")[2].split()[19]))
-    return found
+def _fork_of(process: psutil.Process) -> tuple[str, int]:
+    """Of a fork of a process with threads what it is, and how many of these were started before it and still run."""
+    parent = process.parent() if sys.platform == "linux" else None
+    before = started_before(parent.pid, [process.pid]) if parent and _is_copy(_looks(parent), _looks(process)) else 0
+    if parent is None or not before:
+        return "", 0
+    others = "another thread" if before == 1 else f"{before} other threads"
+    return f"it is a fork of process {parent.pid} ({parent.name()}), where {others} ran at that moment", before
 
 
 def _is_full(path: str) -> bool | None:

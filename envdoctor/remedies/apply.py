@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from envdoctor.errors import TargetError
 from envdoctor.remedies import guard, journal
+from envdoctor.remedies.commands import manager
 from envdoctor.tools import LOCKS
 
 if TYPE_CHECKING:
@@ -74,7 +75,7 @@ def undo(prefix: str, say: Say, *, consent: bool = False) -> str:
 def _edited(plan: Plan, snapshot: Snapshot) -> list[str]:
     """The files beside the environment that are written: those that the plan edits, and what a project's tool keeps."""
     files = dict.fromkeys(os.path.realpath(edit.path) for edit in plan.edits)
-    directory = guard.manager(snapshot).get("directory")
+    directory = manager(snapshot).get("directory")
     for folder in {*map(os.path.dirname, files), *([os.path.realpath(directory)] if directory else [])}:
         files.update(dict.fromkeys(os.path.join(folder, name) for name in (*LOCKS, *_DECLARED)))
     return list(files)

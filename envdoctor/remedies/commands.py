@@ -154,7 +154,7 @@ def installer(snapshot: Snapshot, action: Action | None = None) -> str | None:
         return "pip"
     tool = _callable(snapshot, _of_each(snapshot, about)) or _callable(snapshot, _of_environment(snapshot))
     tool = tool or ("pip" if "pip" in snapshot.packages else "uv")
-    return _manager(snapshot).get("tool") or tool if tool != "conda" else tool
+    return manager(snapshot).get("tool") or tool if tool != "conda" else tool
 
 
 def _of_lock(lock: str, snapshot: Snapshot, about: Iterable[str]) -> str | None:
@@ -189,7 +189,7 @@ def _of_environment(snapshot: Snapshot) -> Iterable[Any]:
     return _of_each(snapshot, islice(snapshot.packages, _ASKED))
 
 
-def _manager(snapshot: Snapshot) -> Manager:
+def manager(snapshot: Snapshot) -> Manager:
     """What besides an installer manages the environment: the tool of a project, or the operating system."""
     found = snapshot.facts.ask(MANAGER, str(snapshot.python.get("prefix") or ""))
     return {} if isinstance(found, Unknown) or not found else found
@@ -199,8 +199,8 @@ def place_of(snapshot: Snapshot, tool: str, action: Action) -> Place:
     """Where a command is for. An environment that is active, and a project that is here, need not be named."""
     prefix, executable = (_path(snapshot.python.get(key)) for key in ("prefix", "executable"))
     here = not executable or _is_active(prefix)
-    manager = _manager(snapshot) if TOOLS[tool].of_project or tool == "system" else {}
-    directory, packages = manager.get("directory"), snapshot.packages
+    found = manager(snapshot) if TOOLS[tool].of_project or tool == "system" else {}
+    directory, packages = found.get("directory"), snapshot.packages
     return Place(
         tool=tool,
         python=None if here else executable,
@@ -208,8 +208,8 @@ def place_of(snapshot: Snapshot, tool: str, action: Action) -> Place:
         versions={name: packages[name].version for name in (*names(action), "pip") if name in packages},
         installed=_lock_of(snapshot) is None,
         directory=None if directory is None or _same(directory, os.curdir) else os.path.abspath(directory),
-        direct=manager.get("direct"),
-        apt=manager.get("apt", False),
+        direct=found.get("direct"),
+        apt=found.get("apt", False),
     )
 
 

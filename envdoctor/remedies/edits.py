@@ -6,13 +6,14 @@ import os
 from functools import partial
 from typing import TYPE_CHECKING
 
+from envdoctor.model import Location
 from envdoctor.plans import Edit
 from envdoctor.remedies import project_files
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
-    from envdoctor.model import Remedy
+    from envdoctor.model import Finding, Remedy
     from envdoctor.plans import Move
 
 
@@ -25,6 +26,18 @@ def of_requirements(moves: Sequence[Move], files: Iterable[str]) -> list[Edit]:
         if found:
             made.append(found.replace(why=[one.package for one in moves]))
     return made
+
+
+def placed(remedy: Remedy, finding: Finding) -> list[Remedy]:
+    """A remedy at each place that a finding names: of an entry of configuration, or of code that is to change."""
+    fact = {"set": f"config.{remedy.key}", "change": "source."}.get(remedy.kind)
+    if fact is None or (remedy.kind == "change" and remedy.file):
+        return [remedy]
+    seen = [one.source for one in finding.evidence if one.fact == fact or (fact[-1] == "." and fact in one.fact)]
+    places = [(one.path, one.line) for one in seen if isinstance(one, Location)]
+    others = [one for one in dict.fromkeys(places) if one != (remedy.file, remedy.line)]
+    made = [remedy.replace(file=file, line=line, write=None, replaces=None) for file, line in others]
+    return made if made and remedy.kind == "change" else [remedy, *made]
 
 
 def of_remedies(remedies: Iterable[Remedy], directory: str) -> tuple[list[Edit], list[Remedy]]:

@@ -12,13 +12,12 @@ from typing import TYPE_CHECKING
 import psutil
 
 from envdoctor.errors import TargetError
-from envdoctor.facts import MANAGER
-from envdoctor.model import Record, Unknown
+from envdoctor.model import Record
+from envdoctor.remedies.commands import manager
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from envdoctor.found import Manager
     from envdoctor.model import Snapshot
     from envdoctor.plans import Plan
 
@@ -90,12 +89,6 @@ def refuse(place: Place, plan: Plan, snapshot: Snapshot, *, consent: bool) -> No
     reason = None if consent else next(_unwise(place), None)
     if reason:
         raise TargetError(f"nothing was changed: {reason}; --yes-really does it nevertheless")
-
-
-def manager(snapshot: Snapshot) -> Manager:
-    """What besides an installer has a say in an environment."""
-    found = snapshot.facts.ask(MANAGER, str(snapshot.python.get("prefix") or ""))
-    return {} if isinstance(found, Unknown) or not found else found
 
 
 def _impossible(place: Place, plan: Plan, snapshot: Snapshot) -> Iterator[str]:

@@ -6,10 +6,11 @@ from typing import TYPE_CHECKING
 
 from envdoctor.engine.installed_requirements import name_of, normalise, unmet
 from envdoctor.engine.markers import variables
-from envdoctor.engine.versions import key
+from envdoctor.engine.versions import key, within
+from envdoctor.facts import MANAGER
 from envdoctor.model import Action, Distribution, Remedy
 from envdoctor.plans import Move
-from envdoctor.remedies.commands import installer, with_command
+from envdoctor.remedies.commands import installer, manager, with_command
 from envdoctor.remedies.planner import ABSENT, ending, is_down, step
 from envdoctor.tools import TOOLS
 
@@ -221,13 +222,27 @@ def action(steps: Sequence[Move]) -> Action | None:
     return Action(verb="install" if not gone else "replace" if pins else "uninstall", requirements=pins, packages=gone)
 
 
-def line(steps: Sequence[Move], snapshot: Snapshot) -> str | None:
+def line(steps: Sequence[Move], snapshot: Snapshot, asked: Mapping[str, str | None]) -> str | None:
     """The one command that takes all steps, in the words of the tool that manages the environment.
 
-    One of a project would write down as the project's own what only comes along: that is left to its resolver.
+    One of a project would write down as the project's own what only comes along: that is left to its resolver. What is
+    ``asked`` for in a range, and stays in it, moves within the lock where that can be said.
     """
     if TOOLS.get(installer(snapshot) or "", TOOLS["pip"]).of_project:
         steps = [one for one in steps if one.before or any(" requires " not in why for why in one.why)]
+        snapshot = _without_admitted(snapshot, steps, asked)
     whole = action(steps)
     made = with_command(Remedy(kind=whole.verb, action=whole), snapshot) if whole else None
     return made.command if made else None
+
+
+def _without_admitted(snapshot: Snapshot, steps: Sequence[Move], asked: Mapping[str, str | None]) -> Snapshot:
+    """A snapshot whose project does not require itself what it admits anyway, where its tool moves such in its lock."""
+    found = manager(snapshot)
+    if found.get("tool") != "uv-project" or found.get("direct") is None:
+        return snapshot
+    kept = {one.package for one in steps if one.after and within(one.after, asked.get(one.package) or "") is not False}
+    direct = {name: options for name, options in (found["direct"] or {}).items() if name not in kept}
+    prefix = str(snapshot.python.get("prefix") or "")
+    facts = snapshot.facts.having({MANAGER: {prefix: {**found, "direct": direct}}})
+    return snapshot.replace(facts=facts)  # type: ignore[no-any-return]

@@ -138,6 +138,7 @@ TESTS: dict[str, Callable[[Node], Any]] = {
     "not-made-by": read_globs,
     "names": read_globs,
     "carries": _carried,
+    "through": read_globs,
     "equals": _scalar,
     "differs": _scalar,
 }

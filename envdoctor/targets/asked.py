@@ -12,26 +12,31 @@ from envdoctor.targets.locks.contents import load
 from envdoctor.targets.locks.direct_requirements import roots
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Collection, Iterator
 
     from envdoctor.model import Snapshot
 
 
-def asked(snapshot: Snapshot, directory: str | None) -> dict[str, str | None]:
+def asked(snapshot: Snapshot, directory: str | None, direct: Collection[str] | None) -> dict[str, str | None]:
     """The range of each distribution that was asked for by name; ``None`` where no range is stated.
 
-    A project's ``pyproject.toml`` and ``requirements*.txt`` say it, and what an installer notes in ``REQUESTED``. Where
-    that stands beside everything, or nothing, it is what nothing else requires.
+    A project's ``pyproject.toml`` and ``requirements*.txt`` say it, and the tool of a project, which knows what is
+    ``direct``, else what an installer notes in ``REQUESTED``. Where that stands beside everything, or nothing, it is
+    what nothing else requires.
     """
-    paths = {name: one.path for name, one in snapshot.packages.items() if one.path}
-    noted = [name for name, path in paths.items() if os.path.exists(os.path.join(path, "REQUESTED"))]
-    if len(noted) in {0, len(paths)}:
-        lines = (line for one in snapshot.packages.values() for line in required_by(one, snapshot))
-        noted = [*snapshot.packages.keys() - set(map(name_of, lines))]
-    found: dict[str, str | None] = dict.fromkeys(noted)
+    found: dict[str, str | None] = dict.fromkeys(_noted(snapshot) if direct is None else direct)
     for name, stated in _of_project(directory) if directory else ():
         found[name] = stated or None
     return found
+
+
+def _noted(snapshot: Snapshot) -> Collection[str]:
+    paths = {name: one.path for name, one in snapshot.packages.items() if one.path}
+    noted = [name for name, path in paths.items() if os.path.exists(os.path.join(path, "REQUESTED"))]
+    if len(noted) not in {0, len(paths)}:
+        return noted
+    lines = (line for one in snapshot.packages.values() for line in required_by(one, snapshot))
+    return snapshot.packages.keys() - set(map(name_of, lines))
 
 
 def _of_project(directory: str) -> Iterator[tuple[str, str]]:

@@ -273,6 +273,8 @@ def _notes(seen: Running, facts: Mapping[str, Any]) -> Iterator[UnknownFact]:
 
     if seen.root:
         yield note("process", f"it has another root, as in a container: its files were read below {seen.root}")
+    if seen.forked:
+        yield note("process", seen.forked)
     unread = {
         "packages": (seen.mapped, ": which modules it has loaded is not known"),
         "env": (seen.variables, ""),

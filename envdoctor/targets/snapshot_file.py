@@ -88,8 +88,12 @@ def read(path: str) -> Snapshot:
     Raises :class:`TargetError` that names the key and what was expected there.
     """
     name = "standard input" if path == "-" else path
-    document = _Document(name, _parse(embedded.out_of(_decode(_bytes(path, name), name), LIMIT, name), name))
-    return document.snapshot()
+    return parsed(_parse(embedded.out_of(_decode(_bytes(path, name), name), LIMIT, name), name), name)
+
+
+def parsed(values: Mapping[str, Any], name: str) -> Snapshot:
+    """The snapshot of a document's values. Raises :class:`TargetError` as :func:`read` does."""
+    return _Document(name, values).snapshot()
 
 
 def _bytes(path: str, name: str) -> bytes:

@@ -31,16 +31,19 @@ if TYPE_CHECKING:
 _INDEX = "README.md"
 
 
-def pages(directory: str) -> dict[str, str]:
-    """The text of every page, by file name.
-
-    Raises :class:`RuleError` where the rules are not well formed.
-    """
-    words = vocabulary_of(directory)
-    rules, complaints = read_rules(directory, words)
+def well_formed(directory: str) -> list[tuple[Rule, Mapping[str, Any] | None]]:
+    """The rules of a directory, each with its proof. Raises :class:`RuleError` where they are not well formed."""
+    rules, complaints = read_rules(directory, vocabulary_of(directory))
     if complaints:
         raise RuleError("the rules are not well formed:\n  " + "\n  ".join(map(str, complaints)))
-    proofs = {rule.id: record.read(proof_of(rule.path)) for rule in rules}
+    return [(rule, record.read(proof_of(rule.path))) for rule in rules]
+
+
+def pages(directory: str, known: Sequence[tuple[Rule, Mapping[str, Any] | None]] = ()) -> dict[str, str]:
+    """The text of every page, by file name, for the rules of a directory, which are read unless they are known."""
+    known = known or well_formed(directory)
+    words, rules = vocabulary_of(directory), [rule for rule, _ in known]
+    proofs = {rule.id: proof for rule, proof in known}
     status = {rule.id: record.status(rule, words, proofs[rule.id]) for rule in rules}
     found = {f"{rule.id}.md": "\n".join(_page(rule, status[rule.id], proofs[rule.id])) + "\n" for rule in rules}
     found[_INDEX] = "\n".join(_index(rules, status)) + "\n"
@@ -51,7 +54,8 @@ def _said(text: str) -> str:
     return worded(" ".join(text.split()), {}).replace("|", "\\|").replace("<", "&lt;")
 
 
-def _code(text: str) -> str:
+def code(text: str) -> str:
+    """Text as code, in a table too."""
     return f"`{text}`".replace("|", "\\|")
 
 
@@ -92,10 +96,10 @@ def _severity(rule: Rule, standing: str) -> str:
 
 def _range(rule: Rule) -> str:
     when = yaml.safe_dump(dict(rule.when), default_flow_style=True, sort_keys=False, width=10_000).strip()
-    lines = [_code(when.removeprefix("{").removesuffix("}"))]
+    lines = [code(when.removeprefix("{").removesuffix("}"))]
     for name, line in rule.consumers.items():
         less = f", {line['severity']}" if "severity" in line else ""
-        lines.append(f"{name} {_code(line['bad'])}{_gap(line)}{less}")
+        lines.append(f"{name} {code(line['bad'])}{_gap(line)}{less}")
     return "<br>".join(lines)
 
 
@@ -126,10 +130,10 @@ def _remedy(remedy: Mapping[str, Any]) -> str:
         said = _said(remedy["text"])
     elif "to" in remedy:
         name = remedy.get("key") or remedy.get("name")
-        said = "set " + _code(f"{name}={remedy.get('to')}")
-        said += f" in {_code(remedy['file'])}" if remedy.get("file") else " in the environment"
+        said = "set " + code(f"{name}={remedy.get('to')}")
+        said += f" in {code(remedy['file'])}" if remedy.get("file") else " in the environment"
     else:
-        said = f"{remedy['kind']} {_code(_said(what.replace('{requirement}', 'NAME')).replace('&lt;', '<'))}"
+        said = f"{remedy['kind']} {code(_said(what.replace('{requirement}', 'NAME')).replace('&lt;', '<'))}"
     tags = [remedy["safety"]] if remedy["safety"] == "workaround" else []
     tags += ["for the build environment only"] if remedy["at"] == "build" else []
     return said + (f" ({', '.join(tags)})" if tags else "")
@@ -149,7 +153,7 @@ def _by_name(rules: Iterable[Rule]) -> Iterator[tuple[str, list[Rule]]]:
     """The distributions that rules are about, each with its rules; what is about none comes last."""
     found: dict[str, list[Rule]] = {}
     for rule in rules:
-        for name in _about(rule) or [""]:
+        for name in about(rule) or [""]:
             found.setdefault(name, []).append(rule)
     for name in sorted(found, key=lambda name: (not name, name)):
         yield name or "Python and the machine", found[name]
@@ -170,7 +174,8 @@ def _line(rule: Rule, status: str) -> str:
     return f"- [{rule.id}]({rule.id}.md): {_said(rule.title)} ({shown})"
 
 
-def _about(rule: Rule) -> list[str]:
+def about(rule: Rule) -> list[str]:
+    """The distributions that a rule names."""
     from envdoctor.rulebase.when_tree import leaves
 
     named = {leaf.key for leaf in leaves(rule.when, ()) if leaf.fact == "packages" and leaf.value != "absent"}

@@ -81,6 +81,7 @@ def _of_rules(schema: dict[str, Any]) -> None:
 SCHEMAS: Mapping[str, Callable[[dict[str, Any]], None]] = {
     _CHECK: _of_check,
     "docs/diff.schema.json": _with_findings,
+    "docs/fleet.schema.json": _with_findings,
     "docs/plan.schema.json": _of_plan,
     "docs/snapshot.schema.json": _of_snapshot,
     "rules/schema.json": _of_rules,

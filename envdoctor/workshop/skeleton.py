@@ -83,7 +83,7 @@ def from_traceback(error_text: Any, installed: Mapping[str, str | None]) -> dict
     found = {"python": error_text.python or _UNKNOWN["python"], "todo": "    # TODO: measure"}
     place = _innermost(last)
     found.update(_failure(last, place))
-    named = [one for one in _on_the_way(last, versions) if one in versions][:_MOST]
+    named = [one for one in on_the_way(last, versions) if one in versions][:_MOST]
     if named:
         found.update(when=_versions(named, "<=", versions), remedy=f"upgrade: {named[0]}>=2.0")
         found["script"] = f"import {place or named[0].replace('-', '_')}"
@@ -111,7 +111,7 @@ def _innermost(failure: Any) -> str | None:
     return modules[-1].partition(".")[0] if modules else None
 
 
-def _on_the_way(failure: Any, versions: Mapping[str, str]) -> list[str]:
+def on_the_way(failure: Any, versions: Mapping[str, str]) -> list[str]:
     """The distributions that the frames and the message name, innermost first, as far as their names show it."""
     modules = [frame.module.partition(".")[0] for frame in reversed(failure.frames) if frame.installed and frame.module]
     words = re.findall(r"[A-Za-z_][A-Za-z0-9_]*", failure.message)

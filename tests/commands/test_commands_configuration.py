@@ -106,9 +106,20 @@ def test_the_command_line_wins_and_lists_add_up(project, tmp_path):
     assert check("-f", "text").stdout.startswith("1 error, 2 warnings")
 
 
+def test_findings_name_the_page_of_their_rule_where_a_catalogue_is_served(project):
+    project('[tool.envdoctor]\ncatalogue = "https://rules.example/env/"\n')
+    for found in document()["findings"]:
+        page = f"https://rules.example/env/rules/{found['rule']}.html"
+        assert found["references"][0] == page
+        assert len(found["references"]) > 1
+        assert page in check("--all").stdout
+    assert "rules.example" not in check("--catalogue", "https://other.example").stdout
+
+
 @pytest.mark.parametrize(
     ("text", "said"),
     [
+        ("[tool.envdoctor]\ncatalogue = 3\n", "catalogue is 3: give a text"),
         ("[tool.envdoctor]\nfail_on = 'error'\n", "tool.envdoctor.fail_on is no option; did you mean fail-on?"),
         ("[tool.envdoctor]\nnonsense = 1\n", "tool.envdoctor.nonsense is no option; known are fail-on, format"),
         ("[tool.envdoctor]\nfail-on = 'fatal'\n", "fail-on is 'fatal': give one of error, warning, info, never"),

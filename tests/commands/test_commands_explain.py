@@ -59,6 +59,19 @@ def test_the_environment_confirms_or_rules_out(facts):
     assert "cloudpickle-bytecode-py311" in [one["rule"] for one in ruled_out["ruled_out"]]
 
 
+def test_with_a_project_the_lines_of_its_own_frames_are_evidence(facts, tmp_path):
+    (tmp_path / "train.py").write_text("import cloudpickle\n")
+
+    def lines(*words):
+        done = envdoctor("-", "--snapshot", facts("1.6.0"), "-f", "json", *words, input=TRACEBACK, cwd=tmp_path / "..")
+        found = {one["rule"]: one["evidence"] for one in json.loads(done.stdout)["findings"]}
+        evidence = found["cloudpickle-bytecode-py311"]
+        return [(one["value"], one["source"]) for one in evidence if one["fact"] == "frames.own"]
+
+    assert lines("--project", tmp_path) == [("cloudpickle.loads(cloudpickle.dumps(lambda: 1))", "train.py:3")]
+    assert lines() == []
+
+
 def test_the_snapshot_may_come_from_stdin_when_the_text_does_not(facts, tmp_path):
     path = tmp_path / "error.log"
     path.write_text(TRACEBACK)

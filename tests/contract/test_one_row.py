@@ -170,7 +170,7 @@ def test_the_schemas_of_the_copy_follow_its_rows(extended):
     folder, command, _ = extended
     written = command(folder, module="envdoctor.workshop.schemas").split()
     assert {os.path.relpath(path, folder) for path in written} == set(map(os.path.normpath, schemas.SCHEMAS))
-    check, _, _, snapshot, rules = (json.loads((folder / name).read_text("utf-8")) for name in schemas.SCHEMAS)
+    check, _, _, _, snapshot, rules = (json.loads((folder / name).read_text("utf-8")) for name in schemas.SCHEMAS)
     assert "rebuild" in check["$defs"]["remedy"]["properties"]["kind"]["enum"]
     assert snapshot["properties"]["arithmetic"]["description"] == "Sizes of numbers."
     assert "arithmetic" in rules["$defs"]["facts"]["properties"]

@@ -284,6 +284,21 @@ def test_a_module_that_writes_its_names(tmp_path, name, asked):
     assert fails(tmp_path) is bool(asked)
 
 
+@pytest.mark.parametrize(("name", "asked"), [("red", []), ("blue", []), ("gone", ["b.gone"])])
+def test_a_module_that_writes_the_names_of_a_list(tmp_path, name, asked):
+    source = "NAMES = ['red', 'blue']\nfor one in NAMES:\n    globals()[one] = 'gone'\n'gone'\n"
+    env.write(tmp_path, a={"a.py": f"from b import {name}"}, b={"b.py": source})
+    assert [one[3] for one in env.missing(tmp_path, sys.version_info[:2])] == asked
+    assert fails(tmp_path) is bool(asked)
+
+
+def test_a_module_that_binds_the_name_of_a_loop_again_may_write_any(tmp_path):
+    source = "for one in ['red']:\n    one = one + 'der'\n    globals()[one] = 'redder'\n"
+    env.write(tmp_path, a={"a.py": "from b import redder"}, b={"b.py": source})
+    assert env.missing(tmp_path, sys.version_info[:2]) == []
+    assert not fails(tmp_path)
+
+
 REFUSALS = {
     "not for this Python": (
         "import b",

@@ -9,6 +9,7 @@ from conftest import run_envdoctor
 from golden import samples
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from images import Image
 
 from envdoctor.model import Distribution, Evidence, Group, Remedy, Report, Snapshot, UnknownFact
 from envdoctor.renderers import html
@@ -118,6 +119,25 @@ def test_nothing_in_an_environment_runs(browser, tmp_path):  # noqa: F811
         assert browser.messages == []
 
 
+def test_nothing_in_an_image_runs(browser, tmp_path):  # noqa: F811
+    script = "<script>window.stolen = 1</script>"
+    image = Image(tmp_path / f"<img src=x onerror='window.stolen = 1'>{script.replace('/', '&#47;')}")
+    image.python("/usr/local", "3.9.18")
+    site = "/usr/local/lib/python3.9/site-packages"
+    for name, version in (line.split("==") for line in SICK.splitlines()):
+        image.distribution(site, name, version)
+    image.file(f"{site}/odd-1.0.dist-info/METADATA", f"Name: odd\nVersion: 1.0{script}\nRequires-Dist: {script}\n")
+    image.file(f"{site}/name-1.0.dist-info/METADATA", f"Name: {script}\nVersion: 1.0\n")
+    done = run_envdoctor("check", "--root", image, "-f", "html", "-o", tmp_path / "page.html")
+    assert done.returncode == 1, done.stderr
+    browser.requests.clear()
+    browser.open((tmp_path / "page.html").as_uri())
+    browser.value("document.querySelectorAll('details').forEach(one => one.open = true)")
+    assert browser.value("window.stolen === undefined && !document.querySelector('script, img')")
+    assert "<img src=x" in browser.value("document.body.innerText")
+    assert browser.requests == [(tmp_path / "page.html").as_uri()]
+
+
 @pytest.mark.parametrize("width", [390, 1280])
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_it_fits_and_is_legible(width, scheme, browser, page, tmp_path):  # noqa: F811
@@ -180,5 +200,6 @@ def test_what_is_shown_elsewhere_has_no_secrets():
     finding = samples.GYM.replace(evidence=evidence, title=address)
     text = html.fragment(samples.CHECK.replace(findings=[finding]))
     assert text.startswith('<div class="envdoctor">')
+    assert samples.CHECK._repr_html_() == html.fragment(samples.CHECK)
     assert "index.example" in text
     assert "pa55word" not in text

@@ -11,6 +11,7 @@ import runpy
 import signal
 import sys
 import tempfile
+from multiprocessing.reduction import ForkingPickler
 from pathlib import Path
 
 SECONDS = 120
@@ -30,7 +31,11 @@ def started(path, words, files):
 
 def main():
     """Run the programs."""
-    import torch
+    import torch.multiprocessing.reductions
+
+    torch.multiprocessing.reductions.ForkingPickler = (
+        ForkingPickler  # releases of TorchRL before 0.7 take it from there
+    )
     import torchrl.collectors
     import torchrl.envs  # noqa: F401 - for the forks
 
@@ -63,11 +68,14 @@ def _ended(files):
     multiprocessing.util.spawnv_passfds = started
     try:
         runpy.run_path("main.py", run_name="__main__")
-    except Sent:
-        return "works"
     except BaseException as error:  # noqa: BLE001 - however it ends, that is what is recorded
-        return f"{type(error).__name__}: {error}".splitlines()[0][:120]
+        return "works" if _was_sent(error) else f"{type(error).__name__}: {error}".splitlines()[0][:120]
     return "works"
+
+
+def _was_sent(error):
+    """Whether an error is, or came while the program was left with, that a worker has everything."""
+    return isinstance(error, Sent) or (error.__context__ is not None and _was_sent(error.__context__))
 
 
 if __name__ == "__main__":

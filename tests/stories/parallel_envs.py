@@ -63,6 +63,16 @@ class Factory:
         return SubstrateEnv()
 
 
+class Commons:
+    def __call__(self):
+        return SubstrateEnv()
+
+
+class HoldingCommons(Commons):
+    def __init__(self):
+        self.connection = sqlite3.connect(":memory:")
+
+
 class HoldingFactory:
     def __init__(self):
         self.connection = sqlite3.connect(":memory:")
@@ -131,6 +141,7 @@ CALLABLES = {
     "a maker's result": ("", "maker()"),
     "a factory": ("", "Factory()"),
     "a factory by a variable": ("make = Factory()", "make"),
+    "an object that makes it": ("", "Commons()"),
     "a factory's method": ("", "Factory().make"),
     "a static method": ("", "Factory.build"),
     "a class method": ("", "Factory.create"),
@@ -151,6 +162,7 @@ HOLDING = {
         "lambda: SubstrateEnv(engine=connection)",
     ),
     "a factory that holds a connection": ("", "HoldingFactory()"),
+    "an object that makes it and holds a connection": ("", "HoldingCommons()"),
     "a factory with a late connection": ("make = Factory()\nmake.connection = sqlite3.connect(':memory:')", "make"),
     "a factory that opens one": ("make = LateFactory()\nmake.open()", "make"),
     "a lambda around a holding factory": ("make = HoldingFactory()", "lambda: make()"),
@@ -184,7 +196,7 @@ def _program(before, given, call=CALLS[""], *, imports="from substrate import *\
 
 def variations():
     """By name, the files of a program."""
-    names = "SubstrateEnv, Factory, HoldingFactory, LateFactory, make_env, maker, wrapped"
+    names = "SubstrateEnv, Commons, Factory, HoldingCommons, HoldingFactory, LateFactory, make_env, maker, wrapped"
     plain = f"from substrate import {names}\n"
     made = {}
     for kind, table in (("instance", INSTANCES), ("callable", CALLABLES), ("holding", HOLDING)):
@@ -194,7 +206,9 @@ def variations():
         ("instance", "an environment"),
         ("callable", "a lambda"),
         ("callable", "a factory"),
+        ("callable", "an object that makes it"),
         ("holding", "a lambda with the environment"),
+        ("holding", "an object that makes it and holds a connection"),
     ]
     tables = {"instance": INSTANCES, "callable": CALLABLES, "holding": HOLDING}
     for (kind, name), call in itertools.product(some, ("in a list", "by keyword")):

@@ -19,6 +19,7 @@ STORIES = {
     "start_methods": "1. The start method, set in many shapes",
     "saved_models": "3. A model that another Python saved",
     "parallel_envs": "4. Environments for ParallelEnv",
+    "collectors": "5. Policies for TorchRL's collectors",
     "yaml_edits": "1. The switch in `configs.yaml`, in many shapes",
 }
 #: What came of a variation, and what each outcome means.

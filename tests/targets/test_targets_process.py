@@ -296,6 +296,48 @@ def test_a_fork_of_a_process_with_threads(start):
     assert snapshot.start_method["children"] == "fork"
 
 
+def test_a_fork_that_waits_for_a_lock_names_its_parent_and_the_thread_there(start, tmp_path):
+    code = """
+held = threading.Event()
+lock = threading.Lock()
+
+def work():
+    with lock:
+        held.set()
+        os.read(0, 1)
+
+threading.Thread(target=work, daemon=True).start()
+held.wait()
+child = os.fork()
+if not child:
+    lock.acquire()
+with open(PLACE, "w") as stream:
+    stream.write(str(child))
+"""
+    pid = start(THREADS + f"PLACE = {str(tmp_path / 'child')!r}\n" + code, options=["-W", "ignore"])
+    child = int((tmp_path / "child").read_text())
+
+    try:
+        snapshot, parents = examine(child), examine(pid)
+    finally:
+        os.kill(child, signal.SIGKILL)
+
+    assert facts(snapshot, "threads", "forked-with-threads") == [1, True]
+    assert notes(snapshot)["process"].startswith(f"it is a fork of process {pid} (")
+    assert notes(snapshot)["process"].endswith("where another thread ran at that moment")
+    assert facts(parents, "forked-with-threads") == [True]
+
+
+def test_a_fork_of_a_process_without_threads_is_nothing_to_speak_of(start, tmp_path):
+    code = f"open({str(tmp_path / 'child')!r}, 'w').write(str(fork()))\nstart()\n"
+    start(THREADS + code, options=["-W", "ignore"])
+
+    snapshot = examine(int((tmp_path / "child").read_text()))
+
+    assert facts(snapshot, "forked-with-threads") == [False]
+    assert "process" not in notes(snapshot)
+
+
 def test_threads_that_were_started_afterwards_do_no_harm(start):
     snapshot = examine(start(THREADS + "fork()\nstart()\n"))
 

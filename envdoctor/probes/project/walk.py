@@ -59,8 +59,10 @@ def is_code(name: str) -> bool:
 
 
 def is_configuration(name: str) -> bool:
-    """Whether a name is one of a file in a format of configuration."""
-    return name.rpartition(".")[2].lower() in _CONFIGURATION or is_dotenv(name.rpartition("/")[2])
+    """Whether a name is one of a file in a format of configuration: so may a hidden file be that has no suffix."""
+    own = name.rpartition("/")[2]
+    hidden = own[:1] == "." and own[1:].isalnum()
+    return hidden or own.rpartition(".")[2].lower() in _CONFIGURATION or own.endswith("rc") or is_dotenv(own)
 
 
 def is_dotenv(name: str) -> bool:

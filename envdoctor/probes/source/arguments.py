@@ -8,10 +8,12 @@ import itertools
 from envdoctor.probes.source.abstract_values import Value, last, names_class, qualified
 from envdoctor.probes.source.call_graph import Callers
 from envdoctor.probes.source.carried import MOST_DEEP, MOST_ELEMENTS, MOST_ENTRIES, Carried
+from envdoctor.probes.source.inheritance import attributes
 from envdoctor.probes.source.parent_state import ParentState
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from typing import Any, Optional
 
     from envdoctor.probes.source.abstract_values import Call
@@ -21,6 +23,8 @@ if TYPE_CHECKING:
 
     #: The call of a function that is looked at, and the function.
     Given = Optional[tuple[Call, Scope]]
+    #: An expression and its place.
+    Written = tuple[ast.expr, Place]
 
 MOST_VALUE = 200
 _LARGEST_NUMBER = 1 << 53
@@ -47,19 +51,52 @@ class Arguments:
         return [self._of_call(node, place, one, set()) for one in callers] or [own]
 
     def _of_call(self, node: ast.Call, place: Place, given: Given, passed: set[Scope]) -> dict[str, Any]:
-        arguments = list(itertools.takewhile(lambda one: not isinstance(one, ast.Starred), node.args))
+        plain, named, seen = self._written(node, place)
         whole: dict[str, Any] = {"given": given, "passed": passed}
-        keywords = {one.arg: self.describe(one.value, place, one.arg, **whole) for one in node.keywords if one.arg}
         fields = {
-            "arguments": [self.describe(one, place, **whole) for one in arguments],
-            "keywords": keywords,
-            "open": len(arguments) < len(node.args) or any(one.arg is None for one in node.keywords),
+            "arguments": [self.describe(one, where, **whole) for one, where in plain],
+            "keywords": {name: self.describe(one, where, name, **whole) for name, (one, where) in named.items()},
+            "open": not seen,
         }
         if isinstance(node.func, (ast.Attribute, ast.Call)):
             base = node.func.value if isinstance(node.func, ast.Attribute) else node.func
             if any(one.kind in {"made", "self"} for one in self.resolver.resolve(base, place)):
                 fields["on"] = self.describe(base, place, **whole)
         return {field: value for field, value in fields.items() if value}
+
+    def _written(self, node: ast.Call, place: Place) -> tuple[list[Written], dict[str, Written], bool]:
+        """The arguments of a call by position and by keyword, those of a partial first, and whether these are all."""
+        plain: list[Written] = []
+        named: dict[str, Written] = {}
+        seen = True
+        for call, where in [*self._bound(node, place), (node, place)]:
+            given = call.args[call is not node :]
+            before = list(itertools.takewhile(lambda one: not isinstance(one, ast.Starred), given))
+            plain += [(one, where) for one in before]
+            for keyword in call.keywords:
+                entries = [(keyword.arg, keyword.value, where)] if keyword.arg else self._spread(keyword.value, where)
+                named.update({name: (value, there) for name, value, there in entries})
+                seen = seen and bool(entries)
+            seen = seen and len(before) == len(given)
+        return plain, named, seen
+
+    def _bound(self, node: ast.Call, place: Place) -> list[tuple[ast.Call, Place]]:
+        """The call of ``functools.partial`` that made what a call calls, if one did."""
+        found = [one for one in self.resolver.resolve(node.func, place) if one.kind == "partial"]
+        return [(one.node, one.place) for one in found[:1] if isinstance(one.node, ast.Call) and one.place is not None]
+
+    def _spread(self, node: ast.expr, place: Place) -> list[tuple[str, ast.expr, Place]]:
+        """The entries of a dictionary that is spread over keywords; none where they are not all known."""
+        found = self.resolver.resolve(node, place)
+        if len(found) != 1 or found[0].kind != "dict":
+            return []
+        parts = found[0].parts[:MOST_ENTRIES]
+        named = [(str(getattr(key, "value", "")), one, where) for key, one, where in parts]
+        return named if all(key.isidentifier() for key, _, _ in named) else []
+
+    def calls(self, name: str) -> bool:
+        """Whether anything in this file calls a function or method of a name."""
+        return self._callers.calls(name)
 
     def describe(
         self,
@@ -72,18 +109,40 @@ class Arguments:
     ) -> dict[str, Any]:
         """An argument, without the fields that are empty."""
         found = self.resolver.resolve(node, place)
-        answer = self.summary(found, label or self.excerpts.of(node), depth, given, passed)
+        late = [(node, place)] if isinstance(node, ast.Name) else []
+        answer = self.summary(found, label or self.excerpts.of(node), depth, given, passed, late)
         answer["text"] = self.excerpts.of(node)
-        return answer
+        return {**answer, **self._told_of(node, place)} if isinstance(node, ast.Name) else answer
+
+    def _told_of(self, node: ast.Name, place: Place) -> dict[str, Any]:
+        """Of an object with a name: the methods of it that are ``called`` before, and the attributes ``dropped``."""
+        calls = [
+            one.func.attr
+            for one, where in place.scope.reads
+            if isinstance(one, ast.Call) and isinstance(one.func, ast.Attribute) and where.order < place.order
+            if isinstance(one.func.value, ast.Name) and one.func.value.id == node.id
+        ]
+        gone = [attr for name, attr, value, _ in place.scope.late if name == node.id and value is None]
+        told = {"called": sorted(set(calls)), "dropped": gone}
+        return {word: one for word, one in told.items() if one}
 
     def summary(
-        self, found: list[Value], label: str, depth: int = 0, given: Given = None, passed: set[Scope] | None = None
+        self,
+        found: list[Value],
+        label: str,
+        depth: int = 0,
+        given: Given = None,
+        passed: set[Scope] | None = None,
+        late: Sequence[tuple[ast.Name, Place]] = (),
     ) -> dict[str, Any]:
         """A description of several possible values; ``label`` says in ``via`` where they are given."""
         carried = Carried(self, label, given)
         found = [each for one in found for each in carried.meant(one)]
         flat = [each for one in self.flat(found) for each in self.flat(carried.meant(one))]
-        fields = {**self._told(flat), "carries": carried.all(found), "itself": sorted(_named_by(found, {"made"}))}
+        carries = carried.all(found)
+        for name in late:
+            carried.late(*name)
+        fields = {**self._told(flat), "carries": carries, "itself": sorted(_named_by(found, {"made"}))}
         if passed is not None:
             passed |= carried.passed
         answer: dict[str, Any] = {field: value for field, value in fields.items() if value}
@@ -96,12 +155,16 @@ class Arguments:
     def _told(self, flat: list[Value]) -> dict[str, Any]:
         """What values are, one by one."""
         return {
-            "is": sorted(set(map(kind, flat))) or ["unknown"],
+            "is": sorted({"factory" if self._is_called(one) else kind(one) for one in flat}) or ["unknown"],
             "made_by": sorted({_maker(one) for one in flat if one.kind in {"made", "self"}}),
             "names": sorted(_named_by(flat, {"ref", "function", "class", "method"})),
             "maker": self._makes(flat[0]) if len(flat) == 1 else None,
             "lacks": [lack for one in flat for lack in self._lacks(one)],
         }
+
+    def _is_called(self, one: Value) -> bool:
+        """Whether a value is an object of a class of this file that says what calling it does."""
+        return one.kind == "made" and one.scope is not None and bool(attributes(self.resolver, one.scope, "__call__"))
 
     def _lacks(self, one: Value) -> list[dict[str, Any]]:
         """What a function, or that of a partial, reads and only the program has set."""

@@ -215,6 +215,8 @@ class Expressions:
         if isinstance(target.value, ast.Name) and owner.parent is not None and owner.receiver == target.value.id:
             kept = (None, value) if kind == ELEMENT else value
             owner.assigned.append((target.attr, Binding(kind, kept, place, place.order + 1)))
+        elif isinstance(target.value, ast.Name) and kind == VALUE:
+            owner.late.append((target.value.id, target.attr, value, place))
 
     def _annotation(self, node: ast.expr | None, place: Place) -> None:
         """Annotations are read where they are evaluated; the module may say that none is."""

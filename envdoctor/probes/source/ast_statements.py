@@ -207,6 +207,8 @@ class Walker(Expressions):
                 self._bind(target.id, DELETED, None, place)
             else:
                 self._children(target, place)
+                if isinstance(target, ast.Attribute) and isinstance(target.value, ast.Name):
+                    place.scope.late.append((target.value.id, target.attr, None, place))
 
     def _return(self, node: ast.Return, place: Place) -> None:
         self._read(node.value, place)

@@ -102,6 +102,8 @@ class Scope:
         self.returns: list[tuple[ast.expr, Place]] = []
         #: What statements change in place: the entry or attribute of an object, or the object by one of its methods.
         self.changes: list[tuple[ast.expr, Place]] = []
+        #: What statements bind or delete of an object that has a name: the name, the attribute, the value or ``None``.
+        self.late: list[tuple[str, str, ast.expr | None, Place]] = []
         self.yields = False
         #: Names and calls read in this scope, in order.
         self.reads: list[tuple[ast.expr, Place]] = []

@@ -85,6 +85,10 @@ class Callers:
                 return calls[:MOST_CALLERS]
         return []
 
+    def calls(self, name: str) -> bool:
+        """Whether anything of this name is called."""
+        return name in self._calls
+
     def _calls_it(self, call: Call, function: Scope) -> bool:
         return any(one.scope is function for one in self._resolver.resolve(call.node.func, call.place))
 

@@ -7,7 +7,7 @@ import ast
 from envdoctor.probes.source.abstract_values import CALLED, OWN, Value, last
 from envdoctor.probes.source.bindings import VALUE, Function, below, within
 from envdoctor.probes.source.excerpts import is_plain_key
-from envdoctor.probes.source.inheritance import own_classes
+from envdoctor.probes.source.inheritance import own_classes, pickles_itself
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -22,8 +22,8 @@ MOST_CARRIED = 24
 MOST_DEEP = 6
 MOST_ELEMENTS = 256
 MOST_ENTRIES = 64
-#: A class that defines one of these says itself what travels.
-_OWN_PICKLING = {"__getstate__", "__reduce__", "__reduce_ex__", "__getnewargs__", "__getnewargs_ex__", "__copyreg__"}
+#: What runs when an instance is made.
+_FIRST = {"__init__", "__new__", "__post_init__"}
 #: What the ``via`` of something begins with that a generator gives, one after the other.
 EACH = "each of "
 
@@ -40,6 +40,10 @@ class Carried:
         self.passed: set[Scope] = set()
         #: Whether what is noted travels only with who pickles a program's own functions and classes by value.
         self.valued = False
+        #: The calls of other files that what is noted was given to; it travels if what they made keeps it.
+        self.kept_by: tuple[str, ...] = ()
+        #: The method that has to be called for what is noted to be there.
+        self.after = ""
         self.seen: set[tuple[object, ...]] = set()
         self.found: list[dict[str, Any]] = []
 
@@ -65,28 +69,51 @@ class Carried:
                 if handler is not None:
                     handler(self, one, via, depth, one.given or given, inside=inside)
 
-    def _note(self, name: str, thing: Value, via: str) -> None:
-        line = getattr(thing.node, "lineno", None)
-        self.found.append({"name": name, "line": line, "via": via, **({"by_value": True} if self.valued else {})})
+    def _note(self, name: str, thing: Value, via: str, *, imported: bool = False) -> None:
+        line = None if imported else getattr(thing.node, "lineno", None)
+        told: dict[str, Any] = {
+            "by_value": self.valued,
+            "kept_by": list(self.kept_by),
+            "after": self.after,
+            "imported": imported,
+        }
+        self.found.append({"name": name, "line": line, "via": via, **{key: one for key, one in told.items() if one}})
 
     def _expression(self, node: ast.expr, place: Place, via: str, depth: int, given: Any) -> None:
         self._each(self.resolver.evaluate(node, place), via, depth + 1, given)
+        if isinstance(node, ast.Name):
+            self.late(node, place, depth)
+
+    def late(self, node: ast.Name, place: Place, depth: int = 0) -> None:
+        """Add what a name's object is given as an attribute before it is read."""
+        for name, attr, value, where in place.scope.late:
+            if name == node.id and value is not None and where.order < place.order:
+                self._expression(value, where, f"{name}.{attr}", depth, self.given)
 
     def _made(self, one: Value, via: str, depth: int, given: Any, *, inside: bool) -> None:
         self._note(one.name, one, via)
         mode = _mode(one)
         if mode:
             self._note(f"{one.name}.{mode}", one, via)
-        if one.name.endswith(CALLED) and isinstance(one.node, ast.Call) and one.place is not None:
-            self._arguments(one.node, one.place, depth, given)
-        if one.scope is None or self._pickles_itself(one.scope):
+        if one.scope is None:
+            self._kept(one, depth, given)
+        if one.scope is None or pickles_itself(self.resolver, one.scope):
             return
         self._class(Value("class", scope=one.scope), via, depth, given, inside=inside)
         if one.scope.nested():
             self._note("local-function", one, via)
         if isinstance(one.node, ast.Call) and one.place is not None:
             self._arguments(one.node, one.place, depth, given)
-        self._attributes(one.scope, depth)
+        self._attributes(one.scope, depth, made=True)
+
+    def _kept(self, one: Value, depth: int, given: Any) -> None:
+        """What a call of elsewhere is given: whether the object keeps it, is known where names are resolved."""
+        if not isinstance(one.node, ast.Call) or one.place is None:
+            return
+        before = self.kept_by
+        self.kept_by = before if one.name.endswith(CALLED) else (*before, one.name)
+        self._arguments(one.node, one.place, depth, given)
+        self.kept_by = before
 
     def _arguments(self, call: ast.Call, place: Place, depth: int, given: Any) -> None:
         for argument in call.args:
@@ -97,11 +124,19 @@ class Carried:
                 keyword.value, place, keyword.arg or self.arguments.excerpts.of(keyword.value), depth, given
             )
 
-    def _attributes(self, scope: Scope, depth: int) -> None:
-        for own in own_classes(self.resolver, scope):
+    def _attributes(self, scope: Scope, depth: int, *, made: bool = False) -> None:
+        """What methods assign; of one that is not called while an object is made, only if it is called later."""
+        classes = own_classes(self.resolver, scope)
+        first = _run_first(classes) if made else None
+        before = self.after
+        for own in classes:
             for name, bindings in own.attributes().items():
                 for binding in bindings:
+                    method = binding.place.scope.name
+                    called = first is None or method in first or self.arguments.calls(method)
+                    self.after = before if called else method
                     self._each(self.resolver.bound(binding, own), f"self.{name}", depth + 1)
+        self.after = before
 
     def _class(self, one: Value, via: str, depth: int, given: Any, *, inside: bool) -> None:
         """A class of a program travels by value with those who do so, and its attributes with it."""
@@ -116,14 +151,11 @@ class Carried:
         self.valued = before
 
     def _self(self, one: Value, via: str, depth: int, given: Any, *, inside: bool) -> None:
-        if one.scope is not None and not self._pickles_itself(one.scope):
+        if one.scope is not None and not pickles_itself(self.resolver, one.scope):
             self._attributes(one.scope, depth)
 
     def _method(self, one: Value, via: str, depth: int, given: Any, *, inside: bool) -> None:
         self._each([one.parts], via, depth + 1, given)
-
-    def _pickles_itself(self, scope: Scope) -> bool:
-        return any(name in own.bindings for own in own_classes(self.resolver, scope) for name in _OWN_PICKLING)
 
     def _function(self, one: Value, via: str, depth: int, given: Any, *, inside: bool) -> None:
         """A lambda or local function takes along what it reads; a function of the module is imported again."""
@@ -185,7 +217,7 @@ class Carried:
     def _ref(self, one: Value, via: str, depth: int, given: Any, *, inside: bool) -> None:
         """An imported name may be an object of another file of the project: resolved across files later."""
         if (inside or depth) and not one.name.startswith("builtins.") and "." in one.name:
-            self.found.append({"name": one.name, "line": None, "via": via, "imported": True})
+            self._note(one.name, one, via, imported=True)
         elif not inside and "." not in one.name and one.name[:1] != OWN:
             self._note("types.ModuleType", one, via)
 
@@ -203,6 +235,21 @@ class Carried:
         "generator": _generator,
         "ref": _ref,
     }
+
+
+def _run_first(classes: list[Scope]) -> set[str]:
+    """The names of the methods that run when an instance is made: the first, and what they call."""
+    methods = {method.name: method for own in reversed(classes) for method in own.children}
+    waiting, found = list(_FIRST), set(_FIRST)
+    while waiting:
+        method = methods.get(waiting.pop())
+        reads = method.reads if method is not None else ()
+        new = {
+            node.func.attr for node, _ in reads if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute)
+        }
+        waiting += new - found
+        found |= new
+    return found
 
 
 def _mode(one: Value) -> str:

@@ -8,7 +8,7 @@ from envdoctor.probes.source.abstract_values import OWN, names_class
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Iterator
     from typing import Any
 
     Argument = dict[str, Any]
@@ -49,6 +49,7 @@ class Linker:
         answer["is"] = sorted(answer["is"]) or ["unknown"]
         answer["made_by"] = sorted(set(answer["made_by"]))
         answer["names"] = sorted(set(answer["names"]))
+        answer["carries"] = list(_there(answer["carries"], argument))
         for field in ("text", "value", "open", "maker", "itself"):
             if field in argument:
                 answer[field] = argument[field]
@@ -63,12 +64,18 @@ class Linker:
         answer["is"] = before - {"instance", "result"}
         for made in argument.get("made_by", ()):
             name, export, there = self._follow(made, file)
+            inner = _passed(argument) if export is not None and "passes" in export else None
+            if inner is not None and depth < MOST_FILES:
+                self._merge(self.argument(inner, file, depth + 1), answer, file)
+                continue
             if export is not None and "returns" in export and depth < MOST_FILES and "result" in before:
                 self._merge(self._renamed(export["returns"], name, there, depth), answer, there)
                 replaced.add(made)
                 continue
             known = names_class(made) or "result" not in before or (export is not None and "instance" in export)
-            answer["is"].add("instance" if known else "result")
+            called = export is not None and export.get("instance", {}).get("is") == ["factory"]
+            if not before.isdisjoint(("instance", "result")):
+                answer["is"].add("factory" if called else "instance" if known else "result")
             answer["made_by"].append(name)
             if export is not None and made[:1] != OWN:
                 self._carries(export.get("instance", {}), there, answer)
@@ -108,20 +115,37 @@ class Linker:
             answer["lacks"] = [*answer.get("lacks", ()), *other["lacks"]]
 
     def _carries(self, argument: Argument, file: str, answer: Argument, replaced: Iterable[str] = ()) -> None:
-        for one in argument.get("carries", ()):
+        for one in filter(None, (self._held(each, file) for each in argument.get("carries", ()))):
             if one["name"] in replaced:
                 continue
             name, export, there = self._follow(one["name"], file)
             if "imported" not in one:
                 answer["carries"].append({**one, "name": name})
                 within = export.get("instance", {}) if export is not None and one["name"][:1] != OWN else {}
-                for made in within.get("carries", ()):  # an object of a class of another file
-                    answer["carries"].append({**one, "name": self.name(made["name"], there)})
+                for made in filter(None, (self._held(each, there) for each in within.get("carries", ()))):
+                    both = {
+                        **made,
+                        **one,
+                        "name": self.name(made["name"], there),
+                        "at": made["via"],
+                    }  # an object of a class of another file
+                    kept = [*one.get("kept_by", ()), *made.get("kept_by", ())]
+                    answer["carries"].append({**both, "kept_by": kept} if kept else both)
             elif export is not None and not {"function", "class"} & set(export["is"]):
-                for made in export.get("carries", ()):
-                    found = self.name(made["name"], there)
-                    line = made.get("line")
-                    answer["carries"].append({"name": found, "line": line, "file": there, "via": one["via"]})
+                only = {key: each for key, each in one.items() if key in {"kept_by", "after", "via"}}
+                for made in _there(export.get("carries", ()), {}):
+                    found = {"name": self.name(made["name"], there), "line": made.get("line"), "file": there}
+                    answer["carries"].append({**only, **found})
+
+    def _held(self, one: dict[str, Any], file: str) -> dict[str, Any] | None:
+        """What was given to calls, with those of elsewhere; ``None`` where one of the project does not keep it."""
+        kept = []
+        for name, export, _ in (self._follow(each, file) for each in one.get("kept_by", ())):
+            if export is None and not self.concerns(name):
+                kept.append(name)
+            elif export is None or not ("instance" in export or "passes" in export) or "reduced" in export:
+                return None
+        return {**one, "kept_by": kept} if kept else {key: each for key, each in one.items() if key != "kept_by"}
 
     def _follow(self, name: str, file: str, depth: int = 0) -> tuple[str, dict[str, Any] | None, str]:
         """The absolute name, what its file says about it, and that file."""
@@ -137,7 +161,7 @@ class Linker:
             return full, None, where
         if "ref" in export:
             return self._follow(".".join([export["ref"].rstrip("."), *rest[1:]]), where, depth + 1)
-        return (full, export, where) if len(rest) == 1 else (full, None, where)
+        return full, export if len(rest) == 1 else _method(export, rest[1:]), where
 
     def _absolute(self, name: str, file: str) -> str:
         plain = name.lstrip(".")
@@ -160,6 +184,29 @@ class Linker:
                     if candidate in self._files:
                         return candidate, segments[length:]
         return None
+
+
+def _method(export: dict[str, Any], rest: list[str]) -> dict[str, Any] | None:
+    """What a file says about a method of what it exports, or about the call of what a function returns."""
+    returned = export.get("methods", {}).get(rest[0]) if len(rest) == 1 else None
+    if rest == ["__call__"] and returned is None:
+        returned = export.get("returns", {}).get("returns")
+    return {"is": ["function"], "returns": returned} if returned else None
+
+
+def _passed(argument: Argument) -> Argument | None:
+    """What made the first argument of the call that made an argument, as that is described."""
+    given = argument.get("maker", {}).get("arguments", ())
+    name = given[0].get("maker", {}).get("name") if given else None
+    return {"is": ["instance" if names_class(name) else "result"], "made_by": [name]} if name else None
+
+
+def _there(carried: Iterable[dict[str, Any]], argument: Argument) -> Iterator[dict[str, Any]]:
+    """What an object holds when it is given: not what a method would have to make first, nor what was deleted."""
+    gone = {f"self.{attr}" for attr in argument.get("dropped", ())}
+    for one in carried:
+        if one.get("after", "") in {"", *argument.get("called", ())} and one.get("at", one.get("via")) not in gone:
+            yield {key: each for key, each in one.items() if key not in {"after", "at"}}
 
 
 def _package(file: str, level: int) -> str:

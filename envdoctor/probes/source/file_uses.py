@@ -11,9 +11,10 @@ from envdoctor.probes.source.abstract_values import CALLED, OWN, Call, Value, la
 from envdoctor.probes.source.arguments import Arguments
 from envdoctor.probes.source.ast_expressions import TooLargeError
 from envdoctor.probes.source.ast_statements import Walker
-from envdoctor.probes.source.bindings import ATTRIBUTES, CALLS, IMPORTS, Function, Place, below
+from envdoctor.probes.source.bindings import ATTRIBUTES, CALLS, IMPORTS, Function, Place, below, parameters
 from envdoctor.probes.source.call_graph import CallGraph, runner
 from envdoctor.probes.source.excerpts import Excerpts
+from envdoctor.probes.source.inheritance import attributes, lineage, own_classes, pickles_itself
 from envdoctor.probes.source.relevance import Relevance, patterns_of
 from envdoctor.probes.source.resolver import Resolver
 
@@ -133,9 +134,20 @@ class _File:
                 target = node.func if isinstance(node, ast.Call) else node
                 if relevance.concerns(target) and not place.block.spared & ATTRIBUTES and len(found) < MOST_USES:
                     values = self.resolver.resolve(target, place)
-                    names = filter(patterns.may_match, sorted(set(_foreign(values, called=isinstance(node, ast.Call)))))
+                    meant = self._called(values) if isinstance(node, ast.Call) else _foreign(values, called=False)
+                    names = filter(patterns.may_match, sorted(set(meant)))
                     found += ((use, place) for use in self._described(node, place, names, values))
         return self._by_end(found)
+
+    def _called(self, values: list[Value]) -> Iterator[str]:
+        """The names that a call of some values calls: of a partial its function, of a class what it inherits."""
+        for one in values:
+            inner: list[Value] = []
+            if one.kind == "partial" and isinstance(one.node, ast.Call) and one.node.args and one.place is not None:
+                inner = self.resolver.evaluate(one.node.args[0], one.place)
+            elif one.kind == "class" and one.scope is not None and not attributes(self.resolver, one.scope, "__init__"):
+                inner = [base for base in lineage(self.resolver, one.scope) if base.scope is None][:1]
+            yield from _foreign([one, *inner], called=True)
 
     def _described(self, node: ast.expr, place: Place, names: Iterable[str], values: Iterable[Value]) -> Iterator[Use]:
         """A use for each name that an expression resolves to."""
@@ -196,14 +208,45 @@ class _File:
         made = [Value("made", one.name, scope=one.scope) for one in found if one.kind == "class"]
         if made:
             answer["instance"] = self.arguments.summary(made, name)
+            answer["methods"] = self._methods(made, here)
+            if any(pickles_itself(self.resolver, one.scope) for one in made if one.scope is not None):
+                answer["reduced"] = True
         if all(one.kind == "function" and one.scope is not None for one in found):
             answer["returns"] = self._returned(found, here)
+            if all(_passes(one) for one in found):
+                answer["passes"] = True
         return answer
 
-    def _returned(self, functions: list[Value], here: Place) -> dict[str, Any]:
+    def _returned(self, functions: list[Value], here: Place, depth: int = 0) -> dict[str, Any]:
+        """What functions return; of a function that they return, in its ``returns`` what that returns."""
         call = Call(ast.Call(func=ast.Name(id="_", ctx=ast.Load()), args=[], keywords=[]), here)
-        found = [one for function in functions for one in self.resolver.returned(function, call)]
-        return self.arguments.summary(found, f"{functions[0].name.lstrip(OWN)}()")
+        found = [each for one in functions for each in self.resolver.called(one, call.node, here)]
+        answer = self.arguments.summary(found, f"{functions[0].name.lstrip(OWN)}()")
+        if found and depth == 0 and all(one.kind in {"function", "lambda"} for one in found):
+            answer["returns"] = self._returned(found, here, 1)
+        return answer
+
+    def _methods(self, instances: list[Value], here: Place) -> dict[str, Any]:
+        """What the methods of a class return, where that is something made."""
+        answer = {}
+        for scope in (
+            each for one in instances if one.scope is not None for each in own_classes(self.resolver, one.scope)
+        ):
+            for method in scope.children:
+                if method.returns and method.kind == "function" and method.name not in answer:
+                    found = self._returned([Value("function", qualified(method), node=method.node, scope=method)], here)
+                    if found.get("made_by"):
+                        answer[method.name] = found
+        return answer
+
+
+def _passes(function: Value) -> bool:
+    """Whether a function returns what it is given."""
+    scope = function.scope
+    if scope is None or not isinstance(scope.node, Function):
+        return False
+    names = [node.id if isinstance(node, ast.Name) else "" for node, _ in scope.returns]
+    return bool(names) and set(names) <= {one.arg for one, _ in parameters(scope.node.args)}
 
 
 def _foreign(values: Iterable[Value], *, called: bool) -> Iterator[str]:

@@ -14,6 +14,10 @@ if TYPE_CHECKING:
     from envdoctor.probes.source.resolver import Resolver
 
 _MOST_CLASSES = 12
+#: A class that defines one of these says itself what travels.
+_OWN_PICKLING = {
+    "__getstate__", "__reduce__", "__reduce_ex__", "__getnewargs__", "__getnewargs_ex__", "__copyreg__", "__deepcopy__",
+}  # fmt: skip
 
 
 def lineage(resolver: Resolver, scope: Scope) -> Iterator[Value]:
@@ -32,6 +36,11 @@ def lineage(resolver: Resolver, scope: Scope) -> Iterator[Value]:
 def own_classes(resolver: Resolver, scope: Scope) -> list[Scope]:
     """The scopes of a class of this file, and of those of this file that it is derived from."""
     return [one.scope for one in lineage(resolver, scope) if one.scope is not None]
+
+
+def pickles_itself(resolver: Resolver, scope: Scope) -> bool:
+    """Whether a class of this file says itself what is pickled or copied of its instances."""
+    return any(name in own.bindings for own in own_classes(resolver, scope) for name in _OWN_PICKLING)
 
 
 def attributes(resolver: Resolver, scope: Scope, attr: str) -> list[tuple[Binding, Scope]]:

@@ -58,6 +58,7 @@ def run(words: Sequence[str]) -> int:
     if not command:
         parser.error("bisect needs a command: envdoctor bisect GOOD BAD -- COMMAND")
     made = bisecting.sides(examined(options.good, options), examined(options.bad, options))
+    build.uv()  # raises where there is none; what looks for it is no work for several threads at once
     build.sweep()
     try:
         with processes.stoppable():
@@ -144,13 +145,13 @@ def _draft(
     packages = [name for name in names if name != bisecting.PYTHON][:_MOST]
     if not packages:
         return
-    versions = {name: version for name, version in made.bad.items() if version}
-    error_text = read_error(bad.said)
-    seen: dict[str, str] = {}
-    if any(one.exception for one in error_text.failures):
-        seen = skeleton.from_traceback(error_text, versions)
-    seen.setdefault("script", f"import {packages[0].replace('-', '_')}")
-    seen.update(_cells(made, packages), **_script(command))
+    error_text = read_error(re.sub(r" \([^()\n]*[/\\][^()\n]*\)$", "", bad.said, flags=re.MULTILINE))
+    versions = {name: one.version for name, one in made.at(made.bad).items() if one.version}
+    seen, beside = {"script": f"import {packages[0].replace('-', '_')}"}, []
+    if failures := [one for one in error_text.failures if one.exception]:
+        seen.update(skeleton.from_traceback(error_text, versions))
+        beside = [name for name in skeleton.on_the_way(failures[-1], versions) if name not in packages]
+    seen.update(_cells(made, packages, {name: versions[name] for name in beside[:_MOST]}), **_script(command))
     series = str(made.after.python.get("version") or "3.11").split(".")[:2]
     seen.update(python=".".join(series), todo="    # TODO: measure")
     release = re.sub(r"[^a-z0-9]+", "", (made.bad[packages[0]] or "absent").lower())
@@ -162,22 +163,17 @@ def _draft(
     write(text if path else f"\n{text}", path)
 
 
-def _cells(made: Sides, packages: Sequence[str]) -> Mapping[str, str]:
-    """The condition, both cells and the remedy of the culprits."""
+def _cells(made: Sides, packages: Sequence[str], beside: Mapping[str, str]) -> Mapping[str, str]:
+    """The condition, both cells and the remedy of the culprits, and of what else is on the way of the failure."""
 
-    def stated(versions: Mapping[str, str | None], sign: str) -> str:
-        texts = (f"{sign}{versions[name]}" if versions[name] else "absent" for name in packages)
-        return ", ".join(f'{name}: "{text}"' for name, text in zip(packages, texts))
+    def stated(side: Mapping[str, str | None], sign: str) -> str:
+        versions = {**{name: side[name] for name in packages}, **beside}
+        return ", ".join(f'{name}: "{sign}{one}"' if one else f"{name}: absent" for name, one in versions.items())
 
-    first = packages[0]
-    good = made.good[first]
+    first, good = packages[0], made.good[packages[0]]
     remedy = f"downgrade: {first}<={good}" if good else f"uninstall: {first}"
-    return {
-        "when": stated(made.bad, "=="),
-        "bad": stated(made.bad, ""),
-        "good": stated(made.good, ""),
-        "remedy": remedy,
-    }
+    cells = {"bad": stated(made.bad, ""), "good": stated(made.good, "")}
+    return {"when": stated(made.bad, "=="), "remedy": remedy, **cells}
 
 
 def _script(command: Sequence[str]) -> dict[str, str]:

@@ -67,6 +67,12 @@ def test_keys_are_matched_from_their_end(key, keys):
         assert [one["key"] for one in lookup({"configs.yaml": text}, pattern, key).found] == keys
 
 
+@pytest.mark.parametrize("name", [".flake8", ".pylintrc", "pylintrc", "sub/.coveragerc"])
+def test_hidden_files_of_tools_are_configuration(name):
+    (found,) = lookup({name: "[main]\nignore = E1\n"}, f"**/{name}", "main.ignore").found
+    assert (found["file"], found["value"]) == (name, "E1")
+
+
 @pytest.mark.parametrize(
     ("name", "form"),
     [
