@@ -25,10 +25,8 @@ def asked(wanted: Mapping[str, Sequence[str]]) -> Questions:
 
 def told(snapshot: Snapshot, wanted: Mapping[str, Sequence[str]]) -> dict[str, str | None]:
     """What a snapshot tells, by dotted fact; ``None`` for what is not set. What is unknown is not in it."""
-    python = [str(snapshot.python.get(key) or "") for key in _OF_PYTHON]
-    traits = [key.replace("_", "-") for key in _OF_PYTHON[2:] if snapshot.python.get(key)]
-    name = python[1] if python[1].lower() not in {"", "cpython"} else ""
-    found: dict[str, str | None] = {"python": " ".join(filter(None, [name, python[0], *traits]))} if python[0] else {}
+    python = _python(snapshot)
+    found: dict[str, str | None] = {"python": python} if python else {}
     found.update({f"platform.{key}": str(value) for key, value in snapshot.platform.items() if value})
     method = in_use(snapshot)[0]
     found.update({"start_method": method} if method else {})
@@ -39,6 +37,14 @@ def told(snapshot: Snapshot, wanted: Mapping[str, Sequence[str]]) -> dict[str, s
             if not isinstance(value, Unknown):
                 found[f"{kind.name}.{key}"] = None if value is None else str(value)
     return found
+
+
+def _python(snapshot: Snapshot) -> str:
+    """The Python in words, with its implementation and traits where they are not the usual; empty if not known."""
+    version, implementation, *_ = (str(snapshot.python.get(key) or "") for key in _OF_PYTHON)
+    traits = [key.replace("_", "-") for key in _OF_PYTHON[2:] if snapshot.python.get(key)]
+    name = implementation if implementation.lower() not in {"", "cpython"} else ""
+    return " ".join(filter(None, [name, version, *traits])) if version else ""
 
 
 def between(before: Snapshot, after: Snapshot, wanted: Mapping[str, Sequence[str]]) -> list[Difference]:

@@ -136,13 +136,9 @@ def wanted(version: str, left: Any, kind: ast.cmpop, right: Any, *, held: bool) 
 
 def builtin(function: Builtin, known: Sequence[Any]) -> Any:
     """The value of a function of Python or of a method of a text; ``None`` for one that is not followed here."""
-    if function.name in OF_TEXT and isinstance(function.owner, str):
-        return getattr(function.owner, function.name)(*known)
-    if function.owner is not UNKNOWN:
-        return None
-    if function.name in {"tuple", "list"} and len(known) == 1 and _is_row(known[0]):
+    if function.name in {"tuple", "list"} and function.owner is UNKNOWN and len(known) == 1 and _is_row(known[0]):
         return (tuple if function.name == "tuple" else list)(known[0])
-    make = BUILTIN.get(function.name)
+    make = _called(function)
     long = make is int and any(isinstance(one, str) and len(one) > _LONGEST_NUMBER for one in known)
     if make is None or long or any(map(is_unknown, known)):
         return UNKNOWN if make else None
@@ -151,3 +147,10 @@ def builtin(function: Builtin, known: Sequence[Any]) -> Any:
     except (TypeError, ValueError) as error:
         raise Raised(type(error).__name__) from None
     return list(made) if isinstance(made, (zip, enumerate, reversed)) else made
+
+
+def _called(function: Builtin) -> Callable[..., Any] | None:
+    if function.name in OF_TEXT and isinstance(function.owner, str):
+        method: Callable[..., Any] = getattr(function.owner, function.name)
+        return method
+    return BUILTIN.get(function.name) if function.owner is UNKNOWN else None

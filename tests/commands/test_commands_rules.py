@@ -79,8 +79,8 @@ def test_the_list_and_one_rule_as_json(capsys):
 
 
 def test_every_rule_can_be_shown(capsys, monkeypatch):
-    every = rules_list._every([])
-    monkeypatch.setattr(rules_list, "_every", lambda _directories: every)  # read once
+    every = rules_list.every([])
+    monkeypatch.setattr(rules_list, "every", lambda _directories: every)  # read once
     for one in json.loads(said(capsys, "rules", "list", "-f", "json")[1]):
         status, out, _ = said(capsys, "rules", "show", one["id"])
         assert status == 0

@@ -145,13 +145,8 @@ def _draft(
     packages = [name for name in names if name != bisecting.PYTHON][:_MOST]
     if not packages:
         return
-    error_text = read_error(re.sub(r" \([^()\n]*[/\\][^()\n]*\)$", "", bad.said, flags=re.MULTILINE))
-    versions = {name: one.version for name, one in made.at(made.bad).items() if one.version}
-    seen, beside = {"script": f"import {packages[0].replace('-', '_')}"}, []
-    if failures := [one for one in error_text.failures if one.exception]:
-        seen.update(skeleton.from_traceback(error_text, versions))
-        beside = [name for name in skeleton.on_the_way(failures[-1], versions) if name not in packages]
-    seen.update(_cells(made, packages, {name: versions[name] for name in beside[:_MOST]}), **_script(command))
+    seen, beside = _failing(made, bad, packages)
+    seen.update(_cells(made, packages, beside), **_script(command))
     series = str(made.after.python.get("version") or "3.11").split(".")[:2]
     seen.update(python=".".join(series), todo="    # TODO: measure")
     release = re.sub(r"[^a-z0-9]+", "", (made.bad[packages[0]] or "absent").lower())
@@ -161,6 +156,18 @@ def _draft(
     if path and os.path.exists(path):
         raise UsageError(f"{path} exists already: give another -o PATH, or remove it first")
     write(text if path else f"\n{text}", path)
+
+
+def _failing(made: Sides, bad: Outcome, packages: Sequence[str]) -> tuple[dict[str, str], dict[str, str]]:
+    """What the failure says for a draft, and the releases of other distributions on its way."""
+    error_text = read_error(re.sub(r" \([^()\n]*[/\\][^()\n]*\)$", "", bad.said, flags=re.MULTILINE))
+    versions = {name: one.version for name, one in made.at(made.bad).items() if one.version}
+    failures = [one for one in error_text.failures if one.exception]
+    if not failures:
+        return {"script": f"import {packages[0].replace('-', '_')}"}, {}
+    beside = [name for name in skeleton.on_the_way(failures[-1], versions) if name not in packages]
+    seen = {"script": f"import {packages[0].replace('-', '_')}", **skeleton.from_traceback(error_text, versions)}
+    return seen, {name: versions[name] for name in beside[:_MOST]}
 
 
 def _cells(made: Sides, packages: Sequence[str], beside: Mapping[str, str]) -> Mapping[str, str]:
