@@ -97,7 +97,7 @@ def _files(paths: Sequence[str]) -> Iterator[Told]:
                 yield clusters.Told(name, reason=str(error.strerror or error))
 
 
-def gathered(told: Iterator[Told], wanted: Mapping[str, Sequence[str]], rules: Sequence[str] = ()) -> Fleet:
+def gathered(answers: Iterator[Told], wanted: Mapping[str, Sequence[str]], rules: Sequence[str] = ()) -> Fleet:
     """The groups of those that tell the same, the driver's or else the largest first, and who did not answer.
 
     One snapshot of each group is kept; a file with the same bytes as another is not read again.
@@ -107,7 +107,7 @@ def gathered(told: Iterator[Told], wanted: Mapping[str, Sequence[str]], rules: S
     names: dict[object, list[str]] = {}
     kept: dict[object, Snapshot] = {}
     silent: list[tuple[str, str]] = []
-    for one in told:
+    for one in answers:
         key = keys.get(one.digest)
         if key is None:
             try:
@@ -118,7 +118,7 @@ def gathered(told: Iterator[Told], wanted: Mapping[str, Sequence[str]], rules: S
             if snapshot is None:
                 silent.append((one.name, one.reason))
                 continue
-            key = _key(engine.told(snapshot, wanted), seen)
+            key = _key(engine.facts_of(snapshot, wanted), seen)
             kept.setdefault(key, snapshot)
             if one.digest:
                 keys[one.digest] = key

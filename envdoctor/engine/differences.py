@@ -23,7 +23,7 @@ def asked(wanted: Mapping[str, Sequence[str]]) -> Questions:
     return {kind: wanted.get(kind.name, ()) for kind in (ENV, SYSTEM)}
 
 
-def told(snapshot: Snapshot, wanted: Mapping[str, Sequence[str]]) -> dict[str, str | None]:
+def facts_of(snapshot: Snapshot, wanted: Mapping[str, Sequence[str]]) -> dict[str, str | None]:
     """What a snapshot tells, by dotted fact; ``None`` for what is not set. What is unknown is not in it."""
     python = _python(snapshot)
     found: dict[str, str | None] = {"python": python} if python else {}
@@ -61,7 +61,7 @@ def between(before: Snapshot, after: Snapshot, wanted: Mapping[str, Sequence[str
 def _of_pair(
     environment: str | None, before: Snapshot, after: Snapshot, wanted: Mapping[str, Sequence[str]]
 ) -> Iterator[Difference]:
-    left, right = told(before, wanted), told(after, wanted)
+    left, right = facts_of(before, wanted), facts_of(after, wanted)
     packages = sorted(fact for fact in {*left, *right} if fact.startswith(_PACKAGES))
     for fact in [*(fact for fact in {**left, **right} if not fact.startswith(_PACKAGES)), *packages]:
         if (fact in left or _absent(before, fact)) and (fact in right or _absent(after, fact)):

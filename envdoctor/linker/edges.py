@@ -134,7 +134,7 @@ class _Search:
         def defined(archive: Archive) -> bool:
             return Room({side.name: archive}, self.target, self.standard).defines(side.name, self.ask.name)
 
-        return self._has(side, side.at) is False or side.told("defined", side.at, defined) is False
+        return self._has(side, side.at) is False or side.decided("defined", side.at, defined) is False
 
     def maker(self, side: Side | None) -> _Search | None:
         """The search for the one that gives an object of a class that never had the attribute."""
@@ -163,8 +163,8 @@ class _Search:
         def offered(archive: Archive) -> bool | None:
             return Room({side.name: archive}, self.target, self.standard).offers(ask)
 
-        told: bool | None = side.told("offers", number, offered)
-        return told
+        offers: bool | None = side.decided("offers", number, offered)
+        return offers
 
     def provider(self, side: Side) -> Life | None:
         """Between which releases the name went or came; nothing where the failing release cannot be told to lack it."""
@@ -195,7 +195,7 @@ class _Search:
         def there(archive: Archive) -> bool | None:
             return Room({side.name: archive}, self.target, self.standard).offers(ask)
 
-        return side.told("module", side.at, there) is False
+        return side.decided("module", side.at, there) is False
 
     def consumer(self, side: Side, beside: Side | None, life: Life | None) -> Asking | None:
         """Which releases ask; nothing where the installed one cannot be told to ask."""
@@ -263,7 +263,7 @@ class _Consumer:
         """The patch release of Python at which one of these releases tells Pythons apart where it asks."""
         side, ask = self._side, self._ask
         for number in numbers if ask.provider == "" else ():
-            tells = side.told("turned", number, lambda one: self._room(one, None).turned(side.name, ask))
+            tells = side.decided("turned", number, lambda one: self._room(one, None).turned(side.name, ask))
             if tells:
                 return {"tells": tells, "teller": side.version(number)}
         return {}
@@ -298,7 +298,7 @@ class _Consumer:
         """The module in which a release asks, false where it does not, ``None`` where that cannot be told."""
         ask, here = self._ask, self._beside.at if self._beside else None
         question = f"asks {ask.kind} {ask.code}"
-        return self._side.told(question, number, lambda one: self._room(one, here).asks(ask, self._side.name))
+        return self._side.decided(question, number, lambda one: self._room(one, here).asks(ask, self._side.name))
 
     def _stopped(self, number: int) -> bool:
         return self._asks(number) is False
@@ -315,7 +315,7 @@ class _Consumer:
                 room, older = self._room(one, beside.at), self._room(one, last)
                 return not room.lost(self._side.name, beside.name, older)
 
-            return bool(self._side.told(f"whole {last}", number, taken))
+            return bool(self._side.decided(f"whole {last}", number, taken))
 
         if whole(since) or not whole(newest):
             return since
@@ -340,7 +340,7 @@ class _Consumer:
         def stated(archive: Archive) -> str:
             return _cap(archive.metadata().decode("utf-8", "replace"), provider, failing)
 
-        return self._side.told("caps", number, stated) or ""
+        return self._side.decided("caps", number, stated) or ""
 
 
 def _required(metadata: str) -> list[str]:

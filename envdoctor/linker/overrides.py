@@ -129,9 +129,9 @@ class Overrides:
     def _dispatched(self, base: Sequence[Any], method: str) -> tuple[str, str, str, list[list[Any]]] | None:
         """The same for a method that a framework calls by a name in a text; ``None`` for any other."""
         kind, owner = self._world.store.class_name(base[1], base[2]), self._world.layout.owner(base[1])
-        for told in self._dispatch if method.startswith(self._prefixes) else ():
-            if f"{base[1]}.{kind}" == told["base"]:
-                event = self._calls_of(owner, told["call"], method[len(told["prefix"]) :])
+        for row in self._dispatch if method.startswith(self._prefixes) else ():
+            if f"{base[1]}.{kind}" == row["base"]:
+                event = self._calls_of(owner, row["call"], method[len(row["prefix"]) :])
                 return owner, base[1], kind, [one.given for one in event]
         return None
 

@@ -73,7 +73,7 @@ class Side:
         """The metadata of a release. Raises :class:`TargetError` where it cannot be read."""
         return self.archive(number).metadata().decode("utf-8", "replace")
 
-    def told(self, question: str, number: int, answer: Callable[[Archive], Any]) -> Any:
+    def decided(self, question: str, number: int, answer: Callable[[Archive], Any]) -> Any:
         """The answer to a question about a release, kept for good; ``None`` where it cannot be read."""
         key = (question, number)
         if key not in self._told:

@@ -24,11 +24,11 @@ _ABOUT = ("when", "consumers", "symptoms", "remedies", "proof")
 
 def digest(rule: Rule, vocabulary: Mapping[str, Any]) -> str:
     """A name for what a rule states and what of the vocabulary it may mean by it."""
-    told = [[name, getattr(rule, name)] for name in _ABOUT if name != "remedies"]
-    told[1][1] = {name: _without_severity(line) for name, line in rule.consumers.items()}
-    told.insert(_ABOUT.index("remedies"), ["remedies", [_unbracketed(remedy) for remedy in rule.remedies]])
+    stated = [[name, getattr(rule, name)] for name in _ABOUT if name != "remedies"]
+    stated[1][1] = {name: _without_severity(line) for name, line in rule.consumers.items()}
+    stated.insert(_ABOUT.index("remedies"), ["remedies", [_unbracketed(remedy) for remedy in rule.remedies]])
     words = {key: vocabulary.get(key) for key in ("families", "calls", "start_methods")}
-    return _sum([told, {key: value for key, value in words.items() if _mentioned(value, json.dumps(told))}])
+    return _sum([stated, {key: value for key, value in words.items() if _mentioned(value, json.dumps(stated))}])
 
 
 def _unbracketed(remedy: Mapping[str, Any]) -> dict[str, Any]:
@@ -40,8 +40,8 @@ def _without_severity(line: Mapping[str, Any]) -> dict[str, Any]:
     return {key: said for key, said in line.items() if key != "severity"}
 
 
-def _mentioned(words: Any, told: str) -> bool:
-    return isinstance(words, dict) and any(json.dumps(word) in told for word in words)
+def _mentioned(words: Any, stated: str) -> bool:
+    return isinstance(words, dict) and any(json.dumps(word) in stated for word in words)
 
 
 def _sum(value: Any) -> str:

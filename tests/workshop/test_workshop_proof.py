@@ -204,8 +204,8 @@ def test_a_candidate_that_is_disproved_is_on_record_and_stays_silent(lab):
     facts = lab.rule.parent / "facts.json"
     facts.write_text(json.dumps({"schema": 1, "python": {"version": PYTHON}, "packages": {"lib": "2.0"}}))
     words = ["check", "--snapshot", str(facts), "--rules", str(lab.rule.parent), "--candidates", "-f", "json"]
-    told = run_envdoctor(*words, env=environment())
-    assert [one["rule"] for one in json.loads(told.stdout)["findings"]] == []
+    result = run_envdoctor(*words, env=environment())
+    assert [one["rule"] for one in json.loads(result.stdout)["findings"]] == []
 
 
 def test_a_candidate_that_is_true_speaks_when_asked(lab):
@@ -253,7 +253,7 @@ def test_what_was_run_before_a_disk_refused_is_given(monkeypatch):
     given = []
     with processes.stoppable(), pytest.raises(EnvdoctorError, match="File name too long"):
         given.extend(runner.local_pool(1, offline=True)([fits, refused, later]))
-    assert [(trial, told["outcome"]) for trial, told in given] == [(fits, "passed")]
+    assert [(trial, result["outcome"]) for trial, result in given] == [(fits, "passed")]
 
 
 def test_two_runners_on_one_cache_agree(lab):
@@ -398,8 +398,8 @@ def program(text, tmp_path, **options):
 
 
 def test_a_program_has_a_home_and_a_temporary_directory_of_its_own(tmp_path):
-    told = program("import os, tempfile; print(os.path.expanduser('~'), tempfile.gettempdir())", tmp_path)
-    assert (told.status, told.output.split()) == (0, [str(tmp_path), str(tmp_path)])
+    result = program("import os, tempfile; print(os.path.expanduser('~'), tempfile.gettempdir())", tmp_path)
+    assert (result.status, result.output.split()) == (0, [str(tmp_path), str(tmp_path)])
 
 
 def test_a_program_without_end_is_ended_with_all_that_it_started(tmp_path):
@@ -408,8 +408,8 @@ def test_a_program_without_end_is_ended_with_all_that_it_started(tmp_path):
         "child = subprocess.Popen([sys.executable, '-c', 'import time; time.sleep(1000)'], start_new_session=True)\n"
         "print(child.pid, flush=True)\nchild.wait()\n"
     )
-    told = program(text, tmp_path, seconds=3)
-    assert told.status is None
+    result = program(text, tmp_path, seconds=3)
+    assert result.status is None
     if sandbox.isolation()[1:2] == ("-rnp",):
         marks = {Path(entry, "cwd") for entry in Path("/proc").glob("[0-9]*")}
         assert str(tmp_path) not in {os.readlink(mark) for mark in marks if os.access(mark, os.R_OK)}
@@ -431,9 +431,9 @@ def test_a_program_without_end_is_ended_with_all_that_it_started(tmp_path):
 )
 def test_a_program_without_end_says_something_of_a_hang_alone(tmp_path, impact, raises, kind, verdict):
     """Any other may have been slow."""
-    told = sandbox.told(program("import signal; signal.pause()", tmp_path, seconds=0.2))
+    result = sandbox.result(program("import signal; signal.pause()", tmp_path, seconds=0.2))
     trial = Trial(rule="one", name=f"{kind} 1", kind=kind, place=Place(python=PYTHON), script="", raises=raises)
-    found = judge(trial, told, {"impact": impact, "symptoms": [], "packages": [], "consumers": {}})
+    found = judge(trial, result, {"impact": impact, "symptoms": [], "packages": [], "consumers": {}})
     assert found["verdict"] == verdict
     if verdict == "unproven":
         assert found == {"verdict": "unproven", "symptom": None, "reason": "it had not ended after 120 seconds"}
@@ -448,8 +448,8 @@ def test_a_program_reaches_itself_and_nobody_else(tmp_path):
         "socket.create_connection(server.getsockname(), 5).close()\n"
         "try: socket.create_connection(('192.0.2.1', 80), 2)\nexcept OSError as error: print(error.errno)\n"
     )
-    told = program(text, tmp_path)
-    assert (told.status, told.output.strip()) == (0, "101")  # ENETUNREACH
+    result = program(text, tmp_path)
+    assert (result.status, result.output.strip()) == (0, "101")  # ENETUNREACH
 
 
 @pytest.mark.skipif(os.name == "nt", reason="there are no signals")
@@ -459,6 +459,6 @@ def test_a_signal_is_told_by_its_name(tmp_path):
 
 @pytest.mark.skipif(sys.platform != "linux", reason="address space is not limited here")
 def test_memory_is_limited(tmp_path):
-    told = program(f"bytearray({sandbox.MEMORY})", tmp_path)
-    assert told.status == 1
-    assert "MemoryError" in told.output
+    result = program(f"bytearray({sandbox.MEMORY})", tmp_path)
+    assert result.status == 1
+    assert "MemoryError" in result.output

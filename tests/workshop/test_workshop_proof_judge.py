@@ -52,7 +52,7 @@ CRASHED = "AttributeError: module 'lib' has no attribute 'name'"
 
 
 @pytest.mark.parametrize(
-    ("one", "told", "verdict", "reason"),
+    ("one", "result", "verdict", "reason"),
     [
         (trial(), came(output=TRACEBACK), "agrees", None),
         (trial("good"), came("passed"), "agrees", None),
@@ -67,17 +67,17 @@ CRASHED = "AttributeError: module 'lib' has no attribute 'name'"
          "it should fail with `KeyError: 'nobody'`, not with `KeyError: 'name'`"),
     ],
 )  # fmt: skip
-def test_each_kind_of_trial_is_held_against_what_it_states(one, told, verdict, reason):
-    found = judge(one, told, texts())
+def test_each_kind_of_trial_is_held_against_what_it_states(one, result, verdict, reason):
+    found = judge(one, result, texts())
 
     assert (found["verdict"], found["reason"]) == (verdict, reason)
-    assert found["symptom"] == symptom(told)
+    assert found["symptom"] == symptom(result)
 
 
 def test_what_could_not_be_built_is_unproven_for_its_reason():
-    told = {"outcome": "unbuilt", "reason": "no Python 3.5 was found"}
+    result = {"outcome": "unbuilt", "reason": "no Python 3.5 was found"}
 
-    assert judge(trial(), told, texts()) == {"verdict": "unproven", "symptom": None, "reason": told["reason"]}
+    assert judge(trial(), result, texts()) == {"verdict": "unproven", "symptom": None, "reason": result["reason"]}
 
 
 def test_a_rule_without_symptoms_takes_any_failure():
@@ -92,18 +92,18 @@ def test_a_rule_without_symptoms_takes_any_failure():
     [("SIGSEGV", "Segmentation fault"), ("SIGABRT", "Aborted"), ("SIGBUS", "Bus error")],
 )
 def test_a_signal_shows_what_a_shell_says_of_it(signal, message):
-    told = came(signal=signal)
+    result = came(signal=signal)
     rule = texts(f'{{message: "{message}"}}')
 
-    assert judge(trial(), told, rule) == {"verdict": "agrees", "symptom": signal, "reason": None}
+    assert judge(trial(), result, rule) == {"verdict": "agrees", "symptom": signal, "reason": None}
     assert judge(trial(), came(signal="SIGKILL"), rule)["verdict"] == "contradicts"
 
 
 def test_a_program_without_end_agrees_with_a_rule_about_a_hang_whatever_else_the_rule_shows():
-    told = came("timeout")
+    result = came("timeout")
 
-    assert judge(trial(), told, texts(impact="hang")) == {"verdict": "agrees", "symptom": "hang", "reason": None}
-    slow = judge(trial(), told, texts())
+    assert judge(trial(), result, texts(impact="hang")) == {"verdict": "agrees", "symptom": "hang", "reason": None}
+    slow = judge(trial(), result, texts())
     assert (slow["verdict"], slow["symptom"]) == ("unproven", None)
     assert slow["reason"] == "it had not ended after 120 seconds"
 
@@ -116,9 +116,9 @@ GONE = (
 
 @pytest.mark.parametrize("said", GONE)
 def test_a_release_that_is_not_there_to_install_proves_nothing(said):
-    told = came(output=said, installing=True)
+    result = came(output=said, installing=True)
 
-    found = judge(trial("good"), told, texts())
+    found = judge(trial("good"), result, texts())
 
     assert found == {"verdict": "unproven", "symptom": said, "reason": f"nothing was there to install: {said}"}
     assert judge(trial("good"), came(output=said), texts())["verdict"] == "contradicts", "a script that says so"
@@ -146,15 +146,15 @@ FOUND = [
 )  # fmt: skip
 def test_what_envdoctor_finds_there_must_be_what_is_stated(kind, findings, verdict, reason):
     one = trial(kind, examines="missing", finding={"distribution": "left", "requirement": "right<2"})
-    told = came("failed" if kind == "bad" else "passed", TRACEBACK if kind == "bad" else "", findings=findings)
+    result = came("failed" if kind == "bad" else "passed", TRACEBACK if kind == "bad" else "", findings=findings)
 
-    found = judge(one, told, texts())
+    found = judge(one, result, texts())
 
     assert (found["verdict"], found["reason"]) == (verdict, reason)
 
 
 @pytest.mark.parametrize(
-    ("raises", "told", "expected"),
+    ("raises", "result", "expected"),
     [
         ("AttributeError", came(output=TRACEBACK), True),
         ("AttributeError: module 'lib'", came(output=TRACEBACK), True),
@@ -175,12 +175,12 @@ def test_what_envdoctor_finds_there_must_be_what_is_stated(kind, findings, verdi
         ("KeyError", came("timeout", "KeyError"), False),
     ],
 )
-def test_a_stated_failure_is_recognised_by_type_and_start_of_message(raises, told, expected):
-    assert shows(told, raises) is expected
+def test_a_stated_failure_is_recognised_by_type_and_start_of_message(raises, result, expected):
+    assert shows(result, raises) is expected
 
 
 @pytest.mark.parametrize(
-    ("told", "expected"),
+    ("result", "expected"),
     [
         (came("passed", "whatever"), None),
         (came("timeout", TRACEBACK), "hang"),
@@ -194,5 +194,5 @@ def test_a_stated_failure_is_recognised_by_type_and_start_of_message(raises, tol
         (came(output=TRACEBACK.replace("'name'", "'" + "n" * 300 + "'")), (CRASHED[:-6] + "'" + "n" * 300)[:200]),
     ],
 )  # fmt: skip
-def test_a_failure_is_said_in_one_line(told, expected):
-    assert symptom(told) == expected
+def test_a_failure_is_said_in_one_line(result, expected):
+    assert symptom(result) == expected

@@ -73,13 +73,13 @@ def run_trial(trial: Trial, *, offline: bool = False) -> dict[str, Any]:
     lab = os.path.join(cache.directory(), "lab")  # beside uv's hard links
     with writing("a trial", lab), bytecode.directory(lab) as top:
         try:
-            told = _run(trial, top, offline=offline)
+            result = _run(trial, top, offline=offline)
         except UnbuiltError as error:
-            told = {"outcome": "unbuilt", "reason": str(error)}
-    told.update({name: _tidy(told[name], top) for name in ("output", "reason") if name in told})
-    for finding in told.get("findings", ()):
+            result = {"outcome": "unbuilt", "reason": str(error)}
+    result.update({name: _tidy(result[name], top) for name in ("output", "reason") if name in result})
+    for finding in result.get("findings", ()):
         finding.update({name: _tidy(text, top) for name, text in finding.items()})
-    return {**told, "seconds": round(time.monotonic() - start, 2)}
+    return {**result, "seconds": round(time.monotonic() - start, 2)}
 
 
 @contextlib.contextmanager
@@ -130,12 +130,12 @@ def _run(trial: Trial, top: str, *, offline: bool) -> dict[str, Any]:
         seen.update({"lost": lost} if lost else {})
     if trial.examines:
         seen["findings"] = built_environment.findings(trial.examines, python, work)
-    told: dict[str, Any] = {"outcome": "passed", "output": "", "signal": None}
+    result: dict[str, Any] = {"outcome": "passed", "output": "", "signal": None}
     if trial.installs:
-        told = installing.told(installing.install(trial, python, work, offline=offline))
-    if trial.script and told["outcome"] == "passed":
-        told = sandbox.told(_script(python, trial.script, work, trial.env, ".script.py"))
-    return {**told, **seen, "python": version, "installed": built_environment.versions(python)}
+        result = installing.result(installing.install(trial, python, work, offline=offline))
+    if trial.script and result["outcome"] == "passed":
+        result = sandbox.result(_script(python, trial.script, work, trial.env, ".script.py"))
+    return {**result, **seen, "python": version, "installed": built_environment.versions(python)}
 
 
 def _importable(trial: Trial, python: str, work: str) -> set[str]:

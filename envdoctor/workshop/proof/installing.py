@@ -57,9 +57,9 @@ def _sources() -> dict[str, str]:
     return {**({"PIP_CONFIG_FILE": paths[0]} if paths else {}), **found}
 
 
-def told(came: sandbox.Outcome) -> dict[str, Any]:
+def result(came: sandbox.Outcome) -> dict[str, Any]:
     """How the installation ended; where the index did not answer it is ``unbuilt``."""
     if came.status != 0 and _UNREACHED.search(came.output):
         lines = [line.strip() for line in came.output.splitlines() if _UNREACHED.search(line)]
         return {"outcome": "unbuilt", "reason": lines[-1][:_LONG]}
-    return {**sandbox.told(came, sandbox.OUTPUT), "installing": True}  # compilers go on long after the first error
+    return {**sandbox.result(came, sandbox.OUTPUT), "installing": True}  # compilers go on long after the first error

@@ -26,53 +26,58 @@ OTHERWISE = "it fails in another way"
 _LINE = 200
 
 
-def judge(trial: Trial, told: Mapping[str, Any], texts: Mapping[str, Any]) -> dict[str, Any]:
+def judge(trial: Trial, result: Mapping[str, Any], texts: Mapping[str, Any]) -> dict[str, Any]:
     """The verdict on a trial, the symptom that was seen and, where it does not agree, why.
 
     ``texts`` is the compiled rule, whose symptoms a bad cell must show that states no failure of its own. That a
     program does not end tells something only of a rule that is about a hang: any other may have been slow.
     """
-    seen = _told_by(trial, told, texts)
-    undecided = _undecided(trial, told, texts, seen)
+    seen = _failed_by(trial, result, texts)
+    undecided = _undecided(trial, result, texts, seen)
     if undecided is not None:
         return {"verdict": UNPROVEN, "symptom": None, "reason": undecided}
     if trial.kind == "severity":
-        broken = severity.breaks(told) if seen else None
+        broken = severity.breaks(result) if seen else None
         return {"verdict": AGREES, "symptom": seen, "reason": None, "breaks": broken}
-    wrong = _wrong(trial, told, texts, seen) or _unseen(trial, told) or _without(told) or _by_script(trial, told, texts)
-    if wrong and told.get("installing") and _GONE.search(told["output"]):
+    wrong = (
+        _wrong(trial, result, texts, seen)
+        or _unseen(trial, result)
+        or _without(result)
+        or _by_script(trial, result, texts)
+    )
+    if wrong and result.get("installing") and _GONE.search(result["output"]):
         return {"verdict": UNPROVEN, "symptom": seen, "reason": f"nothing was there to install: {seen}"}
     return {"verdict": CONTRADICTS if wrong else AGREES, "symptom": seen, "reason": wrong}
 
 
-def _told_by(trial: Trial, told: Mapping[str, Any], texts: Mapping[str, Any]) -> str | None:
+def _failed_by(trial: Trial, result: Mapping[str, Any], texts: Mapping[str, Any]) -> str | None:
     """How a trial failed: of exceptions that follow from each other the one that the rule knows, else the last."""
-    last = symptom(told)
-    if trial.kind != "bad" or last is None or told.get("signal") or known_by(last, trial, texts):
+    last = symptom(result)
+    if trial.kind != "bad" or last is None or result.get("signal") or known_by(last, trial, texts):
         return last
-    lines = [_line(one) for one in read(told["output"]).failures if one.exception]
+    lines = [_line(one) for one in read(result["output"]).failures if one.exception]
     return next((line for line in lines if known_by(line, trial, texts)), last)
 
 
-def _undecided(trial: Trial, told: Mapping[str, Any], texts: Mapping[str, Any], seen: str | None) -> str | None:
+def _undecided(trial: Trial, result: Mapping[str, Any], texts: Mapping[str, Any], seen: str | None) -> str | None:
     """Why a trial tells nothing, if it does not: it was not run, or failed as the rule does not say."""
-    if told["outcome"] == "unbuilt":
-        return str(told["reason"])
+    if result["outcome"] == "unbuilt":
+        return str(result["reason"])
     if seen == HANG and HANG not in {texts["impact"], trial.raises}:
         return f"it had not ended after {SECONDS} seconds"
     is_probe = trial.measured or trial.kind == "severity"
-    return f"{OTHERWISE}: {seen}" if is_probe and seen and not _shown(trial, told, texts) else None
+    return f"{OTHERWISE}: {seen}" if is_probe and seen and not _shown(trial, result, texts) else None
 
 
 #: What pip says of a release that the index does not have, or does not have for this interpreter.
 _GONE = re.compile(r"No matching distribution found|Could not find a version that satisfies")
 
 
-def _unseen(trial: Trial, told: Mapping[str, Any]) -> str | None:
+def _unseen(trial: Trial, result: Mapping[str, Any]) -> str | None:
     """Why what envdoctor found in the environment is not what is stated, if it is not."""
     if trial.examines is None:
         return None
-    stated, found = trial.finding or {}, told["findings"]
+    stated, found = trial.finding or {}, result["findings"]
     there = [one for one in found if stated.items() <= one.items()]
     if trial.kind == "bad":
         said = ", ".join(f"{name} {value}" for name, value in stated.items())
@@ -81,9 +86,9 @@ def _unseen(trial: Trial, told: Mapping[str, Any]) -> str | None:
     return f"envdoctor finds that {left[0]['distribution']} is {trial.examines}" if left else None
 
 
-def _wrong(trial: Trial, told: Mapping[str, Any], texts: Mapping[str, Any], seen: str | None) -> str | None:
+def _wrong(trial: Trial, result: Mapping[str, Any], texts: Mapping[str, Any], seen: str | None) -> str | None:
     """Why a trial that was run is not as stated, if it is not."""
-    passed = told["outcome"] == "passed"
+    passed = result["outcome"] == "passed"
     if trial.kind == "remedy":
         return None if passed else f"the remedy does not cure it: {seen}"
     if trial.kind == "good":
@@ -91,23 +96,23 @@ def _wrong(trial: Trial, told: Mapping[str, Any], texts: Mapping[str, Any], seen
     if passed:
         return "it should fail, and it passes"
     if trial.raises is not None and not trial.measured:
-        return None if shows(told, trial.raises) else f"it should fail with `{trial.raises}`, not with `{seen}`"
-    if not _shown(trial, told, texts):
+        return None if shows(result, trial.raises) else f"it should fail with `{trial.raises}`, not with `{seen}`"
+    if not _shown(trial, result, texts):
         return f"it fails with `{seen}`, which is none of the rule's symptoms"
     return None
 
 
-def shows(told: Mapping[str, Any], raises: str) -> bool:
+def shows(result: Mapping[str, Any], raises: str) -> bool:
     """Whether a failure is the one that is stated: ``Type: start of message``, a signal, or ``hang``."""
     wanted = raises.strip()
-    if wanted == HANG or told["outcome"] == "timeout":
-        return wanted == HANG and told["outcome"] == "timeout"
-    if told.get("signal") == wanted:
+    if wanted == HANG or result["outcome"] == "timeout":
+        return wanted == HANG and result["outcome"] == "timeout"
+    if result.get("signal") == wanted:
         return True
     name, _, message = wanted.partition(":")
     pattern = re.compile(rf"(?:[\w.]+\.)?{re.escape(name.rpartition('.')[2])}(?::\s*{_loosely(message)}|\s*$)")
-    return any(pattern.match(line.strip(" |+")) for line in told["output"].splitlines()) or (
-        "\n" in message and _loosely_in(wanted, told["output"])
+    return any(pattern.match(line.strip(" |+")) for line in result["output"].splitlines()) or (
+        "\n" in message and _loosely_in(wanted, result["output"])
     )
 
 
@@ -123,30 +128,30 @@ def _loosely_in(wanted: str, output: str) -> bool:
 
 def known_by(seen: str, trial: Trial | None, texts: Mapping[str, Any]) -> bool:
     """Whether a symptom on record is one of the rule, or what the cell of a trial states."""
-    told = {
+    result = {
         "outcome": "timeout" if seen == HANG else "failed",
         "output": seen,
         "signal": seen if seen in _SAID else None,
     }
-    stated_so = trial is not None and trial.raises is not None and shows(told, trial.raises)
-    return stated_so or _known(told, texts)
+    stated_so = trial is not None and trial.raises is not None and shows(result, trial.raises)
+    return stated_so or _known(result, texts)
 
 
-def _shown(trial: Trial, told: Mapping[str, Any], texts: Mapping[str, Any]) -> bool:
+def _shown(trial: Trial, result: Mapping[str, Any], texts: Mapping[str, Any]) -> bool:
     """Whether a failure is the rule's: by its symptoms, or as the cell states it that was moved."""
-    return _known(told, texts) or (trial.raises is not None and shows(told, trial.raises))
+    return _known(result, texts) or (trial.raises is not None and shows(result, trial.raises))
 
 
-def _without(told: Mapping[str, Any]) -> str | None:
+def _without(result: Mapping[str, Any]) -> str | None:
     """Why a remedy cures nothing after which the script merely goes without what it is about."""
-    return f"after the remedy nothing is left to import as {', '.join(told['lost'])}" if told.get("lost") else None
+    return f"after the remedy nothing is left to import as {', '.join(result['lost'])}" if result.get("lost") else None
 
 
-def _by_script(trial: Trial, told: Mapping[str, Any], texts: Mapping[str, Any]) -> str | None:
+def _by_script(trial: Trial, result: Mapping[str, Any], texts: Mapping[str, Any]) -> str | None:
     """Why a failure is none of a library, if the script itself raises it."""
     if trial.kind != "bad" or trial.installs or texts["impact"] in _BY_VALUE or texts["packages"] == []:
         return None
-    failures = [one for one in read(told["output"]).failures if one.exception and one.frames]
+    failures = [one for one in read(result["output"]).failures if one.exception and one.frames]
     code = (failures[-1].frames[-1].code or "") if failures and _is_script(failures[-1].frames[-1]) else ""
     return f"the script raises it itself: {code}" if scripts.raises(code) else None
 
@@ -159,13 +164,13 @@ def _is_script(frame: Frame) -> bool:
     return frame.file.replace("\\", "/").rpartition("/")[2] == ".script.py"
 
 
-def _known(told: Mapping[str, Any], texts: Mapping[str, Any]) -> bool:
+def _known(result: Mapping[str, Any], texts: Mapping[str, Any]) -> bool:
     """Whether a failure is one of a rule's symptoms; of a rule that states none every failure is."""
     if not texts["symptoms"]:
         return True
-    if told["outcome"] == "timeout":
+    if result["outcome"] == "timeout":
         return True  # of a rule about a hang
-    said = told["output"] + (f"\n{_SAID[told['signal']]}\n" if told.get("signal") in _SAID else "")
+    said = result["output"] + (f"\n{_SAID[result['signal']]}\n" if result.get("signal") in _SAID else "")
     return bool(symptoms.rank(stated([texts]), read(said)))
 
 
@@ -177,23 +182,23 @@ def _line(failure: Failure) -> str:
     return " ".join(f"{failure.exception}: {failure.message}".rstrip(": ").split())[:_LINE]
 
 
-def through(told: Mapping[str, Any]) -> list[str]:
+def through(result: Mapping[str, Any]) -> list[str]:
     """The installed packages whose frames are in the last traceback of a failure, by their import names."""
-    failures = [one for one in read(told.get("output", "")).failures if one.frames]
+    failures = [one for one in read(result.get("output", "")).failures if one.frames]
     found = [frame.package for one in failures for frame in one.frames if frame.package]
     return list(dict.fromkeys(found))
 
 
-def symptom(told: Mapping[str, Any]) -> str | None:
+def symptom(result: Mapping[str, Any]) -> str | None:
     """How a trial failed, in one line: the exception and its message, or the signal."""
-    if told["outcome"] == "timeout":
+    if result["outcome"] == "timeout":
         return HANG
-    if told["outcome"] != "failed":
+    if result["outcome"] != "failed":
         return None
-    if told.get("signal"):
-        return str(told["signal"])
-    failures = [one for one in read(told["output"]).failures if one.exception]
+    if result.get("signal"):
+        return str(result["signal"])
+    failures = [one for one in read(result["output"]).failures if one.exception]
     if failures:
         return _line(failures[-1])
-    lines: list[str] = [line.strip() for line in told["output"].splitlines() if line.strip()]
+    lines: list[str] = [line.strip() for line in result["output"].splitlines() if line.strip()]
     return (lines or ["it said nothing"])[-1][:_LINE]

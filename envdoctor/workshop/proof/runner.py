@@ -145,9 +145,9 @@ class Run:
     def _take(self, planned: Sequence[Trial]) -> None:
         """Answer trials by what is known of them, and keep the others to be run."""
         for trial in planned:
-            told = _without_running(trial) or (None if self.again else self._decided(trial))
-            if told is not None:
-                self.results[trial.rule][trial.name] = told
+            result = _without_running(trial) or (None if self.again else self._decided(trial))
+            if result is not None:
+                self.results[trial.rule][trial.name] = result
             else:
                 locked = self.locks[trial.rule].locked(trial)
                 self.todo.setdefault(locked.key(), []).append(locked)
@@ -164,11 +164,11 @@ class Run:
             self._take(more)
 
     def _verdict(self, name: str, trial: str) -> str | None:
-        told = self.results[name].get(trial)
-        if told is None:
+        result = self.results[name].get(trial)
+        if result is None:
             return None
         planned = next(one for one in self.plans[name] if one.name == trial)
-        return str(judge(planned, told, self.texts[name])["verdict"])
+        return str(judge(planned, result, self.texts[name])["verdict"])
 
     def verify(self, pool: Pool, watch: Watch, more: Callable[[int], object] = int) -> Iterator[Verified]:
         """Run what has to be run, giving each rule when its last trial is done.
@@ -180,13 +180,13 @@ class Run:
                 yield self._finish(rule)
         while self.todo:
             batch, self.todo = self.todo, {}
-            for trial, told in pool([same[0] for same in batch.values()]):
+            for trial, result in pool([same[0] for same in batch.values()]):
                 alike = batch[trial.key()]
-                verdicts = {judge(one, told, self.texts[one.rule])["verdict"] for one in alike}
-                remember(trial, told)
-                watch(trial, failed=CONTRADICTS in verdicts, seconds=told.get("seconds"))
+                verdicts = {judge(one, result, self.texts[one.rule])["verdict"] for one in alike}
+                remember(trial, result)
+                watch(trial, failed=CONTRADICTS in verdicts, seconds=result.get("seconds"))
                 for same in alike:
-                    self.results[same.rule][same.name] = told
+                    self.results[same.rule][same.name] = result
                     self.ran[same.rule] += 1
                     if self._is_done(same.rule):
                         self._go_on(same.rule)
@@ -196,9 +196,9 @@ class Run:
 
     def _decided(self, trial: Trial) -> Mapping[str, Any] | None:
         """A remembered result that decides something; one that does not, as of a slow program, is tried again."""
-        told = remembered(trial)
-        undecided = told is not None and judge(trial, told, self.texts[trial.rule])["verdict"] == UNPROVEN
-        return None if undecided and not trial.measured else told
+        result = remembered(trial)
+        undecided = result is not None and judge(trial, result, self.texts[trial.rule])["verdict"] == UNPROVEN
+        return None if undecided and not trial.measured else result
 
     def _is_done(self, rule: str) -> bool:
         return len(self.results[rule]) == len(self.plans[rule])
@@ -243,26 +243,26 @@ def _without_running(trial: Trial) -> dict[str, Any] | None:
     return None
 
 
-def _row(trial: Trial, told: Mapping[str, Any], texts: Mapping[str, Any]) -> dict[str, Any]:
+def _row(trial: Trial, result: Mapping[str, Any], texts: Mapping[str, Any]) -> dict[str, Any]:
     """One trial as a proof tells it."""
-    row = {"trial": trial.name, "kind": trial.kind, **judge(trial, told, texts)}
+    row = {"trial": trial.name, "kind": trial.kind, **judge(trial, result, texts)}
     row["consumer"] = trial.consumer if trial.kind == "severity" else None
     row["measured"] = trial.measured or None
-    row["python"] = told.get("python")
-    row["installed"] = told.get("installed")
-    row["isolated"] = told.get("isolated")
-    row["findings"] = told.get("findings") or None
-    row["through"] = (through(told) if trial.kind == "bad" and told["outcome"] == "failed" else None) or None
-    row["moved"] = _moved(trial, told, texts) or None
+    row["python"] = result.get("python")
+    row["installed"] = result.get("installed")
+    row["isolated"] = result.get("isolated")
+    row["findings"] = result.get("findings") or None
+    row["through"] = (through(result) if trial.kind == "bad" and result["outcome"] == "failed" else None) or None
+    row["moved"] = _moved(trial, result, texts) or None
     kept = ("trial", "kind", "verdict")
     return {name: value for name, value in row.items() if name in kept or value is not None}
 
 
-def _moved(trial: Trial, told: Mapping[str, Any], texts: Mapping[str, Any]) -> list[str]:
+def _moved(trial: Trial, result: Mapping[str, Any], texts: Mapping[str, Any]) -> list[str]:
     """What a rule is about that a remedy moved without naming it: the resolver avoids the pair, and proves no more."""
     wanted = set(names(trial.applies)) if trial.applies else set()
     stated = dict(text.split("==", 1) for text in trial.place.install if "==" in text)
-    there = dict(text.split("==", 1) for text in told.get("installed", ()))
+    there = dict(text.split("==", 1) for text in result.get("installed", ()))
     about = {*texts["packages"], *texts["consumers"]} - wanted if trial.applies else set()
     return [
         f"{name} {stated[name]} to {there[name]}"
@@ -292,15 +292,15 @@ def _place(trial: Trial) -> str:
 def remembered(trial: Trial) -> dict[str, Any] | None:
     """The result of the same trial of a few days ago; one that could not be built is tried again."""
     with contextlib.suppress(OSError, ValueError):
-        told: dict[str, Any] = json.loads(cache.read(_place(trial)) or b"")
-        at = dt.datetime.fromisoformat(told["at"])
+        result: dict[str, Any] = json.loads(cache.read(_place(trial)) or b"")
+        at = dt.datetime.fromisoformat(result["at"])
         if dt.datetime.now(dt.timezone.utc) - at < dt.timedelta(days=DAYS):
-            return told
+            return result
     return None
 
 
-def remember(trial: Trial, told: Mapping[str, Any]) -> None:
+def remember(trial: Trial, result: Mapping[str, Any]) -> None:
     """Keep a result; that something could not be built is kept where that was to be found out."""
-    if told["outcome"] != "unbuilt" or trial.measured:
+    if result["outcome"] != "unbuilt" or trial.measured:
         at = dt.datetime.now(dt.timezone.utc).isoformat()
-        cache.keep(_place(trial), json.dumps({**told, "at": at}).encode())
+        cache.keep(_place(trial), json.dumps({**result, "at": at}).encode())

@@ -48,7 +48,7 @@ class Outcome(Record):
     isolated: bool = False
 
 
-def told(came: Outcome, length: int = _TOLD) -> dict[str, Any]:
+def result(came: Outcome, length: int = _TOLD) -> dict[str, Any]:
     """An outcome as plain data: ``passed``, ``failed`` or ``timeout``, with the end of what was printed."""
     outcome = "timeout" if came.status is None else "passed" if came.status == 0 else "failed"
     return {"outcome": outcome, "output": came.output[-length:], "signal": came.signal, "isolated": came.isolated}

@@ -81,7 +81,7 @@ def script(names: Sequence[str], modules: Mapping[str, str]) -> str:
     return _SCRIPT.format(wanted=sorted(names), modules=modules, command=COMMAND)
 
 
-def breaks(told: Mapping[str, Any]) -> str:
+def breaks(result: Mapping[str, Any]) -> str:
     """What broke in a trial that showed the symptom: the ``import``, or a ``command``."""
-    last = told["output"].rstrip().rpartition("\n")[2]
+    last = result["output"].rstrip().rpartition("\n")[2]
     return "command" if last.startswith(COMMAND) else "import"

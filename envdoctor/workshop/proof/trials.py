@@ -82,11 +82,11 @@ class Trial(Record):
 
     def key(self) -> str:
         """A name for what is run, whatever is expected of it."""
-        told = {name: value for name, value in self.as_dict().items() if name not in _NOT_RUN}
-        told["place"] = self.place.replace(loose=()).as_dict()
-        told["writer"] = self.writer and self.writer.as_dict()
-        told["applies"] = self.applies and self.applies.as_dict()
-        return hashlib.sha256(json.dumps(_said(told), sort_keys=True, default=list).encode()).hexdigest()
+        stated = {name: value for name, value in self.as_dict().items() if name not in _NOT_RUN}
+        stated["place"] = self.place.replace(loose=()).as_dict()
+        stated["writer"] = self.writer and self.writer.as_dict()
+        stated["applies"] = self.applies and self.applies.as_dict()
+        return hashlib.sha256(json.dumps(_said(stated), sort_keys=True, default=list).encode()).hexdigest()
 
 
 _NOT_RUN = {"rule", "name", "kind", "raises", "recorded", "unbuildable", "consumer", "finding", "measured"}
@@ -97,9 +97,9 @@ _SELDOM = {
 }  # fmt: skip
 
 
-def _said(told: Mapping[str, Any]) -> dict[str, Any]:
+def _said(stated: Mapping[str, Any]) -> dict[str, Any]:
     """What is said of a trial, or of a place within it, without what it does not have."""
-    found = {name: value for name, value in told.items() if value or name not in _SELDOM}
+    found = {name: value for name, value in stated.items() if value or name not in _SELDOM}
     return {name: _said(value) if name in {"place", "writer"} and value else value for name, value in found.items()}
 
 
