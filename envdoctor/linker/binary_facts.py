@@ -56,7 +56,7 @@ class Facts:
     def of(self, path: str) -> dict[str, Any]:
         """The facts of a file, which may be the system's."""
         if path not in self._held:
-            self._held[path] = {"elf": shared_objects.read_facts(path), "works": []}
+            self._held[path] = {"elf": shared_objects.read_facts(path) if self._reads else None, "works": []}
         return self._held[path]
 
     def elf(self, path: str) -> dict[str, Any] | None:

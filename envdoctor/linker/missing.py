@@ -141,14 +141,17 @@ class Search:
     def _brings(self, owner: str, top: str) -> bool:
         """Whether a distribution has a module of this name, changes where modules are sought, names it, or adds to it.
 
-        What adds to another distribution is named after it, as ``host-more``.
+        What adds to another distribution is named after it, as ``host-more``; what makes a module when it is imported
+        gives its name as a text, as to a loader of interface files.
         """
         word = top.replace("_", "-").lower()
         lines = required_by(Distribution(name=owner, version=None, path=self._layout.metadata[owner]))
         if f"-{word}-" in f"-{owner}-" or any(name_of(line) == word for line in lines):
             return True
         below = any(top in name.split(".")[1:] for name in self._layout.names.get(owner, ()))
-        return below or any(self._resolver.take_note(one).get("paths") for one in self._core(owner))
+        if below or any(self._resolver.take_note(one).get("paths") for one in self._core(owner)):
+            return True
+        return self._resolver.words.quoted(owner, top)
 
     def _refused_forms(self, name: str, forms: Iterable[list[Any]], ways: list[int]) -> Iterator[Missing]:
         """What Python refuses when it runs a module; in a ``try``, only TypeErrors are known to be uncaught."""

@@ -136,7 +136,9 @@ def test_without_the_extra_it_is_said_and_what_a_module_was_compiled_for_is_told
     monkeypatch.setitem(sys.modules, "elftools", None)
     name, data = extension()
     broken = data.replace(b"\0PyModule_", b"\0PyMissin_") + NUMPY_1
-    env.write(tmp_path, a={"a.py": f"import {name}\n", f"{name}{SUFFIX}": broken}, numpy={"numpy.py": ""})
+    files = {"a.py": f"import {name}\n", f"{name}{SUFFIX}": broken, f"gone{SUFFIX}": broken}
+    env.write(tmp_path, a=files, numpy={"numpy.py": ""})
+    (tmp_path / f"gone{SUFFIX}").unlink()  # listed, and not there
     (tmp_path / "numpy-1.0.dist-info").rename(tmp_path / "numpy-2.0.2.dist-info")
     natives = Binaries(Machine(sys.executable, sys.base_prefix), VOCABULARY["compiled"], {}, {})
     found = link(

@@ -179,6 +179,7 @@ def test_reading_a_module_leaves_nothing_behind_that_only_a_collector_finds():
         ({"a/__init__.py": "from a import c", "a/c.py": "import six"}, [("warning", "a", 1, "six")]),
         ({"a/__init__.py": "try:\n    import six\nexcept ImportError:\n    pass"}, []),
         ({"a/__init__.py": "", "a/c.py": "import six"}, []),
+        ({"a/__init__.py": "from a import c\nc.load('six.thrift', 'six')\nimport six", "a/c.py": "load = print"}, []),
         ({"b/__init__.py": "", "c.py": "import six"}, []),
         ({"a/__init__.py": "import six", "a-1.0.dist-info/METADATA": "Name: a\nRequires-Dist: six\n"}, []),
         (
