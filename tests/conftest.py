@@ -1,6 +1,8 @@
 """Shared by all tests: a separate cache, so that nothing of the user's is read or written."""
 
 import atexit
+import contextlib
+import io
 import os
 import signal
 import subprocess
@@ -32,6 +34,21 @@ def run(*words, **options):
     """Run a program to its end; its output as text."""
     options.setdefault("timeout", 300)
     return subprocess.run([str(word) for word in words], capture_output=True, text=True, check=False, **options)
+
+
+def run_here(*words, cwd=None):
+    """Run the command in this process, where its branches are measured; it may not change the variables."""
+    from envdoctor.cli import main
+
+    out, err = (io.TextIOWrapper(io.BytesIO(), encoding="utf-8", write_through=True) for _ in range(2))
+    before = os.getcwd()
+    os.chdir(cwd or before)
+    try:
+        with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+            status = main([str(word) for word in words])
+    finally:
+        os.chdir(before)
+    return subprocess.CompletedProcess(words, status, out.buffer.getvalue().decode(), err.buffer.getvalue().decode())
 
 
 def run_envdoctor(*words, **options):

@@ -3,14 +3,14 @@
 import json
 
 import pytest
-from conftest import run_envdoctor
+from conftest import run_here
 
 OLD = "flask==1.1.2\nwerkzeug==3.0.1\njinja2==2.11.3\nmarkupsafe==1.1.1\nitsdangerous==2.0.1\nclick==8.1.7\n"
 
 
 def check(folder, text, *words):
     (folder / "requirements.txt").write_text(text)
-    return run_envdoctor("check", "-r", "requirements.txt", "--python-version", "3.9", *words, cwd=folder)
+    return run_here("check", "-r", "requirements.txt", "--python-version", "3.9", *words, cwd=folder)
 
 
 @pytest.mark.parametrize("form", ["json", "sarif"])

