@@ -34,8 +34,12 @@ def wheel(folder, name, version, text, *requires):
         archive.writestr(f"{info}/RECORD", "\n".join([*rows, f"{info}/RECORD,,"]) + "\n")
 
 
-def laboratory(tmp_path, links, rule, **variables):
-    """A function that runs ``envdoctor rules`` with some words; its attributes are the files that it is about."""
+def laboratory(tmp_path, links, rule, cache=None, **variables):
+    """A function that runs ``envdoctor rules`` with some words; its attributes are the files that it is about.
+
+    A ``cache`` that tests share remembers what trials showed: each is run once.
+    """
+    cache = cache or tmp_path / "cache"
     (tmp_path / "rules").mkdir()
     (tmp_path / "rules" / "vocabulary.yaml").write_text("families: {}\n")
     told = environment(
@@ -45,7 +49,7 @@ def laboratory(tmp_path, links, rule, **variables):
         PYENV_ROOT=str(tmp_path / "no-pyenv"),
         UV_PYTHON_INSTALL_DIR=str(tmp_path / "no-uv"),
         PATH=_path(),
-        XDG_CACHE_HOME=new_cache(tmp_path / "cache"),
+        XDG_CACHE_HOME=new_cache(cache),
         **variables,
     )
 
@@ -56,7 +60,7 @@ def laboratory(tmp_path, links, rule, **variables):
     command.directory = tmp_path
     command.rule = tmp_path / "rules" / f"{rule}.yaml"
     command.proof = tmp_path / "rules" / f"{rule}.proof.json"
-    command.cache = tmp_path / "cache" / "envdoctor"
+    command.cache = cache / "envdoctor"
     return command
 
 
