@@ -128,6 +128,17 @@ def _become(words, files, options):
         os._exit(status)
 
 
+@contextlib.contextmanager
+def untraced():
+    """Measure no branches meanwhile: for what runs hundreds of examples through branches that other tests measure."""
+    tracer = sys.gettrace()
+    sys.settrace(None)
+    try:
+        yield
+    finally:
+        sys.settrace(tracer)
+
+
 def environment(**changes):
     """This process's environment variables without those that name an active environment or change colours."""
     gone = {"VIRTUAL_ENV", "CONDA_PREFIX", "PYTHONPATH", "FORCE_COLOR", "NO_COLOR", "PYTHONDONTWRITEBYTECODE"}
