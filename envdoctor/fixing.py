@@ -71,10 +71,7 @@ def planned(search: Search, best: Candidate, snapshot: Snapshot, project: str | 
     moves = steps.moves(best.versions, best.choice, search.market, search.together)
     if not snapshot.complete:  # what only comes along is not pinned there, and is no step
         moves = [one for one in moves if one.before is not None]
-    held = {name_of(one): one.finding for one in best.held}
-    picked = [(way.remedy, held.get(clause.name)) for clause, way in best.choice.picks]
-    besides = [one for remedy, finding in picked if remedy and finding for one in edits.placed(remedy, finding)]
-    changed, besides = edits.of_remedies(besides, project or os.curdir)
+    changed, besides = edits.of_remedies(_placed(best), project or os.curdir)
     whole = steps.at_once(moves, snapshot, search.market.asked)
     if whole and installer(snapshot) == "system":  # which lets nobody in
         besides.append(Remedy(kind="change", safety="manual", text=whole.text))
@@ -86,6 +83,13 @@ def planned(search: Search, best: Candidate, snapshot: Snapshot, project: str | 
         conflicts=search.conflicts,
         line=whole.command if whole else None,
     )
+
+
+def _placed(best: Candidate) -> list[Remedy]:
+    """The remedies that a candidate picks besides releases, each at the places of its finding."""
+    held = {name_of(one): one.finding for one in best.held}
+    picked = [(way.remedy, held.get(clause.name)) for clause, way in best.choice.picks]
+    return [one for remedy, finding in picked if remedy and finding for one in edits.placed(remedy, finding)]
 
 
 def _left(search: Search, best: Candidate) -> list[Finding]:

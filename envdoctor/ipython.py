@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from envdoctor.model import Report
+    from envdoctor.model import Group, Report
 
 #: So many explanations of one exception are shown.
 _MOST = 3
@@ -66,7 +66,6 @@ def _explanation(text: str, cells: list[str]) -> Report | None:
     The cells of the session, as a notebook, are the project that rules ask about; without them it is the directory.
     """
     from envdoctor import doctor, explaining
-    from envdoctor.renderers import layout
     from envdoctor.renderers.secrets import without_secrets
 
     with tempfile.TemporaryDirectory() as folder:
@@ -74,12 +73,19 @@ def _explanation(text: str, cells: list[str]) -> Report | None:
             json.dump({"cells": [{"cell_type": "code", "source": cell} for cell in cells]}, file)
         place: dict[str, Any] = {"project": folder} if cells else {"surroundings": os.getcwd()}
         report = without_secrets(explaining.explain(text, doctor.examine("python", sys.executable, **place)))
-    confirmed = [group for group in report.groups if group.findings[0].confirmed]
-    derived = [group for group in report.groups if layout.derived(group.findings[0])]
-    groups = (confirmed or [group for group in derived if group.findings[0].severity != "info"])[:_MOST]
+    groups = _worth_showing(report)
     findings = [finding for group in groups for finding in group.findings]
     shown: Report = report.replace(groups=groups, findings=findings, ruled_out=[], understood={})
     return shown if groups else None
+
+
+def _worth_showing(report: Report) -> list[Group]:
+    """The first groups of what is confirmed, else of what was derived from the text and is more than a remark."""
+    from envdoctor.renderers import layout
+
+    first = [(group, group.findings[0]) for group in report.groups]
+    confirmed = [group for group, one in first if one.confirmed]
+    return (confirmed or [group for group, one in first if layout.derived(one) and one.severity != "info"])[:_MOST]
 
 
 def _told(shell: Any, error: BaseException) -> tuple[str, str]:

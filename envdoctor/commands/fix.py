@@ -63,10 +63,11 @@ def run(words: Sequence[str]) -> int:
     write(text, options.output)
     for line in shown(outcome) if outcome else ():
         say(line)
-    if not options.apply or not (plan.moves or plan.edits):
-        return int(bool(plan.moves or plan.edits or plan.advice or plan.left))
-    applied(wishes, plan, snapshot)
-    return int(bool(plan.advice or plan.left))
+    todo = [*plan.moves, *plan.edits]
+    if options.apply and todo:
+        applied(wishes, plan, snapshot)
+        todo = []
+    return int(any((todo, plan.advice, plan.left)))
 
 
 def _split(words: Sequence[str]) -> tuple[list[str], list[str]]:

@@ -154,6 +154,11 @@ def _one(report: Report) -> Iterator[ET.Element]:
         yield _quiet(f"{line.ignored(report).capitalize()}.")
     reasons = line.reasons(report, most=_REASONS)
     yield from _folded("What could not be examined", ([text] for text in reasons), len(reasons))
+    yield from _environment(report)
+
+
+def _environment(report: Report) -> Iterator[ET.Element]:
+    """What was examined, and its distributions."""
     yield _element("h2", "Environment")
     cells = ((label, " · ".join(str(one) for one in said if one)) for label, said in markdown.environment(report))
     yield from _table(((label, said) for label, said in cells if said), "th")

@@ -65,11 +65,12 @@ def _headline(plan: Plan) -> str:
 
 def _moves(page: Page, moves: Sequence[Move]) -> None:
     """A row for each step, with the reasons below each other in the last column."""
+    if not moves:
+        return
     rows = [(safe(one.package), one.before or "-", one.after or "-", _step(one)) for one in moves]
     heads = ("package", "from", "to", "step")
     widths = [max(map(len, cells)) + 2 for cells in zip(heads, *rows)]
-    if moves:
-        page.put(*((cell.ljust(wide), "dim") for cell, wide in zip((*heads, "why"), (*widths, 0))))
+    page.put(*((cell.ljust(wide), "dim") for cell, wide in zip((*heads, "why"), (*widths, 0))))
     for one, row in zip(moves, rows):
         cells = [cell.ljust(wide) for cell, wide in zip(row, widths)]
         first, *others = [safe(why) for why in one.why] or [""]
@@ -77,8 +78,7 @@ def _moves(page: Page, moves: Sequence[Move]) -> None:
         page.put(*zip(cells, styles), (first, ""))
         for why in others:
             page.put((" " * sum(widths), ""), (why, ""))
-    if moves:
-        page.put()
+    page.put()
 
 
 def _step(one: Move) -> str:
