@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 PYTHONS = range(14, 7, -1)
 
 
-def plan(  # noqa: PLR0913 - each is an option of its own
+def plan(  # noqa: PLR0913 - each is a separate option
     snapshot: Snapshot,
     rules: Sequence[str] = (),
     *,
@@ -45,7 +45,7 @@ def plan(  # noqa: PLR0913 - each is an option of its own
     """One plan for all errors of an environment, with ``everything`` for its warnings too, and what was examined.
 
     ``project`` is the directory whose files say what was asked for, and are edited. ``refused`` are releases, by name
-    and version, that a plan must not have. ``tell`` is told what is being done.
+    and version, that a plan must not have. ``tell`` is given what is being done.
     Raises :class:`~envdoctor.errors.ProbeError` where no resolver can be called.
     """
     indexes = load.indexes(load.further(rules), candidates=candidates)

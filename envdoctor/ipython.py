@@ -47,7 +47,7 @@ def _show(shell: Any, error: BaseException) -> bool:
     from envdoctor.errors import EnvdoctorError
     from envdoctor.renderers import html, terminal
 
-    text, place = _told(shell, error)
+    text, place = _read_traceback(shell, error)
     try:
         report = _explanation(text, shell.history_manager.input_hist_raw[1:] if place else [])
     except EnvdoctorError as failure:
@@ -88,11 +88,11 @@ def _worth_showing(report: Report) -> list[Group]:
     return (confirmed or [group for group, one in first if layout.derived(one) and one.severity != "info"])[:_MOST]
 
 
-def _told(shell: Any, error: BaseException) -> tuple[str, str]:
+def _read_traceback(shell: Any, error: BaseException) -> tuple[str, str]:
     """The traceback from its first cell on, and the innermost cell and line, if there are any."""
-    told = traceback.TracebackException.from_exception(error)
+    shown = traceback.TracebackException.from_exception(error)
     place = ""
-    for one in _chain(told):
+    for one in _chain(shown):
         first = None
         for number, frame in enumerate(one.stack):
             cell, _ = _cell(shell, frame.filename), frame.line  # which is looked up by the name of the file
@@ -103,15 +103,15 @@ def _told(shell: Any, error: BaseException) -> tuple[str, str]:
         if cell:  # which Python could not read
             one.filename, place, first = cell, f"{cell}, line {one.lineno}", len(one.stack)
         del one.stack[: first or 0]
-    return "".join(told.format()), place
+    return "".join(shown.format()), place
 
 
-def _chain(told: traceback.TracebackException) -> Iterator[traceback.TracebackException]:
+def _chain(shown: traceback.TracebackException) -> Iterator[traceback.TracebackException]:
     """What an exception comes from, first, and the exception itself."""
-    before = told.__cause__ or (None if told.__suppress_context__ else told.__context__)
+    before = shown.__cause__ or (None if shown.__suppress_context__ else shown.__context__)
     if before is not None:
         yield from _chain(before)
-    yield told
+    yield shown
 
 
 def _cell(shell: Any, file: str) -> str:

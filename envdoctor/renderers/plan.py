@@ -24,7 +24,7 @@ _LEFT = 8
 
 def document(plan: Plan, report: Report, trial: Mapping[str, object] | None = None) -> str:
     """A plan as JSON. ``report`` is of what was examined, with the findings that the plan leaves."""
-    told = json.of_target(report)
+    target = json.of_target(report)
     made = {
         "moves": [one.as_dict() for one in plan.moves],
         "edits": [one.as_dict() for one in plan.edits],
@@ -34,7 +34,7 @@ def document(plan: Plan, report: Report, trial: Mapping[str, object] | None = No
         "command": plan.line,
         "python": plan.python,
     }
-    return json.dump({"envdoctor": __version__, "target": told, "plan": made, "trial": trial})
+    return json.dump({"envdoctor": __version__, "target": target, "plan": made, "trial": trial})
 
 
 def text(plan: Plan, report: Report, *, width: int | None, color: bool, unicode: bool) -> str:

@@ -190,14 +190,14 @@ def _interpreter(side: Snapshot) -> str:
 
 def _requirement(one: Distribution) -> list[str]:
     """The words by which an installer takes this very release; what was not taken from an index has an address."""
-    told: dict[str, Any] = {}
+    source: dict[str, Any] = {}
     with contextlib.suppress(OSError, ValueError), open(os.path.join(one.path or "", "direct_url.json"), "rb") as file:
-        told = json.load(file)
-    url = told.get("url")
-    if url and told.get("dir_info", {}).get("editable"):
+        source = json.load(file)
+    url = source.get("url")
+    if url and source.get("dir_info", {}).get("editable"):
         return ["--editable", re.sub(r"^file://", "", url)]
-    if url and "vcs_info" in told:
-        return [f"{one.name} @ {told['vcs_info']['vcs']}+{url}@{told['vcs_info']['commit_id']}"]
+    if url and "vcs_info" in source:
+        return [f"{one.name} @ {source['vcs_info']['vcs']}+{url}@{source['vcs_info']['commit_id']}"]
     return [f"{one.name} @ {url}" if url else f"{one.name}=={one.version}"] if url or one.version else []
 
 

@@ -90,13 +90,13 @@ def _tried(
     sizes = sorted({low + (high - low) * part // (jobs + 1) for part in range(1, jobs + 1)} - {low})
     if jobs == 1:
         sizes = [low + _lower(high - low)]
-    told = list(judge([moved(size) for size in sizes]))
-    if set(told) == {UNRESOLVED}:
+    outcomes = list(judge([moved(size) for size in sizes]))
+    if set(outcomes) == {UNRESOLVED}:
         for size in _outwards(sizes[0], low, high):
-            sizes, told = [size], list(judge([moved(size)]))
-            if told != [UNRESOLVED]:
+            sizes, outcomes = [size], list(judge([moved(size)]))
+            if outcomes != [UNRESOLVED]:
                 break
-    return sizes, told
+    return sizes, outcomes
 
 
 def _lower(number: int) -> int:

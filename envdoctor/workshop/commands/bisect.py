@@ -62,12 +62,12 @@ def run(words: Sequence[str]) -> int:
     build.sweep()
     try:
         with processes.stoppable():
-            told = found(made, lambda one, moved: bisecting.run(one, moved, command, options.timeout), options.jobs)
+            result = found(made, lambda one, moved: bisecting.run(one, moved, command, options.timeout), options.jobs)
     except processes.StoppedError as stopped:
         raise KeyboardInterrupt from stopped
-    if told is None:
+    if result is None:
         return 1
-    culprits, failure, trials = told
+    culprits, failure, trials = result
     write(_said(made, culprits, trials))
     _draft(made, culprits, failure, command, options.output)
     return 0
