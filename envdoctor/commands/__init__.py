@@ -13,7 +13,7 @@ COMMANDS = {
     "undo": "envdoctor.commands.undo:run",
     "constraints": "envdoctor.commands.constraints:run",
     "diff": "envdoctor.commands.diff:run",
-    "bisect": "envdoctor.commands.bisect:run",
+    "bisect": "envdoctor.commands.rules:bisect",
     "fleet": "envdoctor.commands.fleet:run",
     "report": "envdoctor.commands.report:run",
     "snapshot": "envdoctor.commands.snapshot:run",

@@ -12,7 +12,7 @@ from envdoctor.commands.output import status, write
 from envdoctor.engine import differences as engine
 from envdoctor.model import Comparison
 from envdoctor.probes import answered
-from envdoctor.renderers import differences as renderer
+from envdoctor.renderers import comparison as renderer
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

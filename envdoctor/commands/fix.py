@@ -19,6 +19,7 @@ from envdoctor.commands.options import (
     add_target,
     examine,
     parser_for,
+    parted,
 )
 from envdoctor.commands.output import page_width, write
 from envdoctor.errors import UsageError
@@ -44,7 +45,7 @@ EXAMPLES = """\
 
 def run(words: Sequence[str]) -> int:
     """``envdoctor fix``: 0 where nothing is left to do, 1 where there is a plan, or something that stays."""
-    words, command = _split(words)
+    words, command = parted(words)
     options = parse(_parser(), words)
     if command and not options.attempt:
         raise UsageError("a command after -- is run before and after a plan is tried: give --try, too")
@@ -68,12 +69,6 @@ def run(words: Sequence[str]) -> int:
         applied(wishes, plan, snapshot)
         todo = []
     return int(any((todo, plan.advice, plan.left)))
-
-
-def _split(words: Sequence[str]) -> tuple[list[str], list[str]]:
-    """The words of this command, and those of the user's own behind ``--``."""
-    at = list(words).index("--") if "--" in words else len(words)
-    return list(words[:at]), list(words[at + 1 :])
 
 
 def _said(plan: Plan, snapshot: Snapshot, outcome: Outcome | None, form: str, *, plain: bool) -> str:

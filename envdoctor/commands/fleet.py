@@ -16,7 +16,7 @@ from envdoctor.engine import differences as engine
 from envdoctor.errors import TargetError, UsageError
 from envdoctor.model import Fleet, Kin
 from envdoctor.probes import answered
-from envdoctor.renderers import fleet as renderer
+from envdoctor.renderers import members as renderer
 from envdoctor.targets import snapshot_file
 
 if TYPE_CHECKING:

@@ -103,6 +103,12 @@ def parser_for(command: str, description: str, examples: str) -> Parser:
     return parser
 
 
+def parted(words: Sequence[str]) -> tuple[list[str], list[str]]:
+    """The words of a command, and those of the user's own command behind the first ``--``."""
+    at = list(words).index("--") if "--" in words else len(words)
+    return list(words[:at]), list(words[at + 1 :])
+
+
 def add_target(parser: argparse.ArgumentParser) -> None:
     """Add the options that choose a target."""
     group = parser.add_argument_group(

@@ -17,6 +17,7 @@ from envdoctor.commands.options import (
     add_target,
     examine,
     parser_for,
+    parted,
 )
 from envdoctor.commands.output import show
 from envdoctor.engine import families
@@ -57,15 +58,15 @@ def run(words: Sequence[str]) -> int:
     add_ignore(parser)
     add_output(parser, formats=False)
     parser.add_argument("--traceback", metavar="FILE", help="the error, to be explained too; - reads stdin")
-    at = list(words).index("--") if "--" in words else len(words)
-    options = parse(parser, words[:at])
+    words, command = parted(words)
+    options = parse(parser, words)
     text = read_text(options.traceback) if options.traceback else ""
     error_text = read_error(text)
     snapshot = examine(options, frames_of(error_text))
     found = doctor.check(snapshot, options.rules, candidates=options.candidates, ignore=options.ignoring)
     found = doctor.with_known_packages(found, options.rules)
     attached = _attached(found, text, error_text, options.rules)
-    show(found.replace(attached={**attached, "command": shlex.join(words[at + 1 :])}), "markdown", options.output)
+    show(found.replace(attached={**attached, "command": shlex.join(command)}), "markdown", options.output)
     return 0
 
 

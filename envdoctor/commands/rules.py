@@ -57,6 +57,12 @@ def run(words: Sequence[str]) -> int:
     return status
 
 
+def bisect(words: Sequence[str]) -> int:
+    """``envdoctor bisect``, which builds environments as the workshop does."""
+    status: int = loaded("bisect", "workshop.commands.bisect:run")(words)
+    return status
+
+
 def loaded(command: str, function: str) -> Callable[..., Any]:
     """A function by the name of its module and its own; the workshop is an extra, and may lack what it needs."""
     module, _, name = function.partition(":")

@@ -10,11 +10,12 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from envdoctor.engine.asks import ask
-from envdoctor.engine.derived_case import VAGUE, Case, filled, short
+from envdoctor.engine.derived_case import MOST_SAID, VAGUE, Case, filled
 from envdoctor.engine.derived_cures import remedies
 from envdoctor.engine.installed_requirements import parse
 from envdoctor.engine.metadata_conflicts import Requirements, required_by
 from envdoctor.engine.suspects import parties
+from envdoctor.engine.symptoms import short
 from envdoctor.model import Evidence, Finding, Location
 
 if TYPE_CHECKING:
@@ -157,7 +158,7 @@ def _finding(case: Case, trackers: Mapping[str, str]) -> Finding:
         references=links[:_MOST_LINKS],
         status=STATUS,
         consumer=case.who.consumer,
-        matched=[short(case.clue.said)],
+        matched=[short(case.clue.said, MOST_SAID)],
     )
 
 
@@ -170,7 +171,7 @@ def _facts(case: Case) -> list[str]:
 def _evidence(case: Case) -> Iterator[Evidence]:
     """The message, the innermost frame of each party, their releases, what files say, and what metadata asks for."""
     snapshot = case.snapshot
-    yield Evidence(fact="text", value=short(case.clue.said), source="the text")
+    yield Evidence(fact="text", value=short(case.clue.said, MOST_SAID), source="the text")
     yield from _frames(case)
     yield from _releases(case)
     if case.offer and case.offer[0] in _OFFERED:
@@ -207,7 +208,7 @@ def _frames(case: Case) -> Iterator[Evidence]:
             innermost.setdefault(place.distribution or "own", place.frame)
     for owner, frame in list(innermost.items())[:_MOST_FRAMES]:
         line = f", line {frame.line}" if frame.line else ""
-        code = f": {short(frame.code)}" if frame.code else ""
+        code = f": {short(frame.code, MOST_SAID)}" if frame.code else ""
         yield Evidence(fact=f"frames.{owner}", value=f"{frame.file}{line}{code}", source="the text")
 
 

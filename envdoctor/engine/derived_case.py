@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from envdoctor.engine.derived_words import WORDS
 from envdoctor.engine.suspects import parties
+from envdoctor.engine.symptoms import short
 from envdoctor.engine.versions import within
 
 if TYPE_CHECKING:
@@ -181,10 +182,10 @@ class Case:
             "consumer": who.consumer or "the program",
             "provider": who.provider or "what it uses",
             "thing": self._thing(),
-            "said": short(said.get("said") or self.clue.said),
+            "said": short(said.get("said") or self.clue.said, MOST_SAID),
             "python": ".".join(self.python.split(".")[:2]),
             "since": self.since,
-            "object": f"`{short(said.get('object', '').strip(chr(39)))}`",
+            "object": f"`{short(said.get('object', '').strip(chr(39)), MOST_SAID)}`",
             "library": said.get("library") or "that the text names",
             "requirement": said.get("requirement") or said.get("distribution") or "",
             "also": f"Concerned besides: {', '.join(named)}." if named else "",
@@ -217,9 +218,3 @@ def filled(text: str, fields: Mapping[str, str]) -> str:
     for name, value in fields.items():
         text = text.replace("{" + name + "}", value)
     return " ".join(text.split()).replace(" ,", ",").replace(" .", ".")
-
-
-def short(text: str, most: int = MOST_SAID) -> str:
-    """A text on one line, cut where it is long."""
-    text = " ".join(text.split())
-    return text if len(text) <= most else f"{text[: most - 3]}..."

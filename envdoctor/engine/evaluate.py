@@ -233,10 +233,8 @@ def packages(condition: Condition, snapshot: Snapshot, trace: Trace) -> Verdict:
 def _no_version(member: Distribution, snapshot: Snapshot) -> str:
     if member.version is not None:
         return f"{member.version!r} is not a PEP 440 version"
-    for note in snapshot.notes:
-        if note.fact == "packages." + member.name:
-            return note.reason
-    return "its version is not known"
+    reasons = (note.reason for note in snapshot.notes if note.fact == "packages." + member.name)
+    return next(reasons, "its version is not known")
 
 
 def _absence(name: str, snapshot: Snapshot, trace: Trace, *, verdict: bool) -> Verdict:

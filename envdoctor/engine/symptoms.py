@@ -191,7 +191,7 @@ def _match(
         if shown is None:
             return
         score += _MESSAGE + min(expression.weight, _LITERALS)
-        matched.append(f'message "{_short(shown.group())}"')
+        matched.append(f'message "{short(shown.group())}"')
     if symptom.get("in"):
         worth = _placed(symptom["in"], sight, view)
         if worth is None:
@@ -244,7 +244,8 @@ def _inside(name: str, frame: Any) -> float:
     return _PERHAPS if f"{part}/" in path or path.endswith(f"{part}.py") else 0
 
 
-def _short(text: str, most: int = 120) -> str:
+def short(text: str, most: int = 120) -> str:
+    """A text on one line, cut where it is long."""
     text = " ".join(text.split())
     return text if len(text) <= most else f"{text[: most - 3]}..."
 

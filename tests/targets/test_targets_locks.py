@@ -12,7 +12,7 @@ from known_facts import fact
 from envdoctor.errors import ProbeError
 from envdoctor.model import Unknown
 from envdoctor.targets import requirements
-from envdoctor.targets.locks import constraints
+from envdoctor.targets.locks import poetry_constraints as constraints
 
 DATA = os.path.join(os.path.dirname(__file__), os.pardir, "data", "locks")
 

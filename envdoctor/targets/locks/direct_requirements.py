@@ -8,9 +8,9 @@ from itertools import chain
 from packaging.requirements import InvalidRequirement, Requirement
 
 from envdoctor.errors import ProbeError
-from envdoctor.targets.locks.constraints import python_marker, specifiers
 from envdoctor.targets.locks.contents import load, load_toml, name_of, table, tables, text, texts
 from envdoctor.targets.locks.graph import Edge
+from envdoctor.targets.locks.poetry_constraints import python_marker, specifiers
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from itertools import chain
 
-from envdoctor.targets.locks.constraints import specifiers
 from envdoctor.targets.locks.contents import Contents, load_toml, malformed, name_of, note, package_tables, table, text
 from envdoctor.targets.locks.direct_requirements import poetry_edges, roots
 from envdoctor.targets.locks.graph import Node, entry
+from envdoctor.targets.locks.poetry_constraints import specifiers
 from envdoctor.targets.locks.rootless import reach_from
 
 TYPE_CHECKING = False

@@ -8,7 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING
 
 from envdoctor.commands.given import add_described, examined
-from envdoctor.commands.options import parser_for
+from envdoctor.commands.options import parser_for, parted
 from envdoctor.commands.output import say, write
 from envdoctor.errors import UsageError
 from envdoctor.probes.error_text import read as read_error
@@ -53,7 +53,7 @@ def run(words: Sequence[str]) -> int:
     parser.add_argument("--jobs", type=int, default=1, metavar="N", help="trials at a time: fewer rounds, more trials")
     parser.add_argument("--timeout", type=float, default=600, metavar="SECONDS", help="of one run (default: 600)")
     parser.add_argument("-o", "--output", metavar="PATH", help="write the drafted rule to a file or a directory")
-    words, command = _parted(words)
+    words, command = parted(words)
     options = parser.parse_args(words)
     if not command:
         parser.error("bisect needs a command: envdoctor bisect GOOD BAD -- COMMAND")
@@ -71,12 +71,6 @@ def run(words: Sequence[str]) -> int:
     write(_said(made, culprits, trials))
     _draft(made, culprits, failure, command, options.output)
     return 0
-
-
-def _parted(words: Sequence[str]) -> tuple[list[str], list[str]]:
-    """The words before the first ``--``, and the command behind it."""
-    at = list(words).index("--") if "--" in words else len(words)
-    return list(words[:at]), list(words[at + 1 :])
 
 
 def found(made: Sides, trial: Trial, jobs: int = 1) -> tuple[list[tuple[str, ...]], Outcome, int] | None:
