@@ -37,6 +37,7 @@ class Manager(TypedDict, total=False):
     apt: bool
     directory: str
     direct: dict[str, list[str]] | None
+    admitted: set[str]
 
 
 class Setting(TypedDict, total=False):

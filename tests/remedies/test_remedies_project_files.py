@@ -32,7 +32,7 @@ def test_a_requirement_admits_what_is_moved_to(line, made):
 def test_the_requirements_of_a_project_are_edited_where_they_stand():
     text = '[project]\nname = "flask==1.1.2"\ndependencies = [\n  "flask==1.1.2", # mine\n  "other",\n]\n'
 
-    made = project_files.pyproject(text, [FLASK])
+    made = project_files.declared(text, [FLASK])
 
     assert made == text.replace('  "flask==1.1.2"', '  "flask==2.3.3"')
 
