@@ -211,6 +211,7 @@ def place_of(snapshot: Snapshot, tool: str, action: Action) -> Place:
         direct=found.get("direct"),
         admitted=found.get("admitted", ()),
         apt=found.get("apt", False),
+        old=any(str(one).startswith("Poetry 1.") for one in _of_environment(snapshot)),
     )
 
 

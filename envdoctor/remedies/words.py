@@ -24,7 +24,8 @@ class Place(Record):
     action is about, and of pip, as far as they are there; nobody has ``installed`` them yet where only a lock file was
     read. Of a project ``directory`` is ``None`` where that is the current one, and ``direct`` what the project requires
     itself, with the options of its groups, ``None`` where that is not known; what its file, once edited, asks for as it
-    is to be is ``admitted``. ``apt`` says that the operating system is a Debian.
+    is to be is ``admitted``. ``apt`` says that the operating system is a Debian, ``old`` that a Poetry before 2 has
+    installed things, which locks everything anew unless it is told not to.
     """
 
     tool: str
@@ -36,6 +37,7 @@ class Place(Record):
     direct: Mapping[str, Sequence[str]] | None = None
     admitted: Collection[str] = ()
     apt: bool = False
+    old: bool = False
 
 
 def readable(action: Action) -> Action | None:
@@ -143,7 +145,7 @@ def _added(wanted: Sequence[Parts], place: Place) -> Calls:
     calls = [[*_filled(tool.install, place), *options, *texts] for options, texts in added.items()]
     if not moved:
         return calls
-    lock, sync = _filled(tool.lock, place), _filled(tool.sync, place)
+    lock, sync = [*_filled(tool.lock, place), *["--no-update"] * place.old], _filled(tool.sync, place)
     return [*calls, [*lock, *moved], sync] if of_uv else [lock, *(calls or [sync])]
 
 

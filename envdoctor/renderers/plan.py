@@ -38,16 +38,16 @@ def document(plan: Plan, report: Report, trial: Mapping[str, object] | None = No
 
 
 def text(plan: Plan, report: Report, *, width: int | None, color: bool, unicode: bool) -> str:
-    """A plan as a table, the one command, what is to be done besides, and what it does not cure."""
+    """A plan as a table, the edits, the one command, what is to be done besides, and what it does not cure."""
     page = Page(width)
     page.put((_headline(plan), "bold"), (f" {line.subject(report.snapshot)}", ""))
     page.put()
     _moves(page, plan.moves)
+    for one in plan.edits:
+        _edit(page, one)
     if plan.line:
         page.row(("do", "green"), (safe(plan.line), "bold"))
         page.put()
-    for one in plan.edits:
-        _edit(page, one)
     for remedy in plan.advice:
         _advice(page, remedy)
     _left(page, plan, report)
