@@ -17,6 +17,7 @@ from envdoctor.plans import Plan
 from envdoctor.remedies import edits, project_files, shell, steps
 from envdoctor.remedies.commands import installer, manager, system_of
 from envdoctor.remedies.ranges import narrowed
+from envdoctor.remedy_kinds import KINDS
 from envdoctor.rulebase import load
 from envdoctor.searching import Search, name_of
 from envdoctor.targets.asked import requirements_files
@@ -93,10 +94,23 @@ def planned(search: Search, best: Candidate, snapshot: Snapshot, project: str | 
         moves=moves,
         edits=[*changed, *files],
         advice=doctor.commanded(besides, snapshot),
+        instead={rule: doctor.commanded(some, snapshot) for rule, some in _instead(search, best).items()},
         left=_left(search, best),
         conflicts=search.conflicts,
         line=whole.command if whole else None,
     )
+
+
+def _instead(search: Search, best: Candidate) -> dict[str, list[Remedy]]:
+    """What a person could do instead of moving releases: by the id of a rule, at each place that its finding names."""
+    found: dict[str, list[Remedy]] = {}
+    held = {name_of(one): one.finding for one in search.found}
+    for clause, way in best.choice.picks:
+        for other in clause.alternatives if way.wants and clause.name in held else ():
+            if other.remedy and not KINDS[other.remedy.kind].moves and not KINDS[other.remedy.kind].renews:
+                finding = held[clause.name]
+                found.setdefault(finding.rule, []).extend(edits.placed(other.remedy, finding))
+    return found
 
 
 def _left(search: Search, best: Candidate) -> list[Finding]:
