@@ -37,6 +37,7 @@ class Manager(TypedDict, total=False):
     apt: bool
     directory: str
     direct: Optional[dict[str, list[str]]]
+    admitted: set[str]
 
 
 class Setting(TypedDict, total=False):
