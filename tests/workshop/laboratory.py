@@ -40,7 +40,7 @@ def wheel(folder, name, version, text, *requires):
 def laboratory(tmp_path, links, rule, **variables):
     """A function that runs ``envdoctor rules`` with some words; its attributes are the files that it is about."""
     (tmp_path / "rules").mkdir()
-    _know_the_shipped_rules(tmp_path / "cache")
+    know_the_shipped_rules(tmp_path / "cache")
     (tmp_path / "rules" / "vocabulary.yaml").write_text("families: {}\n")
     told = environment(
         UV_FIND_LINKS=str(links),
@@ -81,7 +81,7 @@ def _path():
     return os.pathsep.join(folders)
 
 
-def _know_the_shipped_rules(cache):
+def know_the_shipped_rules(cache):
     """Put what this process made of the shipped rules into another cache: to compile them takes longer than a trial."""
     shipped.shipped()
     (cache / "envdoctor").mkdir(parents=True)

@@ -71,11 +71,13 @@ def _mine(name: str, options: argparse.Namespace, rules: Sequence[Rule], tell: C
     """Mine one provider, and write what was found after each consumer."""
     from envdoctor import doctor
     from envdoctor.engine.installed_requirements import normalise
+    from envdoctor.rulebase.status import RETIRED
+    from envdoctor.workshop.lint import distributions
     from envdoctor.workshop.mining import Mine
 
     mine = Mine(name, tell)
     indexes = doctor.rule_bases()
-    names = sorted({one for index in indexes for one in index.wanted.get("packages", ())})
+    names = sorted({one for rule in rules if rule.status != RETIRED for one in distributions(rule)})
     given = [normalise(one) for one in options.consumer]
     found: list[Mined] = []
     lacking: dict[str, list[Mined]] = {}
