@@ -4,8 +4,8 @@ import zipfile
 
 import pytest
 import yaml
-from laboratory import know_the_shipped_rules
 from wheel_index import serving, wheel
+from workshop.laboratory import know_the_shipped_rules
 
 from envdoctor.cli import main
 from envdoctor.linker.history import History
