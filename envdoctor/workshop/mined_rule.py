@@ -153,5 +153,6 @@ def good_cells(one: Mined) -> Iterator[str]:
 
 
 def _cell(one: Mined, consumer: str, provider: str, further: str = "") -> str:
-    packages = f"{{{one.consumer}: {quoted(consumer)}, {one.provider}: {quoted(provider)}}}"
-    return f"    - {{python: {quoted(one.python)}, packages: {packages}{further}}}"
+    pins = {one.consumer: consumer, one.provider: provider, **one.beside.get(consumer, {})}
+    packages = ", ".join(f"{name}: {quoted(version)}" for name, version in pins.items())
+    return f"    - {{python: {quoted(one.python)}, packages: {{{packages}}}{further}}}"

@@ -37,6 +37,9 @@ if TYPE_CHECKING:
 MOST_TRIED = 3
 #: Kinds of what the linker misses that an import statement shows.
 _NAMED = frozenset({"name", "module", "gone", "refused"})
+#: From when on distributions worked on a Python, as a rule: a year after it came.
+_DAYS = {"3.10": "2022-10", "3.11": "2023-10", "3.9": "2021-10", "3.12": "2024-10", "3.13": "2025-10", "3.8": "2020-10",
+         "3.14": "2026-10"}  # fmt: skip
 
 
 class Lost(NamedTuple):
@@ -55,7 +58,8 @@ class Mined(Record):
     ``last`` is the provider's last release that has them and ``gone`` the next one. The consumer asks from ``first``
     (``None`` where its oldest wheel does) ``until`` a release; ``free`` is the last of these whose metadata lets
     ``gone`` in, ``since`` the first that no longer asks and ``works`` the first one that misses nothing else, both
-    ``None`` where the newest still asks.
+    ``None`` where the newest still asks. ``beside`` are, by release of the consumer, the releases of what else it
+    requires from when both sides were new: later ones may break it for another reason.
     """
 
     provider: str
@@ -69,6 +73,7 @@ class Mined(Record):
     since: str | None
     works: str | None
     python: str
+    beside: Mapping[str, Mapping[str, str]] = {}
 
     def cause(self) -> tuple[str, str, str, str]:
         """What makes one rule: the provider's release, the module that lost names, and how much breaks."""
@@ -116,13 +121,13 @@ def _parted(dotted: str) -> tuple[str, str]:
 
 
 class Mine:
-    """The search for what breaks on one provider; ``tell`` reports progress.
+    """The search for what breaks on one provider; ``names`` are distributions that rules name, ``tell`` reports.
 
     Raises :class:`TargetError` where the history does not know the provider, or no index has it.
     """
 
-    def __init__(self, provider: str, tell: Callable[[str], None]) -> None:
-        self.provider, self._tell = provider, tell
+    def __init__(self, provider: str, tell: Callable[[str], None], names: Sequence[str] = ()) -> None:
+        self.provider, self._tell, self._names = provider, tell, names
         history = shipped()
         self.edges = history.edges(provider) if history else {}
         self.releases = published.wheels(provider) or []
@@ -131,25 +136,43 @@ class Mine:
             raise TargetError(message)
         self._versions = [one.version for one in self.releases]
 
-    def consumers(self, names: Sequence[str]) -> Iterator[str]:
+    def consumers(self) -> Iterator[str]:
         """Those that require the provider, or something that does, in their newest release or one from the middle."""
         through: dict[str, set[str]] = {}
-        for number, name in enumerate(names, 1):
-            self._tell(f"{self.provider}: who requires it, {name} ({number} of {len(names)})")
+        for number, name in enumerate(self._names, 1):
+            self._tell(f"{self.provider}: who requires it, {name} ({number} of {len(self._names)})")
             listed = published.wheels(name) if name != self.provider else ()
             looked_at = [listed[-1], listed[len(listed) // 2]] if listed else []
             through[name] = {one for release in looked_at for one in self._required(release)}
         direct = {name for name, required in through.items() if self.provider in required}
-        yield from (name for name in names if name in direct or (name != self.provider and through[name] & direct))
+        yield from (one for one in self._names if one in direct or (one != self.provider and through[one] & direct))
 
-    def _required(self, release: Release) -> dict[str, SpecifierSet]:
-        """What a release requires without an extra."""
+    def _required(self, release: Release, python: str = "") -> dict[str, SpecifierSet]:
+        """What a release requires without an extra, on any Python or on one."""
         stated = published.metadata(release)
         found: dict[str, SpecifierSet] = {}
         for line in getattr(stated, "requires", ()):
             with contextlib.suppress(InvalidRequirement):
                 one = Requirement(line)
-                found[canonicalize_name(one.name)] = one.specifier
+                if not (one.marker and python) or one.marker.evaluate({"python_version": python, "extra": ""}):
+                    found[canonicalize_name(one.name)] = one.specifier
+        return found
+
+    def beside(self, release: Release, python: str, gone: str) -> dict[str, str]:
+        """What rules name of what a release requires, each as it was when both sides were there."""
+        day = max(release.uploaded, next(one.uploaded for one in self.releases if one.version == gone))
+        found: dict[str, str] = {}
+        left = [release]
+        while left and day:
+            for name, wanted in self._required(left.pop(), python).items():
+                listed = published.wheels(name) if name in self._names and name not in found else ()
+                able = [
+                    one for one in listed or () if one.version in wanted and not one.yanked and _is_for(python, one)
+                ]
+                older = [one for one in able if one.uploaded <= day]
+                if older and name != self.provider:
+                    found[name] = older[-1].version
+                    left.append(older[-1])
         return found
 
     def wanted(self, release: Release) -> SpecifierSet:
@@ -201,8 +224,10 @@ class Mine:
 
 
 def _python(*releases: Release) -> str:
-    """A Python that releases are for and have wheels for; empty where there is none."""
-    return next((one for one in PYTHONS if all(_is_for(one, each) for each in releases)), "")
+    """A Python that releases are for and have wheels for, and that was there before them; empty where none is."""
+    day = max(one.uploaded for one in releases)
+    known = sorted(PYTHONS, key=lambda one: not day or _DAYS.get(one, "") > day)
+    return next((one for one in known if all(_is_for(one, each) for each in releases)), "")
 
 
 def _is_for(python: str, release: Release) -> bool:
@@ -260,12 +285,14 @@ class _Edges:
         capped = turn(at, until, caps) if caps(until) else None
         since = forward[1] if forward else None
         whole = since if since is None or works(since) else (turn(since, newest, works) or (0, None))[1]
+        shown = [listed[one] for one in {until, capped[0] if capped else until, whole} if one is not None]
         return Mined(
             provider=mine.provider, last=last, gone=gone, consumer=self._consumer, lost=lost,
             first=listed[back[0]].version if back else None, until=listed[until].version,
             free=listed[capped[0] if capped else until].version,
             since=None if since is None else listed[since].version,
             works=None if whole is None else listed[whole].version, python=self._python,
+            beside={one.version: mine.beside(one, self._python, gone) for one in shown},
         )  # fmt: skip
 
 

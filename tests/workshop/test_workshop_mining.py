@@ -94,7 +94,7 @@ def test_what_only_a_call_takes_makes_no_candidate_and_what_a_submodule_takes_a_
 @pytest.mark.usefixtures("index")
 def test_consumers_require_the_provider_or_something_that_does():
     names = ["left", "middle", "other", "parts", "right"]
-    assert list(mining.Mine("left", lambda _: None).consumers(names)) == ["middle", "parts", "right"]
+    assert list(mining.Mine("left", lambda _: None, names).consumers()) == ["middle", "parts", "right"]
     with pytest.raises(mining.TargetError, match="envdoctor rules history other"):
         mining.Mine("other", lambda _: None)
 

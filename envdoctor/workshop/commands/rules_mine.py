@@ -75,14 +75,14 @@ def _mine(name: str, options: argparse.Namespace, rules: Sequence[Rule], tell: C
     from envdoctor.workshop.lint import distributions
     from envdoctor.workshop.mining import Mine
 
-    mine = Mine(name, tell)
-    indexes = doctor.rule_bases()
     names = sorted({one for rule in rules if rule.status != RETIRED for one in distributions(rule)})
+    mine = Mine(name, tell, names)
+    indexes = doctor.rule_bases()
     given = [normalise(one) for one in options.consumer]
     found: list[Mined] = []
     lacking: dict[str, list[Mined]] = {}
     looked_at = 0
-    for consumer in given or mine.consumers(names):
+    for consumer in given or mine.consumers():
         looked_at += 1
         for one, rule in _new(mine, consumer, indexes, rules):
             lacking.setdefault(rule, []).append(one) if rule else found.append(one)
