@@ -112,14 +112,15 @@ def _lost(some: Sequence[Mined]) -> list[Lost]:
     return [found[key] for key in sorted(found)]
 
 
-def line(one: Mined) -> str:
-    """The line of a consumer."""
+def line(one: Mined, severity: str = "") -> str:
+    """The line of a consumer in a rule of a severity."""
     parts = [f">={one.first}" if one.first else "", f"<{one.since}" if one.since else ""]
     bad = ",".join(filter(None, parts)) or f"<={one.until}"
     works = quoted(one.works) if one.works else "null"
     inside = one.lost[0].inside
     module = f", module: {inside}" if inside != one.consumer.replace("-", "_") else ""
-    return f"  {one.consumer}: {{bad: {quoted(bad)}, works: {works}{module}}}"
+    own = f", severity: {one.lost[0].severity}" if one.lost[0].severity != (severity or one.lost[0].severity) else ""
+    return f"  {one.consumer}: {{bad: {quoted(bad)}, works: {works}{module}{own}}}"
 
 
 def _symptom(one: Lost) -> str:

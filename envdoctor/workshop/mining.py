@@ -286,13 +286,15 @@ class _Edges:
         since = forward[1] if forward else None
         whole = since if since is None or works(since) else (turn(since, newest, works) or (0, None))[1]
         shown = [listed[one] for one in {until, capped[0] if capped else until, whole} if one is not None]
+        sides = [one for one in mine.releases if one.version in {last, gone}]
+        python = _python(*sides, *shown) or self._python
         return Mined(
             provider=mine.provider, last=last, gone=gone, consumer=self._consumer, lost=lost,
             first=listed[back[0]].version if back else None, until=listed[until].version,
             free=listed[capped[0] if capped else until].version,
             since=None if since is None else listed[since].version,
-            works=None if whole is None else listed[whole].version, python=self._python,
-            beside={one.version: mine.beside(one, self._python, gone) for one in shown},
+            works=None if whole is None else listed[whole].version, python=python,
+            beside={one.version: mine.beside(one, python, gone) for one in shown},
         )  # fmt: skip
 
 

@@ -129,7 +129,7 @@ def _lines(lacking: dict[str, list[Mined]], directory: str | None) -> int:
     from envdoctor.workshop.mined_rule import bad_cells, good_cells, line
 
     shown = "".join(
-        f"{rule}: {one.provider} {one.gone}\n{line(one)}\n"
+        f"{rule}: {one.provider} {one.gone}\n{line(one, 'error')}\n"
         + "".join(f"{cell}\n" for cell in ("  bad:", *bad_cells(one), "  good:", *good_cells(one)))
         for rule, some in lacking.items()
         for one in some
