@@ -41,7 +41,6 @@ def laboratory(tmp_path, links, rule, cache=None, **variables):
     """
     cache = cache or tmp_path / "cache"
     (tmp_path / "rules").mkdir()
-    know_the_shipped_rules(cache)
     (tmp_path / "rules" / "vocabulary.yaml").write_text("families: {}\n")
     told = environment(
         UV_FIND_LINKS=str(links),
@@ -80,11 +79,3 @@ def _path():
         elif not folder.endswith("shims"):
             folders.append(folder)
     return os.pathsep.join(folders)
-
-
-def know_the_shipped_rules(cache):
-    """Put what this process made of the shipped rules into another cache: to compile them takes longer than a trial."""
-    shipped.shipped()
-    (cache / "envdoctor").mkdir(parents=True, exist_ok=True)
-    for path in glob.glob(os.path.join(directory(), "rules-*.idx")):
-        shutil.copy(path, cache / "envdoctor")
