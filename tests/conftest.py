@@ -46,7 +46,8 @@ def new_cache(folder):
     kept = os.path.join(folder, "envdoctor")
     os.makedirs(kept, exist_ok=True)
     for path in glob.glob(os.path.join(cache.directory(), "rules-*.idx")):
-        shutil.copy(path, kept)
+        if not os.path.exists(os.path.join(kept, os.path.basename(path))):
+            shutil.copy(path, kept)
     return str(folder)
 
 

@@ -183,7 +183,7 @@ class Case:
             "provider": who.provider or "what it uses",
             "thing": self._thing(),
             "said": short(said.get("said") or self.clue.said, MOST_SAID),
-            "python": ".".join(self.python.split(".")[:2]),
+            "python": f"Python {minor}" if (minor := ".".join(self.python.split(".")[:2])) else "this Python",
             "since": self.since,
             "object": f"`{short(said.get('object', '').strip(chr(39)), MOST_SAID)}`",
             "library": said.get("library") or "that the text names",

@@ -11,6 +11,8 @@ if TYPE_CHECKING:
 
 #: The first letter of a name of this file's own module; ``.`` begins a relative name, as in ``import``.
 OWN = "@"
+#: The module of a name that one of several star imports of this file brings: which, is known where names are resolved.
+STARS = "*"
 #: Possible values of one expression: beyond these, nothing is said.
 MOST_THINGS = 12
 _TRANSPARENT = {"staticmethod", "classmethod", "cache", "lru_cache", "wraps"}

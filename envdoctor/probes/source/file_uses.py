@@ -7,7 +7,7 @@ import gc
 import sys
 import warnings
 
-from envdoctor.probes.source.abstract_values import CALLED, OWN, Call, Value, last, qualified
+from envdoctor.probes.source.abstract_values import CALLED, OWN, STARS, Call, Value, last, qualified
 from envdoctor.probes.source.arguments import Arguments
 from envdoctor.probes.source.ast_expressions import TooLargeError
 from envdoctor.probes.source.ast_statements import Walker
@@ -62,6 +62,8 @@ def uses_of(source: str, asked: Asked) -> dict[str, list[Use]]:
 def exports_of(source: str) -> dict[str, Any]:
     """What a file's top-level names resolve to: ``{"ref": name}``, or what they are and, for functions, return.
 
+    ``*`` has the ``modules`` of which it imports all.
+
     Raises ``UnreadableError``.
     """
     answer: dict[str, Any] = _scanned(source, _File.exports)
@@ -109,6 +111,7 @@ class _File:
         walker = Walker(tree)
         self.module = walker.module
         self.imports = walker.imports
+        self.stars = list(walker.stars)
         self.resolver = Resolver(walker.scope_of)
         self.excerpts = Excerpts(source)
         program = any(isinstance(one, ast.Expr) and isinstance(one.value, ast.Call) for one in tree.body)
@@ -190,7 +193,7 @@ class _File:
 
     def exports(self) -> dict[str, Any]:
         """As :func:`exports_of`."""
-        answer: dict[str, Any] = {}
+        answer: dict[str, Any] = {STARS: {"modules": self.stars}} if self.stars else {}
         here = Place(self.module, self.module.inside.block, _LAST_PLACE)
         for name in self.module.bindings:
             self.resolver.steps = 0

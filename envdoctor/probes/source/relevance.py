@@ -7,7 +7,7 @@ import functools
 from fnmatch import fnmatchcase
 
 from envdoctor.globs_of_names import expression
-from envdoctor.probes.source.abstract_values import CALLED, last
+from envdoctor.probes.source.abstract_values import CALLED, STARS, last
 from envdoctor.probes.source.bindings import IMPORT, PARAMETER
 
 TYPE_CHECKING = False
@@ -53,7 +53,7 @@ class Patterns:
 
     def is_own(self, name: str) -> bool:
         """Whether a name begins in the project."""
-        return name[:1] == "." or name.partition(".")[0] in self._own
+        return name[:1] in {".", STARS} or name.partition(".")[0] in self._own
 
 
 def end_of(pattern: str) -> str:
