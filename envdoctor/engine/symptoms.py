@@ -169,9 +169,9 @@ def _weight(failure: Any, number: int, first: int, root: int) -> float:
 def _matches(symptom: Mapping[str, Any], sight: _Sight) -> Iterator[SymptomMatch]:
     """Every way in which the symptom is in the text."""
     name, message = (symptom.get("raises") or "").rpartition(".")[2], symptom.get("message")
-    expression = _expression(message, symptom["rule"]) if message else None
-    if expression and not sight.shows(expression.literal):
+    if message and not sight.shows(_longest(message)):
         return
+    expression = _expression(message, symptom["rule"]) if message else None
     for view in sight.views:
         if _named(name, view) if name else expression:
             yield from _match(symptom, sight, view, expression, 1.0)
@@ -258,8 +258,7 @@ class _Expression:
 
     def __init__(self, message: str) -> None:
         self.pattern = re.compile(message, re.MULTILINE)
-        runs = _literals(message) if not self.pattern.flags & (re.IGNORECASE | re.VERBOSE) else []
-        self.literal = max(runs, key=len, default="")
+        self.literal, runs = _longest(message), _literals(message)
         self.weight = sum(map(len, runs)) or len(re.findall(r"\w", message)) // 2
         self.window = WINDOWS[min(len(_FREE.findall(message)), len(WINDOWS) - 1)]
 
@@ -306,6 +305,9 @@ def _expression(message: str, rule: str) -> _Expression:
 #: only makes for more care.
 _FREE = re.compile(r"[*+]|\{\d*,?\d*\}|\\[1-9]|\(\?P=")
 
+#: Flags for a whole expression, of which some ignore the case or the spaces.
+_FLAGS = re.compile(r"\(\?[aLmsu]*[ix][aiLmsux]*\)")
+
 _TOKEN = re.compile(
     r"(?P<escape>\\.)|\[\^?\]?(?:\\.|[^\]\\])*\]|(?P<repeat>[*?]|\{\d*,?\d*\})\??|(?P<more>\+\??)"
     r"|(?P<open>\()|(?P<close>\))|(?P<either>\|)|[.^$]|(?P<plain>.)",
@@ -313,11 +315,19 @@ _TOKEN = re.compile(
 )
 
 
+@cache
+def _longest(message: str) -> str:
+    """The longest run of characters that every match of an expression must hold; empty where there is none."""
+    return max(_literals(message), key=len, default="")
+
+
 def _literals(message: str) -> list[str]:
     """The runs of characters, outside any group, that every match of an expression must hold.
 
-    Empty where the expression offers a choice at its top.
+    Empty where the expression offers a choice at its top, or sets flags that change what its characters mean.
     """
+    if _FLAGS.search(message):
+        return []
     runs, depth = [""], 0
     for token in _TOKEN.finditer(message):
         kind, text = token.lastgroup, token.group()

@@ -210,7 +210,7 @@ def test_each_rule_and_consumer_once_in_a_fixed_order():
 @pytest.mark.parametrize("message", ["(", "a(?P<b", "*", "[z-a]", "a{3,1}"])
 def test_a_broken_expression_names_its_rule(message):
     with pytest.raises(RuleError, match="rule pkg-a-broken: the message"):
-        rank([symptom("pkg-a-broken", message=message)], error(text="nothing"))
+        rank([symptom("pkg-a-broken", message=message)], error(text="not a thing"))
 
 
 def test_an_expression_is_compiled_once():
