@@ -29,7 +29,10 @@ import tool
 
 #: What is mutated, by row of the table, and the tests that are to notice. No test that builds environments by the dozen.
 ROWS = {
-    "engine": (["engine/*.py"], ["engine", "targets/test_targets_marker_environment.py"]),
+    "engine": (
+        ["engine/*.py"],
+        ["engine", "targets/test_targets_marker_environment.py", "cases/test_story_workers.py"],
+    ),
     "targets/locks": (
         ["targets/locks/*.py"],
         ["targets/test_targets_locks.py", "targets/test_targets_requirements.py", "targets/test_targets_conda.py"],
@@ -58,7 +61,7 @@ OUTCOMES = {0: "survived", 5: "untested", 33: "untested", **dict.fromkeys((24, 3
 SETTINGS = """
 [tool.mutmut]
 source_paths = ["envdoctor"]
-also_copy = ["rules", "tests"]
+also_copy = ["rules", "tests", "docs"]
 only_mutate = {modules}
 pytest_add_cli_args = ["-p", "no:cacheprovider", "-p", "no:xdist", "-o", "filterwarnings=default"]
 pytest_add_cli_args_test_selection = {tests}
@@ -72,7 +75,7 @@ use_git_change_detection = false
 def prepared(folder: str, row: str) -> None:
     """Copy the checkout into a folder, with what mutmut is to do there."""
     patterns, tests = ROWS[row]
-    for name in ("envdoctor", "rules", "tests"):
+    for name in ("envdoctor", "rules", "tests", "docs"):
         shutil.copytree(
             os.path.join(tool.CHECKOUT, name), os.path.join(folder, name),
             ignore=shutil.ignore_patterns("first_sight", "__pycache__"),

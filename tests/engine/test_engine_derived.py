@@ -4,7 +4,8 @@ import pytest
 from engine.rule_bases import base, diagnose, explained, rule, snapshot
 from engine.test_engine_explanation import traceback
 
-from envdoctor.engine.derived import derive, endings, modules, questions
+from envdoctor.engine import derived_cures
+from envdoctor.engine.derived import MOST_FINDINGS, derive, endings, modules, questions
 from envdoctor.engine.explanation import stated_environment
 from envdoctor.engine.families import clues
 from envdoctor.engine.names import Names
@@ -455,3 +456,22 @@ def test_the_object_and_the_code_come_before_rules_about_what_is_not_in_the_text
     assert first.rule == "derived-not-picklable"
     assert "sqlite3.Connection" in first.title
     assert "main.py, line 31" in first.title
+
+
+def test_several_failures_are_several_findings_and_no_more_than_a_reader_takes():
+    lines = [f"ModuleNotFoundError: No module named 'part{number}.core'" for number in range(9)]
+    found = derived("\n\n".join(lines) + "\n")
+
+    assert len(found) == MOST_FINDINGS > 1
+    assert len({tuple(one.packages) or one.title for one in found}) == MOST_FINDINGS
+
+
+@pytest.mark.parametrize(
+    ("line", "plain"),
+    [
+        ("left >= 1", "left>=1"), ("left (>=1)", "left(>=1)"), ("left[all] >=1,<2,", "left[all]>=1,<2"), ("left", "left"),
+        ("left @ https://example.org/left.whl", ""), ("-e .", ""), ("", ""), ("left>=", ""),
+    ],
+)  # fmt: skip
+def test_a_requirement_is_offered_without_spaces_or_not_at_all(line, plain):
+    assert derived_cures._plain(line) == plain

@@ -284,7 +284,7 @@ KEYS = st.sampled_from(
 
 
 @given(st.dictionaries(KEYS, JSON) | st.fixed_dictionaries({"packages": st.dictionaries(st.text(), JSON)}))
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=300)
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=100)
 def test_any_json_is_read_or_refused(load, document):
     try:
         snapshot = load(document)
@@ -294,7 +294,7 @@ def test_any_json_is_read_or_refused(load, document):
 
 
 @given(st.binary() | st.binary().map(lambda noise: json.dumps(MINIMAL).encode()[:20] + noise))
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=300)
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=100)
 def test_any_bytes_are_read_or_refused(load, content):
     with contextlib.suppress(TargetError):
         load(content)
