@@ -114,8 +114,7 @@ def _lost(some: Sequence[Mined]) -> list[Lost]:
 
 def line(one: Mined, severity: str = "") -> str:
     """The line of a consumer in a rule of a severity."""
-    parts = [f">={one.first}" if one.first else "", f"<{one.since}" if one.since else ""]
-    bad = ",".join(filter(None, parts)) or f"<={one.until}"
+    bad = f">={one.first}" + (f",<{one.since}" if one.since else "")
     works = quoted(one.works) if one.works else "null"
     inside = one.lost[0].inside
     module = f", module: {inside}" if inside != one.consumer.replace("-", "_") else ""
@@ -154,6 +153,6 @@ def good_cells(one: Mined) -> Iterator[str]:
 
 
 def _cell(one: Mined, consumer: str, provider: str, further: str = "") -> str:
-    pins = {one.consumer: consumer, one.provider: provider, **one.beside.get(consumer, {})}
+    pins = {one.consumer: consumer, one.provider: provider, **one.beside.get((consumer, provider), {})}
     packages = ", ".join(f"{name}: {quoted(version)}" for name, version in pins.items())
     return f"    - {{python: {quoted(one.python)}, packages: {{{packages}}}{further}}}"

@@ -56,10 +56,10 @@ class Mined(Record):
     """A consumer that breaks on names that a provider removed.
 
     ``last`` is the provider's last release that has them and ``gone`` the next one. The consumer asks from ``first``
-    (``None`` where its oldest wheel does) ``until`` a release; ``free`` is the last of these whose metadata lets
+    on, as far as wheels tell, ``until`` a release; ``free`` is the last of these whose metadata lets
     ``gone`` in, ``since`` the first that no longer asks and ``works`` the first one that misses nothing else, both
-    ``None`` where the newest still asks. ``beside`` are, by release of the consumer, the releases of what else it
-    requires from when both sides were new: later ones may break it for another reason.
+    ``None`` where the newest still asks. ``beside`` are, by releases of consumer and provider, the releases of
+    what else they require from when both were new: later ones may break them for another reason.
     """
 
     provider: str
@@ -67,13 +67,13 @@ class Mined(Record):
     gone: str
     consumer: str
     lost: Sequence[Lost]
-    first: str | None
+    first: str
     until: str
     free: str
     since: str | None
     works: str | None
     python: str
-    beside: Mapping[str, Mapping[str, str]] = {}
+    beside: Mapping[tuple[str, str], Mapping[str, str]] = {}
 
     def cause(self) -> tuple[str, str, str, str]:
         """What makes one rule: the provider's release, the module that lost names, and how much breaks."""
@@ -158,18 +158,17 @@ class Mine:
                     found[canonicalize_name(one.name)] = one.specifier
         return found
 
-    def beside(self, release: Release, python: str, gone: str) -> dict[str, str]:
-        """What rules name of what a release requires, each as it was when both sides were there."""
-        day = max(release.uploaded, next(one.uploaded for one in self.releases if one.version == gone))
+    def beside(self, release: Release, python: str, provider: str) -> dict[str, str]:
+        """What rules name of what two releases require, each as it was when both were there."""
+        other = next(one for one in self.releases if one.version == provider)
+        day = max(release.uploaded, other.uploaded)
         found: dict[str, str] = {}
-        left = [release]
+        left = [other, release]
         while left and day:
             for name, wanted in self._required(left.pop(), python).items():
                 listed = published.wheels(name) if name in self._names and name not in found else ()
-                able = [
-                    one for one in listed or () if one.version in wanted and not one.yanked and _is_for(python, one)
-                ]
-                older = [one for one in able if one.uploaded <= day]
+                there = [one for one in listed or () if one.uploaded <= day and one.version in wanted]
+                older = [one for one in there if not one.yanked and _is_for(python, one)]
                 if older and name != self.provider:
                     found[name] = older[-1].version
                     left.append(older[-1])
@@ -182,13 +181,13 @@ class Mine:
     def of(self, consumer: str) -> Iterator[Mined]:
         """What releases of a consumer miss, with the edges of both sides."""
         listed = published.wheels(consumer) or []
-        seen: set[tuple[str, str]] = set()
+        seen: set[str] = set()
         for release, gone in self._tried(listed):
             python = _python(release, self.releases[self._versions.index(gone)])
             lost = missed(python, (consumer, release.version), (self.provider, gone)) if python else None
             for one in lost or ():
-                if (one.module, one.severity) not in seen:
-                    seen.add((one.module, one.severity))
+                if one.module not in seen:  # errors come first
+                    seen.add(one.module)
                     self._tell(f"{self.provider}: {consumer} {release.version} takes {one.module}.{one.name}")
                     made = _Edges(self, consumer, listed, python).mined(one, listed.index(release), gone)
                     yield from [made] if made else []
@@ -285,16 +284,18 @@ class _Edges:
         capped = turn(at, until, caps) if caps(until) else None
         since = forward[1] if forward else None
         whole = since if since is None or works(since) else (turn(since, newest, works) or (0, None))[1]
-        shown = [listed[one] for one in {until, capped[0] if capped else until, whole} if one is not None]
+        free = capped[0] if capped else until
+        oldest = back or turn(at, 0, lambda number: self._missed(number, gone) is None) or (0, None)
+        cells = [(free, gone), (until, gone), (free, last), *([] if whole is None else [(whole, gone)])]
+        shown = [listed[one] for one, _ in cells]
         sides = [one for one in mine.releases if one.version in {last, gone}]
         python = _python(*sides, *shown) or self._python
         return Mined(
             provider=mine.provider, last=last, gone=gone, consumer=self._consumer, lost=lost,
-            first=listed[back[0]].version if back else None, until=listed[until].version,
-            free=listed[capped[0] if capped else until].version,
+            first=listed[oldest[0]].version, until=listed[until].version, free=listed[free].version,
             since=None if since is None else listed[since].version,
             works=None if whole is None else listed[whole].version, python=python,
-            beside={one.version: mine.beside(one, python, gone) for one in shown},
+            beside={(listed[one].version, side): mine.beside(listed[one], python, side) for one, side in cells},
         )  # fmt: skip
 
 
