@@ -114,7 +114,8 @@ def _lost(some: Sequence[Mined]) -> list[Lost]:
 
 def line(one: Mined, severity: str = "") -> str:
     """The line of a consumer in a rule of a severity."""
-    bad = f">={one.first}" + (f",<{one.since}" if one.since else "")
+    parts = [f">={one.first}" if one.first else "", f"<{one.since}" if one.since else ""]
+    bad = ",".join(filter(None, parts)) or f"<={one.until}"
     works = quoted(one.works) if one.works else "null"
     inside = one.lost[0].inside
     module = f", module: {inside}" if inside != one.consumer.replace("-", "_") else ""

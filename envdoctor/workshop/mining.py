@@ -56,7 +56,7 @@ class Mined(Record):
     """A consumer that breaks on names that a provider removed.
 
     ``last`` is the provider's last release that has them and ``gone`` the next one. The consumer asks from ``first``
-    on, as far as wheels tell, ``until`` a release; ``free`` is the last of these whose metadata lets
+    (``None`` where no older wheel is known not to) ``until`` a release; ``free`` is the last of these whose metadata lets
     ``gone`` in, ``since`` the first that no longer asks and ``works`` the first one that misses nothing else, both
     ``None`` where the newest still asks. ``beside`` are, by releases of consumer and provider, the releases of
     what else they require from when both were new: later ones may break them for another reason.
@@ -67,7 +67,7 @@ class Mined(Record):
     gone: str
     consumer: str
     lost: Sequence[Lost]
-    first: str
+    first: str | None
     until: str
     free: str
     since: str | None
@@ -285,14 +285,13 @@ class _Edges:
         since = forward[1] if forward else None
         whole = since if since is None or works(since) else (turn(since, newest, works) or (0, None))[1]
         free = capped[0] if capped else until
-        oldest = back or turn(at, 0, lambda number: self._missed(number, gone) is None) or (0, None)
         cells = [(free, gone), (until, gone), (free, last), *([] if whole is None else [(whole, gone)])]
         shown = [listed[one] for one, _ in cells]
         sides = [one for one in mine.releases if one.version in {last, gone}]
         python = _python(*sides, *shown) or self._python
         return Mined(
             provider=mine.provider, last=last, gone=gone, consumer=self._consumer, lost=lost,
-            first=listed[oldest[0]].version, until=listed[until].version, free=listed[free].version,
+            first=listed[back[0]].version if back else None, until=listed[until].version, free=listed[free].version,
             since=None if since is None else listed[since].version,
             works=None if whole is None else listed[whole].version, python=python,
             beside={(listed[one].version, side): mine.beside(listed[one], python, side) for one, side in cells},
