@@ -56,10 +56,10 @@ class Mined(Record):
     """A consumer that breaks on names that a provider removed.
 
     ``last`` is the provider's last release that has them and ``gone`` the next one. The consumer asks from ``first``
-    (``None`` where no older wheel is known not to) ``until`` a release; ``free`` is the last of these whose metadata lets
-    ``gone`` in, ``since`` the first that no longer asks and ``works`` the first one that misses nothing else, both
-    ``None`` where the newest still asks. ``beside`` are, by releases of consumer and provider, the releases of
-    what else they require from when both were new: later ones may break them for another reason.
+    (``None`` where no older wheel is known not to) ``until`` a release; ``free`` is the last of these whose metadata
+    lets ``gone`` in, ``since`` the first that no longer asks and ``works`` the first one that misses nothing else, both
+    ``None`` where the newest still asks. ``beside`` are, by releases of consumer and provider, the releases of what
+    else they require from when both were new: later ones may break them for another reason.
     """
 
     provider: str
