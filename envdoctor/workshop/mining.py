@@ -163,13 +163,15 @@ class Mine:
         other = next(one for one in self.releases if one.version == provider)
         day = max(release.uploaded, other.uploaded)
         found: dict[str, str] = {}
+        stated: dict[str, SpecifierSet] = {}
         left = [other, release]
         while left and day:
             for name, wanted in self._required(left.pop(), python).items():
-                listed = published.wheels(name) if name in self._names and name not in found else ()
-                there = [one for one in listed or () if one.uploaded <= day and one.version in wanted]
+                stated[name] = stated.get(name, SpecifierSet()) & wanted
+                listed = published.wheels(name) if name in self._names and name != self.provider else ()
+                there = [one for one in listed or () if one.uploaded <= day and one.version in stated[name]]
                 older = [one for one in there if not one.yanked and _is_for(python, one)]
-                if older and name != self.provider:
+                if older and found.get(name) != older[-1].version:
                     found[name] = older[-1].version
                     left.append(older[-1])
         return found
@@ -272,7 +274,7 @@ class _Edges:
             return found is not None and not any(_is_same(lost[0], each) for each in found)
 
         def works(number: int) -> bool:
-            found = self._missed(number, gone)
+            found = None if caps(number) else self._missed(number, gone)
             return found is not None and not any(one.severity == "error" or _is_same(lost[0], one) for one in found)
 
         def caps(number: int) -> bool:
