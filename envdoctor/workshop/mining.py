@@ -107,8 +107,8 @@ def _is_taken(one: Missing, consumer: str, provider: str) -> bool:
 
 def _lost(one: Missing, root: str) -> Lost:
     inside = os.path.splitext(os.path.relpath(one.file, root))[0].replace(os.sep, ".").removesuffix(".__init__")
-    module, name = (one.module, one.name) if one.asked.startswith(one.module) else _parted(one.asked)
-    if one.kind in {"module", "refused"}:
+    module, name = (one.module, one.name) if one.name else _parted(one.module)
+    if not one.asked.startswith(one.module):  # by another name than the one that lost it
         module, name = _parted(one.asked)
     kind = "module" if one.kind in {"module", "refused"} else "name" if one.way & FROM else "part"
     plain = one.severity == "error"
@@ -180,8 +180,15 @@ class Mine:
         """The releases of the provider that a release lets in: all where it states none."""
         return self._required(release).get(self.provider, SpecifierSet())
 
-    def of(self, consumer: str) -> Iterator[Mined]:
-        """What releases of a consumer miss, with the edges of both sides."""
+    def of(self, consumer: str) -> list[Mined]:
+        """What releases of a consumer miss, with the edges of both sides; of several causes at once the first."""
+        kept: list[Mined] = []
+        for one in sorted(self._all(consumer), key=lambda one: (Version(one.gone), one.lost[0].severity)):
+            if not any(_covers(each, one) for each in kept):
+                kept.append(one)
+        return kept
+
+    def _all(self, consumer: str) -> Iterator[Mined]:
         listed = published.wheels(consumer) or []
         seen: set[str] = set()
         for release, gone in self._tried(listed):
@@ -298,6 +305,12 @@ class _Edges:
             works=None if whole is None else listed[whole].version, python=python,
             beside={(listed[one].version, side): mine.beside(listed[one], python, side) for one, side in cells},
         )  # fmt: skip
+
+
+def _covers(one: Mined, other: Mined) -> bool:
+    """Whether whoever trips over a later cause has tripped over an earlier one."""
+    later = Version(one.until) >= Version(other.until) and Version(one.first or "0") <= Version(other.first or "0")
+    return later and one.lost[0].severity <= other.lost[0].severity
 
 
 def _is_same(one: Lost, other: Lost) -> bool:

@@ -85,7 +85,7 @@ def test_both_edges_of_a_removed_name_are_found_by_linking():
 @pytest.mark.usefixtures("index")
 def test_what_only_a_call_takes_makes_no_candidate_and_what_a_submodule_takes_a_warning():
     mine = mining.Mine("left", lambda _: None)
-    assert list(mine.of("middle")) == []
+    assert mine.of("middle") == []
     (found,) = mine.of("parts")
     assert [(one.severity, one.inside, one.kind) for one in found.lost] == [("warning", "parts.inner", "part")]
     assert (found.since, found.works) == (None, None)
