@@ -111,8 +111,15 @@ def _lost(one: Missing, root: str) -> Lost:
     if not one.asked.startswith(one.module):  # by another name than the one that lost it
         module, name = _parted(one.asked)
     kind = "module" if one.kind in {"module", "refused"} else "name" if one.way & FROM else "part"
-    plain = one.severity == "error"
-    return Lost(module, name, one.severity, inside.partition(".")[0] if plain else inside, kind)
+    return Lost(module, name, one.severity, _top(inside, root) if one.severity == "error" else inside, kind)
+
+
+def _top(inside: str, root: str) -> str:
+    """The outermost package of a module that is no namespace; the module itself where it is in none."""
+    parts = inside.split(".")
+    outer = (parts[:number] for number in range(1, len(parts)))
+    found = (one for one in outer if os.path.exists(os.path.join(root, *one, "__init__.py")))
+    return ".".join(next(found, parts))
 
 
 def _parted(dotted: str) -> tuple[str, str]:
