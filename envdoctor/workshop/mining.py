@@ -20,6 +20,7 @@ from envdoctor.errors import TargetError
 from envdoctor.linker.branches import Target
 from envdoctor.linker.fetch import fetched
 from envdoctor.linker.history import shipped
+from envdoctor.linker.index_files import SEARCHED
 from envdoctor.linker.link import link
 from envdoctor.linker.side import turn
 from envdoctor.linker.summary import FROM, LATER, PROGRAM
@@ -183,9 +184,12 @@ class Mine:
                     left.append(older[-1])
         return found
 
-    def wanted(self, release: Release) -> SpecifierSet:
-        """The releases of the provider that a release lets in: all where it states none."""
-        return self._required(release).get(self.provider, SpecifierSet())
+    def allows(self, consumer: str, release: Release, provider: str) -> bool:
+        """Whether the metadata of two releases lets them be installed together."""
+        other = next(one for one in self.releases if one.version == provider)
+        mine, theirs = self._required(release), self._required(other)
+        anything = SpecifierSet()
+        return provider in mine.get(self.provider, anything) and release.version in theirs.get(consumer, anything)
 
     def of(self, consumer: str) -> list[Mined]:
         """What releases of a consumer miss, with the edges of both sides; of several causes at once the first."""
@@ -198,7 +202,7 @@ class Mine:
     def _all(self, consumer: str) -> Iterator[Mined]:
         listed = published.wheels(consumer) or []
         seen: set[str] = set()
-        for release, gone in self._tried(listed):
+        for release, gone in self._tried(consumer, listed):
             python = _python(release, self.releases[self._versions.index(gone)])
             lost = missed(python, (consumer, release.version), (self.provider, gone)) if python else None
             for one in lost or ():
@@ -208,7 +212,7 @@ class Mine:
                     made = _Edges(self, consumer, listed, python).mined(one, listed.index(release), gone)
                     yield from [made] if made else []
 
-    def _tried(self, listed: Sequence[Release]) -> list[tuple[Release, str]]:
+    def _tried(self, consumer: str, listed: Sequence[Release]) -> list[tuple[Release, str]]:
         """Releases of a consumer, each with the newest provider behind an edge that came later and that it lets in.
 
         Of each edge it is the release before it; those come first behind which the most names went.
@@ -216,18 +220,18 @@ class Mine:
         weights: dict[int, int] = {}
         days = {one.version: one.uploaded for one in self.releases}
         for (_, gone), names in self.edges.items():
-            before = [at for at, one in enumerate(listed) if not one.yanked and one.uploaded < days.get(gone, "")]
+            light = (at for at, one in enumerate(listed) if not one.yanked and (one.size or 0) <= SEARCHED)
+            before = [at for at in light if listed[at].uploaded < days.get(gone, "")]
             if before:
                 weights[before[-1]] = weights.get(before[-1], 0) + len(names)
         best = [listed[at] for at in sorted(sorted(weights, key=lambda at: -weights[at])[:MOST_TRIED])]
-        found = [(one, self._newest(one, days)) for one in best]
+        found = [(one, self._newest(consumer, one, days)) for one in best]
         return [(release, gone) for release, gone in found if gone]
 
-    def _newest(self, release: Release, days: Mapping[str, str]) -> str:
+    def _newest(self, consumer: str, release: Release, days: Mapping[str, str]) -> str:
         """The newest provider behind an edge that came after a release and that it lets in; empty where none is."""
-        wanted = self.wanted(release)
         later = (gone for _, gone in self.edges if days.get(gone, "") > release.uploaded)
-        return max((one for one in later if one in wanted), key=Version, default="")
+        return max((one for one in later if self.allows(consumer, release, one)), key=Version, default="")
 
     def span(self, one: Lost, gone: str) -> tuple[int, int]:
         """Between which releases of the provider a name went, as far as the history knows: from the later one back."""
@@ -292,7 +296,7 @@ class _Edges:
             return found is not None and not any(one.severity == "error" or _is_same(lost[0], one) for one in found)
 
         def caps(number: int) -> bool:
-            return gone not in mine.wanted(listed[number])
+            return not mine.allows(self._consumer, listed[number], gone)
 
         newest = len(listed) - 1
         forward, back = turn(at, newest, stopped), turn(at, 0, stopped)
