@@ -98,13 +98,6 @@ def planned(search: Search, best: Candidate, snapshot: Snapshot, project: str | 
     )
 
 
-def _placed(best: Candidate) -> list[Remedy]:
-    """The remedies that a candidate picks besides releases, each at the places of its finding."""
-    held = {name_of(one): one.finding for one in best.held}
-    picked = [(way.remedy, held.get(clause.name)) for clause, way in best.choice.picks]
-    return [one for remedy, finding in picked if remedy and finding for one in edits.placed(remedy, finding)]
-
-
 def _instead(search: Search, best: Candidate) -> dict[str, list[Remedy]]:
     """What a person could do instead of moving releases: by the id of a rule, at each place that its finding names."""
     found: dict[str, list[Remedy]] = {}
@@ -115,6 +108,13 @@ def _instead(search: Search, best: Candidate) -> dict[str, list[Remedy]]:
                 finding = held[clause.name]
                 found.setdefault(finding.rule, []).extend(edits.placed(other.remedy, finding))
     return found
+
+
+def _placed(best: Candidate) -> list[Remedy]:
+    """The remedies that a candidate picks besides releases, each at the places of its finding."""
+    held = {name_of(one): one.finding for one in best.held}
+    picked = [(way.remedy, held.get(clause.name)) for clause, way in best.choice.picks]
+    return [one for remedy, finding in picked if remedy and finding for one in edits.placed(remedy, finding)]
 
 
 def _left(search: Search, best: Candidate) -> list[Finding]:

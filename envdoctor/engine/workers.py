@@ -30,6 +30,8 @@ if TYPE_CHECKING:
 
 METHODS = ("fork", "spawn", "forkserver")
 _FUNCTIONS = ("lambda", "local-function")
+#: Refused only by what starts anew.
+_OF_NOTEBOOK = ("notebook-definition",)
 _CONTEXT = ".get_context"
 
 
@@ -119,7 +121,7 @@ class _Start:
     def _stated(self) -> str | None:
         """The method that the call is given, empty where that is not known; ``None`` where it is given none."""
         for test in self.entry.get("context", ()):
-            argument = argument_of(self.use, test)
+            argument = _of_maker(self.use, test) if "on" in test else argument_of(self.use, test)
             if argument is not None and "entry" in test:
                 argument = argument.get("entries", {}).get(test["entry"])
             if argument is not None and ("value" not in argument or argument["value"] is not None):
@@ -163,10 +165,17 @@ class _Start:
         return self.case([seen], given=via or "it", object=what, **names)
 
 
+_SAID = {
+    "lambda": "a lambda",
+    "local-function": "a function inside a function",
+    "generator": "a generator",
+    "notebook-definition": "what the notebook defines",
+}
+
+
 def _said(name: str) -> str:
     """What something is called that a worker is given."""
-    plain = {"lambda": "a lambda", "local-function": "a function inside a function", "generator": "a generator"}
-    return plain.get(name) or ("a module" if name.endswith("ModuleType") else f"what {name} made")
+    return _SAID.get(name) or ("a module" if name.endswith("ModuleType") else f"what {name} made")
 
 
 def _context_of(maker: Mapping[str, Any] | None) -> Mapping[str, Any] | None:
@@ -194,20 +203,24 @@ def _method_of(argument: Mapping[str, Any]) -> str | None:
     return value if value in METHODS else None
 
 
-def _refused(start: _Start, names: Iterable[str], *, shared: bool = False) -> Case | None:
-    """The first thing of some names that is pickled for a worker: with a task, or at its start by such a method."""
+def _refused(start: _Start, names: Iterable[str], *, shared: bool = False, anew: bool = False) -> Case | None:
+    """The first thing of some names that is pickled for a worker: with a task, or at its start by such a method.
+
+    ``shared`` is refused with a task only, ``anew`` only where the method starts workers anew.
+    """
     wanted = frozenset(names)
-    for at_start in (True, False):
+    for at_start in (False,) if shared else (True, False):
         parts = [
             one
             for argument, test in start.travelling(at_start=at_start)
             for one in start.carried(argument, test)
-            if one["name"] in wanted and not (shared and at_start)
+            if one["name"] in wanted
         ]
         if not parts:
             continue
-        method, seen = start.method() if at_start else ("", [])
-        if not at_start or method in {"spawn", "forkserver"}:
+        by_method = at_start or anew
+        method, seen = start.method() if by_method else ("", [])
+        if not by_method or method in {"spawn", "forkserver"}:
             evidence, words = start.held(parts[0], start_method=method or "every start method")
             return [*evidence, *seen], words
     return None
@@ -219,7 +232,7 @@ def _object(start: _Start) -> Case | None:
 
 
 def _function(start: _Start) -> Case | None:
-    return None if start.by_value else _refused(start, _FUNCTIONS)
+    return None if start.by_value else _refused(start, _FUNCTIONS) or _refused(start, _OF_NOTEBOOK, anew=True)
 
 
 def _shared(start: _Start) -> Case | None:

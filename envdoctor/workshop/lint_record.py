@@ -65,7 +65,7 @@ def _impossible(row: Row, trial: Trial | None, base: Trial | None, texts: Mappin
     elif row["kind"] in {"good", "remedy"} and seen:
         yield f"it has the symptom `{seen}`"
     facts = _facts(row)
-    for name, version in _pinned(row, trial):
+    for name, version in _pinned(row, trial, base):
         there = facts.get(name, "")
         if not (_same(there, version) or (name == "python" and f"{there}.".startswith(f"{version}."))):
             yield f"it was run with {name} {there or 'absent'}, not {version}"
@@ -81,7 +81,7 @@ def _not_applied(trial: Trial | None, facts: Mapping[str, str]) -> Iterator[str]
             yield f"after the remedy there is {wanted.name} {there or 'absent'}"
 
 
-def _pinned(row: Row, trial: Trial | None) -> Iterator[tuple[str, str]]:
+def _pinned(row: Row, trial: Trial | None, base: Trial | None) -> Iterator[tuple[str, str]]:
     """What a trial that is no remedy was to be run with."""
     if row["kind"] not in {"bad", "good"}:
         return
@@ -91,7 +91,7 @@ def _pinned(row: Row, trial: Trial | None) -> Iterator[tuple[str, str]]:
         free = {*trial.place.absent, *trial.installs}
         pins = (text.split("==", 1) for text in trial.place.install)
         yield from ((name, version) for name, version in pins if name not in free and not trial.prepare)
-    elif moved:
+    elif moved and not (base and moved[2] in base.installs):
         yield ("python" if moved[2] == "Python" else moved[2]), moved[3]
 
 

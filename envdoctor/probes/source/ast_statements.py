@@ -97,6 +97,7 @@ class Walker(Expressions):
 
     def _for(self, node: Any, place: Place) -> None:
         self._read(node.iter, place)
+        self._iterate(node.iter, place)
         inside = Block(place.block, loop=True)
         self._assign(node.target, ELEMENT, node.iter, Place(place.scope, inside, place.order), None)
         self._body(node.body, place.scope, inside)
