@@ -1,5 +1,7 @@
 """The founding stories in the shapes that people write: envdoctor's judgement against what was run."""
 
+import contextlib
+import json
 import sys
 from collections import Counter
 from pathlib import Path
@@ -27,11 +29,30 @@ WITH_TORCH = {
     "parallel_envs": ("torchrl==0.14.1", "tensordict==0.14.3", "gymnasium==1.1.1"),
 }
 
+#: The stories whose branches are measured: few other tests reach those about workers.
+MEASURED = ("start_methods", "parallel_envs")
+
+
+@pytest.fixture
+def outcomes(shared):
+    """The outcomes of a story's variations, judged once for all test processes."""
+    judge = stories.outcomes  # one test puts this fixture in its place
+
+    def judged(folder, story):
+        folder.mkdir()
+        with contextlib.nullcontext() if story in MEASURED else untraced():
+            (folder / "outcomes.json").write_text(json.dumps(judge(story)))
+
+    def of(story):
+        folder = shared(f"story-{story}", lambda folder: judged(folder, story))
+        return json.loads((folder / "outcomes.json").read_text())
+
+    return of
+
 
 @pytest.mark.parametrize("story", stories.STORIES)
-def test_a_story_is_judged_as_it_ends(story):
-    with untraced():
-        found = stories.outcomes(story)
+def test_a_story_is_judged_as_it_ends(story, outcomes):
+    found = outcomes(story)
     counted = Counter(found.values())
 
     assert set(found.values()) <= stories.OUTCOMES.keys()
@@ -60,11 +81,11 @@ def test_the_switch_is_that_of_the_checkout_or_of_the_package_itself(files, offe
     assert [one.action.file for one in finding.remedies if one.kind == "set"] == offered
 
 
-def test_the_page_is_what_the_record_says(tmp_path, monkeypatch):
+def test_the_page_is_what_the_record_says(tmp_path, monkeypatch, outcomes):
     kept = stories.PAGE
+    monkeypatch.setattr(stories, "outcomes", outcomes)
     monkeypatch.setattr(stories, "PAGE", tmp_path / "stories.md")
-    with untraced():
-        stories.page()
+    stories.page()
     assert (tmp_path / "stories.md").read_text(encoding="utf-8") == kept.read_text(encoding="utf-8")
 
 
