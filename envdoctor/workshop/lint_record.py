@@ -180,12 +180,13 @@ def _is_below(edge: Mapping[str, Any]) -> bool:
 def consumers_never_run(subject: Subject, left_out: Mapping[str, str]) -> Iterator[str]:
     """The consumers that a script does not name, and that no failure on record names or passes through."""
     found = measured(subject) if left_out else None
-    if not found:
-        return
-    bad = [row for row in found["trials"] if row["kind"] == "bad" and row["verdict"] == AGREES]
-    for name, module in left_out.items():
-        there = [row for row in bad if name in _facts(row)]
-        through = {one for row in there for one in row.get("through", ())}
-        said = " ".join(str(row.get("symptom")) for row in there)
-        if module.partition(".")[0] not in through and name not in said and module not in said:
+    bad = [row for row in (found or {"trials": ()})["trials"] if row["kind"] == "bad" and row["verdict"] == AGREES]
+    for name, module in left_out.items() if found else ():
+        if not any(_passes_through(row, name, module) for row in bad if name in _facts(row)):
             yield name
+
+
+def _passes_through(trial: Mapping[str, Any], name: str, module: str) -> bool:
+    """Whether a failure's traceback passes through a consumer, or its message names it."""
+    message = str(trial.get("symptom"))
+    return module.partition(".")[0] in trial.get("through", ()) or name in message or module in message

@@ -64,8 +64,9 @@ if done.returncode:
 
 
 def by_environment(rule: Rule) -> bool:
-    """Whether the environment alone decides a rule."""
-    return {leaf.fact for leaf in leaves(rule.when, ())} <= OF_ENVIRONMENT and "installs" not in rule.proof
+    """Whether the environment alone decides a rule, and more than its installation is tried."""
+    is_tried = "installs" not in rule.proof or bool(rule.proof["script"])
+    return is_tried and {leaf.fact for leaf in leaves(rule.when, ())} <= OF_ENVIRONMENT
 
 
 def plan(rule: Rule, bad: Sequence[Base], compiled: Mapping[str, Any], words: Mapping[str, Any]) -> Iterator[Trial]:
