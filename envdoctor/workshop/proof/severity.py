@@ -57,15 +57,16 @@ _USE = """\
 done = subprocess.run([sys.executable, "-c", {text!r}], stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
 if done.returncode:
     text = done.stdout.decode("utf-8", "replace")
-    print(text[:9000] + text[9000:][-9000:], flush=True)  # there may be thousands of notes
+    print(text[:3000] + text[3000:][-3000:], flush=True)  # there may be thousands of notes
     print({said!r}, file=sys.stderr)
     sys.exit(1)
 """
 
 
 def by_environment(rule: Rule) -> bool:
-    """Whether the environment alone decides a rule."""
-    return {leaf.fact for leaf in leaves(rule.when, ())} <= OF_ENVIRONMENT and "installs" not in rule.proof
+    """Whether the environment alone decides a rule, and more than its installation is tried."""
+    is_tried = "installs" not in rule.proof or bool(rule.proof["script"])
+    return is_tried and {leaf.fact for leaf in leaves(rule.when, ())} <= OF_ENVIRONMENT
 
 
 def plan(rule: Rule, bad: Sequence[Base], compiled: Mapping[str, Any], words: Mapping[str, Any]) -> Iterator[Trial]:
