@@ -145,7 +145,11 @@ def _added(wanted: Sequence[Parts], place: Place) -> Calls:
     calls = [[*_filled(tool.install, place), *options, *texts] for options, texts in added.items()]
     if not moved:
         return calls
-    lock, sync = [*_filled(tool.lock, place), *["--no-update"] * place.old], _filled(tool.sync, place)
+    groups = dict.fromkeys(tuple(direct.get(name, ())) for name in sorted(place.admitted))
+    chosen = [tool.synced.get(word, word) for options in groups for word in options]
+    lock, sync = [*_filled(tool.lock, place), *["--no-update"] * place.old], [*_filled(tool.sync, place), *chosen]
+    if place.tool == "pipenv":
+        lock += chosen  # which leaves alone what is for development, unless it is told to
     return [*calls, [*lock, *moved], sync] if of_uv else [lock, *(calls or [sync])]
 
 
