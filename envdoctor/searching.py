@@ -135,8 +135,8 @@ class Search:
         facts = self.snapshot.facts
         unread = [(name, version) for name, version in self.installed.items() if version]
         unread = [one for one in unread if isinstance(facts.metadata(*one).requires, Unknown)]
-        told = self.offers.metadata(unread) if unread else {}
-        known = {one: said for one in unread for said in [told[one]] if said}
+        offered = self.offers.metadata(unread) if unread else {}
+        known = {one: said for one in unread for said in [offered[one]] if said}
         if known:
             self.snapshot = self.snapshot.replace(facts=facts.having({METADATA: known}))
 
@@ -348,7 +348,7 @@ def _named(found: Iterable[Held]) -> list[str]:
 
 
 def _python(snapshot: Snapshot) -> list[str]:
-    """How uv is told for which Python."""
+    """The words for uv that say for which Python."""
     executable = snapshot.python.get("executable")
     if executable and os.path.exists(executable):
         return ["--python", executable]
