@@ -150,7 +150,9 @@ def _added(wanted: Sequence[Parts], place: Place) -> Calls:
     lock, sync = [*_filled(tool.lock, place), *["--no-update"] * place.old], [*_filled(tool.sync, place), *chosen]
     if place.tool == "pipenv":
         lock += chosen  # which leaves alone what is for development, unless it is told to
-    return [*calls, [*lock, *moved], sync] if of_uv else [lock, *(calls or [sync])]
+    if of_uv:
+        return [*calls, [*lock, *moved], sync]
+    return [lock, *calls, *([sync] if chosen or not calls else [])]  # what adds something installs as well
 
 
 def is_python(found: Parts) -> bool:
