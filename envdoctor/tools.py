@@ -18,7 +18,8 @@ class Tool(Record):
 
     ``signs`` says that its name is in the metadata of what it has installed. One of a project writes down what the
     project requires: ``group`` and ``extra`` are the options by which it names a group of requirements, and an extra;
-    ``lock`` is the call that locks anew what its file says, with all else as it is, and ``sync`` installs that.
+    ``lock`` is the call that locks anew what its file says, with all else as it is, and ``sync`` installs that, with
+    the groups and extras of what has changed, whose options are ``synced`` under other names.
     """
 
     install: Sequence[str]
@@ -30,6 +31,7 @@ class Tool(Record):
     extra: Sequence[str] = ()
     lock: Sequence[str] = ()
     sync: Sequence[str] = ()
+    synced: Mapping[str, str] = {}
 
 
 # fmt: off
@@ -46,7 +48,8 @@ TOOLS: Mapping[str, Tool] = {
     "uv-project": Tool(
         install=("uv", "add", "--directory", DIRECTORY), uninstall=("uv", "remove", "--directory", DIRECTORY),
         signs=False, of_project=True, group=("--group",), extra=("--optional",),
-        lock=("uv", "lock", "--directory", DIRECTORY), sync=("uv", "sync", "--directory", DIRECTORY),
+        lock=("uv", "lock", "--directory", DIRECTORY), sync=("uv", "sync", "--directory", DIRECTORY, "--inexact"),
+        synced={"--optional": "--extra"},
     ),
     "conda": Tool(
         install=("conda", "install", "--prefix", PREFIX), uninstall=("conda", "remove", "--prefix", PREFIX),
@@ -56,6 +59,7 @@ TOOLS: Mapping[str, Tool] = {
         install=("poetry", "add", "--directory", DIRECTORY), uninstall=("poetry", "remove", "--directory", DIRECTORY),
         of_project=True, group=("--group",), extra=("--optional",),
         lock=("poetry", "lock", "--directory", DIRECTORY), sync=("poetry", "install", "--directory", DIRECTORY),
+        synced={"--optional": "--extras", "--group": "--with"},
     ),
     "pdm": Tool(
         install=("pdm", "add", "--project", DIRECTORY), uninstall=("pdm", "remove", "--project", DIRECTORY),

@@ -8,6 +8,7 @@ import jsonschema
 import pytest
 from conftest import CHECKOUT, run, run_envdoctor
 from interpreters import need
+from renderers.test_renderers_html import Outline
 from wheel_index import serving, wheel
 
 from envdoctor import doctor, fixing
@@ -196,6 +197,34 @@ def test_what_could_be_done_instead_of_a_step_is_shown_beside_it(planned, tmp_pa
     assert "or        write core.new for core.old  main.py:3\n" in text
     assert "or        in run.yaml, line 2, write fast: false\n" in text
     assert "in place of the steps for either" in text
+
+
+def test_the_page_of_a_report_has_the_plan_in_it(planned, tmp_path):
+    planned([SHOP, SITE], core="2.0", shop="1.0", site="1.0")
+    words = (
+        "fix",
+        "-r",
+        "requirements.txt",
+        "--python-version",
+        "3.11",
+        "--rules",
+        "rules",
+        "-f",
+        "html",
+        "-o",
+        "p.html",
+    )
+    assert run_envdoctor(*words, cwd=tmp_path).returncode == 1
+
+    page = Outline((tmp_path / "p.html").read_text(encoding="utf-8"))
+
+    texts = [text.strip() for text in page.texts if text.strip()]
+    at = texts.index("Plan: 1 step, 1 file to edit")
+    assert texts[at + 1 : at + 11] == [
+        "package", "from", "to", "step", "why", "core", "2.0", "1.9", "major down, asked for", "shop-core2; site-core2"
+    ]  # fmt: skip
+    assert {"-core==2.0  # mine", "+core==1.9  # mine"} < set(texts)
+    assert texts.index("shop-core2 holds") > at, "what was found stands below"
 
 
 def test_where_only_python_helps_the_recipe_of_a_new_environment_is_carried_out_literally(

@@ -39,6 +39,7 @@ EXAMPLES = """\
   envdoctor fix --all                          warnings too
   envdoctor fix --try -- python -c "import app"
   envdoctor fix --try --apply -- pytest -x -q  apply it only if the tests pass with it, or did not before
+  envdoctor fix -f html -o plan.html           the page of a report, with the plan in it
   envdoctor undo                               bring back what was
 """
 
@@ -60,7 +61,10 @@ def run(words: Sequence[str]) -> int:
         ),
     )  # fmt: skip
     plan, snapshot, outcome = planned(wishes)
-    text = _said(plan, snapshot, outcome, options.format, plain=options.output is not None)
+    if options.format == "html":
+        text = _page(plan, wishes.check(snapshot))
+    else:
+        text = _said(plan, snapshot, outcome, options.format, plain=options.output is not None)
     write(text, options.output)
     for line in shown(outcome) if outcome else ():
         say(line)
@@ -91,6 +95,16 @@ def _said(plan: Plan, snapshot: Snapshot, outcome: Outcome | None, form: str, *,
     return redactor.text(text)
 
 
+def _page(plan: Plan, report: Report) -> str:
+    """The page of a report with the plan in it, without secrets."""
+    from envdoctor.renderers import html
+    from envdoctor.renderers.redaction import Redactor
+    from envdoctor.renderers.secrets import without_secrets
+
+    some = plan.moves or plan.edits or plan.advice or plan.left
+    return Redactor(personal=False).text(html.render(without_secrets(report), plan=plan if some else None))
+
+
 def _parser() -> Parser:
     parser = parser_for(
         "fix",
@@ -104,7 +118,7 @@ def _parser() -> Parser:
     add_project(parser)
     add_candidates(parser)
     add_ignore(parser)
-    add_format(parser, ("text", "json"))
+    add_format(parser, ("text", "json", "html"))
     parser.add_argument("--all", action="store_true", help="end warnings too, not only errors")
     group = parser.add_argument_group("carrying it out")
     group.add_argument(

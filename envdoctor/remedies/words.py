@@ -145,8 +145,14 @@ def _added(wanted: Sequence[Parts], place: Place) -> Calls:
     calls = [[*_filled(tool.install, place), *options, *texts] for options, texts in added.items()]
     if not moved:
         return calls
-    lock, sync = [*_filled(tool.lock, place), *["--no-update"] * place.old], _filled(tool.sync, place)
-    return [*calls, [*lock, *moved], sync] if of_uv else [lock, *(calls or [sync])]
+    groups = dict.fromkeys(tuple(direct.get(name, ())) for name in sorted(place.admitted))
+    chosen = [tool.synced.get(word, word) for options in groups for word in options]
+    lock, sync = [*_filled(tool.lock, place), *["--no-update"] * place.old], [*_filled(tool.sync, place), *chosen]
+    if place.tool == "pipenv":
+        lock += chosen  # which leaves alone what is for development, unless it is told to
+    if of_uv:
+        return [*calls, [*lock, *moved], sync]
+    return [lock, *calls, *([sync] if chosen or not calls else [])]  # what adds something installs as well
 
 
 def is_python(found: Parts) -> bool:

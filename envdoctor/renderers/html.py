@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from typing import Union
 
     from envdoctor.model import Finding, Group, Remedy, Report
+    from envdoctor.plans import Plan
 
     Child = Union[str, ET.Element, None]
 
@@ -73,8 +74,15 @@ _STYLE = """
 """
 
 
-def render(report: Report, *, width: int | None = None, color: bool | None = None, lines: int | None = None) -> str:
-    """Write a report as one HTML document, ending in a newline."""
+def render(
+    report: Report,
+    *,
+    width: int | None = None,
+    color: bool | None = None,
+    lines: int | None = None,
+    plan: Plan | None = None,
+) -> str:
+    """Write a report as one HTML document, ending in a newline; with a plan, that stands first."""  # fmt: skip
     head = _element(
         "head",
         _element("meta", charset="utf-8"),
@@ -83,7 +91,7 @@ def render(report: Report, *, width: int | None = None, color: bool | None = Non
         _element("title", f"envdoctor: {_headline(report)}"),
         _style(),
     )
-    body = _element("body", _element("main", *_whole(report), **{"class": "envdoctor"}), style="margin: 0")
+    body = _element("body", _element("main", *_whole(report, plan), **{"class": "envdoctor"}), style="margin: 0")
     page = _element("html", head, body, lang="en", **{"class": "page"})
     return "<!doctype html>\n" + ET.tostring(page, encoding="unicode", method="html") + "\n"
 
@@ -126,10 +134,11 @@ def _headline(report: Report) -> str:
     return several.headline(report) if report.parts else markdown.headline(report)
 
 
-def _whole(report: Report) -> Iterator[ET.Element]:
+def _whole(report: Report, plan: Plan | None = None) -> Iterator[ET.Element]:
     yield _element("h1", _headline(report))
     what = "" if report.parts else line.subject(report.snapshot) + ", "
     yield _quiet(f"{what}{line.count(report.rules, 'rule')}, envdoctor {__version__}")
+    yield from _plan(plan) if plan else ()
     for part in report.parts or [report]:
         if report.parts:
             yield _element("h2", str(part.snapshot.target["environment"]))
@@ -165,6 +174,28 @@ def _environment(report: Report) -> Iterator[ET.Element]:
     packages = report.snapshot.packages.values()
     rows = ([one.name, one.version or "version unknown"] for one in sorted(packages, key=lambda one: one.name))
     yield from _folded(f"All {line.count(len(packages), 'distribution')}", rows, len(packages))
+
+
+def _plan(plan: Plan) -> Iterator[ET.Element]:
+    """What to do about all findings together."""
+    from envdoctor.renderers.plan import diff, headline, step
+
+    yield _element("h2", f"Plan: {headline(plan).rstrip(':')}")
+    rows = [["package", "from", "to", "step", "why"]] if plan.moves else []
+    rows += [[one.package, one.before or "-", one.after or "-", step(one), "; ".join(one.why)] for one in plan.moves]
+    heads = ["th", *["td"] * len(plan.moves)]
+    table = [_element("tr", *(_element(tag, cell) for cell in row)) for tag, row in zip(heads, rows)]
+    yield from [_element("table", *table)] if table else []
+    for edit in plan.edits:
+        lines = [part for text in diff(edit) for part in (text, _element("br"))]
+        yield _element("p", "Edit:", _element("code", *lines, **{"class": "command"}))
+    if plan.line:
+        yield _element("p", "Do:", _element("code", plan.line, **{"class": "command"}))
+    for label, some in (("By hand", plan.advice), *((f"Or, for {rule}", some) for rule, some in plan.instead.items())):
+        for remedy in some:
+            yield from _remedy(label, remedy)
+    yield from (_element("p", "Not cured: ", *_prose(one.title)) for one in plan.left)
+    yield from (_element("p", f"No releases cure together: {'; '.join(names)}") for names in plan.conflicts)
 
 
 def _article(group: Group, report: Report, *, unfolded: bool) -> ET.Element:

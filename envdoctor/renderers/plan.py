@@ -41,7 +41,7 @@ def document(plan: Plan, report: Report, trial: Mapping[str, object] | None = No
 def text(plan: Plan, report: Report, *, width: int | None, color: bool, unicode: bool) -> str:
     """A plan as a table, the edits, the one command, what is to be done besides, and what it does not cure."""
     page = Page(width)
-    page.put((_headline(plan), "bold"), (f" {line.subject(report.snapshot)}", ""))
+    page.put((headline(plan), "bold"), (f" {line.subject(report.snapshot)}", ""))
     page.put()
     _moves(page, plan.moves)
     for one in plan.edits:
@@ -58,7 +58,8 @@ def text(plan: Plan, report: Report, *, width: int | None, color: bool, unicode:
     return page.text(color=color, unicode=unicode)
 
 
-def _headline(plan: Plan) -> str:
+def headline(plan: Plan) -> str:
+    """How many steps a plan has, and what else is to be done."""
     steps = line.count(len(plan.moves), "step")
     if plan.python:
         steps = f"a new environment with Python {plan.python}, {steps}"
@@ -71,7 +72,7 @@ def _moves(page: Page, moves: Sequence[Move]) -> None:
     """A row for each step, with the reasons below each other in the last column."""
     if not moves:
         return
-    rows = [(safe(one.package), one.before or "-", one.after or "-", _step(one)) for one in moves]
+    rows = [(safe(one.package), one.before or "-", one.after or "-", step(one)) for one in moves]
     heads = ("package", "from", "to", "step")
     widths = [max(map(len, cells)) + 2 for cells in zip(heads, *rows)]
     page.put(*((cell.ljust(wide), "dim") for cell, wide in zip((*heads, "why"), (*widths, 0))))
@@ -85,7 +86,8 @@ def _moves(page: Page, moves: Sequence[Move]) -> None:
     page.put()
 
 
-def _step(one: Move) -> str:
+def step(one: Move) -> str:
+    """What kind of step a move is, and whether the user has asked for what it moves."""
     said = f"{one.step} down" if one.down else one.step
     return f"{said}, asked for" if one.asked and one.before else said
 

@@ -81,7 +81,7 @@ def test_each_verb_in_the_words_of_each_installer(tool, commands):
         ("poetry", "Poetry 2.1.0", "poetry lock && poetry install"),
         ("pdm", "pdm", "pdm lock --update-reuse && pdm install"),
         ("pipenv", "pip", "pipenv upgrade && pipenv sync"),
-        ("uv-project", "uv", "uv lock --upgrade-package left==2 && uv sync"),
+        ("uv-project", "uv", "uv lock --upgrade-package left==2 && uv sync --inexact"),
     ],
 )
 def test_what_a_projects_file_says_is_locked_and_nothing_else_moves(tool, installed_by, line):
@@ -94,6 +94,24 @@ def test_what_a_projects_file_says_is_locked_and_nothing_else_moves(tool, instal
     lock = line.partition(" && ")[0]
     assert lock in both
     assert " --group test 'right<2'" in both
+
+
+@pytest.mark.parametrize(
+    ("tool", "options", "line"),
+    [
+        ("poetry", ["--group", "test"], "poetry lock && poetry install --with test"),
+        ("poetry", ["--optional", "net"], "poetry lock && poetry install --extras net"),
+        ("pdm", ["--dev", "--group", "test"], "pdm lock --update-reuse && pdm install --dev --group test"),
+        ("pipenv", ["--dev"], "pipenv upgrade --dev && pipenv sync --dev"),
+        ("uv-project", ["--optional", "net"], "uv lock --upgrade-package left==2 && uv sync --inexact --extra net"),
+    ],
+)
+def test_the_group_of_what_has_moved_is_installed_too(tool, options, line):
+    here = examined(["left"])
+    manager = {"tool": tool, "direct": {"left": options}, "admitted": {"left"}}
+    here = here.replace(facts=here.facts.having({MANAGER: {here.python["prefix"]: manager}}))
+
+    assert command("install", here, requirement="left==2") == line
 
 
 @pytest.mark.parametrize("kind", ["downgrade", "pin", "upgrade", "install"])

@@ -69,7 +69,7 @@ ENVIRONMENTS = {
     ),
     "a project of uv, what another requires": (
         ".venv", OLD, "uv", {"uv.lock": LOCK, "pyproject.toml": UV},
-        "uv lock --directory {project} --upgrade-package 'left<2,>=1' && uv sync --directory {project}",
+        "uv lock --directory {project} --upgrade-package 'left<2,>=1' && uv sync --directory {project} --inexact",
     ),
     "a project of uv, a requirement of its own": (
         ".venv", OLD, "uv", {"uv.lock": LOCK, "pyproject.toml": UV.replace("right", "left")},

@@ -33,9 +33,10 @@ version = "1"
 requires-python = "=={here}.*"
 dependencies = [
   "shop<1.1",  # the first
-  "lone<1.1",
   "free",
 ]
+[dependency-groups]
+dev = ["lone<1.1"]
 """
 PIPFILE = """\
 # mine
@@ -46,8 +47,10 @@ name = "here"
 
 [packages]
 shop = "<1.1"
-lone = "<1.1"
 free = "*"
+
+[dev-packages]
+lone = "<1.1"
 """
 SOURCE = '[tool.poetry]\npackage-mode = false\n[[tool.poetry.source]]\nname = "here"\nurl = "{index}"\npriority = "primary"\n'
 #: By name: what has to be installed of it, the file of a project and its text, the lock, and what makes both.
@@ -60,7 +63,7 @@ TOOLS = {
         "pdm[locked]", "pyproject.toml", PROJECT + "[tool.pdm]\ndistribution = false\n", "pdm.lock",
         ["uv venv --python {python}", "pdm use -f .venv/bin/python", "pdm install"],
     ),
-    "pipenv": ("pipenv", "Pipfile", PIPFILE, "Pipfile.lock", ["pipenv --python {python} install"]),
+    "pipenv": ("pipenv", "Pipfile", PIPFILE, "Pipfile.lock", ["pipenv --python {python} install --dev"]),
 }  # fmt: skip
 
 
@@ -158,7 +161,7 @@ def test_a_plan_edits_and_locks_a_project_and_undo_brings_it_back(tool, patient)
     assert {name: (sick.folder / name).read_bytes() for name in (file, lock)} == before
     assert sick.found(*of_lock) == sick.found(*ENVIRONMENT) == set(RULES)
 
-    assert sick.asks("fix", *of_lock)["plan"] == plan
+    assert sick.asks("fix", *of_lock, "--all")["plan"] == plan  # where what is for development is a warning
     (edit,) = plan["edits"]
     text = before[file].decode()
     wanted = text.replace("lone<1.1", "lone>=1.1,<2").replace('lone = "<1.1"', 'lone = ">=1.1,<2"')
@@ -169,7 +172,7 @@ def test_a_plan_edits_and_locks_a_project_and_undo_brings_it_back(tool, patient)
     sick.sh(plan["command"])
     assert sick.looks() == applied
     if tool != "pipenv":  # which sorts the table that it adds something to
-        assert (sick.folder / file).read_text().startswith(wanted.partition("]\n")[0])
+        assert (sick.folder / file).read_text().startswith(wanted.partition("]\n[dep")[0])
 
 
 def test_the_edits_of_a_plan_are_what_another_environment_is_made_from(patient):

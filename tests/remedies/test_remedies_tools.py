@@ -24,7 +24,7 @@ REQUIREMENTS = [
 ]  # fmt: skip
 OPTIONS = {
     "-m", "-y", "--force-reinstall", "--no-deps", "--python", "--reinstall", "--prefix", "--upgrade-package",
-    "--reinstall-package", "--directory", "--project", "--group", "--dev", "--optional",
+    "--reinstall-package", "--directory", "--project", "--group", "--dev", "--optional", "--inexact",
 }  # fmt: skip
 
 

@@ -34,7 +34,7 @@ class Outline(HTMLParser):
 
     def handle_starttag(self, tag, attrs):
         self.tags.append((tag, *sorted(name for name, _ in attrs)))
-        if tag != "meta":
+        if tag not in {"meta", "br"}:
             self.open.append(tag)
 
     def handle_endtag(self, tag):
