@@ -166,6 +166,29 @@ def test_what_no_release_ends_is_edited_at_each_place_or_said_with_its_file_and_
     assert (plan["moves"], plan["left"]) == ([], [])
 
 
+def test_what_could_be_done_instead_of_a_step_is_shown_beside_it(planned, tmp_path):
+    held = {"config": {"file": "**/run.yaml", "key": "run.fast", "equals": True}}
+    either = rule("either", {"core": ">=2"}, ("downgrade", "core<2"), ("change", "write core.new for core.old"))
+    either["when"].update(held, source={"calls": "core.old"})
+    either["remedies"].append({"set": {"file": "**/run.yaml", "key": "run.fast", "to": False}, "when": held})
+    (tmp_path / "run.yaml").write_text("run:\n  fast: true\n")
+    (tmp_path / "main.py").write_text("import core\n\ncore.old(1)\n")
+
+    planned([either], core="2.0")
+    words = ("fix", "-r", "requirements.txt", "--python-version", "3.11", "--rules", "rules")
+    plan = json.loads(run_envdoctor(*words, "-f", "json", cwd=tmp_path).stdout)["plan"]
+
+    assert [(one["package"], one["after"]) for one in plan["moves"]] == [("core", "1.9")]
+    assert (plan["advice"], [os.path.basename(one["path"]) for one in plan["edits"]]) == ([], ["requirements.txt"])
+    assert [(one["kind"], one["file"], one["line"]) for one in plan["instead"]["either"]] == [
+        ("change", "main.py", 3), ("set", "run.yaml", 2)
+    ]  # fmt: skip
+    text = run_envdoctor(*words, cwd=tmp_path).stdout
+    assert "or        write core.new for core.old  main.py:3\n" in text
+    assert "or        in run.yaml, line 2, write fast: false\n" in text
+    assert "in place of the steps for either" in text
+
+
 def test_where_only_python_helps_the_recipe_of_a_new_environment_is_carried_out_literally(
     planned, tmp_path, monkeypatch
 ):

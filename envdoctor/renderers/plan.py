@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from envdoctor.plans import Edit, Move, Plan
 
 _STEPS = {"major": "bold yellow", "removed": "bold red"}
-#: So many of the findings that stay are said.
+#: So many of the findings that stay are said, and of what could be done instead of a step.
 _LEFT = 8
 
 
@@ -29,6 +29,7 @@ def document(plan: Plan, report: Report, trial: Mapping[str, object] | None = No
         "moves": [one.as_dict() for one in plan.moves],
         "edits": [one.as_dict() for one in plan.edits],
         "advice": [json.of_remedy(one) for one in plan.advice],
+        "instead": {rule: [json.of_remedy(one) for one in some] for rule, some in plan.instead.items()},
         "left": [json.of_finding(one) for one in report.findings],
         "conflicts": plan.conflicts,
         "command": plan.line,
@@ -38,18 +39,21 @@ def document(plan: Plan, report: Report, trial: Mapping[str, object] | None = No
 
 
 def text(plan: Plan, report: Report, *, width: int | None, color: bool, unicode: bool) -> str:
-    """A plan as a table, the one command, what is to be done besides, and what it does not cure."""
+    """A plan as a table, the edits, the one command, what is to be done besides, and what it does not cure."""
     page = Page(width)
     page.put((_headline(plan), "bold"), (f" {line.subject(report.snapshot)}", ""))
     page.put()
     _moves(page, plan.moves)
+    for one in plan.edits:
+        _edit(page, one)
     if plan.line:
         page.row(("do", "green"), (safe(plan.line), "bold"))
         page.put()
-    for one in plan.edits:
-        _edit(page, one)
     for remedy in plan.advice:
         _advice(page, remedy)
+    others = [(rule, remedy) for rule, some in plan.instead.items() for remedy in some]
+    for rule, remedy in others[:_LEFT]:
+        _advice(page, remedy, "or", f"in place of the steps for {safe(rule)}")
     _left(page, plan, report)
     return page.text(color=color, unicode=unicode)
 
@@ -100,11 +104,11 @@ def diff(edit: Edit) -> Iterator[str]:
     yield from difflib.unified_diff(before, edit.after.splitlines(), edit.path, edit.path, lineterm="", n=1)
 
 
-def _advice(page: Page, remedy: Remedy) -> None:
+def _advice(page: Page, remedy: Remedy, label: str = "by hand", remark: str = "") -> None:
     way = layout.way(remedy)
     place = f"{remedy.file}:{remedy.line}" if remedy.line else remedy.file or ""
-    page.prose(("by hand", "cyan"), (way.text, "bold"), (f"  {safe(place)}" if place not in way.text else "", "dim"))
-    page.prose(("", ""), (way.cost, ""))
+    page.prose((label, "cyan"), (way.text, "bold"), (f"  {safe(place)}" * (remedy.kind != "set"), "dim"))
+    page.prose(("", ""), ("; ".join(filter(None, (remark, way.cost))), "" if way.cost else "dim"))
 
 
 def _left(page: Page, plan: Plan, report: Report) -> None:

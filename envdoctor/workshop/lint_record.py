@@ -161,6 +161,7 @@ def severity_unshown(subject: Subject) -> Iterator[Complaint]:
         less = subject.rule.consumers.get(row.get("consumer"), {}).get("severity")
         if row["kind"] == "severity" and row["verdict"] == AGREES and not (row.get("breaks") or less):
             hint = "say `severity: warning`, and name in the title what it takes"
+            hint += "; which call of a package counts is in `first_use` of the vocabulary"
             what = f"{row['trial']} nothing fails, at import or at a command"
             yield subject.complaint(("severity",), f"it is no error: with {what}; {hint}")
     for edge in filter(_is_below, found["edges"]):

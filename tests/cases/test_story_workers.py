@@ -9,7 +9,7 @@ import pathlib
 import interpreters
 import pytest
 import worker_programs
-from conftest import run
+from conftest import run, untraced
 
 from envdoctor import doctor
 
@@ -66,7 +66,8 @@ def _judged(names, cases, project, truth):
 def judgements(tmp_path_factory):
     """What is said of the programs of each record."""
     root = tmp_path_factory.getbasetemp()
-    return {record: judged(root / record, record) for record in worker_programs.RECORDS}
+    with untraced():
+        return {record: judged(root / record, record) for record in worker_programs.RECORDS}
 
 
 @pytest.fixture(scope="module")
