@@ -163,7 +163,7 @@ class _Start:
         """A finding about this call."""
         use = self.use
         first: Seen = (f"source.{use['name']}", text_of(use, {}), place_of(use))
-        words = {"file": use["file"], "line": str(use["line"] or ""), "call": text_of(use, {}), "name": use["name"]}
+        words = {"file": use["file"], "line": _line_of(use), "call": text_of(use, {}), "name": use["name"]}
         return [first, *seen], {**words, **names}
 
     def held(self, one: Carried, **names: str) -> Case:
@@ -193,6 +193,11 @@ def _given_elsewhere(argument: Argument, snapshot: Snapshot) -> Iterator[Argumen
         given = argument_of(use, parameter)
         if given is not None:
             yield {**given, "carries": [{"file": use["file"], **one} for one in given["carries"]]}
+
+
+def _line_of(use: Use) -> str:
+    """The line of a use; of a notebook that of its cell."""
+    return f"{use['row']} of cell {use['cell']}" if "cell" in use else str(use["line"] or "")
 
 
 def _context_of(maker: Mapping[str, Any] | None) -> Mapping[str, Any] | None:
@@ -323,15 +328,20 @@ def _lacks(start: _Start) -> Case | None:
     functions = {name for argument in run for name in argument["names"]}
     method, seen = start.method()
     anew = method in {"spawn", "forkserver"}
-    missing = (missing if anew else []) or list(_state(start, functions, anew=anew) if method else ())
-    if not missing:
+    found = [*(missing if anew else []), *(_state(start, functions, anew=anew) if method else ())]
+    if not found:
         return None
-    first = missing[0]
-    there = "made here, in each worker anew" if "made_by" in first else "set here, which no worker runs"
-    said = f"{first['name']} is {there}"
-    lines: list[Seen] = [(f"source.{first['name']}", said, place_of(first))]
-    more = {"object": first["name"], "given": run[0]["text"], "start_method": str(method)}
-    return start.case([*lines, *seen], **more, where=place_of(first))
+    first = found[0]
+    lines = {one["name"]: (f"source.{one['name']}", _lacking(one), place_of(one)) for one in found}
+    more = {"object": " and ".join(lines), "given": run[0]["text"], "start_method": str(method)}
+    return start.case([*lines.values(), *seen], **more, where=place_of(first))
+
+
+def _lacking(one: Lack) -> str:
+    """What is shown of something that a worker lacks."""
+    return (
+        f"{one['name']} is {'made here, in each worker anew' if 'made_by' in one else 'set here, which no worker runs'}"
+    )
 
 
 def _state(start: _Start, functions: set[str], *, anew: bool) -> Iterator[Lack]:

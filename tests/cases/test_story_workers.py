@@ -113,6 +113,36 @@ def test_both_ends_are_shown(found, name, method, places):
     assert shown == places
 
 
+def test_the_places_of_a_notebook_are_its_cells(judgements):
+    (finding,) = judgements["second-3.11"]["notebook-executor"]["spawn"]
+    shown = {str(one.source) for one in finding.evidence if ".ipynb" in str(one.source)}
+    assert {one.partition("main.ipynb")[2] for one in shown} == {" cell 2 line 2", " cell 1 line 3"}
+    assert "main.ipynb, line 2 of cell 2," in finding.remedies[0].text
+
+
+def test_all_that_a_worker_lacks_is_shown(tmp_path):
+    program = """import logging, multiprocessing
+scale = 1
+results = multiprocessing.Queue()
+def work(n):
+    logging.info("at %s", n)
+    results.put(n * scale)
+if __name__ == "__main__":
+    logging.basicConfig(level=logging.INFO)
+    scale = 10
+    multiprocessing.Process(target=work, args=(1,)).start()
+"""
+    (tmp_path / "main.py").write_text(program)
+    (tmp_path / "pins.txt").touch()
+    seen = doctor.examine("requirements", str(tmp_path / "pins.txt"), project=str(tmp_path), python_version="3.14")
+    (finding,) = doctor.check(seen.replace(start_method={"default": "forkserver"})).findings
+    assert finding.title.endswith(
+        "reads scale and results and logging.basicConfig, which it does not share with the program"
+    )
+    shown = [str(one.source).rpartition("/")[2] for one in finding.evidence]
+    assert shown[:4] == ["main.py:10", "main.py:9", "main.py:3", "main.py:8"]
+
+
 def test_the_page_says_what_was_run(judgements):
     page = worker_programs.DOCS / "start-methods.md"
     text = worker_programs.page(judgements)
