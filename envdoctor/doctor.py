@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from envdoctor.rulebase.load import Base
 
 
-def examine(  # noqa: PLR0913 - each is an option of its own
+def examine(  # noqa: PLR0913 - each is a separate option
     kind: str | None = None,
     value: str | None = None,
     *,

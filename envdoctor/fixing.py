@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 PYTHONS = range(14, 7, -1)
 
 
-def plan(  # noqa: PLR0913 - each is an option of its own
+def plan(  # noqa: PLR0913 - each is a separate option
     snapshot: Snapshot,
     rules: Sequence[str] = (),
     *,
@@ -51,7 +51,7 @@ def plan(  # noqa: PLR0913 - each is an option of its own
     """One plan for all errors of an environment, with ``everything`` for its warnings too, and what was examined.
 
     ``project`` is the directory whose files say what was asked for, and are edited. ``refused`` are releases, by name
-    and version, that a plan must not have. ``tell`` is told what is being done.
+    and version, that a plan must not have. ``tell`` is given what is being done.
     Raises :class:`~envdoctor.errors.ProbeError` where no resolver can be called.
     """
     indexes = load.indexes(load.further(rules), candidates=candidates)
@@ -81,10 +81,7 @@ def planned(search: Search, best: Candidate, snapshot: Snapshot, project: str | 
     moves = steps.moves(best.versions, best.choice, search.market, search.together)
     if not snapshot.complete:  # what only comes along is not pinned there, and is no step
         moves = [one for one in moves if one.before is not None]
-    held = {name_of(one): one.finding for one in best.held}
-    picked = [(way.remedy, held.get(clause.name)) for clause, way in best.choice.picks]
-    besides = [one for remedy, finding in picked if remedy and finding for one in edits.placed(remedy, finding)]
-    changed, besides = edits.of_remedies(besides, project or os.curdir)
+    changed, besides = edits.of_remedies(_placed(best), project or os.curdir)
     files = edits.of_requirements(moves, _files(snapshot, project), partial(_change, snapshot, narrow))
     edited = [name for one in files for name in one.why]
     whole = steps.at_once(moves, snapshot, search.market.asked, edited, narrow)
@@ -111,6 +108,13 @@ def _instead(search: Search, best: Candidate) -> dict[str, list[Remedy]]:
                 finding = held[clause.name]
                 found.setdefault(finding.rule, []).extend(edits.placed(other.remedy, finding))
     return found
+
+
+def _placed(best: Candidate) -> list[Remedy]:
+    """The remedies that a candidate picks besides releases, each at the places of its finding."""
+    held = {name_of(one): one.finding for one in best.held}
+    picked = [(way.remedy, held.get(clause.name)) for clause, way in best.choice.picks]
+    return [one for remedy, finding in picked if remedy and finding for one in edits.placed(remedy, finding)]
 
 
 def _left(search: Search, best: Candidate) -> list[Finding]:

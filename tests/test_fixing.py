@@ -19,6 +19,7 @@ from envdoctor.renderers import plan as renderer
 with open(os.path.join(CHECKOUT, "docs", "plan.schema.json"), encoding="utf-8") as file:
     SCHEMA = json.load(file)
 
+WHEEL = "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n"
 #: Each release, and what it requires.
 RELEASES = {
     "core": {"1.0": [], "1.9": [], "2.0": [], "2.1": [], "3.0": []},
@@ -27,6 +28,7 @@ RELEASES = {
     "blog": {"1.0": ["core"], "1.1": ["core>=3"]},
     "extra-part": {"0.5": []},
     "tied": {"1.0": ["core<2"], "2.0": ["core<2"]},
+    "lost": {"1.0": ["nowhere"]},
 }
 
 
@@ -57,7 +59,7 @@ def index(tmp_path, monkeypatch):
             stem = f"{name.replace('-', '_')}-{version}"
             sources = {
                 f"{name.replace('-', '_')}.py": f"version = {version!r}\n",
-                f"{stem}.dist-info/WHEEL": "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n",
+                f"{stem}.dist-info/WHEEL": WHEEL,
                 f"{stem}.dist-info/RECORD": "",
             }
             files[f"{stem}-py3-none-any.whl"] = wheel(sources, name, version, requires)
@@ -272,6 +274,37 @@ def test_the_command_literally_ends_the_findings(index, tmp_path, monkeypatch):
     run("uv", "pip", "install", "--quiet", "--python", venv, "core==2.0", "shop==1.0", "site==1.0")
     by_pip = json.loads(run_envdoctor(*words, cwd=tmp_path).stdout)["plan"]
     assert by_pip["moves"] == [one for one in plan["moves"] if one["before"]], "what was new is there already"
+
+
+def test_what_is_installed_from_elsewhere_is_not_what_the_index_has_of_that_name(index, tmp_path):
+    """A project of one's own is called as a release on the index, which requires what nobody here has asked for."""
+    rules = tmp_path / "rules"
+    rules.mkdir()
+    (rules / "core20.yaml").write_text(json.dumps(rule("core20", {"core": "==2.0"}, ("upgrade", "core>2.0"))))
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine" / "tied-1.0-py3-none-any.whl").write_bytes(
+        wheel({"tied.py": "", "tied-1.0.dist-info/WHEEL": WHEEL, "tied-1.0.dist-info/RECORD": ""}, "tied", "1.0")
+    )
+    venv = tmp_path / "venv"
+    assert run("uv", "venv", "--quiet", "--python", sys.executable, venv).returncode == 0
+    done = run("uv", "pip", "install", "--quiet", "--python", venv, "core==2.0", *(tmp_path / "mine").iterdir())
+    assert done.returncode == 0, done.stderr
+
+    plan, _ = fixing.plan(doctor.examine("python", str(venv), rules=[str(rules)]), [str(rules)])
+
+    assert steps(plan) == {"core": "2.1"}
+
+
+def test_what_nothing_on_the_index_cures_is_left_and_never_called_well(index, tmp_path):
+    """uv refuses whatever it is asked, for what is there excludes itself."""
+    venv = tmp_path / "venv"
+    assert run("uv", "venv", "--quiet", "--python", sys.executable, venv).returncode == 0
+    assert run("uv", "pip", "install", "--quiet", "--no-deps", "--python", venv, "lost==1.0").returncode == 0
+
+    plan, _ = fixing.plan(doctor.examine("python", str(venv)))
+
+    assert [one.title for one in plan.left] == ["lost requires nowhere, which is not installed"]
+    assert (plan.moves, plan.line) == ([], None)
 
 
 def _no_uv(why, instead=""):

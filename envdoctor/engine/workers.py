@@ -348,12 +348,17 @@ def _state(start: _Start, functions: set[str], *, anew: bool) -> Iterator[Lack]:
     """What the program sets of a module of elsewhere, and a function that a worker runs depends on."""
     run = functions | _initializers(start)
     for one in start.words["state"]:
-        reads = anew or one.get("always")
-        if reads and functions & {use["within"] for use in _calls(one["read"], start.snapshot)}:
-            setting = [use for use in _calls(one["set"], start.snapshot) if _by_program(use, start)]
-            within = {name for use in setting for name in (use["within"], use["within"].rpartition(".")[2])}
-            if setting and not within & run:
-                yield {"name": setting[0]["name"], "file": setting[0]["file"], "line": setting[0]["line"] or 0}
+        if not (anew or one.get("always")) or functions.isdisjoint(_within(_calls(one["read"], start.snapshot))):
+            continue
+        setting = [use for use in _calls(one["set"], start.snapshot) if _by_program(use, start)]
+        within = _within(setting)
+        if setting and run.isdisjoint(within | {name.rpartition(".")[2] for name in within}):
+            yield {"name": setting[0]["name"], "file": setting[0]["file"], "line": setting[0]["line"] or 0}
+
+
+def _within(uses: Iterable[Use]) -> set[str]:
+    """The functions that the uses are in."""
+    return {use["within"] for use in uses}
 
 
 def _by_program(use: Use, start: _Start) -> bool:

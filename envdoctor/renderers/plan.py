@@ -24,7 +24,7 @@ _LEFT = 8
 
 def document(plan: Plan, report: Report, trial: Mapping[str, object] | None = None) -> str:
     """A plan as JSON. ``report`` is of what was examined, with the findings that the plan leaves."""
-    told = json.of_target(report)
+    target = json.of_target(report)
     made = {
         "moves": [one.as_dict() for one in plan.moves],
         "edits": [one.as_dict() for one in plan.edits],
@@ -35,7 +35,7 @@ def document(plan: Plan, report: Report, trial: Mapping[str, object] | None = No
         "command": plan.line,
         "python": plan.python,
     }
-    return json.dump({"envdoctor": __version__, "target": told, "plan": made, "trial": trial})
+    return json.dump({"envdoctor": __version__, "target": target, "plan": made, "trial": trial})
 
 
 def text(plan: Plan, report: Report, *, width: int | None, color: bool, unicode: bool) -> str:
@@ -69,11 +69,12 @@ def _headline(plan: Plan) -> str:
 
 def _moves(page: Page, moves: Sequence[Move]) -> None:
     """A row for each step, with the reasons below each other in the last column."""
+    if not moves:
+        return
     rows = [(safe(one.package), one.before or "-", one.after or "-", _step(one)) for one in moves]
     heads = ("package", "from", "to", "step")
     widths = [max(map(len, cells)) + 2 for cells in zip(heads, *rows)]
-    if moves:
-        page.put(*((cell.ljust(wide), "dim") for cell, wide in zip((*heads, "why"), (*widths, 0))))
+    page.put(*((cell.ljust(wide), "dim") for cell, wide in zip((*heads, "why"), (*widths, 0))))
     for one, row in zip(moves, rows):
         cells = [cell.ljust(wide) for cell, wide in zip(row, widths)]
         first, *others = [safe(why) for why in one.why] or [""]
@@ -81,8 +82,7 @@ def _moves(page: Page, moves: Sequence[Move]) -> None:
         page.put(*zip(cells, styles), (first, ""))
         for why in others:
             page.put((" " * sum(widths), ""), (why, ""))
-    if moves:
-        page.put()
+    page.put()
 
 
 def _step(one: Move) -> str:

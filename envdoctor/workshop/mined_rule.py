@@ -154,6 +154,7 @@ def good_cells(one: Mined) -> Iterator[str]:
 
 
 def _cell(one: Mined, consumer: str, provider: str, further: str = "") -> str:
-    pins = {one.consumer: consumer, one.provider: provider, **one.beside.get(consumer, {})}
+    pins = {one.consumer: consumer, one.provider: provider}
+    pins = {**pins, **one.beside.get((consumer, provider), {}), **pins}
     packages = ", ".join(f"{name}: {quoted(version)}" for name, version in pins.items())
     return f"    - {{python: {quoted(one.python)}, packages: {{{packages}}}{further}}}"

@@ -20,6 +20,7 @@ from envdoctor.errors import TargetError
 from envdoctor.linker.branches import Target
 from envdoctor.linker.fetch import fetched
 from envdoctor.linker.history import shipped
+from envdoctor.linker.index_files import SEARCHED
 from envdoctor.linker.link import link
 from envdoctor.linker.side import turn
 from envdoctor.linker.summary import FROM, LATER, PROGRAM
@@ -56,10 +57,10 @@ class Mined(Record):
     """A consumer that breaks on names that a provider removed.
 
     ``last`` is the provider's last release that has them and ``gone`` the next one. The consumer asks from ``first``
-    (``None`` where its oldest wheel does) ``until`` a release; ``free`` is the last of these whose metadata lets
-    ``gone`` in, ``since`` the first that no longer asks and ``works`` the first one that misses nothing else, both
-    ``None`` where the newest still asks. ``beside`` are, by release of the consumer, the releases of what else it
-    requires from when both sides were new: later ones may break it for another reason.
+    (``None`` where no older wheel is known not to) ``until`` a release; ``free`` is the last of these whose metadata
+    lets ``gone`` in, ``since`` the first that no longer asks and ``works`` the first one that misses nothing else, both
+    ``None`` where the newest still asks. ``beside`` are, by releases of consumer and provider, the releases of what
+    else they require from when both were new: later ones may break them for another reason.
     """
 
     provider: str
@@ -73,7 +74,7 @@ class Mined(Record):
     since: str | None
     works: str | None
     python: str
-    beside: Mapping[str, Mapping[str, str]] = {}
+    beside: Mapping[tuple[str, str], Mapping[str, str]] = {}
 
     def cause(self) -> tuple[str, str, str, str]:
         """What makes one rule: the provider's release, the module that lost names, and how much breaks."""
@@ -107,12 +108,19 @@ def _is_taken(one: Missing, consumer: str, provider: str) -> bool:
 
 def _lost(one: Missing, root: str) -> Lost:
     inside = os.path.splitext(os.path.relpath(one.file, root))[0].replace(os.sep, ".").removesuffix(".__init__")
-    module, name = (one.module, one.name) if one.asked.startswith(one.module) else _parted(one.asked)
-    if one.kind in {"module", "refused"}:
+    module, name = (one.module, one.name) if one.name else _parted(one.module)
+    if not one.asked.startswith(one.module):  # by another name than the one that lost it
         module, name = _parted(one.asked)
     kind = "module" if one.kind in {"module", "refused"} else "name" if one.way & FROM else "part"
-    plain = one.severity == "error"
-    return Lost(module, name, one.severity, inside.partition(".")[0] if plain else inside, kind)
+    return Lost(module, name, one.severity, _top(inside, root) if one.severity == "error" else inside, kind)
+
+
+def _top(inside: str, root: str) -> str:
+    """The outermost package of a module that is no namespace; the module itself where it is in none."""
+    parts = inside.split(".")
+    outer = (parts[:number] for number in range(1, len(parts)))
+    found = (one for one in outer if os.path.exists(os.path.join(root, *one, "__init__.py")))
+    return ".".join(next(found, parts))
 
 
 def _parted(dotted: str) -> tuple[str, str]:
@@ -158,42 +166,53 @@ class Mine:
                     found[canonicalize_name(one.name)] = one.specifier
         return found
 
-    def beside(self, release: Release, python: str, gone: str) -> dict[str, str]:
-        """What rules name of what a release requires, each as it was when both sides were there."""
-        day = max(release.uploaded, next(one.uploaded for one in self.releases if one.version == gone))
+    def beside(self, release: Release, python: str, provider: str) -> dict[str, str]:
+        """What rules name of what two releases require, each as it was when both were there."""
+        other = next(one for one in self.releases if one.version == provider)
+        day = max(release.uploaded, other.uploaded)
         found: dict[str, str] = {}
-        left = [release]
+        stated: dict[str, SpecifierSet] = {}
+        left = [other, release]
         while left and day:
             for name, wanted in self._required(left.pop(), python).items():
-                listed = published.wheels(name) if name in self._names and name not in found else ()
-                able = [
-                    one for one in listed or () if one.version in wanted and not one.yanked and _is_for(python, one)
-                ]
-                older = [one for one in able if one.uploaded <= day]
-                if older and name != self.provider:
+                stated[name] = stated.get(name, SpecifierSet()) & wanted
+                listed = published.wheels(name) if name in self._names and name != self.provider else ()
+                there = [one for one in listed or () if one.uploaded <= day and one.version in stated[name]]
+                older = [one for one in there if not one.yanked and _is_for(python, one)]
+                if older and found.get(name) != older[-1].version:
                     found[name] = older[-1].version
                     left.append(older[-1])
         return found
 
-    def wanted(self, release: Release) -> SpecifierSet:
-        """The releases of the provider that a release lets in: all where it states none."""
-        return self._required(release).get(self.provider, SpecifierSet())
+    def allows(self, consumer: str, release: Release, provider: str) -> bool:
+        """Whether the metadata of two releases lets them be installed together."""
+        other = next(one for one in self.releases if one.version == provider)
+        mine, theirs = self._required(release), self._required(other)
+        anything = SpecifierSet()
+        return provider in mine.get(self.provider, anything) and release.version in theirs.get(consumer, anything)
 
-    def of(self, consumer: str) -> Iterator[Mined]:
-        """What releases of a consumer miss, with the edges of both sides."""
+    def of(self, consumer: str) -> list[Mined]:
+        """What releases of a consumer miss, with the edges of both sides; of several causes at once the first."""
+        kept: list[Mined] = []
+        for one in sorted(self._all(consumer), key=lambda one: (Version(one.gone), one.lost[0].severity)):
+            if not any(_covers(each, one) for each in kept):
+                kept.append(one)
+        return kept
+
+    def _all(self, consumer: str) -> Iterator[Mined]:
         listed = published.wheels(consumer) or []
-        seen: set[tuple[str, str]] = set()
-        for release, gone in self._tried(listed):
+        seen: set[str] = set()
+        for release, gone in self._tried(consumer, listed):
             python = _python(release, self.releases[self._versions.index(gone)])
             lost = missed(python, (consumer, release.version), (self.provider, gone)) if python else None
             for one in lost or ():
-                if (one.module, one.severity) not in seen:
-                    seen.add((one.module, one.severity))
+                if one.module not in seen:  # errors come first
+                    seen.add(one.module)
                     self._tell(f"{self.provider}: {consumer} {release.version} takes {one.module}.{one.name}")
                     made = _Edges(self, consumer, listed, python).mined(one, listed.index(release), gone)
                     yield from [made] if made else []
 
-    def _tried(self, listed: Sequence[Release]) -> list[tuple[Release, str]]:
+    def _tried(self, consumer: str, listed: Sequence[Release]) -> list[tuple[Release, str]]:
         """Releases of a consumer, each with the newest provider behind an edge that came later and that it lets in.
 
         Of each edge it is the release before it; those come first behind which the most names went.
@@ -201,18 +220,18 @@ class Mine:
         weights: dict[int, int] = {}
         days = {one.version: one.uploaded for one in self.releases}
         for (_, gone), names in self.edges.items():
-            before = [at for at, one in enumerate(listed) if not one.yanked and one.uploaded < days.get(gone, "")]
+            light = (at for at, one in enumerate(listed) if not one.yanked and (one.size or 0) <= SEARCHED)
+            before = [at for at in light if listed[at].uploaded < days.get(gone, "")]
             if before:
                 weights[before[-1]] = weights.get(before[-1], 0) + len(names)
         best = [listed[at] for at in sorted(sorted(weights, key=lambda at: -weights[at])[:MOST_TRIED])]
-        found = [(one, self._newest(one, days)) for one in best]
+        found = [(one, self._newest(consumer, one, days)) for one in best]
         return [(release, gone) for release, gone in found if gone]
 
-    def _newest(self, release: Release, days: Mapping[str, str]) -> str:
+    def _newest(self, consumer: str, release: Release, days: Mapping[str, str]) -> str:
         """The newest provider behind an edge that came after a release and that it lets in; empty where none is."""
-        wanted = self.wanted(release)
         later = (gone for _, gone in self.edges if days.get(gone, "") > release.uploaded)
-        return max((one for one in later if one in wanted), key=Version, default="")
+        return max((one for one in later if self.allows(consumer, release, one)), key=Version, default="")
 
     def span(self, one: Lost, gone: str) -> tuple[int, int]:
         """Between which releases of the provider a name went, as far as the history knows: from the later one back."""
@@ -273,11 +292,11 @@ class _Edges:
             return found is not None and not any(_is_same(lost[0], each) for each in found)
 
         def works(number: int) -> bool:
-            found = self._missed(number, gone)
+            found = None if caps(number) else self._missed(number, gone)
             return found is not None and not any(one.severity == "error" or _is_same(lost[0], one) for one in found)
 
         def caps(number: int) -> bool:
-            return gone not in mine.wanted(listed[number])
+            return not mine.allows(self._consumer, listed[number], gone)
 
         newest = len(listed) - 1
         forward, back = turn(at, newest, stopped), turn(at, 0, stopped)
@@ -285,17 +304,24 @@ class _Edges:
         capped = turn(at, until, caps) if caps(until) else None
         since = forward[1] if forward else None
         whole = since if since is None or works(since) else (turn(since, newest, works) or (0, None))[1]
-        shown = [listed[one] for one in {until, capped[0] if capped else until, whole} if one is not None]
+        free = capped[0] if capped else until
+        cells = [(free, gone), (until, gone), (free, last), *([] if whole is None else [(whole, gone)])]
+        shown = [listed[one] for one, _ in cells]
         sides = [one for one in mine.releases if one.version in {last, gone}]
         python = _python(*sides, *shown) or self._python
         return Mined(
             provider=mine.provider, last=last, gone=gone, consumer=self._consumer, lost=lost,
-            first=listed[back[0]].version if back else None, until=listed[until].version,
-            free=listed[capped[0] if capped else until].version,
+            first=listed[back[0]].version if back else None, until=listed[until].version, free=listed[free].version,
             since=None if since is None else listed[since].version,
             works=None if whole is None else listed[whole].version, python=python,
-            beside={one.version: mine.beside(one, python, gone) for one in shown},
+            beside={(listed[one].version, side): mine.beside(listed[one], python, side) for one, side in cells},
         )  # fmt: skip
+
+
+def _covers(one: Mined, other: Mined) -> bool:
+    """Whether whoever trips over a later cause has tripped over an earlier one."""
+    later = Version(one.until) >= Version(other.until) and Version(one.first or "0") <= Version(other.first or "0")
+    return later and one.lost[0].severity <= other.lost[0].severity
 
 
 def _is_same(one: Lost, other: Lost) -> bool:

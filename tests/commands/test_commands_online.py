@@ -59,7 +59,7 @@ def test_a_person_is_asked_once_and_the_answer_is_remembered(error, tmp_path):
         done = subprocess.run(
             [sys.executable, "-m", "envdoctor", "explain", *error[0], "--no-rules", "-f", "json", *further],
             stdin=child, stdout=subprocess.PIPE, stderr=child, check=False,
-            env=environment(XDG_CACHE_HOME=new_cache(tmp_path / "cache"), PIP_INDEX_URL="http://127.0.0.1:9/simple"),
+            env=environment(XDG_CACHE_HOME=str(tmp_path / "cache"), PIP_INDEX_URL="http://127.0.0.1:9/simple"),
         )  # fmt: skip
         os.close(child)
         said = b""

@@ -11,6 +11,8 @@ from conftest import untraced
 sys.path.insert(0, str(Path(__file__).parent))
 import collectors
 import stories
+import yaml_edits
+from judging import judged
 
 pytest_plugins = ["torch_environment"]
 
@@ -40,6 +42,22 @@ def test_a_story_is_judged_as_it_ends(story):
     assert told >= 0.9 * (told + counted["missed"]), [name for name, one in found.items() if one == "missed"]
     cures = counted["cured"] + counted["not cured"]
     assert counted["cured"] >= 0.95 * cures, [name for name, one in found.items() if one == "not cured"]
+
+
+@pytest.mark.parametrize(
+    ("files", "offered"),
+    [
+        ({"configs.yaml": "block", "agent.py": "import embodied\n"}, ["configs.yaml"]),
+        ({"configs.yaml": "block", "agent.py": "import embodied.jax\n"}, ["configs.yaml"]),
+        ({"configs.yaml": "block", "agent.py": "import yaml\n"}, []),
+        ({"dreamerv3/configs.yaml": "block", "dreamerv3/agent.py": "import embodied\n"}, ["dreamerv3/configs.yaml"]),
+        ({"dreamerv3/configs.yaml": "off", "dreamerv3/agent.py": "import embodied\n", "a/configs.yaml": "block"}, []),
+    ],
+)
+def test_the_switch_is_that_of_the_checkout_or_of_the_package_itself(files, offered):
+    written = {name: yaml_edits.DRIVER.get(text, text) for name, text in files.items()}
+    finding = judged(written, {"cloudpickle": "1.6.0"})["cloudpickle-bytecode-py311"]
+    assert [one.action.file for one in finding.remedies if one.kind == "set"] == offered
 
 
 def test_the_page_is_what_the_record_says(tmp_path, monkeypatch):

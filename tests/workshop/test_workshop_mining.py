@@ -83,7 +83,7 @@ def test_both_edges_of_a_removed_name_are_found_by_linking():
 @pytest.mark.usefixtures("index")
 def test_what_only_a_call_takes_makes_no_candidate_and_what_a_submodule_takes_a_warning():
     mine = mining.Mine("left", lambda _: None)
-    assert list(mine.of("middle")) == []
+    assert mine.of("middle") == []
     (found,) = mine.of("parts")
     assert [(one.severity, one.inside, one.kind) for one in found.lost] == [("warning", "parts.inner", "part")]
     assert (found.since, found.works) == (None, None)
@@ -148,3 +148,10 @@ def test_a_cause_that_rules_know_gets_consumers(tmp_path):
     rule, _ = parse(path.read_text(), str(path), vocabulary_of(str(tmp_path)))
     assert about(found, [rule]) == rule.id
     assert about(found.replace(gone="2.0", last="1.2"), [rule]) == ""
+
+
+def test_what_is_imported_is_the_outermost_package_that_is_no_namespace(tmp_path):
+    (tmp_path / "shared" / "own").mkdir(parents=True)
+    (tmp_path / "shared" / "own" / "__init__.py").write_text("")
+    assert mining._top("shared.own.deep", str(tmp_path)) == "shared.own"
+    assert mining._top("shared.alone", str(tmp_path)) == "shared.alone"

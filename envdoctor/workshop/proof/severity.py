@@ -56,7 +56,8 @@ for command in commands:
 _USE = """\
 done = subprocess.run([sys.executable, "-c", {text!r}], stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
 if done.returncode:
-    print(done.stdout.decode("utf-8", "replace"), flush=True)
+    text = done.stdout.decode("utf-8", "replace")
+    print(text[:9000] + text[9000:][-9000:], flush=True)  # there may be thousands of notes
     print({said!r}, file=sys.stderr)
     sys.exit(1)
 """
