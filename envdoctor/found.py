@@ -73,9 +73,10 @@ class Carried(TypedDict, total=False):
 
 
 class Lack(TypedDict, total=False):
-    """A name that a function reads and only the program sets, and where it does."""
+    """A name that a function reads and only the program sets, and where; ``made_by`` of one that its file makes."""
 
     name: str
+    made_by: str
     file: str
     line: Optional[int]
     cell: int
@@ -84,7 +85,8 @@ class Lack(TypedDict, total=False):
 
 #: What an argument is: its kinds, what made it, the names it resolves to, and, where they are known, its value, or the
 #: entries of a dictionary, which is ``open`` where it may have others. ``maker`` is the call that made it, with its
-#: constants, ``itself`` what made it where that is no list, and ``lacks`` are of a function.
+#: constants, ``itself`` what made it where that is no list, ``lacks`` and ``results`` are of a function. ``parameter``
+#: says ``of`` which function of a module it is one, ``at`` which place and by which ``name``.
 Argument = TypedDict(
     "Argument",
     {
@@ -99,6 +101,8 @@ Argument = TypedDict(
         "maker": dict[str, Any],
         "itself": list[str],
         "lacks": list[Lack],
+        "results": list[Carried],
+        "parameter": dict[str, Any],
     },
     total=False,
 )

@@ -1,9 +1,9 @@
-"""What happens when each program of ``data/start_methods/cases.yaml`` runs under each start method, and its record.
+"""What happens when each program of a table in ``data/start_methods`` runs under each start method, and its record.
 
-``python tests/worker_programs.py PYTHON`` runs them all on an interpreter that has the packages they import, and writes
-``truth.json``: of each case by start method ``works``, or ``wrong`` (it ends well and prints something else), ``hangs``,
-or the last line of its error. The method is made the default of that interpreter, as another Python or platform does:
-what a program sets, or gives to a call, still comes before it.
+``python tests/worker_programs.py PYTHON RECORD`` runs all of a record's table on an interpreter, those whose packages it
+lacks left out, and writes ``RECORD.json``: of each case by start method ``works``, or ``wrong`` (it ends well and prints
+something else), ``hangs``, or the last line of its error. The method is made the default of that interpreter, as another
+Python or platform does: what a program sets, or gives to a call, still comes before it.
 """
 
 import json
@@ -20,6 +20,8 @@ import yaml
 DOCS = pathlib.Path(__file__).parent.parent / "docs"
 FOLDER = pathlib.Path(__file__).parent / "data" / "start_methods"
 METHODS = ("fork", "spawn", "forkserver")
+#: The table of programs that each record is of.
+RECORDS = {"truth": "cases", "second-3.11": "second", "second-3.14": "second"}
 #: Seconds after which a program hangs: those that work need a tenth of it.
 PATIENCE = 90
 #: Read by every interpreter before the program: only the default is changed, and only in the first process.
@@ -28,25 +30,44 @@ import multiprocessing, os
 multiprocessing.context._default_context._default_context = multiprocessing.get_context(os.environ["DEFAULT_METHOD"])
 """
 
+#: Runs a notebook in a kernel and prints what its cells print.
+NOTEBOOK = """
+import nbclient, nbformat
+notebook = nbformat.read("main.ipynb", 4)
+nbclient.NotebookClient(notebook, timeout=60).execute()
+print(*(made.text for cell in notebook.cells for made in cell.outputs if made.get("name") == "stdout"), sep="", end="")
+"""
 
-def cases():
+
+def cases(table="cases"):
     """The programs by name: ``files``, ``packages``, ``prints`` and the ``methods`` to run them under."""
-    told = yaml.safe_load((FOLDER / "cases.yaml").read_text(encoding="utf-8"))
+    told = yaml.safe_load((FOLDER / f"{table}.yaml").read_text(encoding="utf-8"))
     words = ("packages", "prints", "methods")
     return {
         name: {
             "packages": one.get("packages", []),
             "prints": one["prints"],
             "methods": one.get("methods", list(METHODS)),
-            "files": {file: text for file, text in one.items() if file not in words},
+            "files": {file: _written(file, text) for file, text in one.items() if file not in words},
         }
         for name, one in told.items()
     }
 
 
-def truth():
-    """The record: ``python``, ``packages`` with their releases, and ``outcomes`` by case and method."""
-    return json.loads((FOLDER / "truth.json").read_text(encoding="utf-8"))
+def _written(file, text):
+    """The content of a file; that of a notebook is told by its cells."""
+    if not file.endswith(".ipynb"):
+        return text
+    cells = [
+        {"cell_type": "code", "id": str(number), "metadata": {}, "execution_count": None, "outputs": [], "source": one}
+        for number, one in enumerate(text.split("# %%\n"))
+    ]
+    return json.dumps({"nbformat": 4, "nbformat_minor": 5, "metadata": {}, "cells": cells})
+
+
+def truth(record="truth"):
+    """A record: ``python``, ``packages`` with their releases, and ``outcomes`` by case and method."""
+    return json.loads((FOLDER / f"{record}.json").read_text(encoding="utf-8"))
 
 
 def outcome(python, case, method, folder):
@@ -59,7 +80,7 @@ def outcome(python, case, method, folder):
     environment = {**os.environ, "DEFAULT_METHOD": method, "PYTHONPATH": folder, "OMP_NUM_THREADS": "1"}
     environment.pop("VIRTUAL_ENV", None)
     child = subprocess.Popen(
-        [python, "main.py"], cwd=folder, env=environment, start_new_session=True, text=True,
+        [python, *(["main.py"] if "main.py" in case["files"] else ["-c", NOTEBOOK])], cwd=folder, env=environment, start_new_session=True, text=True,
         stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
     )  # fmt: skip
     try:
@@ -79,10 +100,10 @@ def judged(status, out, err, prints):
     return "works" if out.rstrip().rpartition("\n")[2] == prints else "wrong"
 
 
-def measured(python, names=()):
+def measured(python, names=(), table="cases"):
     """Run the named cases, or all; the outcomes by case and method."""
     found = {}
-    for name, case in cases().items():
+    for name, case in cases(table).items():
         if not names or name in names:
             found[name] = {}
             for method in case["methods"]:
@@ -92,13 +113,16 @@ def measured(python, names=()):
     return found
 
 
-def page(judged):
-    """The page about all this, with the rules that :func:`judged` found by case and method."""
-    record = truth()
-    lines = [PAGE.format(python=record["python"], **counts(record["outcomes"], judged))]
-    for name, outcomes in record["outcomes"].items():
-        said = " | ".join(_cell(outcomes.get(method), judged[name].get(method)) for method in METHODS)
-        lines.append(f"| {name} | {said} |")
+def page(judgements):
+    """The page about all this, with the findings by record, case and method."""
+    lines = []
+    for record, judged in judgements.items():
+        told = truth(record)
+        words = {"python": told["python"], **counts(told["outcomes"], judged)}
+        lines.append((SECOND if lines else PAGE).format(table=RECORDS[record], **words))
+        for name, outcomes in told["outcomes"].items():
+            said = " | ".join(_cell(outcomes.get(method), judged[name].get(method)) for method in METHODS)
+            lines.append(f"| {name} | {said} |")
     told = json.loads((DOCS / "pickling.json").read_text(encoding="utf-8"))["refused"]
     told = {name: {one: row[one] and row[one].replace("d", "") for one in row} for name, row in told.items()}
     lines += ["", PICKLING.format(count=len(told), pythons=", ".join(_pythons(told)))]
@@ -153,6 +177,15 @@ project as it would be started there.
 
 | program | fork | spawn | forkserver |
 |---|---|---|---|"""
+SECOND = """
+## Another table, on Python {python}
+
+{programs} programs of `tests/data/start_methods/{table}.yaml` ({runs} runs), written and run before it was known what is
+found of them. Of {broken} runs that fail, hang or print something wrong {found} ({share}) are found; of {working} that
+work {false} are complained of.
+
+| program | fork | spawn | forkserver |
+|---|---|---|---|"""
 PICKLING = """## What cannot be sent
 
 {count} objects that calls of the standard library and of well-known packages make, as Python {pythons} were asked by
@@ -163,17 +196,20 @@ that runs. The words `unpicklable`, `bound-to-process` and `shared-by-inheritanc
 |---|---|"""
 
 
-def main(python, *names):
+def main(python, record="truth", *names):
     """Measure, and write the record; with names only these are measured anew."""
     asked = (
-        "import importlib.metadata as m, json, sys;"
-        "print(json.dumps([sys.version.split()[0], {one: m.version(one) for one in sys.argv[1:]}]))"
+        "import importlib.metadata as m, json, sys; there = {one.name.lower(): one.version for one in m.distributions()};"
+        "print(json.dumps([sys.version.split()[0], {one: there[one] for one in sys.argv[1:] if one in there}]))"
     )
-    packages = sorted({package for case in cases().values() for package in case["packages"]})
+    known = cases(RECORDS[record])
+    packages = sorted({package for case in known.values() for package in case["packages"]})
     version, releases = json.loads(subprocess.check_output([python, "-c", asked, *packages]))
-    outcomes = {**(truth()["outcomes"] if names else {}), **measured(python, names)}
-    record = {"python": version, "packages": releases, "outcomes": outcomes}
-    (FOLDER / "truth.json").write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
+    able = [name for name, case in known.items() if releases.keys() >= set(case["packages"])]
+    found = measured(python, names or able, RECORDS[record])
+    outcomes = {**(truth(record)["outcomes"] if names else {}), **found}
+    text = json.dumps({"python": version, "packages": releases, "outcomes": outcomes}, indent=1)
+    (FOLDER / f"{record}.json").write_text(text + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -61,6 +61,8 @@ def asked(condition: Condition, snapshot: Snapshot) -> Iterator[tuple[Kind[Any, 
         yield from asked_of_start_method(snapshot, *_library(entry, words))
         if about == "started-at-import" and entry.get("starts"):
             yield from ((SOURCE, name) for name in _starters(entry, snapshot))
+        elif about != "started-at-import":
+            yield from ((SOURCE, name) for name in _handing_on(entry, snapshot))
     if about == "lacks":
         yield from ((SOURCE, name) for one in words["state"] for part in ("set", "read") for name in one[part])
 
@@ -141,6 +143,7 @@ class _Start:
             else:
                 argument = argument_of(self.use, test)
                 found = [] if argument is None else [argument]
+            found = [one for each in found for one in (each, *_given_elsewhere(each, self.snapshot))]
             yield from ((one, test) for one in found)
 
     def carried(self, argument: Argument, test: Mapping[str, Any]) -> Iterator[Carried]:
@@ -148,14 +151,19 @@ class _Start:
         for one in argument["carries"]:
             gives = test.get("each") and not one.get("via", "").startswith("each of ")
             itself = gives and (one["name"] == "generator" or one["name"] in argument.get("itself", ()))
-            if not itself and not one.get("kept_by") and (self.by_value or not one.get("by_value")):
+            kept = self.words["calls"]["keeping"]
+            if (
+                not itself
+                and all(by in kept for by in one.get("kept_by", ()))
+                and (self.by_value or not one.get("by_value"))
+            ):
                 yield one
 
     def case(self, seen: Sequence[Seen], **names: str) -> Case:
         """A finding about this call."""
         use = self.use
         first: Seen = (f"source.{use['name']}", text_of(use, {}), place_of(use))
-        words = {"file": use["file"], "line": str(use["line"] or ""), "call": text_of(use, {}), "name": use["name"]}
+        words = {"file": use["file"], "line": _line_of(use), "call": text_of(use, {}), "name": use["name"]}
         return [first, *seen], {**words, **names}
 
     def held(self, one: Carried, **names: str) -> Case:
@@ -176,6 +184,20 @@ _SAID = {
 def _said(name: str) -> str:
     """What something is called that a worker is given."""
     return _SAID.get(name) or ("a module" if name.endswith("ModuleType") else f"what {name} made")
+
+
+def _given_elsewhere(argument: Argument, snapshot: Snapshot) -> Iterator[Argument]:
+    """What the calls of a function, in other files too, give a parameter of it that it passes on."""
+    parameter = argument.get("parameter", {})
+    for use in _calls([parameter["of"]] if parameter else (), snapshot):
+        given = argument_of(use, parameter)
+        if given is not None:
+            yield {**given, "carries": [{"file": use["file"], **one} for one in given["carries"]]}
+
+
+def _line_of(use: Use) -> str:
+    """The line of a use; of a notebook that of its cell."""
+    return f"{use['row']} of cell {use['cell']}" if "cell" in use else str(use["line"] or "")
 
 
 def _context_of(maker: Mapping[str, Any] | None) -> Mapping[str, Any] | None:
@@ -228,7 +250,19 @@ def _refused(start: _Start, names: Iterable[str], *, shared: bool = False, anew:
 
 def _object(start: _Start) -> Case | None:
     words = start.words["calls"]
-    return _refused(start, words["unpicklable" if start.by_value else "bound-to-process"])
+    return _refused(start, words["unpicklable" if start.by_value else "bound-to-process"]) or _result(start)
+
+
+def _result(start: _Start) -> Case | None:
+    """The first thing that a function gives back which runs in a worker, and that no pickle takes."""
+    for argument, test in start.travelling(at_start=False):
+        for one in argument.get("results", ()) if test.get("runs") else ():
+            if one["name"] == "generator" or not start.by_value:
+                what = _said(one["name"])
+                seen: Seen = (f"source.{one['name']}", f"its result is {what}", made_at(one, start.use))
+                words = {"given": f"{what} as a result", "object": f"a function whose result is {what}"}
+                return start.case([seen], **words, start_method="every start method")
+    return None
 
 
 def _function(start: _Start) -> Case | None:
@@ -272,6 +306,14 @@ def _starters(entry: Entry, snapshot: Snapshot) -> Iterator[str]:
             yield use["within"]
 
 
+def _handing_on(entry: Entry, snapshot: Snapshot) -> Iterator[str]:
+    """The functions that pass a parameter of theirs on to workers, once they are known."""
+    for use in _calls(entry["calls"], snapshot):
+        for one in (*use["arguments"], *use["keywords"].values()):
+            if "parameter" in one:
+                yield one["parameter"]["of"]
+
+
 def _lacks(start: _Start) -> Case | None:
     """A function for a worker that reads what only the program has set."""
     run = [
@@ -280,18 +322,27 @@ def _lacks(start: _Start) -> Case | None:
         for argument, test in start.travelling(at_start=at_start)
         if test.get("runs")
     ]
-    missing = [one for argument in run for one in argument.get("lacks", ())]
+    exchanging = start.words["calls"]["exchanging"]
+    missing = [
+        one for argument in run for one in argument.get("lacks", ()) if one.get("made_by") in (None, *exchanging)
+    ]
     functions = {name for argument in run for name in argument["names"]}
     method, seen = start.method()
     anew = method in {"spawn", "forkserver"}
-    missing = (missing if anew else []) or list(_state(start, functions, anew=anew) if method else ())
-    if not missing:
+    found = [*(missing if anew else []), *(_state(start, functions, anew=anew) if method else ())]
+    if not found:
         return None
-    first = missing[0]
-    said = f"{first['name']} is set here, which no worker runs"
-    lines: list[Seen] = [(f"source.{first['name']}", said, place_of(first))]
-    more = {"object": first["name"], "given": run[0]["text"], "start_method": str(method)}
-    return start.case([*lines, *seen], **more, where=place_of(first))
+    first = found[0]
+    lines = {one["name"]: (f"source.{one['name']}", _lacking(one), place_of(one)) for one in found}
+    more = {"object": " and ".join(lines), "given": run[0]["text"], "start_method": str(method)}
+    return start.case([*lines.values(), *seen], **more, where=place_of(first))
+
+
+def _lacking(one: Lack) -> str:
+    """What is shown of something that a worker lacks."""
+    return (
+        f"{one['name']} is {'made here, in each worker anew' if 'made_by' in one else 'set here, which no worker runs'}"
+    )
 
 
 def _state(start: _Start, functions: set[str], *, anew: bool) -> Iterator[Lack]:

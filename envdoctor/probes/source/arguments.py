@@ -6,9 +6,10 @@ import ast
 import itertools
 
 from envdoctor.probes.source.abstract_values import Value, last, names_class, qualified
+from envdoctor.probes.source.bindings import Function, parameters
 from envdoctor.probes.source.call_graph import Callers
 from envdoctor.probes.source.carried import MOST_DEEP, MOST_ELEMENTS, MOST_ENTRIES, Carried
-from envdoctor.probes.source.inheritance import attributes
+from envdoctor.probes.source.inheritance import attributes, own_classes
 from envdoctor.probes.source.parent_state import ParentState
 
 TYPE_CHECKING = False
@@ -176,6 +177,8 @@ class Arguments:
             "names": sorted(_named_by(flat, {"ref", "function", "class", "method"})),
             "maker": self._makes(flat[0]) if len(flat) == 1 else None,
             "lacks": [lack for one in flat for lack in self._lacks(one)],
+            "results": [result for one in flat for result in self._results(one)],
+            "parameter": next((_position(one) for one in flat if one.kind == "parameter"), None),
         }
 
     def _is_called(self, one: Value) -> bool:
@@ -186,8 +189,25 @@ class Arguments:
         """What a function, or that of a partial, reads and only the program has set."""
         if one.kind == "partial" and isinstance(one.node, ast.Call) and one.node.args and one.place is not None:
             return [lack for each in self.resolver.evaluate(one.node.args[0], one.place) for lack in self._lacks(each)]
-        known = one.kind in {"function", "method"} and one.scope is not None
-        return self.parent.lacks(one.scope) if known and one.scope is not None else []
+        if one.kind in {"function", "method"} and one.scope is not None:
+            return self.parent.lacks(one.scope)
+        classes = (
+            own_classes(self.resolver, one.scope) if one.kind in {"made", "self"} and one.scope is not None else []
+        )
+        methods = [method for own in classes for method in own.children if _runs_there(method.name)]
+        return [lack for method in methods for lack in self.parent.lacks(method)]
+
+    def _results(self, one: Value) -> list[dict[str, Any]]:
+        """What a function, or that of a partial, gives back and nothing can pickle, with the ``line``."""
+        if one.kind == "partial" and isinstance(one.node, ast.Call) and one.node.args and one.place is not None:
+            inner = self.resolver.evaluate(one.node.args[0], one.place)
+            return [result for each in inner if each.kind != "partial" for result in self._results(each)]
+        if one.kind not in {"function", "method"} or one.scope is None or not isinstance(one.scope.node, Function):
+            return []
+        found = [Value("generator", node=one.scope.node)] if one.scope.yields else []
+        for node, place in one.scope.returns:
+            found += [each for each in self.resolver.evaluate(node, place) if each.kind in {"generator", "lambda"}]
+        return [{"name": each.kind, "line": getattr(each.node, "lineno", None), "via": "its result"} for each in found]
 
     def _makes(self, one: Value, depth: int = 0) -> dict[str, Any] | None:
         """The call of something elsewhere that made a value: its ``name``, its constants, and what it was called on."""
@@ -245,6 +265,20 @@ class Arguments:
                 for node, place in reversed(one.parts[:MOST_ENTRIES]):
                     waiting += [(inner, depth + 1) for inner in self.resolver.evaluate(node, place)]
         return answer
+
+
+def _runs_there(method: str) -> bool:
+    """Whether a method runs in the process that an object is handed to: ``run``, ``__getitem__``, ``__call__``."""
+    return method in {"run", "__call__", "__getitem__", "__getitems__", "__iter__", "__next__"}
+
+
+def _position(one: Value) -> dict[str, Any] | None:
+    """Of a parameter of a module's function: ``of`` which, ``at`` which place and its ``name``."""
+    scope = one.scope
+    if scope is None or not isinstance(scope.node, Function) or scope.parent is None or scope.parent.kind != "module":
+        return None
+    names = [argument.arg for argument, _ in parameters(scope.node.args)]
+    return {"of": qualified(scope), "at": names.index(one.name), "name": one.name}
 
 
 def kind(one: Value) -> str:

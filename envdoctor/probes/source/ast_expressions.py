@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import ast
+import re
 
-from envdoctor.probes.source.abstract_values import ITERATED
+from envdoctor.probes.source.abstract_values import ASSIGNED, ITERATED
 from envdoctor.probes.source.bindings import (
     ADDED,
     CALLS,
@@ -36,6 +37,7 @@ _ITERATING = {"iter", "list", "tuple", "set", "sorted", "enumerate", "zip", "sum
 _COUNTING = {"range", "len"}
 #: Methods that change what they belong to.
 _CHANGING = {*_ADDING, "extend", "update", "setdefault", "insert", "pop", "clear", "remove"}
+_SETTING = re.compile(r"(?:set|add|load|register|configure|init|setup|connect|enable|disable)(?:$|_|[A-Z])")
 
 
 def _is_dictionary(node: ast.expr) -> bool:
@@ -108,21 +110,35 @@ class Expressions:
         function = node.func
         if type(function) is ast.Name and function.id in _ITERATING:
             self._iterate(node, place)
-        if type(function) is ast.Attribute and type(function.value) is ast.Name and function.attr in _CHANGING:
-            place.scope.changes.append((function.value, place))
+        if type(function) is ast.Attribute and type(function.value) is ast.Name:
+            if function.attr in _CHANGING or _SETTING.match(function.attr):
+                place.scope.changes.append((function.value, place))
             self._changed(function.value, function.attr, node, place)
+        elif type(function) is ast.Name and function.id == "setattr" and len(node.args) > 1:
+            self._set(node.args[0], node.args[1], place)
+
+    def _unwritten(self, node: ast.expr, method: str, place: Place) -> None:
+        """Note the call of a method that nobody writes."""
+        function = ast.copy_location(ast.Attribute(node, method, ast.Load()), node)
+        place.scope.unwritten.append((ast.copy_location(ast.Call(function, [], []), node), place))
+
+    def _set(self, target: ast.expr, name: ast.expr, place: Place) -> None:
+        """Note that an attribute is changed by its name."""
+        if isinstance(name, ast.Constant) and isinstance(name.value, str):
+            place.scope.changes.append((ast.Attribute(target, name.value, ast.Load()), place))
 
     def _iterate(self, node: ast.expr, place: Place) -> None:
         """Note what is iterated over, and what is given to a call that may wrap it, as ``enumerate`` does."""
         if getattr(getattr(node, "func", None), "id", "") in _COUNTING:
             return
-        method = ast.copy_location(ast.Attribute(node, ITERATED, ast.Load()), node)
-        place.scope.unwritten.append((ast.copy_location(ast.Call(method, [], []), node), place))
+        self._unwritten(node, ITERATED, place)
         for one in node.args if isinstance(node, ast.Call) else ():
             self._iterate(one, place)
 
     def _changed(self, target: ast.Name, method: str, node: ast.Call, place: Place) -> None:
         """Note what a method adds to a list or dictionary."""
+        if method not in _CHANGING:
+            return
         if method == "update":
             for keyword in node.keywords:
                 self._add(target, ast.Constant(keyword.arg), keyword.value, place)
@@ -227,6 +243,8 @@ class Expressions:
     def _assign_attribute(self, target: ast.Attribute, kind: int, value: Any, place: Place) -> None:
         self._read(target.value, place)
         place.scope.changes.append((target, place))
+        if isinstance(target.value, ast.Call):
+            self._unwritten(target.value, ASSIGNED, place)
         owner = place.scope
         if isinstance(target.value, ast.Name) and owner.parent is not None and owner.receiver == target.value.id:
             kept = (None, value) if kind == ELEMENT else value

@@ -107,7 +107,7 @@ class Scope:
         self.yields = False
         #: Names and calls read in this scope, in order.
         self.reads: list[tuple[ast.expr, Place]] = []
-        #: Calls that nobody writes: of the method of what is iterated over.
+        #: Calls that nobody writes: of methods of what is iterated over or assigned to.
         self.unwritten: list[tuple[ast.Call, Place]] = []
         self.children: list[Scope] = []
         self.name = getattr(node, "name", "<lambda>")

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from typing import Any, ClassVar
 
     from envdoctor.probes.source.arguments import Arguments, Given
-    from envdoctor.probes.source.bindings import Place, Scope
+    from envdoctor.probes.source.bindings import Binding, Place, Scope
 
 #: Bounds: what an argument carries, how deep that is followed, steps on the way, and entries of a dictionary.
 MOST_CARRIED = 24
@@ -24,6 +24,8 @@ MOST_ELEMENTS = 256
 MOST_ENTRIES = 64
 #: What runs when an instance is made.
 _FIRST = {"__init__", "__new__", "__post_init__"}
+#: The arguments of a field that make its value for each instance.
+_FACTORIES = {"default_factory", "factory"}
 #: What the ``via`` of something begins with that a generator gives, one after the other.
 EACH = "each of "
 
@@ -143,7 +145,18 @@ class Carried:
                     called = first is None or method in first or self.arguments.calls(method)
                     self.after = before if called else method
                     self._each(self.resolver.bound(binding, own), f"self.{name}", depth + 1)
+            for name, bindings in own.bindings.items():
+                for binding in bindings:
+                    self._each(self._by_factory(binding), f"self.{name}", depth + 1)
         self.after = before
+
+    def _by_factory(self, binding: Binding) -> list[Value]:
+        """What each instance is given that a class body declares as a field with a factory."""
+        call = binding.value if binding.kind == VALUE and isinstance(binding.value, ast.Call) else None
+        made = [each.value for each in call.keywords if each.arg in _FACTORIES] if call is not None else []
+        found = [one for node in made for one in self.resolver.evaluate(node, binding.place)]
+        called = ast.copy_location(ast.Call(made[0], [], []), made[0]) if made else None
+        return [each for one in found if called for each in self.resolver.called(one, called, binding.place)]
 
     def _class(self, one: Value, via: str, depth: int, given: Any, *, inside: bool) -> None:
         """A class of a program travels by value with those who do so, and its attributes with it."""
@@ -171,6 +184,7 @@ class Carried:
         if scope is None:
             return
         local = one.kind == "lambda" or scope.nested()
+        self._each(self._decorated(scope), via, depth + 1, given)
         self._defined(scope, via)
         if local:
             self._note("lambda" if one.kind == "lambda" else "local-function", one, via)
@@ -180,6 +194,20 @@ class Carried:
             self.valued = before
         if local:
             self._defaults(scope, depth, given)
+
+    def _decorated(self, scope: Scope) -> list[Value]:
+        """The functions inside functions that decorators of this file put in the place of one, under their own name."""
+        if not isinstance(scope.node, Function) or scope.place is None:
+            return []
+        found = [one for each in scope.node.decorator_list for one in self.resolver.evaluate(each, scope.place)]
+        inner = [
+            made
+            for one in found
+            if one.kind == "function" and one.scope is not None
+            for node, place in one.scope.returns
+            for made in self.resolver.evaluate(node, place)
+        ]
+        return [one for one in inner if one.kind == "function" and one.scope is not None and not _renamed(one.scope)]
 
     def _defaults(self, scope: Scope, depth: int, given: Any) -> None:
         if isinstance(scope.node, (*Function, ast.Lambda)) and scope.place is not None:
@@ -244,6 +272,11 @@ class Carried:
         "generator": _generator,
         "ref": _ref,
     }
+
+
+def _renamed(scope: Scope) -> bool:
+    """Whether a function is decorated, as by ``functools.wraps``, which gives it another's name."""
+    return bool(getattr(scope.node, "decorator_list", ()))
 
 
 def _run_first(classes: list[Scope]) -> set[str]:

@@ -53,6 +53,8 @@ class Linker:
         for field in ("text", "value", "open", "maker", "itself"):
             if field in argument:
                 answer[field] = argument[field]
+        if "parameter" in argument:
+            answer["parameter"] = {**argument["parameter"], "of": self.name(argument["parameter"]["of"], file)}
         if "entries" in argument:
             answer["entries"] = {key: self.argument(one, file, depth) for key, one in argument["entries"].items()}
         return answer
@@ -105,14 +107,17 @@ class Linker:
         found = [{"file": file, **one, "name": self.name(one["name"], file)} for one in argument.get("lacks", ())]
         if found:
             answer["lacks"] = [*answer.get("lacks", ()), *found]
+        if argument.get("results"):
+            answer["results"] = [*answer.get("results", ()), *({"file": file, **one} for one in argument["results"])]
 
     def _merge(self, other: Argument, answer: Argument, file: str) -> None:
         answer["is"].update(other["is"])
         answer["made_by"] += other["made_by"]
         answer["names"] += other["names"]
         answer["carries"] += [{"file": file, **one} for one in other["carries"]]
-        if other.get("lacks"):
-            answer["lacks"] = [*answer.get("lacks", ()), *other["lacks"]]
+        for field in ("lacks", "results"):
+            if other.get(field):
+                answer[field] = [*answer.get(field, ()), *other[field]]
 
     def _carries(self, argument: Argument, file: str, answer: Argument, replaced: Iterable[str] = ()) -> None:
         for one in filter(None, (self._held(each, file) for each in argument.get("carries", ()))):

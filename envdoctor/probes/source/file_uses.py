@@ -136,7 +136,7 @@ class _File:
             if not place.block.spared & IMPORTS and patterns.may_match(name)
         ]
         for scope in scopes:
-            for node, place in (*scope.reads, *(scope.unwritten if patterns.iterating else ())):
+            for node, place in (*scope.reads, *(scope.unwritten if patterns.unwritten else ())):
                 target = node.func if isinstance(node, ast.Call) else node
                 if relevance.concerns(target) and not place.block.spared & ATTRIBUTES and len(found) < MOST_USES:
                     values = self.resolver.resolve(target, place) + self.arguments.of_parameter(target, place)

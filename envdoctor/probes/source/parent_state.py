@@ -9,7 +9,8 @@ from __future__ import annotations
 import ast
 import functools
 
-from envdoctor.probes.source.bindings import IMPORT, Place, Scope, below
+from envdoctor.probes.source.abstract_values import names_class
+from envdoctor.probes.source.bindings import IMPORT, VALUE, Place, Scope, below
 from envdoctor.probes.source.call_graph import CallGraph, runner
 
 TYPE_CHECKING = False
@@ -25,6 +26,10 @@ if TYPE_CHECKING:
 _HANDED_ON = {"os.environ", "sys.path", "sys.argv"}
 
 
+#: Calls that replace something as long as a block runs, or until it is undone.
+_PATCHING = ("unittest.mock.patch", "unittest.mock.patch.object")
+
+
 class ParentState:
     """Answers for one file."""
 
@@ -34,18 +39,46 @@ class ParentState:
         self._graph = CallGraph(module, resolver)
 
     def lacks(self, function: Scope) -> Lacks:
-        """The names that a function of this file reads and only the program sets, each with the ``line`` there."""
-        if not self._candidates:
+        """The names that a function of this file reads and only the program sets, each with the ``line`` there.
+
+        With ``made_by`` those of objects that the file makes wherever it is imported.
+        """
+        if not (self._candidates or self._made):
             return []
         closure = self._graph.reachable([function], guarded=True)
         own = {name for scope in closure for name, _ in self._changed_by(scope)}
-        read = (self._read(closure) & self._candidates) - own
-        return [{"name": one, "line": self._changes[one]} for one in sorted(read) if one in self._changes]
+        read = (self._read(closure) & (self._candidates | self._made.keys())) - own
+        made = [self._made[one] for one in sorted(read & self._made.keys()) if one not in self._set_elsewhere]
+        return [{"name": one, "line": self._changes[one]} for one in sorted(read) if one in self._changes] + made
+
+    @functools.cached_property
+    def _made(self) -> dict[str, dict[str, Any]]:
+        """The objects that importing the file makes by classes of elsewhere, by name, with ``made_by``."""
+        return {
+            name: {"name": name, "line": getattr(one.node, "lineno", None), "made_by": one.name}
+            for name, bindings in self._module.bindings.items()
+            for binding in bindings
+            if binding.kind == VALUE and isinstance(binding.value, ast.Call)
+            if binding.place.scope is self._module and not binding.place.block.guard
+            for one in self._resolver.resolve(binding.value, binding.place)
+            if one.kind == "made" and one.scope is None and names_class(one.name)
+        }
+
+    @functools.cached_property
+    def _set_elsewhere(self) -> set[str]:
+        """The names that functions bind or change which may run in another process."""
+        passed = self._graph.reachable(self._passed())
+        return {name for scope in passed for name, _ in self._changed_by(scope)}
 
     @functools.cached_property
     def _candidates(self) -> set[str]:
         """The names that functions, or what is under a guard, bind or change."""
         return {name for scope in below(self._module) for name, _ in self._changed_by(scope)}
+
+    @functools.cached_property
+    def _changing(self) -> set[str]:
+        """The last segments of calls that may change something: of methods that assign, and of ``patch``."""
+        return {"patch", "object", *(scope.name for scope in below(self._module) if scope.assigned)}
 
     @functools.cached_property
     def _changes(self) -> dict[str, int]:
@@ -59,8 +92,7 @@ class ParentState:
                 alone = place.block.guard if run is self._module else run in started and run not in passed
                 if alone:
                     found[name] = min(found.get(name, place.order), place.order)
-        elsewhere = {name for scope in passed for name, _ in self._changed_by(scope)}
-        return {name: order >> 32 for name, order in found.items() if name not in elsewhere}
+        return {name: order >> 32 for name, order in found.items() if name not in self._set_elsewhere}
 
     def _passed(self) -> list[Scope]:
         """The functions that are given to calls: who is called with them may run them in another process."""
@@ -80,10 +112,21 @@ class ParentState:
             for one in bindings:
                 if one.place.scope is scope and (scope is not self._module or one.place.block.guard):
                     yield name, one.place
-        for node, place in scope.changes:
+        for node, place in (*scope.changes, *self._replaced(scope)):
             changed = self._of_module(node, place)
             if changed is not None and (scope is not self._module or place.block.guard):
                 yield changed, place
+
+    def _replaced(self, scope: Scope) -> Iterator[tuple[ast.expr, Place]]:
+        """What the calls of a scope replace or change: by ``unittest.mock``, and by methods of this file's own."""
+        for node, place in scope.reads:
+            if not isinstance(node, ast.Call) or _last(node.func) not in self._changing:
+                continue
+            for one in self._resolver.resolve(node.func, place):
+                if one.name in _PATCHING and node.args:
+                    yield from ((each, place) for each in _patched(node, one.name))
+                elif isinstance(node.func, ast.Attribute) and one.scope is not None and one.scope.assigned:
+                    yield node.func.value, place
 
     def _read(self, closure: set[Scope]) -> set[str]:
         """The names of the module, and attributes of what it imports, that functions read."""
@@ -111,3 +154,17 @@ class ParentState:
         module = owner.bindings[node.id][0].value
         dotted = ".".join([module, *reversed(names)])
         return dotted if names and not any(dotted.startswith(one) for one in _HANDED_ON) else None
+
+
+def _last(node: ast.expr) -> str:
+    """The last segment of a dotted name."""
+    return str(getattr(node, "attr", None) or getattr(node, "id", ""))
+
+
+def _patched(node: ast.Call, patch: str) -> Iterator[ast.expr]:
+    """The dotted name that a call of ``patch`` replaces."""
+    named = [one.value for one in node.args[:2] if isinstance(one, ast.Constant) and isinstance(one.value, str)]
+    if patch == _PATCHING[1] and len(node.args) > 1 and named:
+        yield ast.Attribute(node.args[0], named[0], ast.Load())
+    elif patch == _PATCHING[0] and named and all(one.isidentifier() for one in named[0].split(".")):
+        yield ast.parse(named[0], mode="eval").body

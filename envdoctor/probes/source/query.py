@@ -150,7 +150,7 @@ class ProjectSource:
             answer["keywords"] = {key: argument(one, scan.file) for key, one in use.get("keywords", {}).items()}
             answer["open"] = use.get("open", False)
             for one in [*answer["arguments"], *answer["keywords"].values()] if cells else ():
-                for made in (*one["carries"], *one.get("lacks", ())):
+                for made in (*one["carries"], *one.get("lacks", ()), *one.get("results", ())):
                     if made["line"] and made.get("file", scan.file) == scan.file:
                         made.update(scan.text.place(made["line"]))
             answer["within"] = self._linker.name(use["within"], scan.file) if use["within"] else ""

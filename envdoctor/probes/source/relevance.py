@@ -7,7 +7,7 @@ import functools
 from fnmatch import fnmatchcase
 
 from envdoctor.globs_of_names import expression
-from envdoctor.probes.source.abstract_values import ITERATED, STARS, UNWRITTEN, last
+from envdoctor.probes.source.abstract_values import STARS, UNWRITTEN, last
 from envdoctor.probes.source.bindings import IMPORT, PARAMETER
 
 TYPE_CHECKING = False
@@ -35,8 +35,8 @@ class Patterns:
         self.words = frozenset(map(_word, patterns))
         #: Whether a name may match whose last segment is not one of the words.
         self.open = bool(self._open)
-        #: Whether some are about what is iterated over.
-        self.iterating = ITERATED in self._by_end
+        #: Whether some are about calls that nobody writes.
+        self.unwritten = not UNWRITTEN.isdisjoint(self._by_end)
 
     @functools.cache  # noqa: B019 - as many as there are different last segments
     def ending(self, segment: str) -> list[str]:
@@ -88,7 +88,7 @@ class Relevance:
 
     def concerns(self, target: ast.expr) -> bool:
         """Whether a name, an attribute or another expression may resolve to something that matches."""
-        if self._all or (isinstance(target, ast.Attribute) and target.attr == ITERATED):
+        if self._all or (isinstance(target, ast.Attribute) and target.attr in UNWRITTEN):
             return True
         if isinstance(target, ast.Attribute) and not self._patterns.open:
             return target.attr in self._names
