@@ -48,13 +48,15 @@ _VERSION_WORDS = re.compile(
 
 def holds(test: ast.expr, target: Target, known: Mapping[str, bool]) -> bool | None:
     """Whether a condition holds on a target, ``known`` giving names of the module; ``None`` where it does not say."""
-    if isinstance(test, ast.BoolOp):
+    if type(test) is ast.Name:
+        return known.get(test.id, _MEANT.get(test.id))
+    if type(test) is ast.BoolOp:
         parts = [holds(value, target, known) for value in test.values]
         deciding = isinstance(test.op, ast.Or)
         if deciding in parts:
             return deciding
         return None if None in parts else not deciding
-    if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
+    if type(test) is ast.UnaryOp and type(test.op) is ast.Not:
         inner = holds(test.operand, target, known)
         return None if inner is None else not inner
     try:
@@ -74,7 +76,7 @@ def known_value(node: ast.expr, target: Target) -> Any:
 
 def is_about_versions(test: ast.expr) -> bool:
     """Whether a condition seems to ask what is installed, and not what a program works on."""
-    return any(_is_version_word(name) for name in _names(test))
+    return any(map(_is_version_word, _names(test)))
 
 
 def is_about_python(test: ast.expr) -> bool:
@@ -128,33 +130,21 @@ def _is_version_word(name: str) -> bool:
     return name.isupper() or _VERSION_WORDS.search(name) is not None
 
 
-def _value(node: ast.expr, target: Target, known: Mapping[str, bool]) -> Any:  # noqa: PLR0911 - one for each form
-    if isinstance(node, ast.Constant):
-        return node.value
-    if isinstance(node, ast.Tuple):
-        return tuple(_value(one, target, known) for one in node.elts)
-    if isinstance(node, ast.Name):
-        return _of_name(node.id, known)
-    if isinstance(node, ast.Attribute):
-        return _of_attribute(node, target)
-    if isinstance(node, ast.Subscript):
-        return _of_subscript(node, target, known)
-    if isinstance(node, ast.Compare):
-        return _compare(node, target, known)
-    if isinstance(node, ast.Call):
-        return _of_call(node, target, known)
-    raise _Undecided
+def _value(node: ast.expr, target: Target, known: Mapping[str, bool]) -> Any:
+    form = _FORMS.get(type(node))
+    if form is None:
+        raise _Undecided
+    return form(node, target, known)
 
 
-def _of_name(name: str, known: Mapping[str, bool]) -> bool:
-    if name in known:
-        return known[name]
-    if name in _MEANT:
-        return _MEANT[name]
-    raise _Undecided
+def _of_name(node: ast.Name, _target: Target, known: Mapping[str, bool]) -> bool:
+    value = known.get(node.id, _MEANT.get(node.id))
+    if value is None:
+        raise _Undecided
+    return value
 
 
-def _of_attribute(node: ast.Attribute, target: Target) -> Any:
+def _of_attribute(node: ast.Attribute, target: Target, _known: Mapping[str, bool]) -> Any:
     if node.attr in _MEANT:
         return _MEANT[node.attr]
     dotted = _dotted(node)
@@ -222,3 +212,11 @@ def _of_call(node: ast.Call, target: Target, known: Mapping[str, bool]) -> Any:
     if dotted == "platform.python_implementation":
         return {"cpython": "CPython", "pypy": "PyPy"}.get(target.implementation, target.implementation)
     raise _Undecided
+
+
+_FORMS: dict[type[ast.AST], Callable[[Any, Target, Mapping[str, bool]], Any]] = {
+    ast.Constant: lambda node, _target, _known: node.value,
+    ast.Tuple: lambda node, target, known: tuple(_value(one, target, known) for one in node.elts),
+    ast.Name: _of_name, ast.Attribute: _of_attribute, ast.Subscript: _of_subscript, ast.Compare: _compare,
+    ast.Call: _of_call,
+}  # fmt: skip

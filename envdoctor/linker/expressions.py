@@ -29,11 +29,13 @@ _STORING = 3
 
 def chain(node: ast.expr) -> tuple[str, tuple[str, ...]] | None:
     """The name that a chain of attributes begins with, and the attributes; ``None`` where it begins with no name."""
+    if type(node) is ast.Name:
+        return node.id, ()
     attributes = []
-    while isinstance(node, ast.Attribute):
+    while type(node) is ast.Attribute:
         attributes.append(node.attr)
         node = node.value
-    return (node.id, tuple(reversed(attributes))) if isinstance(node, ast.Name) else None
+    return (node.id, tuple(attributes[::-1])) if type(node) is ast.Name else None
 
 
 def last(node: ast.expr) -> str | None:
@@ -95,7 +97,7 @@ class Expressions:
         stack.extend(node.args)
         stack.extend(keyword.value for keyword in node.keywords)
         found = chain(node.func)
-        self._reader.forms.call(node)
+        self._reader.forms.call(node, found)
         if found is None:
             inner = node.func
             while type(inner) is ast.Attribute:
@@ -110,7 +112,8 @@ class Expressions:
             self._note_question(root, node)
         if root not in _READING:
             for one in node.args:
-                self._reader.given_away(one)
+                if type(one) is ast.Call:
+                    self._reader.given_away(one)
         if root in self._reader.roots:
             self.use(root, path, node.lineno, signatures.of_call(node, self._reader.scope.keys))
 

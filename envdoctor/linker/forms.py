@@ -164,17 +164,18 @@ class Forms:
 
     # --- calls ------------------------------------------------------------------------------------------------------
 
-    def call(self, node: ast.Call) -> None:
-        """A call with an argument that the standard library refuses in some versions."""
-        root, path = chain(node.func) or ("", ())
+    def call(self, node: ast.Call, called: tuple[str, tuple[str, ...]] | None) -> None:
+        """A call with an argument that the standard library refuses in some versions; ``called`` is the chain of it."""
+        root, path = called or ("", ())
         if root == "open" and not path:
             self._mode(node)
         elif root in _MODULES and len(path) == 1 and self._reader.top.imports.get(root) == [(root, "")]:
             self._of_library(node, root, path[0])
-        if getattr(node.func, "attr", "") in _RUNS:
+        name = last(node.func)
+        if name in _RUNS and type(node.func) is ast.Attribute:
             if self._is_lonely(node, root, path):
                 self._lonely(node)
-        elif last(node.func) == "set_event_loop":
+        elif name == "set_event_loop":
             self._loops[""] = self._reader.scope
 
     def _is_lonely(self, node: ast.Call, root: str, path: tuple[str, ...]) -> bool:

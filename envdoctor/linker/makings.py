@@ -27,10 +27,10 @@ ANY = "?"
 _MOST_MAKINGS = 8
 _CHOOSING = {"Optional", "Union"}
 _YIELDING = {"Iterator", "Generator", "AsyncIterator", "AsyncGenerator", "Iterable"}
-_LITERALS = (
+_LITERALS = {
     *(ast.Constant, ast.List, ast.Dict, ast.Set, ast.Tuple, ast.JoinedStr),
     *(ast.ListComp, ast.DictComp, ast.SetComp, ast.GeneratorExp),
-)
+}
 #: What begins with this is the object of a method, or its class, by the number of the class.
 OWN, KIND = "<self ", "<class "
 
@@ -38,35 +38,36 @@ OWN, KIND = "<self ", "<class "
 def making(node: ast.expr | None) -> Making | None:
     """The name and the steps that make what an expression is; ``None`` where it is not that simple."""
     steps: list[str] = []
-    while True:
-        if isinstance(node, ast.Attribute):
+    while type(node) is not ast.Name:
+        if type(node) is ast.Attribute:
             steps.append(node.attr)
             node = node.value
-        elif isinstance(node, ast.Call):
+        elif type(node) is ast.Call:
             steps.append(INSTANCE)
             node = node.func
-        elif isinstance(node, ast.Await):
+        elif type(node) is ast.Await:
             steps.append(AWAITED)
             node = node.value
-        elif isinstance(node, ast.Subscript):
+        elif type(node) is ast.Subscript:
             steps += (INSTANCE, "__getitem__")
             node = node.value
         else:
-            return (node.id, tuple(reversed(steps))) if isinstance(node, ast.Name) else None
+            return None
+    return node.id, tuple(steps[::-1])
 
 
 def makings(node: ast.expr | None) -> list[Making] | None:
     """The makings of an expression; ``None`` where they are not known, nothing for ``None``."""
-    if isinstance(node, ast.Constant) and node.value is None:
-        return []
-    if isinstance(node, ast.IfExp):
-        return _all([node.body, node.orelse], makings)
-    if isinstance(node, ast.BoolOp) and isinstance(node.op, ast.Or):
-        return _all(node.values, makings)
     found = making(node)
     if found is not None:
         return [found]
-    return None if isinstance(node, _LITERALS) else [(ANY, ())]
+    if type(node) is ast.IfExp:
+        return _all([node.body, node.orelse], makings)
+    if type(node) is ast.BoolOp and type(node.op) is ast.Or:
+        return _all(node.values, makings)
+    if type(node) in _LITERALS:
+        return [] if type(node) is ast.Constant and node.value is None else None
+    return [(ANY, ())]
 
 
 def _all(nodes: Sequence[ast.expr], tell: Callable[[ast.expr], list[Making] | None]) -> list[Making] | None:

@@ -68,7 +68,7 @@ class Layout:
         self.requires: dict[str, set[str]] = {}
         self.others: dict[str, list[str]] = {}
         self._natives: dict[str, list[str]] = {}
-        self._owners: dict[str, str] = {}
+        self._owners: dict[str, set[str]] = {}
         self._listed: list[tuple[str, str, list[str]]] = []
         for one in distributions:
             if one.location is None or one.path is None:
@@ -104,6 +104,7 @@ class Layout:
 
     def add_namespaces(self) -> None:
         """Take note of the folders above modules that are no modules."""
+        self._owners.clear()
         for name in self.modules:
             outer = name.rpartition(".")[0]
             while outer and outer not in self.modules and outer not in self.namespaces:
@@ -128,11 +129,12 @@ class Layout:
             return self.modules[name].owner
         if name not in self.namespaces:
             return ""
-        if name not in self._owners:
-            owners = {module.owner for one, module in self.modules.items() if one.startswith(name + ".")}
-            own = name.replace(".", "-").replace("_", "-").lower()
-            self._owners[name] = owners.pop() if len(owners) == 1 else own if own in owners else ""
-        return self._owners[name]
+        if not self._owners:
+            for one, module in self.modules.items():
+                for at in (at for at, letter in enumerate(one) if letter == "."):
+                    self._owners.setdefault(one[:at], set()).add(module.owner)
+        owners, own = self._owners.get(name, set()), name.replace(".", "-").replace("_", "-").lower()
+        return next(iter(owners)) if len(owners) == 1 else own if own in owners else ""
 
     def natives(self, owner: str) -> list[str]:
         """The files of a distribution's compiled modules."""

@@ -46,6 +46,7 @@ class Reach:
         self._later: dict[str, None] = {}
         self._size: dict[str, int] = {}
         self._failing: dict[str, dict[int, bool | None]] = {}
+        self._around: dict[str, Sequence[str]] = {}
         self._known_edges: dict[str, Sequence[tuple[str, int]]] = {}
 
     def follow(self, roots: dict[str, int] | None = None) -> None:
@@ -160,11 +161,13 @@ class Reach:
             if inner in self._layout.modules:
                 yield inner
 
-    def _with_parents(self, name: str) -> Iterator[str]:
-        while name:
-            if name in self._layout.modules:
-                yield name
-            name = name.rpartition(".")[0]
+    def _with_parents(self, name: str) -> Sequence[str]:
+        """A module with the packages around it, innermost first, as far as the layout has them."""
+        found = self._around.get(name)
+        if found is None:
+            outer = self._with_parents(name.rpartition(".")[0]) if name else ()
+            found = self._around[name] = (name, *outer) if name in self._layout.modules else outer
+        return found
 
     def executed(self, names: Iterable[str], owner: str) -> set[str]:
         """The modules of a distribution that a plain import of some of them executes for sure."""

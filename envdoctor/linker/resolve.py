@@ -40,6 +40,7 @@ class Resolver:
         self._store = store
         self._standard = standard
         self._known: dict[tuple[str, str], Answer] = {}
+        self._listed: dict[str, Answer] = {}
         self._seen: set[str] = set()
         self._broken: dict[str, Answer | None] = {}
         #: Modules of distributions with very much source that no import is followed into.
@@ -54,6 +55,7 @@ class Resolver:
     def forget(self) -> None:
         """Forget what was answered while not everything was read."""
         self._known.clear()
+        self._listed.clear()
         self._broken.clear()
 
     def take_note(self, name: str) -> Summary:
@@ -74,10 +76,8 @@ class Resolver:
     def module(self, name: str) -> Answer:  # noqa: PLR0911 - one for each reason
         """Whether a module can be imported, as far as its own file goes."""
         top = name.partition(".")[0]
-        if self._standard.has(name):
-            return yes(("module", name))
-        if self._layout.has(name):
-            return yes(("module", name))
+        if name in self._listed or self._standard.has(name) or self._layout.has(name):
+            return self._listed.setdefault(name, yes(("module", name)))
         if self._standard.has(name) is False and not self._layout.has(top):
             return self._missing_standard(name)
         if self._standard.has(top):
