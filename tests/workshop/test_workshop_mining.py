@@ -5,7 +5,6 @@ import zipfile
 import pytest
 import yaml
 from wheel_index import serving, wheel
-from workshop.laboratory import know_the_shipped_rules
 
 from envdoctor.cli import main
 from envdoctor.linker.history import History
@@ -61,7 +60,6 @@ LATE = {
 
 @pytest.fixture
 def index(monkeypatch, tmp_path):
-    know_the_shipped_rules(tmp_path / "cache")
     (tmp_path / "rules").mkdir()
     monkeypatch.chdir(tmp_path)
     wheels = published()
