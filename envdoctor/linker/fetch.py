@@ -164,5 +164,13 @@ def _names(folder: str) -> Iterator[str]:
 def _prune() -> None:
     """Remove the releases that were fetched first, where there are many."""
     places = [os.path.join(directory(), name) for name in _names(directory())]
-    for place in sorted(places, key=os.path.getmtime)[: max(0, len(places) - MOST_RELEASES)]:
+    for place in sorted(places, key=_written)[: max(0, len(places) - MOST_RELEASES)]:
         shutil.rmtree(place, ignore_errors=True)
+
+
+def _written(place: str) -> float:
+    """When a directory was written, in seconds; another run may have removed or renamed it meanwhile."""
+    try:
+        return os.path.getmtime(place)
+    except OSError:
+        return 0.0

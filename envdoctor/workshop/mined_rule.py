@@ -48,10 +48,12 @@ proof:
 
 
 def known(mined: Mined, indexes: Sequence[Index]) -> str:
-    """The rule that finds the pair already; empty where none does."""
-    pins = {mined.consumer: mined.free, mined.provider: mined.gone}
+    """The rule that finds the pair already, or what else breaks the consumer in its failing cell; empty for none."""
+    sides = {mined.consumer: mined.free, mined.provider: mined.gone}
+    pins = {**mined.beside.get((mined.free, mined.gone), {}), **sides}
     found = doctor.diagnosed(snapshot_of(mined.python, pins), indexes).findings
-    return next((one.rule for one in found if set(pins) <= set(one.packages)), "")
+    there = (one.rule for one in found if one.consumer == mined.consumer or set(sides) <= set(one.packages))
+    return next(there, "")
 
 
 def about(mined: Mined, rules: Sequence[Rule]) -> str:

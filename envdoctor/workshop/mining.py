@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import contextlib
 import os
-from typing import TYPE_CHECKING, NamedTuple
+from collections import Counter
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from packaging.requirements import InvalidRequirement, Requirement
 from packaging.specifiers import InvalidSpecifier, SpecifierSet
@@ -147,13 +148,13 @@ class Mine:
     def consumers(self) -> Iterator[str]:
         """Those that require the provider, or something that does, in their newest release or one from the middle."""
         through: dict[str, set[str]] = {}
-        for number, name in enumerate(self._names, 1):
-            self._tell(f"{self.provider}: who requires it, {name} ({number} of {len(self._names)})")
-            listed = published.wheels(name) if name != self.provider else ()
-            looked_at = [listed[-1], listed[len(listed) // 2]] if listed else []
-            through[name] = {one for release in looked_at for one in self._required(release)}
+        for name in self._names:
+            self._tell(f"{self.provider}: who requires it, {name} ({len(through) + 1} of {len(self._names)})")
+            listed = published.wheels(name) or ()
+            looked_at = {len(listed) - 1, len(listed) // 2} if listed and name != self.provider else ()
+            through[name] = {one for number in looked_at for one in self._required(listed[number])}
         direct = {name for name, required in through.items() if self.provider in required}
-        yield from (one for one in self._names if one in direct or (one != self.provider and through[one] & direct))
+        yield from (one for one, required in through.items() if one in direct or required & direct)
 
     def _required(self, release: Release, python: str = "") -> dict[str, SpecifierSet]:
         """What a release requires without an extra, on any Python or on one."""
@@ -176,12 +177,11 @@ class Mine:
         while left and day:
             for name, wanted in self._required(left.pop(), python).items():
                 stated[name] = stated.get(name, SpecifierSet()) & wanted
-                listed = published.wheels(name) if name in self._names and name != self.provider else ()
-                there = [one for one in listed or () if one.uploaded <= day and one.version in stated[name]]
-                older = [one for one in there if not one.yanked and _is_for(python, one)]
-                if older and found.get(name) != older[-1].version:
-                    found[name] = older[-1].version
-                    left.append(older[-1])
+                known = name in self._names and name != self.provider
+                newest = _newest_of(name, stated[name], python, day) if known else None
+                if newest is not None and found.get(name) != newest.version:
+                    found[name] = newest.version
+                    left.append(newest)
         return found
 
     def allows(self, consumer: str, release: Release, provider: str) -> bool:
@@ -209,22 +209,33 @@ class Mine:
                 if one.module not in seen:  # errors come first
                     seen.add(one.module)
                     self._tell(f"{self.provider}: {consumer} {release.version} takes {one.module}.{one.name}")
-                    made = _Edges(self, consumer, listed, python).mined(one, listed.index(release), gone)
+                    made = self._mined(one, _Consumer(self, consumer, listed, python, listed.index(release)), gone)
                     yield from [made] if made else []
+
+    def _mined(self, one: Lost, side: _Consumer, gone: str) -> Mined | None:
+        """Both edges of what a release misses; ``None`` where no older provider has it."""
+
+        def is_there(number: int) -> bool:
+            found = side.missed(side.at, self._versions[number])
+            return found is not None and not any(_is_same(one, each) for each in found)
+
+        edge = turn(*self._span(one, gone), is_there)
+        if edge is None:
+            return None
+        gone, last = (self._versions[number] for number in edge)
+        lost = [each for each in side.missed(side.at, gone) or () if _is_same(one, each)]
+        return side.mined(lost, last, gone) if lost else None
 
     def _tried(self, consumer: str, listed: Sequence[Release]) -> list[tuple[Release, str]]:
         """Releases of a consumer, each with the newest provider behind an edge that came later and that it lets in.
 
         Of each edge it is the release before it; those come first behind which the most names went.
         """
-        weights: dict[int, int] = {}
         days = {one.version: one.uploaded for one in self.releases}
+        weights: Counter[int] = Counter()
         for (_, gone), names in self.edges.items():
-            light = (at for at, one in enumerate(listed) if not one.yanked and (one.size or 0) <= SEARCHED)
-            before = [at for at in light if listed[at].uploaded < days.get(gone, "")]
-            if before:
-                weights[before[-1]] = weights.get(before[-1], 0) + len(names)
-        best = [listed[at] for at in sorted(sorted(weights, key=lambda at: -weights[at])[:MOST_TRIED])]
+            weights.update(dict.fromkeys(_before(listed, days.get(gone, "")), len(names)))
+        best = [listed[at] for at in sorted(at for at, _ in weights.most_common(MOST_TRIED))]
         found = [(one, self._newest(consumer, one, days)) for one in best]
         return [(release, gone) for release, gone in found if gone]
 
@@ -233,13 +244,26 @@ class Mine:
         later = (gone for _, gone in self.edges if days.get(gone, "") > release.uploaded)
         return max((one for one in later if self.allows(consumer, release, one)), key=Version, default="")
 
-    def span(self, one: Lost, gone: str) -> tuple[int, int]:
+    def _span(self, one: Lost, gone: str) -> tuple[int, int]:
         """Between which releases of the provider a name went, as far as the history knows: from the later one back."""
         dotted = ".".join(filter(None, (one.module, one.name)))
         names = ((edge, name) for edge, names in self.edges.items() for name in names)
         known = next((edge for edge, name in names if name == dotted and set(edge) <= set(self._versions)), None)
         late, early = (known[1], known[0]) if known else (gone, self._versions[0])
         return self._versions.index(late), self._versions.index(early)
+
+
+def _before(listed: Sequence[Release], day: str) -> list[int]:
+    """The place of the last release from before a day that is no large wheel; empty where there is none."""
+    light = (at for at, one in enumerate(listed) if not one.yanked and (one.size or 0) <= SEARCHED)
+    return [at for at in light if listed[at].uploaded < day][-1:]
+
+
+def _newest_of(name: str, wanted: SpecifierSet, python: str, day: str) -> Release | None:
+    """The newest release within a specifier that was there on a day, for a Python."""
+    listed = [one for one in published.wheels(name) or () if one.uploaded <= day and not one.yanked]
+    fitting = [one for one in listed if one.version in wanted and _is_for(python, one)]
+    return fitting[-1] if fitting else None
 
 
 def _python(*releases: Release) -> str:
@@ -259,63 +283,64 @@ def _is_for(python: str, release: Release) -> bool:
     return allowed and any(one.startswith(("py3-", "py2.py3-", own)) or "-abi3-" in one for one in tags)
 
 
-class _Edges:
-    """The edges of one consumer and one provider."""
+class _Consumer:
+    """The releases of a consumer on one Python, the tried one at ``at``."""
 
-    def __init__(self, mine: Mine, consumer: str, listed: Sequence[Release], python: str) -> None:
-        self._mine, self._consumer, self._listed, self._python = mine, consumer, listed, python
+    def __init__(self, mine: Mine, name: str, listed: Sequence[Release], python: str, at: int) -> None:
+        self._mine, self._name, self._listed, self._python, self.at = mine, name, listed, python, at
 
-    def _missed(self, at: int, provider: str) -> list[Lost] | None:
-        version = self._listed[at].version
-        return missed(self._python, (self._consumer, version), (self._mine.provider, provider))
+    def missed(self, number: int, provider: str) -> list[Lost] | None:
+        """What a release misses of one of the provider."""
+        return missed(self._python, (self._name, self._listed[number].version), (self._mine.provider, provider))
 
-    def mined(self, one: Lost, at: int, gone: str) -> Mined | None:
-        """Both edges of what a release misses; ``None`` where no older provider has it."""
-        releases = self._mine.releases
+    def mined(self, lost: Sequence[Lost], last: str, gone: str) -> Mined:
+        """The edges of the consumer, for what went between two releases of the provider."""
+        first, until, since = self._asking(lost[0], gone)
+        free, works = self._free(until, gone), None if since is None else self._works(lost[0], since, gone)
+        cells = [(free, gone), (until, gone), (free, last), *([] if works is None else [(works, gone)])]
+        sides = [one for one in self._mine.releases if one.version in {last, gone}]
+        python = _python(*sides, *(self._listed[one] for one, _ in cells)) or self._python
+        named: dict[str, int | None] = {"first": first, "until": until, "free": free, "since": since, "works": works}
+        return Mined(
+            provider=self._mine.provider, last=last, gone=gone, consumer=self._name, lost=lost, python=python,
+            beside={
+                (self._listed[one].version, side): self._mine.beside(self._listed[one], python, side)
+                for one, side in cells
+            },
+            **{key: self._version(one) for key, one in named.items()},
+        )  # fmt: skip
 
-        def is_there(number: int) -> bool:
-            lost = self._missed(at, releases[number].version)
-            return lost is not None and not any(_is_same(one, each) for each in lost)
+    def _version(self, number: int | None) -> Any:
+        return None if number is None else self._listed[number].version
 
-        edge = turn(*self._mine.span(one, gone), is_there)
-        if edge is None:
-            return None
-        gone = releases[edge[0]].version
-        lost = [each for each in self._missed(at, gone) or () if _is_same(one, each)]
-        return self._with_consumer(lost, at, releases[edge[1]].version, gone) if lost else None
-
-    def _with_consumer(self, lost: Sequence[Lost], at: int, last: str, gone: str) -> Mined:
-        listed, mine = self._listed, self._mine
+    def _asking(self, one: Lost, gone: str) -> tuple[int | None, int, int | None]:
+        """The first and the last release that ask, and the first that no longer does; ``None`` where none is known."""
 
         def stopped(number: int) -> bool:
-            found = self._missed(number, gone)
-            return found is not None and not any(_is_same(lost[0], each) for each in found)
+            found = self.missed(number, gone)
+            return found is not None and not any(_is_same(one, each) for each in found)
+
+        newest = len(self._listed) - 1
+        forward, back = turn(self.at, newest, stopped), turn(self.at, 0, stopped)
+        return back[0] if back else None, *(forward or (newest, None))
+
+    def _caps(self, number: int, gone: str) -> bool:
+        return not self._mine.allows(self._name, self._listed[number], gone)
+
+    def _free(self, until: int, gone: str) -> int:
+        """The last release that asks and whose metadata lets the failing provider in."""
+        capped = turn(self.at, until, lambda number: self._caps(number, gone)) if self._caps(until, gone) else None
+        return capped[0] if capped else until
+
+    def _works(self, one: Lost, since: int, gone: str) -> int | None:
+        """The first release from one on that misses nothing else; ``None`` where none does."""
 
         def works(number: int) -> bool:
-            found = None if caps(number) else self._missed(number, gone)
-            return found is not None and not any(one.severity == "error" or _is_same(lost[0], one) for one in found)
+            found = None if self._caps(number, gone) else self.missed(number, gone)
+            return found is not None and not any(each.severity == "error" or _is_same(one, each) for each in found)
 
-        def caps(number: int) -> bool:
-            return not mine.allows(self._consumer, listed[number], gone)
-
-        newest = len(listed) - 1
-        forward, back = turn(at, newest, stopped), turn(at, 0, stopped)
-        until = forward[0] if forward else newest
-        capped = turn(at, until, caps) if caps(until) else None
-        since = forward[1] if forward else None
-        whole = since if since is None or works(since) else (turn(since, newest, works) or (0, None))[1]
-        free = capped[0] if capped else until
-        cells = [(free, gone), (until, gone), (free, last), *([] if whole is None else [(whole, gone)])]
-        shown = [listed[one] for one, _ in cells]
-        sides = [one for one in mine.releases if one.version in {last, gone}]
-        python = _python(*sides, *shown) or self._python
-        return Mined(
-            provider=mine.provider, last=last, gone=gone, consumer=self._consumer, lost=lost,
-            first=listed[back[0]].version if back else None, until=listed[until].version, free=listed[free].version,
-            since=None if since is None else listed[since].version,
-            works=None if whole is None else listed[whole].version, python=python,
-            beside={(listed[one].version, side): mine.beside(listed[one], python, side) for one, side in cells},
-        )  # fmt: skip
+        after = None if works(since) else turn(since, len(self._listed) - 1, works)
+        return since if works(since) else after[1] if after else None
 
 
 def _covers(one: Mined, other: Mined) -> bool:
