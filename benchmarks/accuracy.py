@@ -4,7 +4,7 @@
 
 PROGRAM is run as `PROGRAM --envdoctor COMMAND --cases DIR --healthy DIR --show`. It calls the public commands on every incident and every environment, prints
 `missed FIGURE: INCIDENT` and `healthy but LEVEL: ENVIRONMENT: RULE, ...`, and as its last line the sums as JSON. --cases and --healthy may be given several
-times, in pairs, such as for incidents that nobody saw while writing rules. envdoctor is this checkout's wheel in an environment of its own, or --envdoctor COMMAND.
+times, in pairs, such as for incidents that nobody saw while writing rules. envdoctor is this checkout's wheel in a separate environment, or --envdoctor COMMAND.
 """
 
 from __future__ import annotations
@@ -60,8 +60,8 @@ def score(program: str, envdoctor: str, cases: str, healthy: str) -> tuple[dict[
 
 def rule_base(envdoctor: str) -> dict[str, int]:
     """How many rules there are, by status."""
-    told = subprocess.run([*shlex.split(envdoctor), "rules", "list", "-f", "json"], stdout=subprocess.PIPE, check=True)
-    statuses = [rule["status"] for rule in json.loads(told.stdout)]
+    done = subprocess.run([*shlex.split(envdoctor), "rules", "list", "-f", "json"], stdout=subprocess.PIPE, check=True)
+    statuses = [rule["status"] for rule in json.loads(done.stdout)]
     return {name: statuses.count(name) for name in ("stable", "reported", "candidate", "retired")}
 
 

@@ -15,7 +15,7 @@ import tool
 
 PAGE = os.path.join(tool.CHECKOUT, "docs", "architecture.md")
 BEGIN, END = "<!-- picture: made by benchmarks/architecture.py -->\n", "<!-- end of the picture -->\n"
-#: What nearly everything imports, or what stands alone: no arrows for these, they would be all that is seen.
+#: What nearly everything imports, or what is alone: no arrows for these, they would be all that is seen.
 COMMON = {"errors", "facts", "model", "_version", "plainjson", "talk", "__main__", "found", "tools", "remedy_kinds"}
 
 

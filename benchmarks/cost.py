@@ -36,9 +36,9 @@ def remembered(until: str) -> list[dict[str, Any]]:
     found = []
     for path in glob.glob(os.path.join(cache.directory(), "trials", "*.json")):
         with open(path, encoding="utf-8") as file:
-            told = json.load(file)
-        if "seconds" in told and (not until or told["at"] < until):
-            found.append(told)
+            record = json.load(file)
+        if "seconds" in record and (not until or record["at"] < until):
+            found.append(record)
     return found
 
 

@@ -100,12 +100,12 @@ def ran(case: Mapping[str, Any], name: str, words: Sequence[str], sides: Sequenc
     if not words or not admitted or name == "python":
         return "wider"
     release = admitted[0] if sides[1].startswith(">") else admitted[-1]
-    told = case["environment"]
+    environment = case["environment"]
     pins = installed(case, options.instead)
     shown = []
     for some in (pins, {**pins, name: release}):
         with tempfile.TemporaryDirectory() as folder:
-            minor = ".".join(str(told["python"]).split(".")[:2])
+            minor = ".".join(str(environment["python"]).split(".")[:2])
             fixed = [f"{one}=={version}" for one, version in some.items()]
             build(folder, minor, {})
             line = [tool.uv(), "pip", "install", "--quiet", "--python", folder, *fixed]
@@ -126,9 +126,9 @@ def _releases(name: str) -> Sequence[str]:
 
 def snapshot(case: Mapping[str, Any]) -> str:
     """The environment of an incident as a saved snapshot."""
-    told = case["environment"]
-    packages = {normal(name): str(version) for name, version in told["packages"].items()}
-    return json.dumps({"schema": 1, "packages": packages, "python": {"version": str(told["python"])}})
+    environment = case["environment"]
+    packages = {normal(name): str(version) for name, version in environment["packages"].items()}
+    return json.dumps({"schema": 1, "packages": packages, "python": {"version": str(environment["python"])}})
 
 
 def explained(command: Sequence[str], case: Mapping[str, Any]) -> tuple[list[dict[str, Any]], int, float]:
@@ -175,8 +175,8 @@ def compared(
     if name != "python" and f"history.{name}" not in read:
         derived = []  # a side of the installed version, which nobody has looked at
     verdicts = {"yes": same, "wider": wider}
-    told = [(said, one) for said, holds in verdicts.items() for one in derived if holds(stated, one, releases)]
-    said, shown = (told or [("no", (derived or ["?"])[0])])[0]
+    agreeing = [(said, one) for said, holds in verdicts.items() for one in derived if holds(stated, one, releases)]
+    said, shown = (agreeing or [("no", (derived or ["?"])[0])])[0]
     words = statement(case, provider=bool(found and found.get("consumer") != name))
     tried = ran(case, name, words, (stated, shown), options) if said == "wider" else said
     return {"stated": name + stated, "derived": name + shown, "right": tried, "tried": tried != said}
@@ -188,14 +188,14 @@ def page(rows: Sequence[Mapping[str, Any]], commit: str, instead: str) -> str:
     for one in rows:
         cells = [one["id"]]
         for side in ("provider", "consumer"):
-            told = one.get(side)
-            right = told and f"{told['right']}{' (run)' if told['tried'] else ''}"
-            cells += [told["stated"], told["derived"], right] if told else ["", "", ""]
+            edge = one.get(side)
+            right = edge and f"{edge['right']}{' (run)' if edge['tried'] else ''}"
+            cells += [edge["stated"], edge["derived"], right] if edge else ["", "", ""]
         lines.append(f"| {' | '.join(cells)} | {one['read']} | {one['seconds']:.0f} |")
     counted = {side: [one[side]["right"] for one in rows if side in one] for side in ("provider", "consumer")}
     said = "; ".join(
-        f"the {side}'s edge in {told.count('yes')} of {len(told)} ({100 * told.count('yes') / len(told):.0f} %), and wider in {told.count('wider')}"
-        for side, told in counted.items()
+        f"the {side}'s edge in {answers.count('yes')} of {len(answers)} ({100 * answers.count('yes') / len(answers):.0f} %), and wider in {answers.count('wider')}"
+        for side, answers in counted.items()
     )
     instead = f" (with {instead} in place of its own pin)" if instead else ""
     return f"""# Derived cures
@@ -203,7 +203,7 @@ def page(rows: Sequence[Mapping[str, Any]], commit: str, instead: str) -> str:
 Written by `benchmarks/derived.py` on {time.strftime("%Y-%m-%d")}, at {commit}, by `explain --no-rules --online` alone, from the text
 and the environment of each incident; nothing here is typed by hand. An edge is right where it turns at the same
 release as the incident's own fix, or where it admits more and the incident's own command, run here, fails as it says
-and passes with a release that only the derived edge admits ("run"). An incident without a command of its own is run as the
+and passes with a release that only the derived edge admits ("run"). An incident without a command is run as the
 import that its error is about, for the provider's side{instead}. Where nothing could be run, or it fails there too, the edge
 is wider: {said}.
 The median incident took {sorted(one["read"] for one in rows)[len(rows) // 2]} releases and {sorted(one["seconds"] for one in rows)[len(rows) // 2]:.0f} s.
@@ -227,9 +227,9 @@ def main() -> None:
         with open(path, encoding="utf-8") as file:
             case = yaml.safe_load(file)
         if case["category"] == "version" and MISSING.search(case["error"]) and options.only in case["id"]:
-            told = row(case, options)
-            rows += [told] if told else []
-            print(told, file=sys.stderr, flush=True)
+            found = row(case, options)
+            rows += [found] if found else []
+            print(found, file=sys.stderr, flush=True)
     commit = subprocess.getoutput(f"git -C {shlex.quote(tool.CHECKOUT)} rev-parse --short HEAD")
     tool.put(page(rows, commit, options.instead), options.write)
 

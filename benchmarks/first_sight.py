@@ -92,13 +92,13 @@ class Trial:
 
     def _seen(self, kind: str, name: str, row: dict[str, Any]) -> tuple[list[Found], list[Found]] | None:
         """What rules say of an environment, and what they and the linker say of it together."""
-        told, place = self.case[name], os.path.join(self.folder, kind)
-        pins = {one: str(version) for one, version in told["packages"].items()}
-        row["left"][name] = build(place, ".".join(str(told["python"]).split(".")[:2]), pins)
+        environment, place = self.case[name], os.path.join(self.folder, kind)
+        pins = {one: str(version) for one, version in environment["packages"].items()}
+        row["left"][name] = build(place, ".".join(str(environment["python"]).split(".")[:2]), pins)
         if not os.path.isdir(place) or not self.counted:
             return ([], []) if os.path.isdir(place) else None
         words = ["check", "--python", place, "--fail-on", "never"]
-        words += ["--start-method", told["start_method"]] if "start_method" in told else []
+        words += ["--start-method", environment["start_method"]] if "start_method" in environment else []
         words += ["--project", "."] if self.case["category"] != "version" else []
         both = self._run(*words, "--link")
         if kind == "good":
@@ -188,8 +188,8 @@ def _flagged(run: Mapping[str, Any], level: str) -> int:
 
 
 def share(values: Iterable[bool]) -> str:
-    told = list(values)
-    return f"{sum(told)} of {len(told)} ({sum(told) / max(len(told), 1):.0%})"
+    flags = list(values)
+    return f"{sum(flags)} of {len(flags)} ({sum(flags) / max(len(flags), 1):.0%})"
 
 
 def _lines(cells: Iterable[Sequence[str]]) -> str:

@@ -266,14 +266,14 @@ def prove(only: str | None) -> int:
         print("skipped: this machine has no NVIDIA driver, so nothing here runs on a GPU")
         return 0
     words = ["nvidia-smi", "--query-gpu=compute_cap", "--format=csv,noheader"]
-    told = subprocess.run(words, capture_output=True, text=True, check=True).stdout.splitlines()[0]
-    machine = tuple(map(int, driver.split("."))), tuple(map(int, told.split(".")))
+    capability = subprocess.run(words, capture_output=True, text=True, check=True).stdout.splitlines()[0]
+    machine = tuple(map(int, driver.split("."))), tuple(map(int, capability.split(".")))
     wrong = 0
     for trial in TRIALS:
         if only not in (None, trial.rule):
             continue
         if not trial.needs(*machine):
-            print(f"{trial.rule}: skipped, as driver {driver} and compute capability {told} cannot show it")
+            print(f"{trial.rule}: skipped, as driver {driver} and compute capability {capability} cannot show it")
             continue
         for is_bad in (True, False):
             failed, found = _tried(trial, is_bad=is_bad)

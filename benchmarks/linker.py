@@ -3,7 +3,7 @@
     python benchmarks/linker.py DIR [--cases CASES] [--healthy LISTS] [--write docs/linker.md]
 
 DIR keeps the environments and what came of each (what is there already is used); `--sweep` removes each after its run.
-What no trial can decide was read, or has a script of its own that is run: `docs/linker-readings.yaml` says which, and
+What no trial can decide was read, or has a script that is run: `docs/linker-readings.yaml` says which, and
 why. CASES is a directory of incidents in YAML, LISTS one of lists of pins in JSON: of each project the newest with at
 least `--least` distributions, in alphabetical order the first `--most`, and the large environment of these benchmarks.
 Distributions are installed from wheels and without their dependencies, and those in `--without` not at all.
@@ -71,8 +71,8 @@ def walk(words):
                 pass
     return thing, inspect.isclass(owner) and inspect.isfunction(thing)
 def fits(thing, unbound):
-    told = list(inspect.signature(thing, follow_wrapped=False).parameters.items())
-    taken = dict(told[unbound:])
+    parameters = list(inspect.signature(thing, follow_wrapped=False).parameters.items())
+    taken = dict(parameters[unbound:])
     kinds = [one.kind for one in taken.values()]
     if kind == "unknown":
         return detail in taken or inspect.Parameter.VAR_KEYWORD in kinds
@@ -108,9 +108,9 @@ def kept(folder: str, name: str, make: Callable[[], dict[str, Any]]) -> dict[str
     place = os.path.join(folder, "rows", f"{name}-{digest.hexdigest()}.json")
     if not os.path.exists(place):
         os.makedirs(os.path.dirname(place), exist_ok=True)
-        told = json.dumps(make())
+        text = json.dumps(make())
         with open(place, "w", encoding="utf-8") as file:
-            file.write(told)
+            file.write(text)
     with open(place, encoding="utf-8") as file:
         row: dict[str, Any] = json.load(file)
     print(row, file=sys.stderr, flush=True)
@@ -202,17 +202,19 @@ def verdict(folder: str, one: Missing) -> str:
 
 
 def read(folder: str, one: Missing, readings: Sequence[Mapping[str, Any]]) -> tuple[str, str]:
-    """What a script of its own, or else its source, says of a warning that no trial decides; and why."""
+    """What its script, or else its source, says of a warning that no trial decides; and why."""
     name = os.path.basename(folder)
-    told = next((it for it in readings if _report(one).startswith(it["report"]) and name in it["environments"]), None)
-    if told is None:
+    reading = next(
+        (it for it in readings if _report(one).startswith(it["report"]) and name in it["environments"]), None
+    )
+    if reading is None:
         return "not tried", ""
-    if "script" not in told:
-        return told["verdict"], told["why"]
-    done = _run(folder, told["script"])
+    if "script" not in reading:
+        return reading["verdict"], reading["why"]
+    done = _run(folder, reading["script"])
     if done and done.returncode == 0:
-        return "false", told["why"]
-    return "confirmed" if done and told["raises"] in done.stderr.decode() else "not tried", told["why"]
+        return "false", reading["why"]
+    return "confirmed" if done and reading["raises"] in done.stderr.decode() else "not tried", reading["why"]
 
 
 def _report(one: Missing) -> str:
@@ -243,10 +245,10 @@ def incident(folder: str, case: Mapping[str, Any], without: Sequence[str]) -> di
     seen = {}
     for kind, name in KINDS.items():
         place = os.path.join(folder, "cases", f"{case['id']}.{kind}")
-        told = {**case["environment"], **(case.get(name) or {})}
-        packages = told.get("packages") or {}
+        environment = {**case["environment"], **(case.get(name) or {})}
+        packages = environment.get("packages") or {}
         pins = {one: str(version) for one, version in packages.items() if not is_left_out(one, without)}
-        python = ".".join(str(told.get("python") or "3.10").split(".")[:2])
+        python = ".".join(str(environment.get("python") or "3.10").split(".")[:2])
         if len(pins) == 0 or build(place, python, pins):
             return {"id": case["id"], "found": [], "false": 0, "built": False}
         seen[kind] = [one for one in look(place).missing if one.severity in {"error", "warning"}]
@@ -275,11 +277,11 @@ def chosen(folder: str, without: Sequence[str], least: int, most: int) -> dict[s
     for path in glob.glob(os.path.join(folder, "*.json")):
         name = os.path.splitext(os.path.basename(path))[0]
         with open(path, encoding="utf-8") as file:
-            told = json.load(file)
-        pins = {one: release for one, release in told["packages"].items() if not is_left_out(one, without)}
+            snapshot = json.load(file)
+        pins = {one: release for one, release in snapshot["packages"].items() if not is_left_out(one, without)}
         if len(pins) >= least:
             project = name.rpartition("-")[0].lower() if name[-4:].isdigit() else name.lower()
-            newest[project] = max(newest.get(project, ("",)), (name, told["python"], pins))
+            newest[project] = max(newest.get(project, ("",)), (name, snapshot["python"], pins))
     with open(os.path.join(tool.CHECKOUT, "benchmarks", "environments", "large.txt"), encoding="utf-8") as file:
         large = dict(line.strip().split("==") for line in file if "==" in line)
     first = [newest[project] for project in sorted(newest)[:most]]
@@ -304,7 +306,7 @@ def healthy(folder: str, python: str, pins: Mapping[str, str], readings: Sequenc
         "dropped": dropped,
         "modules": found.modules,
         "counts": Counter(f"{one.severity} {said}" for one, said, _ in tried),
-        "told": [(one.severity, said, why, _report(one), one.line) for one, said, why in tried],
+        "judged": [(one.severity, said, why, _report(one), one.line) for one, said, why in tried],
         "reasons": Counter(found.unknown).most_common(5),
     }
 
@@ -313,7 +315,7 @@ def page(rows: Sequence[Mapping[str, Any]], sound: Sequence[Mapping[str, Any]]) 
     """The page, from the figures alone."""
     hits = [row for row in rows if row["found"]]
     share = round(100 * len(hits) / len(rows)) if rows else 0
-    told = (
+    incidents = (
         f"**Incidents** about versions whose broken and fixed environments could be built: {len(rows)}. Found by the linker "
         f"alone, with no rule: **{len(hits)}** ({share} %). Counted are errors and warnings that name a culprit and that "
         f"the fix removes. False errors on the fixed environments: **{sum(row['false'] for row in rows)}**."
@@ -321,7 +323,7 @@ def page(rows: Sequence[Mapping[str, Any]], sound: Sequence[Mapping[str, Any]]) 
     lines = [
         "# What the linker finds", "",
         "Written by `benchmarks/linker.py` from runs. Nothing here is typed by hand.", "",
-        told, "",
+        incidents, "",
         "| incident | found |", "|---|---|",
         *(f"| {row['id']} | {'; '.join(row['found']) or 'no'} |" for row in rows), "",
         *_of_healthy(sound),
@@ -344,7 +346,7 @@ def _of_healthy(sound: Sequence[Mapping[str, Any]]) -> list[str]:
     doubtful = [
         f"| {one['name']} | {severity} {said} | {report} | {why} |"
         for one in sound
-        for severity, said, why, report, _ in one["told"]
+        for severity, said, why, report, _ in one["judged"]
         if said != "confirmed" or why
     ]
     return [

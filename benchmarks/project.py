@@ -4,7 +4,7 @@
 
 A project is made of 2,000 source files, 40 files of YAML and a long ``.gitignore``. Of the source files seven in eight
 are of this interpreter's standard library; the others use what the rules ask about. Directories that are named are
-measured as well. Every round is a process of its own, and all take turns. The peer is a process that reads and parses
+measured as well. Every round is a separate process, and all take turns. The peer is a process that reads and parses
 all the files with ``ast.parse`` and does nothing else.
 """
 

@@ -38,6 +38,17 @@ ROWS = {
         ["renderers/redaction.py", "renderers/secret*.py"],
         ["renderers/test_renderers_redaction.py", "renderers/test_renderers_secrets.py"],
     ),
+    "planner": (
+        [
+            "fixing.py",
+            "searching.py",
+            "remedies/planner.py",
+            "remedies/steps.py",
+            "remedies/resolver.py",
+            "remedies/offers.py",
+        ],
+        ["test_fixing.py", "remedies/test_remedies_planner.py", "remedies/test_remedies_joined.py"],
+    ),
     "judge": (["workshop/proof/judge.py"], ["workshop/test_workshop_proof_judge.py"]),
 }
 BEGIN, END = "<!-- {0}: made by benchmarks/quality.py -->\n", "<!-- end of {0} -->\n"
@@ -151,11 +162,11 @@ def rooms() -> str:
         with open(target, encoding="utf-8") as file:
             files: dict[str, Any] = json.load(file)["files"]
     counts: dict[str, collections.Counter[str]] = collections.defaultdict(collections.Counter)
-    for path, told in files.items():
+    for path, figures in files.items():
         inside = os.path.relpath(os.path.abspath(path), os.path.join(tool.CHECKOUT, "envdoctor"))
         room = inside.replace(os.sep, "/").partition("/")[0].replace(".py", "")
         for name in (room, "**all**"):
-            counts[name].update({key: told["summary"][key] for key in KEYS})
+            counts[name].update({key: figures["summary"][key] for key in KEYS})
     lines = ["| room | statements | branches | covered, % |", "|---|---:|---:|---:|"]
     for room, one in sorted(counts.items(), key=lambda pair: (pair[0].startswith("*"), pair[0])):
         all_of_it = one["num_statements"] + one["num_branches"]

@@ -20,7 +20,7 @@ def uv() -> str:
 
 
 def install(directory: str) -> str:
-    """Build this checkout's wheel into an environment of its own; the command in it."""
+    """Build this checkout's wheel into a separate environment; the command in it."""
     if not os.path.exists(directory):
         subprocess.run([uv(), "venv", "--quiet", "--python", sys.executable, directory], check=True)
     words = ["--reinstall-package", "pyenvdoctor", "--compile-bytecode", "--python", directory, CHECKOUT]

@@ -89,7 +89,7 @@ class Laboratory:
                 [uv(), "pip", "install", "--quiet", "--offline", "--python", python, *pins],
                 [python, "-c", SCRIPT],
             ):
-                # in a session of its own, as the runner's are: schedulers share out by session
+                # in a separate session, as the runner's are: schedulers share out by session
                 subprocess.run(words, check=True, env={**self.environment, "CELL": str(number)}, start_new_session=True)
 
     def tidy(self) -> None:

@@ -14,11 +14,12 @@ if TYPE_CHECKING:
     from typing import Any
 
     from envdoctor.engine.index import Index
+    from envdoctor.facts import Questions
     from envdoctor.model import Finding, Group, Ignore, Remedy, Snapshot
     from envdoctor.rulebase.load import Base
 
 
-def examine(  # noqa: PLR0913 - each is an option of its own
+def examine(  # noqa: PLR0913 - each is a separate option
     kind: str | None = None,
     value: str | None = None,
     *,
@@ -246,6 +247,15 @@ def wanted(rules: Sequence[str] = (), *, candidates: bool = False) -> dict[str, 
         for kind, keys in index.wanted.items():
             merged.setdefault(kind, set()).update(keys)
     return {kind: sorted(keys) for kind, keys in merged.items()}
+
+
+def asked_for(report: Report, rules: Sequence[str] = (), *, candidates: bool = False) -> Questions:
+    """The facts that the rules ask for whose findings a report has."""
+    names = {one.rule for one in report.findings}
+    snapshot = report.snapshot
+    found = engine.candidates(snapshot, rule_bases(rules, candidates=candidates))
+    mine = [(index, [one for one in entries if index.texts(one)["id"] in names]) for index, entries in found]
+    return engine.asked(mine, snapshot)
 
 
 def with_known_packages(report: Report, rules: Sequence[str] = ()) -> Report:

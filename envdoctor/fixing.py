@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from functools import partial
 from typing import TYPE_CHECKING
 
 from envdoctor import doctor
@@ -13,11 +14,14 @@ from envdoctor.engine.versions import key, within
 from envdoctor.facts import MARKER
 from envdoctor.model import SEVERITIES, Action, Remedy
 from envdoctor.plans import Plan
-from envdoctor.remedies import edits, shell, steps
-from envdoctor.remedies.commands import installer, system_of
+from envdoctor.remedies import edits, project_files, shell, steps
+from envdoctor.remedies.commands import installer, manager, system_of
+from envdoctor.remedies.ranges import narrowed
+from envdoctor.remedy_kinds import KINDS
 from envdoctor.rulebase import load
 from envdoctor.searching import Search, name_of
 from envdoctor.targets.asked import requirements_files
+from envdoctor.targets.locks.constraints import specifiers
 from envdoctor.targets.locks.contents import Stated
 from envdoctor.tools import TOOLS
 
@@ -25,13 +29,15 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Sequence
 
     from envdoctor.model import Finding, Ignore, Snapshot
+    from envdoctor.plans import Move
+    from envdoctor.remedies.project_files import Narrow
     from envdoctor.searching import Candidate
 
 #: The minor releases of Python 3 that a new environment may have, the newest first.
 PYTHONS = range(14, 7, -1)
 
 
-def plan(  # noqa: PLR0913 - each is an option of its own
+def plan(  # noqa: PLR0913 - each is a separate option
     snapshot: Snapshot,
     rules: Sequence[str] = (),
     *,
@@ -45,7 +51,7 @@ def plan(  # noqa: PLR0913 - each is an option of its own
     """One plan for all errors of an environment, with ``everything`` for its warnings too, and what was examined.
 
     ``project`` is the directory whose files say what was asked for, and are edited. ``refused`` are releases, by name
-    and version, that a plan must not have. ``tell`` is told what is being done.
+    and version, that a plan must not have. ``tell`` is given what is being done.
     Raises :class:`~envdoctor.errors.ProbeError` where no resolver can be called.
     """
     indexes = load.indexes(load.further(rules), candidates=candidates)
@@ -68,24 +74,47 @@ def plan(  # noqa: PLR0913 - each is an option of its own
 
 def planned(search: Search, best: Candidate, snapshot: Snapshot, project: str | None) -> Plan:
     """The plan that a candidate is."""
+
+    def narrow(stated: str, move: Move) -> str:
+        return narrowed(stated, move, search.market.releases.get(move.package, ()))
+
     moves = steps.moves(best.versions, best.choice, search.market, search.together)
     if not snapshot.complete:  # what only comes along is not pinned there, and is no step
         moves = [one for one in moves if one.before is not None]
-    held = {name_of(one): one.finding for one in best.held}
-    picked = [(way.remedy, held.get(clause.name)) for clause, way in best.choice.picks]
-    besides = [one for remedy, finding in picked if remedy and finding for one in edits.placed(remedy, finding)]
-    changed, besides = edits.of_remedies(besides, project or os.curdir)
-    whole = steps.at_once(moves, snapshot, search.market.asked)
+    changed, besides = edits.of_remedies(_placed(best), project or os.curdir)
+    files = edits.of_requirements(moves, _files(snapshot, project), partial(_change, snapshot, narrow))
+    edited = [name for one in files for name in one.why]
+    whole = steps.at_once(moves, snapshot, search.market.asked, edited, narrow)
     if whole and installer(snapshot) == "system":  # which lets nobody in
         besides.append(Remedy(kind="change", safety="manual", text=whole.text))
     return Plan(
         moves=moves,
-        edits=[*changed, *edits.of_requirements(moves, _files(snapshot, project))],
+        edits=[*changed, *files],
         advice=doctor.commanded(besides, snapshot),
+        instead={rule: doctor.commanded(some, snapshot) for rule, some in _instead(search, best).items()},
         left=_left(search, best),
         conflicts=search.conflicts,
         line=whole.command if whole else None,
     )
+
+
+def _instead(search: Search, best: Candidate) -> dict[str, list[Remedy]]:
+    """What a person could do instead of moving releases: by the id of a rule, at each place that its finding names."""
+    found: dict[str, list[Remedy]] = {}
+    held = {name_of(one): one.finding for one in search.found}
+    for clause, way in best.choice.picks:
+        for other in clause.alternatives if way.wants and clause.name in held else ():
+            if other.remedy and not KINDS[other.remedy.kind].moves and not KINDS[other.remedy.kind].renews:
+                finding = held[clause.name]
+                found.setdefault(finding.rule, []).extend(edits.placed(other.remedy, finding))
+    return found
+
+
+def _placed(best: Candidate) -> list[Remedy]:
+    """The remedies that a candidate picks besides releases, each at the places of its finding."""
+    held = {name_of(one): one.finding for one in best.held}
+    picked = [(way.remedy, held.get(clause.name)) for clause, way in best.choice.picks]
+    return [one for remedy, finding in picked if remedy and finding for one in edits.placed(remedy, finding)]
 
 
 def _left(search: Search, best: Candidate) -> list[Finding]:
@@ -95,12 +124,24 @@ def _left(search: Search, best: Candidate) -> list[Finding]:
     return [one for one in united(found) if one.severity != SEVERITIES[-1]]
 
 
+def _change(snapshot: Snapshot, narrow: Narrow, path: str) -> Callable[..., str]:
+    """What edits a file of requirements: all that moves is written where a tool has no other way to be told of it."""
+    if not path.endswith(("pyproject.toml", "Pipfile")):
+        return partial(project_files.requirements, narrow=narrow)
+    tool = installer(snapshot) or ""
+    steers = TOOLS.get(tool, TOOLS["pip"]).of_project and tool != "uv-project"
+    return partial(project_files.declared, narrow=narrow, read=specifiers, steers=steers)
+
+
 def _files(snapshot: Snapshot, project: str | None) -> list[str]:
-    """The files that say what is required, where no tool of a project writes them itself."""
+    """The files that say what is required."""
+    tool, directory = installer(snapshot) or "", manager(snapshot).get("directory")
+    if directory is not None and TOOLS[tool].of_project:
+        return [os.path.join(directory, "Pipfile" if tool == "pipenv" else "pyproject.toml")]
     if snapshot.target.get("kind") == "requirements":
         path = str(snapshot.target.get("path"))
         return [path] if snapshot.target.get("format") == "requirements.txt" else []
-    if project is None or TOOLS.get(installer(snapshot) or "", TOOLS["pip"]).of_project:
+    if project is None:
         return []
     return [*requirements_files(project), os.path.join(project, "pyproject.toml")]
 

@@ -1,18 +1,18 @@
-"""The types of facts that are found in files, for type checkers: never imported when anything runs.
+"""The types of facts that are found in files: for type checkers, and for what is read back of a saved snapshot.
 
 At run time they are mappings, which processes hand to each other and caches keep as they are.
 """
 
 from __future__ import annotations
 
-from typing import Any, TypedDict, Union
+from typing import Any, Optional, TypedDict, Union
 
 
 class Module(TypedDict, total=False):
     """What ``import`` resolves a name to; ``kind`` is always there."""
 
     kind: str
-    origin: str | None
+    origin: Optional[str]
     distribution: str
 
 
@@ -36,7 +36,8 @@ class Manager(TypedDict, total=False):
     tool: str
     apt: bool
     directory: str
-    direct: dict[str, list[str]] | None
+    direct: Optional[dict[str, list[str]]]
+    admitted: set[str]
 
 
 class Setting(TypedDict, total=False):
@@ -47,10 +48,10 @@ class Setting(TypedDict, total=False):
     """
 
     file: str
-    line: int | None
+    line: Optional[int]
     key: str
     value: Any
-    written: tuple[str, str, bool] | None
+    written: Optional[tuple[str, str, bool]]
 
 
 class Carried(TypedDict, total=False):
@@ -63,7 +64,7 @@ class Carried(TypedDict, total=False):
 
     name: str
     via: str
-    line: int | None
+    line: Optional[int]
     cell: int
     row: int
     file: str
@@ -76,7 +77,7 @@ class Lack(TypedDict, total=False):
 
     name: str
     file: str
-    line: int | None
+    line: Optional[int]
     cell: int
     row: int
 
@@ -112,7 +113,7 @@ class Use(TypedDict, total=False):
     kind: str
     name: str
     file: str
-    line: int | None
+    line: Optional[int]
     cell: int
     row: int
     guarded: bool
@@ -130,10 +131,10 @@ class Use(TypedDict, total=False):
 class Code(TypedDict):
     """A function in an artefact: where, and the Pythons that its bytecode is for."""
 
-    where: str | None
-    name: str | None
-    python: str | None
-    constant: float | None
+    where: Optional[str]
+    name: Optional[str]
+    python: Optional[str]
+    constant: Optional[float]
 
 
 class Writer(TypedDict, total=False):
@@ -149,10 +150,10 @@ class Artifact(TypedDict, total=False):
 
     file: str
     kind: str
-    protocol: int | None
+    protocol: Optional[int]
     names: list[str]
     written_by: Writer
     code: list[Code]
     paths: list[str]
-    functions: dict[str, float | None]
+    functions: dict[str, Optional[float]]
     gaps: list[str]

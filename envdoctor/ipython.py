@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from envdoctor.model import Report
+    from envdoctor.model import Group, Report
 
 #: So many explanations of one exception are shown.
 _MOST = 3
@@ -47,7 +47,7 @@ def _show(shell: Any, error: BaseException) -> bool:
     from envdoctor.errors import EnvdoctorError
     from envdoctor.renderers import html, terminal
 
-    text, place = _told(shell, error)
+    text, place = _read_traceback(shell, error)
     try:
         report = _explanation(text, shell.history_manager.input_hist_raw[1:] if place else [])
     except EnvdoctorError as failure:
@@ -66,7 +66,6 @@ def _explanation(text: str, cells: list[str]) -> Report | None:
     The cells of the session, as a notebook, are the project that rules ask about; without them it is the directory.
     """
     from envdoctor import doctor, explaining
-    from envdoctor.renderers import layout
     from envdoctor.renderers.secrets import without_secrets
 
     with tempfile.TemporaryDirectory() as folder:
@@ -74,19 +73,26 @@ def _explanation(text: str, cells: list[str]) -> Report | None:
             json.dump({"cells": [{"cell_type": "code", "source": cell} for cell in cells]}, file)
         place: dict[str, Any] = {"project": folder} if cells else {"surroundings": os.getcwd()}
         report = without_secrets(explaining.explain(text, doctor.examine("python", sys.executable, **place)))
-    confirmed = [group for group in report.groups if group.findings[0].confirmed]
-    derived = [group for group in report.groups if layout.derived(group.findings[0])]
-    groups = (confirmed or [group for group in derived if group.findings[0].severity != "info"])[:_MOST]
+    groups = _worth_showing(report)
     findings = [finding for group in groups for finding in group.findings]
     shown: Report = report.replace(groups=groups, findings=findings, ruled_out=[], understood={})
     return shown if groups else None
 
 
-def _told(shell: Any, error: BaseException) -> tuple[str, str]:
+def _worth_showing(report: Report) -> list[Group]:
+    """The first groups of what is confirmed, else of what was derived from the text and is more than a remark."""
+    from envdoctor.renderers import layout
+
+    first = [(group, group.findings[0]) for group in report.groups]
+    confirmed = [group for group, one in first if one.confirmed]
+    return (confirmed or [group for group, one in first if layout.derived(one) and one.severity != "info"])[:_MOST]
+
+
+def _read_traceback(shell: Any, error: BaseException) -> tuple[str, str]:
     """The traceback from its first cell on, and the innermost cell and line, if there are any."""
-    told = traceback.TracebackException.from_exception(error)
+    shown = traceback.TracebackException.from_exception(error)
     place = ""
-    for one in _chain(told):
+    for one in _chain(shown):
         first = None
         for number, frame in enumerate(one.stack):
             cell, _ = _cell(shell, frame.filename), frame.line  # which is looked up by the name of the file
@@ -97,15 +103,15 @@ def _told(shell: Any, error: BaseException) -> tuple[str, str]:
         if cell:  # which Python could not read
             one.filename, place, first = cell, f"{cell}, line {one.lineno}", len(one.stack)
         del one.stack[: first or 0]
-    return "".join(told.format()), place
+    return "".join(shown.format()), place
 
 
-def _chain(told: traceback.TracebackException) -> Iterator[traceback.TracebackException]:
+def _chain(shown: traceback.TracebackException) -> Iterator[traceback.TracebackException]:
     """What an exception comes from, first, and the exception itself."""
-    before = told.__cause__ or (None if told.__suppress_context__ else told.__context__)
+    before = shown.__cause__ or (None if shown.__suppress_context__ else shown.__context__)
     if before is not None:
         yield from _chain(before)
-    yield told
+    yield shown
 
 
 def _cell(shell: Any, file: str) -> str:

@@ -6,7 +6,7 @@ from envdoctor.facts import Record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from envdoctor.model import Finding, Remedy
 
@@ -46,13 +46,15 @@ class Plan(Record):
 
     ``moves`` and ``edits`` are carried out by ``apply``; ``line`` is the one command that does the moves, in the words
     of the tool that manages the environment (``None`` where there is none). ``advice`` are remedies that only a person
-    can carry out. ``left`` are findings that stay, ``conflicts`` are sets of rules' ids that no plan cures together.
+    can carry out; ``instead`` are such, by the id of a rule, that would end what moves end here. ``left`` are findings
+    that stay, ``conflicts`` are sets of rules' ids that no plan cures together.
     ``python`` is the version that a new environment needs where nothing less helps.
     """
 
     moves: Sequence[Move] = ()
     edits: Sequence[Edit] = ()
     advice: Sequence[Remedy] = ()
+    instead: Mapping[str, Sequence[Remedy]] = {}
     left: Sequence[Finding] = ()
     conflicts: Sequence[Sequence[str]] = ()
     line: str | None = None

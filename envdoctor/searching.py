@@ -25,7 +25,7 @@ from envdoctor.remedies.planner import ABSENT, GONE, LEFT, LEFT_BESIDE, Alternat
 from envdoctor.remedies.resolver import resolve
 from envdoctor.remedies.task import Refusal, Task
 from envdoctor.remedy_kinds import KINDS
-from envdoctor.targets.asked import asked
+from envdoctor.targets.asked import asked, from_elsewhere
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
@@ -113,6 +113,7 @@ class Search:
             tried += [choice.wants, planner.exactly(made.versions)]
             if best is None or made.cost < best.cost:
                 best, last = made, last if any(made.cost[: planner.REMOVED]) else min(last, self.calls + MORE)
+        best = best or self.candidate(planner.leaving(self.clauses))
         self._conclude(best)
         return best
 
@@ -134,8 +135,8 @@ class Search:
         facts = self.snapshot.facts
         unread = [(name, version) for name, version in self.installed.items() if version]
         unread = [one for one in unread if isinstance(facts.metadata(*one).requires, Unknown)]
-        told = self.offers.metadata(unread) if unread else {}
-        known = {one: said for one in unread for said in [told[one]] if said}
+        offered = self.offers.metadata(unread) if unread else {}
+        known = {one: said for one in unread for said in [offered[one]] if said}
         if known:
             self.snapshot = self.snapshot.replace(facts=facts.having({METADATA: known}))
 
@@ -191,11 +192,16 @@ class Search:
 
     def _apart(self) -> set[str]:
         """What the resolver cannot know: what is not from the index, and of which only a source archive is there."""
-        return {name for name, version in self.installed.items() if not self.offers.has(name, version)}
+        others = {name for name, version in self.installed.items() if not self.offers.has(name, version)}
+        return others | from_elsewhere(self.snapshot)
 
     def candidate(self, choice: Choice) -> Candidate | None:
-        """What the resolver makes of a choice, examined; ``None`` where it refuses it."""
-        solved = self._resolved(choice)
+        """What the resolver makes of a choice, examined; ``None`` where it refuses it.
+
+        Where nothing is to move it is not asked: it may have something against what is there.
+        """
+        stays = not choice.wants and not self.snapshot.effects
+        solved = dict(self.installed) if stays else self._resolved(choice)
         if solved is None:
             return None
         self.offers.metadata(self._moved(solved).items())
@@ -342,7 +348,7 @@ def _named(found: Iterable[Held]) -> list[str]:
 
 
 def _python(snapshot: Snapshot) -> list[str]:
-    """How uv is told for which Python."""
+    """The words for uv that say for which Python."""
     executable = snapshot.python.get("executable")
     if executable and os.path.exists(executable):
         return ["--python", executable]

@@ -17,7 +17,8 @@ class Tool(Record):
     """How a tool installs, removes and installs again what is there; nothing where it cannot.
 
     ``signs`` says that its name is in the metadata of what it has installed. One of a project writes down what the
-    project requires: ``group`` and ``extra`` are the options by which it names a group of requirements, and an extra.
+    project requires: ``group`` and ``extra`` are the options by which it names a group of requirements, and an extra;
+    ``lock`` is the call that locks anew what its file says, with all else as it is, and ``sync`` installs that.
     """
 
     install: Sequence[str]
@@ -27,6 +28,8 @@ class Tool(Record):
     of_project: bool = False
     group: Sequence[str] = ()
     extra: Sequence[str] = ()
+    lock: Sequence[str] = ()
+    sync: Sequence[str] = ()
 
 
 # fmt: off
@@ -43,6 +46,7 @@ TOOLS: Mapping[str, Tool] = {
     "uv-project": Tool(
         install=("uv", "add", "--directory", DIRECTORY), uninstall=("uv", "remove", "--directory", DIRECTORY),
         signs=False, of_project=True, group=("--group",), extra=("--optional",),
+        lock=("uv", "lock", "--directory", DIRECTORY), sync=("uv", "sync", "--directory", DIRECTORY),
     ),
     "conda": Tool(
         install=("conda", "install", "--prefix", PREFIX), uninstall=("conda", "remove", "--prefix", PREFIX),
@@ -51,12 +55,17 @@ TOOLS: Mapping[str, Tool] = {
     "poetry": Tool(
         install=("poetry", "add", "--directory", DIRECTORY), uninstall=("poetry", "remove", "--directory", DIRECTORY),
         of_project=True, group=("--group",), extra=("--optional",),
+        lock=("poetry", "lock", "--directory", DIRECTORY), sync=("poetry", "install", "--directory", DIRECTORY),
     ),
     "pdm": Tool(
         install=("pdm", "add", "--project", DIRECTORY), uninstall=("pdm", "remove", "--project", DIRECTORY),
         of_project=True, group=("--dev", "--group"), extra=("--group",),
+        lock=("pdm", "lock", "--project", DIRECTORY, "--update-reuse"), sync=("pdm", "install", "--project", DIRECTORY),
     ),
-    "pipenv": Tool(install=("pipenv", "install"), uninstall=("pipenv", "uninstall"), of_project=True),
+    "pipenv": Tool(
+        install=("pipenv", "install"), uninstall=("pipenv", "uninstall"), of_project=True,
+        lock=("pipenv", "upgrade"), sync=("pipenv", "sync"),
+    ),
     "system": Tool(install=(".venv/bin/python", "-m", "pip", "install"), uninstall=(), signs=False),
 }
 # fmt: on

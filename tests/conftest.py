@@ -2,12 +2,15 @@
 
 import atexit
 import contextlib
+import glob
 import io
 import os
+import shutil
 import signal
 import subprocess
 import sys
 import tempfile
+import threading
 import traceback
 import warnings
 
@@ -23,11 +26,29 @@ settings.load_profile("unhurried")
 
 
 @pytest.fixture(autouse=True, scope="session")
-def _own_cache(tmp_path_factory):
+def _own_cache(tmp_path_factory, shared):
+    def compiled(folder):
+        code = "from envdoctor.rulebase import shipped; shipped.shipped()"
+        done = run(sys.executable, "-c", code, env={**os.environ, "XDG_CACHE_HOME": str(folder)})
+        assert done.returncode == 0, done.stderr
+
     patch = pytest.MonkeyPatch()
-    patch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.mktemp("cache")))
+    patch.setenv("XDG_CACHE_HOME", str(shared("compiled", compiled)))
+    patch.setenv("XDG_CACHE_HOME", new_cache(tmp_path_factory.mktemp("cache")))
     yield
     patch.undo()
+
+
+def new_cache(folder):
+    """A cache directory for ``XDG_CACHE_HOME`` with nothing in it but the shipped rules, which take long to compile."""
+    from envdoctor.probes import cache
+
+    kept = os.path.join(folder, "envdoctor")
+    os.makedirs(kept, exist_ok=True)
+    for path in glob.glob(os.path.join(cache.directory(), "rules-*.idx")):
+        if not os.path.exists(os.path.join(kept, os.path.basename(path))):
+            shutil.copy(path, kept)
+    return str(folder)
 
 
 def run(*words, **options):
@@ -80,6 +101,8 @@ def _become(words, files, options):
 
     status = 70
     try:
+        sys.settrace(None)  # coverage, of which nothing would come back
+        threading.settrace(None)
         signal.alarm(options.get("timeout", 300))
         atexit._clear()
         warnings.resetwarnings()
@@ -104,6 +127,17 @@ def _become(words, files, options):
     finally:
         sys.stdout.flush()
         os._exit(status)
+
+
+@contextlib.contextmanager
+def untraced():
+    """Measure no branches meanwhile: for what runs hundreds of examples through branches that other tests measure."""
+    tracer = sys.gettrace()
+    sys.settrace(None)
+    try:
+        yield
+    finally:
+        sys.settrace(tracer)
 
 
 def environment(**changes):

@@ -19,6 +19,7 @@ from envdoctor.renderers import plan as renderer
 with open(os.path.join(CHECKOUT, "docs", "plan.schema.json"), encoding="utf-8") as file:
     SCHEMA = json.load(file)
 
+WHEEL = "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n"
 #: Each release, and what it requires.
 RELEASES = {
     "core": {"1.0": [], "1.9": [], "2.0": [], "2.1": [], "3.0": []},
@@ -27,6 +28,7 @@ RELEASES = {
     "blog": {"1.0": ["core"], "1.1": ["core>=3"]},
     "extra-part": {"0.5": []},
     "tied": {"1.0": ["core<2"], "2.0": ["core<2"]},
+    "lost": {"1.0": ["nowhere"]},
 }
 
 
@@ -57,7 +59,7 @@ def index(tmp_path, monkeypatch):
             stem = f"{name.replace('-', '_')}-{version}"
             sources = {
                 f"{name.replace('-', '_')}.py": f"version = {version!r}\n",
-                f"{stem}.dist-info/WHEEL": "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n",
+                f"{stem}.dist-info/WHEEL": WHEEL,
                 f"{stem}.dist-info/RECORD": "",
             }
             files[f"{stem}-py3-none-any.whl"] = wheel(sources, name, version, requires)
@@ -166,6 +168,29 @@ def test_what_no_release_ends_is_edited_at_each_place_or_said_with_its_file_and_
     assert (plan["moves"], plan["left"]) == ([], [])
 
 
+def test_what_could_be_done_instead_of_a_step_is_shown_beside_it(planned, tmp_path):
+    held = {"config": {"file": "**/run.yaml", "key": "run.fast", "equals": True}}
+    either = rule("either", {"core": ">=2"}, ("downgrade", "core<2"), ("change", "write core.new for core.old"))
+    either["when"].update(held, source={"calls": "core.old"})
+    either["remedies"].append({"set": {"file": "**/run.yaml", "key": "run.fast", "to": False}, "when": held})
+    (tmp_path / "run.yaml").write_text("run:\n  fast: true\n")
+    (tmp_path / "main.py").write_text("import core\n\ncore.old(1)\n")
+
+    planned([either], core="2.0")
+    words = ("fix", "-r", "requirements.txt", "--python-version", "3.11", "--rules", "rules")
+    plan = json.loads(run_envdoctor(*words, "-f", "json", cwd=tmp_path).stdout)["plan"]
+
+    assert [(one["package"], one["after"]) for one in plan["moves"]] == [("core", "1.9")]
+    assert (plan["advice"], [os.path.basename(one["path"]) for one in plan["edits"]]) == ([], ["requirements.txt"])
+    assert [(one["kind"], one["file"], one["line"]) for one in plan["instead"]["either"]] == [
+        ("change", "main.py", 3), ("set", "run.yaml", 2)
+    ]  # fmt: skip
+    text = run_envdoctor(*words, cwd=tmp_path).stdout
+    assert "or        write core.new for core.old  main.py:3\n" in text
+    assert "or        in run.yaml, line 2, write fast: false\n" in text
+    assert "in place of the steps for either" in text
+
+
 def test_where_only_python_helps_the_recipe_of_a_new_environment_is_carried_out_literally(
     planned, tmp_path, monkeypatch
 ):
@@ -249,6 +274,37 @@ def test_the_command_literally_ends_the_findings(index, tmp_path, monkeypatch):
     run("uv", "pip", "install", "--quiet", "--python", venv, "core==2.0", "shop==1.0", "site==1.0")
     by_pip = json.loads(run_envdoctor(*words, cwd=tmp_path).stdout)["plan"]
     assert by_pip["moves"] == [one for one in plan["moves"] if one["before"]], "what was new is there already"
+
+
+def test_what_is_installed_from_elsewhere_is_not_what_the_index_has_of_that_name(index, tmp_path):
+    """A project of one's own is called as a release on the index, which requires what nobody here has asked for."""
+    rules = tmp_path / "rules"
+    rules.mkdir()
+    (rules / "core20.yaml").write_text(json.dumps(rule("core20", {"core": "==2.0"}, ("upgrade", "core>2.0"))))
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine" / "tied-1.0-py3-none-any.whl").write_bytes(
+        wheel({"tied.py": "", "tied-1.0.dist-info/WHEEL": WHEEL, "tied-1.0.dist-info/RECORD": ""}, "tied", "1.0")
+    )
+    venv = tmp_path / "venv"
+    assert run("uv", "venv", "--quiet", "--python", sys.executable, venv).returncode == 0
+    done = run("uv", "pip", "install", "--quiet", "--python", venv, "core==2.0", *(tmp_path / "mine").iterdir())
+    assert done.returncode == 0, done.stderr
+
+    plan, _ = fixing.plan(doctor.examine("python", str(venv), rules=[str(rules)]), [str(rules)])
+
+    assert steps(plan) == {"core": "2.1"}
+
+
+def test_what_nothing_on_the_index_cures_is_left_and_never_called_well(index, tmp_path):
+    """uv refuses whatever it is asked, for what is there excludes itself."""
+    venv = tmp_path / "venv"
+    assert run("uv", "venv", "--quiet", "--python", sys.executable, venv).returncode == 0
+    assert run("uv", "pip", "install", "--quiet", "--no-deps", "--python", venv, "lost==1.0").returncode == 0
+
+    plan, _ = fixing.plan(doctor.examine("python", str(venv)))
+
+    assert [one.title for one in plan.left] == ["lost requires nowhere, which is not installed"]
+    assert (plan.moves, plan.line) == ([], None)
 
 
 def _no_uv(why, instead=""):

@@ -9,7 +9,7 @@ import sys
 import interpreters
 import pytest
 import yaml
-from conftest import CHECKOUT, environment, run
+from conftest import CHECKOUT, environment, run, run_envdoctor
 from images import Image
 
 SICK = "flask==1.1.2\nwerkzeug==3.0.1\njinja2==2.11.3\nmarkupsafe==1.1.1\nitsdangerous==2.0.1\nclick==8.1.7\n"
@@ -39,7 +39,9 @@ def test_the_hook_takes_files_that_check_can_read(path, is_judged, tmp_path):
     assert bool(re.search(hook["files"], path)) is is_judged
     name = tmp_path / os.path.basename(path)
     name.write_text("")
-    done = run(sys.executable, "-m", *hook["entry"].split(), name)
+    program, *words = hook["entry"].split()
+    done = run_envdoctor(*words, name)
+    assert program == "envdoctor"
     assert ("one word too many" not in done.stderr) is is_judged
 
 
@@ -47,7 +49,7 @@ def test_several_files_are_judged_each_by_itself(tmp_path):
     for name, text in (("requirements.txt", SICK), ("requirements-docs.txt", "werkzeug==3.0.1\n")):
         (tmp_path / name).write_text(text)
     words = ("check", "requirements.txt", "requirements-docs.txt", "--python-version", "3.9")
-    done = run(sys.executable, "-m", "envdoctor", *words, cwd=tmp_path)
+    done = run_envdoctor(*words, cwd=tmp_path)
     assert done.returncode == 1
     assert done.stdout.startswith("2 environments in requirements.txt, requirements-docs.txt: 1 error\n")
     assert done.stdout.count("werkzeug21-helpers-removed") == 1
@@ -71,26 +73,33 @@ def test_the_hook_runs_from_a_clone(tmp_path):
     assert "werkzeug21-helpers-removed" in done.stdout
 
 
-def test_the_step_of_the_action_annotates(tmp_path):
+def annotated(tmp_path, script, programs, **values):
+    """Run a script with the variables of the action's step, as GitHub calls bash, on sick pins."""
     action = load("action.yml")
-    (step,) = action["runs"]["steps"]
     inputs = {name: value["default"] for name, value in action["inputs"].items()}
     inputs["arguments"] = "-r requirements.txt --python-version 3.9"
     variables = {
         name: CHECKOUT if "action_path" in value else inputs[re.search(r"inputs\.([\w-]+)", value)[1]]
-        for name, value in step["env"].items()
+        for name, value in action["runs"]["steps"][0]["env"].items()
     }
     (tmp_path / "requirements.txt").write_text(SICK)
-    (tmp_path / "bin").mkdir()
-    (tmp_path / "bin" / "python3").symlink_to(interpreters.need("3.11"))
-    variables["PATH"] = os.pathsep.join([str(tmp_path / "bin"), os.environ["PATH"]])
-    # GitHub calls bash with these options
-    done = run(
-        shutil.which("bash"), "--noprofile", "--norc", "-eo", "pipefail", "-c", step["run"], cwd=tmp_path,
-        env=environment(**variables),
-    )  # fmt: skip
+    variables["PATH"] = os.pathsep.join([str(programs), os.environ["PATH"]])
+    words = (shutil.which("bash"), "--noprofile", "--norc", "-eo", "pipefail", "-c", script)
+    done = run(*words, cwd=tmp_path, env=environment(**variables, **values))
     assert done.returncode == 1, done.stderr
     assert done.stdout.startswith("::error file=requirements.txt,line=")
+
+
+def test_the_step_of_the_action_annotates(installed, tmp_path):
+    *_, last = load("action.yml")["runs"]["steps"][0]["run"].splitlines()
+    annotated(tmp_path, last, tmp_path, tool=str(installed.parent.parent))
+
+
+@pytest.mark.heavy
+def test_the_step_of_the_action_installs_and_annotates(tmp_path):
+    (tmp_path / "bin").mkdir()
+    (tmp_path / "bin" / "python3").symlink_to(interpreters.need("3.11"))
+    annotated(tmp_path, load("action.yml")["runs"]["steps"][0]["run"], tmp_path / "bin")
 
 
 def test_the_build_step_judges_the_python_of_the_image(installed, tmp_path):

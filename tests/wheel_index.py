@@ -8,6 +8,8 @@ import re
 import threading
 import zipfile
 
+from conftest import new_cache
+
 from envdoctor.probes import releases
 from envdoctor.probes.wheel_files import BLOCK
 
@@ -89,7 +91,7 @@ def serving(monkeypatch, cache, wheels, days=None):
     server.asked, server.wheels, server.ranges, server.html, server.days = [], wheels, True, False, days or {}
     thread = threading.Thread(target=server.serve_forever, args=(0.01,))
     thread.start()
-    monkeypatch.setenv("XDG_CACHE_HOME", str(cache))
+    monkeypatch.setenv("XDG_CACHE_HOME", new_cache(cache))
     monkeypatch.setenv("LOCALAPPDATA", str(cache))
     url = f"http://127.0.0.1:{server.server_port}/simple/"
     monkeypatch.setattr(releases, "configuration", lambda: releases.Configuration(urls=[url]))

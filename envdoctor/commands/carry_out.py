@@ -90,7 +90,7 @@ def shown(outcome: Outcome) -> list[str]:
     return said
 
 
-def told(outcome: Outcome, clean: Callable[[str], str]) -> dict[str, object]:
+def result_of(outcome: Outcome, clean: Callable[[str], str]) -> dict[str, object]:
     """What a trial showed, as the values that ``plan.schema.json`` describes; ``clean`` takes secrets out of a text."""
     modules = {
         name: {when: why and clean(why) for when, why in (("before", outcome.before.get(name)), ("after", after))}

@@ -28,8 +28,8 @@ if TYPE_CHECKING:
 _REACH = 20
 
 
-class Told(Record):
-    """What a member of a fleet tells: a snapshot, the file of one with the digest of its bytes, or why it does not."""
+class Reported(Record):
+    """What a member of a fleet reports: a snapshot, the file of one with its digest, or why there is none."""
 
     name: str
     snapshot: Snapshot | None = None
@@ -41,7 +41,7 @@ class Told(Record):
         super().__init__(name=name, **values)
 
 
-def ray(address: str, wanted: Mapping[str, Sequence[str]], seconds: float) -> Iterator[Told]:
+def ray(address: str, wanted: Mapping[str, Sequence[str]], seconds: float) -> Iterator[Reported]:
     """Every node of a cluster, and each worker that runs there; raises as :func:`connected` does."""
     library = connected(address)
     try:
@@ -54,7 +54,7 @@ def ray(address: str, wanted: Mapping[str, Sequence[str]], seconds: float) -> It
             name = f"{'head' if 'node:__internal_head__' in node['Resources'] else 'node'} {node['NodeManagerAddress']}"
             name += f" {node['NodeID'][:8]}"
             if not node["Alive"]:
-                yield Told(name, reason="it is not alive")
+                yield Reported(name, reason="it is not alive")
                 continue
             bound = task.options(scheduling_strategy=strategy(node["NodeID"], soft=False))
             asked[bound.remote(archive, wanted, seconds, beside=True)] = name
@@ -65,7 +65,7 @@ def ray(address: str, wanted: Mapping[str, Sequence[str]], seconds: float) -> It
         library.shutdown()
 
 
-def dask(address: str, wanted: Mapping[str, Sequence[str]], seconds: float) -> Iterator[Told]:
+def dask(address: str, wanted: Mapping[str, Sequence[str]], seconds: float) -> Iterator[Reported]:
     """The scheduler of a cluster and each of its workers.
 
     Raises :class:`UsageError` where Dask is not installed, and where no cluster answers.
@@ -105,26 +105,26 @@ def dask(address: str, wanted: Mapping[str, Sequence[str]], seconds: float) -> I
         client.close(timeout=1)
 
 
-def _of_node(name: str, get: Callable[[], Any], seconds: float) -> Iterator[Told]:
-    """The member, and the workers beside it, that a node has told of."""
+def _of_node(name: str, get: Callable[[], Any], seconds: float) -> Iterator[Reported]:
+    """The member, and the workers beside it, that a node has reported."""
     try:
         answers: Any = get()
     except Exception as error:  # noqa: BLE001 - a cluster fails in more ways than its library names
         answers = error
     if isinstance(answers, Exception):
         late = "Timeout" in type(answers).__name__
-        yield Told(name, reason=f"no answer within {seconds:g} seconds" if late else _first_line(answers))
+        yield Reported(name, reason=f"no answer within {seconds:g} seconds" if late else _first_line(answers))
         return
     yield from _members(name, answers)
 
 
-def _members(name: str, answers: Sequence[Answer]) -> Iterator[Told]:
+def _members(name: str, answers: Sequence[Answer]) -> Iterator[Reported]:
     for place, (pid, document, reason) in enumerate(answers):
         member = name if place == 0 else f"worker {pid} of {name}"
         if document is None:
-            yield Told(member, reason=reason)
+            yield Reported(member, reason=reason)
         else:
-            yield Told(member, snapshot=parsed(json.loads(document), member))
+            yield Reported(member, snapshot=parsed(json.loads(document), member))
 
 
 def _archive() -> bytes:

@@ -148,13 +148,11 @@ def _default(where: str, kind: Any, value: Any, home: str) -> Any:
         if value not in kind:
             raise UsageError(f"{where} is {value!r}: give one of {', '.join(kind)}")
         return value
-    if kind == "address" and isinstance(value, str):
-        return value
     items = value if kind is list and isinstance(value, list) else [value]
     if not all(isinstance(item, bool if kind is bool else str) for item in items):
-        said = {bool: "true or false", list: "a text or a list of them"}.get(kind, "a text")
-        raise UsageError(f"{where} is {value!r}: give {said}")
-    if kind is bool:
+        expected = {bool: "true or false", list: "a text or a list of them"}.get(kind, "a text")
+        raise UsageError(f"{where} is {value!r}: give {expected}")
+    if kind in (bool, "address"):
         return value
     paths = [os.path.join(home, item) for item in items]
     return paths if kind is list else paths[0]

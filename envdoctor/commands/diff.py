@@ -17,7 +17,7 @@ from envdoctor.renderers import differences as renderer
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from envdoctor.model import Difference, Report, Snapshot
+    from envdoctor.model import Difference, Finding, Report, Snapshot
 
 _EXAMPLES = """\
 examples:
@@ -61,19 +61,31 @@ def compared(before: Report, after: Report, rules: Sequence[str] = ()) -> Compar
     """Two reports side by side, each finding that only the second has with the differences that explain it."""
     wanted = doctor.wanted(rules)
     left, right = (answered(one.snapshot, lambda _: engine.asked(wanted)) for one in (before, after))
-    plain = apart(left, right, wanted, rules)
-    every = [(one.rule, engine.about(one, plain)) for one in (*before.findings, *after.findings)]
-    found = [one.replace(rules=list(dict.fromkeys(rule for rule, about in every if one in about))) for one in plain]
-    known = [{engine.identity(finding) for finding in one.findings} for one in (before, after)]
-    new = [one for one in after.findings if engine.identity(one) not in known[0]]
+    found = _with_rules(apart(left, right, wanted, rules), [*before.findings, *after.findings])
+    new = _only_in(after, before)
     return Comparison(
         before=before,
         after=after,
         differences=sorted(found, key=lambda one: not one.rules),
         new=[(one, engine.about(one, found)) for one in new],
-        gone=[one for one in before.findings if engine.identity(one) not in known[1]],
+        gone=_only_in(before, after),
         both=len(after.findings) - len(new),
     )
+
+
+def _with_rules(differences: Sequence[Difference], findings: Sequence[Finding]) -> list[Difference]:
+    """The differences, each with the rules of the findings that are about it."""
+    about = [(one.rule, engine.about(one, differences)) for one in findings]
+    return [
+        one.replace(rules=list(dict.fromkeys(rule for rule, explaining in about if one in explaining)))
+        for one in differences
+    ]
+
+
+def _only_in(report: Report, other: Report) -> list[Finding]:
+    """The findings of a report that another one lacks."""
+    known = {engine.identity(finding) for finding in other.findings}
+    return [one for one in report.findings if engine.identity(one) not in known]
 
 
 def apart(

@@ -7,7 +7,7 @@ import sys
 from typing import TYPE_CHECKING
 
 from envdoctor import doctor, fixing
-from envdoctor.commands.carry_out import Wishes, applied, planned, shown, told
+from envdoctor.commands.carry_out import Wishes, applied, planned, result_of, shown
 from envdoctor.commands.configuration import parse
 from envdoctor.commands.options import (
     TARGET_EXAMPLES,
@@ -63,10 +63,11 @@ def run(words: Sequence[str]) -> int:
     write(text, options.output)
     for line in shown(outcome) if outcome else ():
         say(line)
-    if not options.apply or not (plan.moves or plan.edits):
-        return int(bool(plan.moves or plan.edits or plan.advice or plan.left))
-    applied(wishes, plan, snapshot)
-    return int(bool(plan.advice or plan.left))
+    todo = [*plan.moves, *plan.edits]
+    if options.apply and todo:
+        applied(wishes, plan, snapshot)
+        todo = []
+    return int(any((todo, plan.advice, plan.left)))
 
 
 def _split(words: Sequence[str]) -> tuple[list[str], list[str]]:
@@ -86,7 +87,7 @@ def _said(plan: Plan, snapshot: Snapshot, outcome: Outcome | None, form: str, *,
     report: Report = without_secrets(Report(snapshot=snapshot, findings=plan.left))
     redactor = Redactor(personal=False)
     if form == "json":
-        return renderer.document(plan, report, told(outcome, redactor.text) if outcome else None)
+        return renderer.document(plan, report, result_of(outcome, redactor.text) if outcome else None)
     color = not plain and line.colorful(sys.stdout, os.environ)
     unicode = plain or line.carries_unicode(sys.stdout)
     if not (plan.moves or plan.edits or plan.advice or plan.left):

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     import argparse
     from collections.abc import Iterator, Mapping, Sequence
 
-    from envdoctor.commands.clusters import Told
+    from envdoctor.commands.clusters import Reported
     from envdoctor.model import Snapshot
 
 _EXAMPLES = """\
@@ -65,24 +65,24 @@ def run(words: Sequence[str]) -> int:
     if sum(map(bool, (options.snapshots, options.ray, options.dask))) != 1:
         raise UsageError("give snapshots, or --ray ADDRESS, or --dask ADDRESS (envdoctor fleet --help says more)")
     wanted = doctor.wanted(options.rules)
-    fleet = gathered(_told(options, wanted), wanted, options.rules)
+    fleet = gathered(_reported(options, wanted), wanted, options.rules)
     write((renderer.document if options.format == "json" else renderer.text)(fleet), options.output)
     return _status(fleet, options.fail_on)
 
 
-def _told(options: argparse.Namespace, wanted: Mapping[str, Sequence[str]]) -> Iterator[Told]:
+def _reported(options: argparse.Namespace, wanted: Mapping[str, Sequence[str]]) -> Iterator[Reported]:
     """What everybody tells, the driver first."""
     if options.snapshots:
         yield from _files(options.snapshots)
         return
     kind = "python" if options.python else None
     driver = doctor.examine(kind, options.python, rules=options.rules)
-    yield clusters.Told(_DRIVER, snapshot=answered(driver, lambda _: engine.asked(wanted)))
+    yield clusters.Reported(_DRIVER, snapshot=answered(driver, lambda _: engine.asked(wanted)))
     ask, address = (clusters.ray, options.ray) if options.ray else (clusters.dask, options.dask)
     yield from ask(address, wanted, options.wait)
 
 
-def _files(paths: Sequence[str]) -> Iterator[Told]:
+def _files(paths: Sequence[str]) -> Iterator[Reported]:
     for path in paths:
         names = [path]
         if os.path.isdir(path):
@@ -92,12 +92,12 @@ def _files(paths: Sequence[str]) -> Iterator[Told]:
         for name in names:
             try:
                 with open(name, "rb") as file:
-                    yield clusters.Told(name, file=name, digest=hashlib.sha256(file.read()).digest())
+                    yield clusters.Reported(name, file=name, digest=hashlib.sha256(file.read()).digest())
             except OSError as error:
-                yield clusters.Told(name, reason=str(error.strerror or error))
+                yield clusters.Reported(name, reason=str(error.strerror or error))
 
 
-def gathered(answers: Iterator[Told], wanted: Mapping[str, Sequence[str]], rules: Sequence[str] = ()) -> Fleet:
+def gathered(answers: Iterator[Reported], wanted: Mapping[str, Sequence[str]], rules: Sequence[str] = ()) -> Fleet:
     """The groups of those that tell the same, the driver's or else the largest first, and who did not answer.
 
     One snapshot of each group is kept; a file with the same bytes as another is not read again.

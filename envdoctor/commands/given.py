@@ -23,17 +23,24 @@ def kind_of(word: str) -> str:
     if os.path.isdir(word):
         image = os.path.isdir(os.path.join(word, "usr", "bin"))
         return "python" if not image and any(os.path.exists(os.path.join(word, one)) for one in _MARKS) else "root"
-    if word == "-" or (os.path.isfile(word) and word.endswith((".json", ".md"))):
-        return "requirements" if instead.is_lock(os.path.basename(word)) else "snapshot"
     if os.path.isfile(word):
-        pins = instead.is_lock(os.path.basename(word)) or word.endswith((".txt", ".in"))
-        return "python" if not pins and os.access(word, os.X_OK) else "requirements"
+        return _kind_of_file(word)
+    if word == "-":
+        return "snapshot"
     if shutil.which(word):
         return "python"
     raise TargetError(
         f"{word} is not there: give an interpreter, an environment's directory, a requirements or lock file, an "
         "image's root directory, or a snapshot"
     )
+
+
+def _kind_of_file(path: str) -> str:
+    if instead.is_lock(os.path.basename(path)) or path.endswith((".txt", ".in")):
+        return "requirements"
+    if path.endswith((".json", ".md")):
+        return "snapshot"
+    return "python" if os.access(path, os.X_OK) else "requirements"
 
 
 def examined(word: str, options: argparse.Namespace) -> Snapshot:

@@ -34,11 +34,11 @@ def ask(archive: bytes, wanted: Mapping[str, Sequence[str]], seconds: float, *, 
             file.write(archive)
         program = "import sys; sys.path.insert(0, sys.argv[1]); from envdoctor.commands.on_node import main; main()"
         own = os.getpid()
-        told = {"pid": own, "parent": os.getppid() if beside else None, "wanted": dict(wanted), "path": sys.path}
+        request = {"pid": own, "parent": os.getppid() if beside else None, "wanted": dict(wanted), "path": sys.path}
         try:
             done = subprocess.run(  # noqa: S603 - the worker's own interpreter
                 [sys.executable, "-c", program, path],
-                input=json.dumps(told), capture_output=True, text=True, timeout=seconds, check=False,
+                input=json.dumps(request), capture_output=True, text=True, timeout=seconds, check=False,
             )  # fmt: skip
             return [tuple(one) for one in json.loads(done.stdout.rpartition("\n")[2])]
         except subprocess.TimeoutExpired:
@@ -51,15 +51,15 @@ def main() -> None:
     """Print the snapshots that standard input asks for, as one line of JSON."""
     from envdoctor.errors import EnvdoctorError
 
-    told = json.load(sys.stdin)
-    sys.path += [one for one in told["path"] if one not in sys.path]
-    targets = [(told["pid"], "python", sys.executable)]
-    if told["parent"]:
-        targets += [(pid, "pid", str(pid)) for pid in _workers(told["parent"]) if pid != told["pid"]]
+    request = json.load(sys.stdin)
+    sys.path += [one for one in request["path"] if one not in sys.path]
+    targets = [(request["pid"], "python", sys.executable)]
+    if request["parent"]:
+        targets += [(pid, "pid", str(pid)) for pid in _workers(request["parent"]) if pid != request["pid"]]
     answers: list[Answer] = []
     for pid, kind, value in targets:
         try:
-            answers.append((pid, _document(kind, value, told["wanted"]), ""))
+            answers.append((pid, _document(kind, value, request["wanted"]), ""))
         except EnvdoctorError as error:
             answers.append((pid, None, str(error)))
     sys.stdout.write("\n" + json.dumps(answers))

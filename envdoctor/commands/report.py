@@ -30,6 +30,7 @@ from envdoctor.rulebase.shipped import shipped
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from envdoctor.facts import Questions
     from envdoctor.model import Report
     from envdoctor.probes.error_text import ErrorText
 
@@ -63,18 +64,21 @@ def run(words: Sequence[str]) -> int:
     error_text = read_error(text)
     snapshot = examine(options, frames_of(error_text))
     found = doctor.check(snapshot, options.rules, candidates=options.candidates, ignore=options.ignoring)
+    asked = doctor.asked_for(found, options.rules, candidates=options.candidates)
     found = doctor.with_known_packages(found, options.rules)
-    attached = _attached(found, text, error_text, options.rules)
+    attached = _attached(found, text, error_text, options.rules, asked)
     show(found.replace(attached={**attached, "command": shlex.join(words[at + 1 :])}), "markdown", options.output)
     return 0
 
 
-def _attached(found: Report, text: str, error_text: ErrorText, rules: Sequence[str]) -> Mapping[str, Any]:
+def _attached(
+    found: Report, text: str, error_text: ErrorText, rules: Sequence[str], asked: Questions
+) -> Mapping[str, Any]:
     """What the page has besides: the machine, the error with what explains it, and the facts."""
     wanted, public = doctor.wanted(rules), shipped().wanted["env"]
     vocabulary = load.words(load.further(rules))
     recorded = answered(found.snapshot, lambda now: snapshot_document.asked(now, wanted))
-    document = snapshot_document.render(recorded, wanted, Redactor.of_this_user(public))
+    document = snapshot_document.render(recorded, wanted, Redactor.of_this_user(public), asked)
     rows: list[Any] = []
     if found.snapshot.target.get("kind") in _HERE:
         rows += machine.rows(found.snapshot, vocabulary["machine"])

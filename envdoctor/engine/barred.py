@@ -148,7 +148,7 @@ def _joined(said: dict[str, str], name: str, specifier: str) -> str:
 def _without(bad: list[Interval], version: str | None) -> str:
     """A specifier for everything but some intervals; empty where none says it.
 
-    Of what stands on both sides of a wider gap, the side of ``version`` is kept.
+    Of what is on both sides of a wider gap, the side of ``version`` is kept.
     """
     at = key(version) if version else None
     return ",".join(filter(None, (_beside(low, high, at) for low, high in bad)))

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from envdoctor.model import Snapshot
 
     #: What the texts of a rule may name, where a word holds.
-    Told = Optional[dict[str, str]]
+    Fields = Optional[dict[str, str]]
     Capability = tuple[int, int]
 
 
@@ -44,16 +44,16 @@ def build(condition: Condition, snapshot: Snapshot, trace: Trace) -> Verdict:
     verdict: Verdict = False
     for look in _looks(condition, snapshot):
         try:
-            told = WORDS[condition[2]].tells(look)
+            fields = WORDS[condition[2]].tells(look)
         except _OpenError as open_fact:
             trace.missed(*open_fact.args)
             verdict = None if verdict is False else verdict
             continue
-        if told is not None:
+        if fields is not None:
             verdict = True
             own = snapshot.packages[look.name]
             seen = [("packages." + look.name, own.version, snapshot.says(own)), *look.seen]
-            trace.split(seen, {"distribution": look.name, "release": look.version, **told})
+            trace.split(seen, {"distribution": look.name, "release": look.version, **fields})
     return verdict
 
 
@@ -150,18 +150,18 @@ def _release(version: str) -> list[int]:
 # --- the words --------------------------------------------------------------------------------------------------------
 
 
-def _for_cuda(look: _Look) -> Told:
+def _for_cuda(look: _Look) -> Fields:
     """It is built for CUDA."""
     cuda = look.cuda()
     return {"cuda": cuda} if cuda[:1].isdigit() else None
 
 
-def _cpu_only(look: _Look) -> Told:
+def _cpu_only(look: _Look) -> Fields:
     """It is built for the CPU alone."""
     return {} if look.cuda() == "cpu" else None
 
 
-def _needs_newer_driver(look: _Look) -> Told:
+def _needs_newer_driver(look: _Look) -> Fields:
     """The driver is older than its CUDA takes, and no package of the vendor bridges that."""
     cuda = look.cuda()
     drivers = look.table["drivers"]
@@ -181,7 +181,7 @@ def _models(look: _Look) -> str:
     return str(look.fact(SYSTEM, "gpu") or "")
 
 
-def _lacks_kernels(look: _Look) -> Told:
+def _lacks_kernels(look: _Look) -> Fields:
     """None of the GPUs runs what it was compiled for."""
     if look.cuda() in ("cpu", "rocm"):
         return None
@@ -224,13 +224,13 @@ def _numbers(text: str) -> Capability:
 
 
 def _runs(compiled: str, capability: Capability) -> bool:
-    """Whether a GPU runs code compiled for an architecture: of its own generation, or translated when it is loaded."""
+    """Whether a GPU runs code compiled for an architecture: of its generation, or translated when it is loaded."""
     built = _numbers(compiled)
     translated = compiled.startswith("compute") or compiled.endswith("PTX")
     return built <= capability if translated else built[0] == capability[0] and built[1] <= capability[1]
 
 
-def _other_cuda(look: _Look) -> Told:
+def _other_cuda(look: _Look) -> Fields:
     """It and its partner are built for different CUDAs, or one of them for none."""
     partner = look.partner()
     own, theirs = look.cuda(), partner.cuda() if partner else ""
@@ -240,7 +240,7 @@ def _other_cuda(look: _Look) -> Told:
     return _beside(partner, own=own, theirs=theirs)
 
 
-def _other_release(look: _Look) -> Told:
+def _other_release(look: _Look) -> Fields:
     """It is built for another release of its partner than is installed."""
     partner = look.partner()
     own = next(iter(look.says("built-for")), "") if partner else ""
@@ -252,7 +252,7 @@ def _other_release(look: _Look) -> Told:
     return _beside(partner, own=own, theirs=theirs)
 
 
-def _other_names(look: _Look) -> Told:
+def _other_names(look: _Look) -> Fields:
     """Its binaries refer to names of its partner's libraries that these do not have."""
     partner = look.partner()
     own = look.says("symbols") if partner else []
@@ -261,7 +261,7 @@ def _other_names(look: _Look) -> Told:
     return _beside(partner, own=gone[0]) if partner and theirs and gone else None
 
 
-def _no_binary(look: _Look) -> Told:
+def _no_binary(look: _Look) -> Fields:
     """It has no binary for the CUDA of its partner."""
     partner = look.partner()
     theirs = partner.cuda() if partner else ""
@@ -271,12 +271,12 @@ def _no_binary(look: _Look) -> Told:
     return _beside(partner, own=", ".join(own), theirs=theirs)
 
 
-def _beside(partner: _Look, **more: str) -> Told:
+def _beside(partner: _Look, **more: str) -> Fields:
     return {"partner": partner.name, **more}
 
 
-def _hidden(look: _Look) -> Told:
-    """The dynamic loader is told to take an older copy of its library first."""
+def _hidden(look: _Look) -> Fields:
+    """The dynamic loader is made to take an older copy of its library first."""
     for folder in (look.fact(ENV, "LD_LIBRARY_PATH") or "").split(":"):
         if not folder.startswith("/"):
             continue
@@ -292,7 +292,7 @@ def _hidden(look: _Look) -> Told:
 class Word(Record):
     """A word for a build: what it tells of a distribution, and the fields of the vocabulary that decide it."""
 
-    tells: Callable[[_Look], Told]
+    tells: Callable[[_Look], Fields]
     fields: Sequence[str]
 
 

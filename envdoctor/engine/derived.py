@@ -139,8 +139,8 @@ def _cases(clues: Sequence[Clue], names: Names, snapshot: Snapshot, seen: Mappin
 def _finding(case: Case, trackers: Mapping[str, str]) -> Finding:
     words, fields, left = case.words, case.fields(), case.who.left
     why = filled(words.why, fields)
-    told = [one.said() for one in (case.life, case.asking) if one]
-    why += f" {'; '.join(told)}." if told else ""
+    history = [one.said() for one in (case.life, case.asking) if one]
+    why += f" {'; '.join(history)}." if history else ""
     if left:
         why += f" Of what is installed besides, only {' and '.join(map(case.release, left))} can be the other side."
     links = [_search(case, trackers[name]) for name in case.packages() if name in trackers]
@@ -176,10 +176,10 @@ def _evidence(case: Case) -> Iterator[Evidence]:
     if case.offer and case.offer[0] in _OFFERED:
         verdict, file = case.offer
         yield Evidence(fact=f"offers.{case.said['module']}", value=_OFFERED[verdict], source=Location(file))
-    for told in (case.life, case.asking):
-        if told:
+    for history in (case.life, case.asking):
+        if history:
             yield Evidence(
-                fact=f"history.{told.distribution}", value=told.said(), source="its releases, as they were read"
+                fact=f"history.{history.distribution}", value=history.said(), source="its releases, as they were read"
             )
     for owner, line, required in case.unmet():
         there = case.release(required) if required in snapshot.packages else "not installed"

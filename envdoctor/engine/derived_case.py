@@ -182,7 +182,7 @@ class Case:
             "provider": who.provider or "what it uses",
             "thing": self._thing(),
             "said": short(said.get("said") or self.clue.said),
-            "python": ".".join(self.python.split(".")[:2]),
+            "python": f"Python {minor}" if (minor := ".".join(self.python.split(".")[:2])) else "this Python",
             "since": self.since,
             "object": f"`{short(said.get('object', '').strip(chr(39)))}`",
             "library": said.get("library") or "that the text names",

@@ -45,7 +45,7 @@ def _stated(case: Case, cure: str, fields: Mapping[str, str]) -> Iterator[Remedy
         if name in case.snapshot.packages:
             yield _remedy(kind, package=name, effect=effect)
     elif case.asking and case.asking.distribution == name:
-        yield from _told(case.asking, bound)
+        yield from _of_asker(case.asking, bound)
     elif party == "python":
         yield from _other_python(case, kind, bound, effect)
     else:
@@ -77,7 +77,7 @@ def _releases_with_it(case: Case, name: str, bound: str) -> str | None:
     return {"above": f">={came}" if came else "", "below-major": left}.get(bound)
 
 
-def _told(asking: Any, bound: str) -> Iterator[Remedy]:
+def _of_asker(asking: Any, bound: str) -> Iterator[Remedy]:
     """The releases of the one that asks that are known not to, or to keep the other side out."""
     name, until = asking.distribution, asking.until
     if bound == "above" and asking.works:

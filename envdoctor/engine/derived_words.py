@@ -56,16 +56,16 @@ WORDS: Mapping[str, Words] = {
     ),
     "missing/python-removed": Words(
         "derived-removed-from-python", "crash", "Python {since} removed {thing}, which {asker} asks for",
-        "The standard library of Python {python} no longer holds it: this release of {consumer} was written for an "
+        "The standard library of {python} no longer holds it: this release of {consumer} was written for an "
         "older Python.", ("packages", "python"), _PYTHON,
     ),
     "missing/python-added": Words(
-        "derived-not-yet-in-python", "crash", "{thing} came with Python {since}: {asker} asks Python {python} for it",
+        "derived-not-yet-in-python", "crash", "{thing} came with Python {since}: {asker} asks {python} for it",
         "This release of {consumer} was written for a newer Python.", ("packages", "python"),
         ("older-asker", "stand-in", "newer-python"),
     ),
     "missing/python": Words(
-        "derived-missing-in-python", "crash", "the standard library of Python {python} has no {thing}, which {asker} asks for",
+        "derived-missing-in-python", "crash", "the standard library of {python} has no {thing}, which {asker} asks for",
         "The standard library changes with every minor version of Python, and {asker} was written for another one.",
         ("packages", "python", "module"), ("upgrade-asker", "older-python"),
     ),
@@ -76,7 +76,7 @@ WORDS: Mapping[str, Words] = {
     ),
     "missing/inside": Words(
         "derived-broken-inside", "crash", "{asked} does not find its own {thing}",
-        "Nobody but {asked} itself asked for it. So this release does not work on Python {python}, files of several "
+        "Nobody but {asked} itself asked for it. So this release does not work on {python}, files of several "
         "releases are mixed, or its installation is incomplete.", ("packages", "python", "module"),
         ("upgrade-asked", "reinstall-asked", "older-python"),
     ),
@@ -208,12 +208,12 @@ WORDS: Mapping[str, Words] = {
         ("save-again", "pin-asked", "upgrade-asked"),
     ),
     "descriptor": Words(
-        "derived-python-internals", "crash", "{asker} relies on something that Python {python} does differently",
+        "derived-python-internals", "crash", "{asker} relies on something that {python} does differently",
         "The message is of Python's own machinery (classes, code objects, annotations), which changes with its minor "
         "versions.", ("packages", "python"), ("upgrade-asker", "older-python"),
     ),
     "syntax": Words(
-        "derived-syntax", "crash", "{asker} is not written in the grammar of Python {python}",
+        "derived-syntax", "crash", "{asker} is not written in the grammar of {python}",
         "An installed file that does not compile was written for another version: for Python 2, for one in which "
         "a later keyword was still a name, or for a newer one.", ("packages", "python", "source"),
         ("upgrade-asker", "older-asker"),
@@ -237,7 +237,7 @@ WORDS: Mapping[str, Words] = {
         ("module", "source", "packages", "python"), ("look-for-shadow", "upgrade-asker"),
     ),
     "requires-python": Words(
-        "derived-no-release-fits", "install-failure", "this release of {provider} does not support Python {python}",
+        "derived-no-release-fits", "install-failure", "this release of {provider} does not support {python}",
         "Its metadata says which versions it supports.", ("packages", "python"), ("other-release-asked", "fitting-python"),
     ),
     "no-wheel": Words(
@@ -247,7 +247,7 @@ WORDS: Mapping[str, Words] = {
         ("other-release-asked", "older-python"),
     ),
     "build": Words(
-        "derived-build-failed", "install-failure", "{asker} could not be built from source on Python {python}",
+        "derived-build-failed", "install-failure", "{asker} could not be built from source on {python}",
         "There was no wheel that fits, so that the installer built it. {also}", ("packages", "python", "system", "platform"),
         ("newer-wheel", "pin-tool", "older-python"),
     ),
@@ -258,7 +258,7 @@ WORDS: Mapping[str, Words] = {
     ),
     "compile": Words(
         "derived-build-failed", "install-failure", "{asker} could not be compiled: {said}",
-        "What the source asks for is not in the headers that it was compiled with: those of Python {python}, of a "
+        "What the source asks for is not in the headers that it was compiled with: those of {python}, of a "
         "dependency or of the system.", ("packages", "python", "system"), ("newer-wheel", "older-python", "install-headers"),
     ),
     "compiler": Words(

@@ -24,7 +24,6 @@ _NAME = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_."
 _INNER = "-_."
 _names: dict[str, str] = {}
 _parts: dict[str, Parts | None] = {}
-_UNDECIDED = object()
 
 
 def normalise(name: str) -> str:
@@ -66,11 +65,14 @@ def _read_parts(line: str) -> Parts | None:
     extras = head[len(name) :].strip() if "[" in head else ""
     wanted = sorted({one.strip() for one in extras[1:].partition("]")[0].split(",") if one.strip()})
     clauses = ["".join(clause.split()) for clause in rest.split(",") if clause.strip()]
-    plain = is_name(name) and "@" not in head and all(map(is_name, wanted)) and ("[" in head) is ("]" in extras)
-    plain = plain and (bool(clauses) or "," not in rest)
-    if plain and all(clause[0] in "<>=!~" and intervals(clause) is not None for clause in clauses):
+    plain = "@" not in head and ("[" in head) is ("]" in extras) and (bool(clauses) or "," not in rest)
+    if plain and all(map(is_name, (name, *wanted))) and all(map(_is_clause, clauses)):
         return name, tuple(wanted), ",".join(clauses), ""
     return _packaging_parts(line)
+
+
+def _is_clause(text: str) -> bool:
+    return text[0] in "<>=!~" and intervals(text) is not None
 
 
 def canonical(found: Parts) -> str:
@@ -157,6 +159,14 @@ def _contradicted(line: str, found: Distribution, specifier: str) -> Iterator[tu
         yield "incompatible", line, found.name
 
 
+def _decided(marker: str, lookup: Callable[[str], str | None], verdicts: dict[str, Any]) -> bool | None:
+    """Whether a marker holds, decided once."""
+    if marker not in verdicts:
+        verdicts[marker] = evaluate(marker.strip(), lookup)
+    verdict: bool | None = verdicts[marker]
+    return verdict
+
+
 def unmet(
     lines: Iterable[str],
     packages: Mapping[str, Distribution],
@@ -174,12 +184,10 @@ def unmet(
             continue
         head, semicolon, marker = line.partition(";")
         if semicolon:
-            verdict = verdicts.get(marker, _UNDECIDED)
-            if verdict is _UNDECIDED:
-                verdict = verdicts[marker] = evaluate(marker.strip(), lookup)
-            if verdict is not True:
-                if verdict is None:
-                    yield from _strange(line)
+            verdict = _decided(marker, lookup, verdicts)
+            if verdict is None:
+                yield from _strange(line)
+            if not verdict:
                 continue
         written, specifier = _split(head)
         name = _names.get(written) or normalise(written)

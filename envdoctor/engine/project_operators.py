@@ -126,7 +126,7 @@ def source(condition: Condition, snapshot: Snapshot, trace: Trace) -> Verdict:
 
 def _uses(condition: Condition, snapshot: Snapshot, trace: Trace) -> tuple[Sequence[Use], Use | None, bool]:
     """The uses that pass, one for each place; the first of which that is not known; and whether all were found."""
-    _, kind, names, tests = condition
+    _, kind, names, _ = condition
     uses: dict[tuple[str, str], Use] = {}
     undecided: Use | None = None
     whole = True
@@ -134,14 +134,21 @@ def _uses(condition: Condition, snapshot: Snapshot, trace: Trace) -> tuple[Seque
         found, complete = answers(SOURCE, name, snapshot, trace)
         whole = whole and complete
         for use in found:
-            verdict = use["kind"] in _FITTING[kind] and _runs_on(use, snapshot) and _call(use, tests)
-            if verdict is not False and tests.get("unguarded") and _is_imported_late(use["file"], snapshot):
-                continue
+            verdict = _passes(use, condition, snapshot)
             if verdict:
                 uses.setdefault((place_of(use), use["name"] if kind == "call" else ""), use)
             elif verdict is None:
                 undecided = undecided or use
     return list(uses.values()), undecided, whole
+
+
+def _passes(use: Use, condition: Condition, snapshot: Snapshot) -> bool | None:
+    """Whether a use is what a condition asks for."""
+    _, kind, _, tests = condition
+    verdict = use["kind"] in _FITTING[kind] and _runs_on(use, snapshot) and _call(use, tests)
+    if verdict is not False and tests.get("unguarded") and _is_imported_late(use["file"], snapshot):
+        return False
+    return verdict
 
 
 def _runs_on(use: Use, snapshot: Snapshot) -> bool:

@@ -166,10 +166,9 @@ def _asked(clue: Clue, names: Names, around: Sequence[Place], seen: Mapping[str,
         return place.distribution if place else None, False
     if clue.family in _OF_PYTHON or names.method(said.get("owner", ""), said.get("name", "")):
         return None, True
-    given = said.get("requirement") or ("" if clue.family in _OF_ASKER else said.get("distribution", ""))
-    word = re.match(r"[\w.-]+", given)
-    if word:
-        return _meant(word[0], clue, names), False
+    named = _named(clue)
+    if named:
+        return _meant(named[0], clue, names), False
     module = said.get("module") or _module_of(said, around, seen, names)
     raising = _announcing(clue, names, around, module)
     if raising:
@@ -178,6 +177,13 @@ def _asked(clue: Clue, names: Names, around: Sequence[Place], seen: Mapping[str,
         return _of_module(module, names)
     owner = _speaking(clue, names) or _owner(clue, names, seen)
     return (None, True) if owner == "python" else (owner, False)
+
+
+def _named(clue: Clue) -> re.Match[str] | None:
+    """The name of the requirement or distribution that the text says is missing."""
+    said = clue.groups
+    given = said.get("requirement") or ("" if clue.family in _OF_ASKER else said.get("distribution", ""))
+    return re.match(r"[\w.-]+", given)
 
 
 def _announcing(clue: Clue, names: Names, around: Iterable[Place], module: str | None) -> str | None:

@@ -168,13 +168,12 @@ def _weight(failure: Any, number: int, first: int, root: int) -> float:
 
 def _matches(symptom: Mapping[str, Any], sight: _Sight) -> Iterator[SymptomMatch]:
     """Every way in which the symptom is in the text."""
-    raises, message = symptom.get("raises"), symptom.get("message")
+    name, message = (symptom.get("raises") or "").rpartition(".")[2], symptom.get("message")
     expression = _expression(message, symptom["rule"]) if message else None
     if expression and not sight.shows(expression.literal):
         return
-    name = raises.rpartition(".")[2] if raises else None
     for view in sight.views:
-        if (name and _named(name, view)) or (expression and not name):
+        if _named(name, view) if name else expression:
             yield from _match(symptom, sight, view, expression, 1.0)
     if expression and not (name and _contradicted(expression, name, sight)):
         yield from _match(symptom, sight, sight.around, expression, _UNNAMED if name else 1.0)

@@ -40,20 +40,19 @@ def mismatch(tags: Iterable[str], snapshot: Snapshot) -> str | None:
 
 
 def _python_fits(interpreter: str, abi: str, snapshot: Snapshot) -> bool:
-    version = snapshot.python.get("version")
-    if not version or interpreter[:2] != "cp" or snapshot.python.get("implementation") not in {None, "cpython"}:
-        return True
     digits = interpreter[2:]
-    major, _, rest = version.partition(".")
-    minor = rest.partition(".")[0]
-    if not digits.isdigit() or not minor.isdigit():
+    major, minor = [*str(snapshot.python.get("version") or "").split("."), "", ""][:2]
+    is_cpython = interpreter[:2] == "cp" and snapshot.python.get("implementation") in {None, "cpython"}
+    if not is_cpython or not digits.isdigit() or not minor.isdigit():
         return True
     if abi == "abi3":
         return digits[0] == major and int(digits[1:] or 0) <= int(minor)
+    return _threads_fit(abi, snapshot) and (digits == major + minor or (abi == "none" and digits == major))
+
+
+def _threads_fit(abi: str, snapshot: Snapshot) -> bool:
     threaded = snapshot.python.get("free_threaded")
-    if abi[:2] == "cp" and threaded is not None and abi.endswith("t") is not threaded:
-        return False
-    return digits == major + minor or (abi == "none" and digits == major)
+    return abi[:2] != "cp" or threaded is None or abi.endswith("t") is threaded
 
 
 def _platform_fits(platform: str, snapshot: Snapshot) -> bool:

@@ -55,17 +55,28 @@ def _read_key(version: str) -> Key | None:
     public, plus, local = version.strip().lower().partition("+")
     if not version.isascii() or (plus and not _is_local(local)):
         return None
+    return _read_public(public)
+
+
+def _read_public(public: str) -> Key | None:
+    """Read a version without its local part, in small letters."""
     epoch, bang, rest = public.lstrip("v").partition("!") if public[:2] != "vv" else (public, "", "")
     if not bang:
         epoch, rest = "0", epoch
-    end = 0
-    while end < len(rest) and (rest[end].isdigit() or (rest[end] == "." and rest[end + 1 : end + 2].isdigit())):
-        end += 1
+    end = _release_length(rest)
     parts = rest[:end].split(".")
     if not end or not epoch.isdigit() or not all(part.isdigit() for part in parts):
         return None
     phases = _phases(rest[end:]) if end < len(rest) else _PLAIN
     return None if phases is None else [int(epoch), _release(parts), *phases]
+
+
+def _release_length(text: str) -> int:
+    """How many characters the numbers, with a dot between each two, take at the beginning of a text."""
+    end = 0
+    while end < len(text) and (text[end].isdigit() or (text[end] == "." and text[end + 1 : end + 2].isdigit())):
+        end += 1
+    return end
 
 
 def _phases(text: str) -> list[int] | None:

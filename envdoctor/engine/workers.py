@@ -30,6 +30,8 @@ if TYPE_CHECKING:
 
 METHODS = ("fork", "spawn", "forkserver")
 _FUNCTIONS = ("lambda", "local-function")
+#: Refused only by what starts anew.
+_OF_NOTEBOOK = ("notebook-definition",)
 _CONTEXT = ".get_context"
 
 
@@ -119,7 +121,7 @@ class _Start:
     def _stated(self) -> str | None:
         """The method that the call is given, empty where that is not known; ``None`` where it is given none."""
         for test in self.entry.get("context", ()):
-            argument = argument_of(self.use, test)
+            argument = _of_maker(self.use, test) if "on" in test else argument_of(self.use, test)
             if argument is not None and "entry" in test:
                 argument = argument.get("entries", {}).get(test["entry"])
             if argument is not None and ("value" not in argument or argument["value"] is not None):
@@ -163,10 +165,17 @@ class _Start:
         return self.case([seen], given=via or "it", object=what, **names)
 
 
+_SAID = {
+    "lambda": "a lambda",
+    "local-function": "a function inside a function",
+    "generator": "a generator",
+    "notebook-definition": "what the notebook defines",
+}
+
+
 def _said(name: str) -> str:
     """What something is called that a worker is given."""
-    plain = {"lambda": "a lambda", "local-function": "a function inside a function", "generator": "a generator"}
-    return plain.get(name) or ("a module" if name.endswith("ModuleType") else f"what {name} made")
+    return _SAID.get(name) or ("a module" if name.endswith("ModuleType") else f"what {name} made")
 
 
 def _context_of(maker: Mapping[str, Any] | None) -> Mapping[str, Any] | None:
@@ -194,8 +203,11 @@ def _method_of(argument: Mapping[str, Any]) -> str | None:
     return value if value in METHODS else None
 
 
-def _refused(start: _Start, names: Iterable[str], *, shared: bool = False) -> Case | None:
-    """The first thing of some names that is pickled for a worker: with a task, or at its start by such a method."""
+def _refused(start: _Start, names: Iterable[str], *, shared: bool = False, anew: bool = False) -> Case | None:
+    """The first thing of some names that is pickled for a worker: with a task, or at its start by such a method.
+
+    ``shared`` is refused with a task only, ``anew`` only where the method starts workers anew.
+    """
     wanted = frozenset(names)
     for at_start in (True, False):
         parts = [
@@ -206,8 +218,8 @@ def _refused(start: _Start, names: Iterable[str], *, shared: bool = False) -> Ca
         ]
         if not parts:
             continue
-        method, seen = start.method() if at_start else ("", [])
-        if not at_start or method in {"spawn", "forkserver"}:
+        method, seen = start.method() if at_start or anew else ("", [])
+        if not (at_start or anew) or method in {"spawn", "forkserver"}:
             evidence, words = start.held(parts[0], start_method=method or "every start method")
             return [*evidence, *seen], words
     return None
@@ -219,7 +231,7 @@ def _object(start: _Start) -> Case | None:
 
 
 def _function(start: _Start) -> Case | None:
-    return None if start.by_value else _refused(start, _FUNCTIONS)
+    return None if start.by_value else _refused(start, _FUNCTIONS) or _refused(start, _OF_NOTEBOOK, anew=True)
 
 
 def _shared(start: _Start) -> Case | None:
@@ -285,12 +297,17 @@ def _state(start: _Start, functions: set[str], *, anew: bool) -> Iterator[Lack]:
     """What the program sets of a module of elsewhere, and a function that a worker runs depends on."""
     run = functions | _initializers(start)
     for one in start.words["state"]:
-        reads = anew or one.get("always")
-        if reads and functions & {use["within"] for use in _calls(one["read"], start.snapshot)}:
-            setting = [use for use in _calls(one["set"], start.snapshot) if _by_program(use, start)]
-            within = {name for use in setting for name in (use["within"], use["within"].rpartition(".")[2])}
-            if setting and not within & run:
-                yield {"name": setting[0]["name"], "file": setting[0]["file"], "line": setting[0]["line"] or 0}
+        if not (anew or one.get("always")) or functions.isdisjoint(_within(_calls(one["read"], start.snapshot))):
+            continue
+        setting = [use for use in _calls(one["set"], start.snapshot) if _by_program(use, start)]
+        within = _within(setting)
+        if setting and run.isdisjoint(within | {name.rpartition(".")[2] for name in within}):
+            yield {"name": setting[0]["name"], "file": setting[0]["file"], "line": setting[0]["line"] or 0}
+
+
+def _within(uses: Iterable[Use]) -> set[str]:
+    """The functions that the uses are in."""
+    return {use["within"] for use in uses}
 
 
 def _by_program(use: Use, start: _Start) -> bool:

@@ -9,7 +9,7 @@ from envdoctor.linker.summary import INSTANCE
 from envdoctor.linker.verdicts import DOUBTS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from envdoctor.linker.world import World
 
@@ -49,6 +49,7 @@ class Classes:
         self._world = world
         self._known: dict[str, list[Any] | None] = {}
         self._chains: dict[tuple[str, Any], list[tuple[str, Any]]] = {}
+        self._heirs: dict[tuple[str, Any], list[tuple[str, Any]]] | None = None
 
     def of(self, making: str, home: str, depth: int = 0) -> list[Any] | None:
         """All that a making may be: kinds, and a :class:`Lack` where a step fails; ``None`` where it is not known.
@@ -188,18 +189,37 @@ class Classes:
         found: list[tuple[str, Any]] = []
         todo = [(kind.module, kind.number)]
         while todo:
-            module, number = todo.pop(0)
-            if (module, number) in found or isinstance(number, str):
-                continue
-            found.append((module, number))
-            for base in self._world.store.definitions(module)["classes"][number][0]:
-                if isinstance(base, int):
-                    todo.append((module, base))
-                elif base is not None and base[0] != "builtins":
-                    answer = self._world.resolver.offers(base[0], base[1])
-                    if answer.verdict is True and answer.value and answer.value[0] == "class":
-                        todo.append((answer.value[1], answer.value[2]))
+            one = todo.pop(0)
+            if one not in found and not isinstance(one[1], str):
+                found.append(one)
+                todo += self._bases(one[0], self._world.store.definitions(one[0])["classes"][one[1]][0])
         return found
+
+    def _bases(self, module: str, bases: Iterable[Any]) -> Iterator[tuple[str, Any]]:
+        """The known classes among the bases of a module's class."""
+        for base in bases:
+            if isinstance(base, int):
+                yield module, base
+            elif base is not None and base[0] != "builtins":
+                answer = self._world.resolver.offers(base[0], base[1])
+                if answer.verdict is True and answer.value and answer.value[0] == "class":
+                    yield answer.value[1], answer.value[2]
+
+    def _derived_from(self, own: tuple[str, Any], names: Iterable[str]) -> set[tuple[str, Any]]:
+        """The classes in some modules, the same at each call, that are derived from one."""
+        if self._heirs is None:
+            self._heirs = {}
+            for name in names:
+                place = self._world.layout.modules[name]
+                records = self._world.store.definitions(name).get("classes", ()) if place.kind != "native" else ()
+                for number, record in enumerate(records):
+                    for base in self._bases(name, record[0]):
+                        self._heirs.setdefault(base, []).append((name, number))
+        found, todo = set[tuple[str, Any]](), [own]
+        while todo:
+            todo += (new := set(self._heirs.get(todo.pop(), ())) - found)
+            found |= new
+        return found - {own}
 
     def derived(self, kind: Kind, word: str, names: Iterable[str]) -> bool:
         """Whether a class that is derived from one, in some modules, has an attribute, or may for what it adds."""
@@ -207,15 +227,9 @@ class Classes:
         here = world.resolver.method(*own, word)
         more = DOUBTS[max(DOUBTS.index(here) + 1, 2) :] if here in DOUBTS else ()
         words = (word.encode(), world.store.class_name(*own).encode())
-        for name in names:
-            if world.layout.modules[name].kind == "native":
-                continue
+        for name, number in self._derived_from(own, names):
             text = world.store.packed(name)
-            if not any(one in text for one in words):
-                continue
-            for number in range(len(world.store.definitions(name).get("classes", ()))):
-                if own in self.chain(Kind(name, number))[1:]:
-                    there = world.resolver.method(name, number, word)
-                    if (isinstance(there, tuple) and there[:2] not in self.chain(kind)) or there in more:
-                        return True
+            there = world.resolver.method(name, number, word) if any(one in text for one in words) else None
+            if (isinstance(there, tuple) and there[:2] not in self.chain(kind)) or there in more:
+                return True
         return False

@@ -87,6 +87,10 @@ class History:
         """The distribution of each import name that one alone has."""
         return {root: owners[0] for root, owners in self._roots.items() if len(owners) == 1}
 
+    def edges(self, distribution: str) -> dict[tuple[str, str], list[str]]:
+        """The names that went for good, by the last release that was read and has them, and the next one."""
+        return self._of(distribution).edges() if f"{distribution}.json" in self._archive.namelist() else {}
+
     def gone(self, distribution: str, version: str, kind: str, word: str) -> list[Life]:
         """The records of an attribute that classes of a name had before a release, and do not have in it."""
         if not any(distribution in some for some in self._roots.values()):
@@ -111,6 +115,14 @@ class _Lives:
     def lives(self, name: str) -> Iterator[Life]:
         if name in self._spans:
             yield self._life(name)
+
+    def edges(self) -> dict[tuple[str, str], list[str]]:
+        found: dict[tuple[str, str], list[str]] = {}
+        for name, spans in self._spans.items():
+            end = spans.rpartition("-")[2]
+            if end:
+                found.setdefault((self._releases[int(end)], self._releases[int(end) + 1]), []).append(name)
+        return found
 
     def _at(self, version: str) -> int | None:
         """The place of a release among those that were read, of each minor version one."""

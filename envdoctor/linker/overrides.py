@@ -74,7 +74,8 @@ class Overrides:
                 if number not in bound:  # one of two, for two releases of another distribution
                     continue
                 for base in filter(None, (self._base(name, one) for one in record[0])):
-                    yield from self._of_class(name, number, record[3], base)
+                    if self._between(base, {place.owner, ""}):
+                        yield from self._of_class(name, number, record[3], base)
 
     def _base(self, name: str, base: Any) -> Sequence[Any] | None:
         """The class that a base of a module's class is; ``None`` where it is not known."""

@@ -95,13 +95,18 @@ class Side:
 
         ``None`` where none differs. What is not known counts as alike.
         """
-        near, far, width = self.at if start is None else start, None, 1
-        forth = 1 if end > near else -1
-        while near != end and far is None:
-            number = min(near + forth * width, end, key=lambda one: one * forth)
-            near, far = (near, number) if differs(number) else (number, None)
-            width *= 4  # a dozen reads reach across two hundred releases
-        while far is not None and abs(far - near) > 1:
-            middle = (near + far) // 2
-            near, far = (near, middle) if differs(middle) else (middle, far)
-        return None if far is None else (near, far)
+        return turn(self.at if start is None else start, end, differs)
+
+
+def turn(start: int, end: int, differs: Callable[[int], bool | None]) -> tuple[int, int] | None:
+    """The last number like the first on the way to an end, and the first that differs; ``None`` where none does."""
+    near, far, width = start, None, 1
+    forth = 1 if end > near else -1
+    while near != end and far is None:
+        number = min(near + forth * width, end, key=lambda one: one * forth)
+        near, far = (near, number) if differs(number) else (number, None)
+        width *= 4  # a dozen reads reach across two hundred releases
+    while far is not None and abs(far - near) > 1:
+        middle = (near + far) // 2
+        near, far = (near, middle) if differs(middle) else (middle, far)
+    return None if far is None else (near, far)

@@ -94,6 +94,8 @@ def _unfolded(text: str) -> str:
     if "&quot;, line " in text or "&lt;module&gt;" in text:
         for entity, character in _ENTITIES.items():
             text = text.replace(entity, character)
+    if "Error:` " in text:  # a quotation that begins in the middle of the line
+        text = text.replace("Error:` ", "Error: ")
     if "last):\\n" not in text:
         return text
     return "\n".join(  # a traceback that a log holds as a JSON string

@@ -71,15 +71,20 @@ def _threaded(
     snapshot: Snapshot, known: Mapping[str, Any], variables: Mapping[str, str], processors: int
 ) -> Iterator[str]:
     """Each library that computes in threads, where it is, and how many it takes: one per processor, or as is set."""
-    prefix = str(snapshot.python.get("prefix") or "")
-    places = {one.location for one in snapshot.packages.values() if one.location}
-    folders = [os.path.join(glob.escape(place), name) for place in sorted(places) for name in _FOLDERS]
-    folders += [os.path.join(glob.escape(prefix), "lib")] if prefix else []
+    folders = _library_folders(snapshot)
     for label, row in known.items():
         threads = next((variables[name] for name in row["variables"] if name in variables), str(processors))
         for path in sorted(path for folder in folders for path in glob.glob(os.path.join(folder, row["files"]))):
             if os.path.isfile(path) and not os.path.islink(path):
                 yield f"{label}, threads {threads}: {os.path.join(*path.split(os.sep)[-2:])}"
+
+
+def _library_folders(snapshot: Snapshot) -> list[str]:
+    """Patterns of the folders in which distributions and the interpreter keep shared libraries."""
+    prefix = str(snapshot.python.get("prefix") or "")
+    places = sorted({one.location for one in snapshot.packages.values() if one.location})
+    folders = [os.path.join(glob.escape(place), name) for place in places for name in _FOLDERS]
+    return folders + ([os.path.join(glob.escape(prefix), "lib")] if prefix else [])
 
 
 def compiler() -> list[str]:

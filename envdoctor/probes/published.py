@@ -97,7 +97,7 @@ def _wheel(file: dict[str, Any]) -> dict[str, Any] | None:
         _, version, _, tags = parse_wheel_filename(file["filename"])
     except InvalidWheelFilename:
         return None
-    told = file.get("core-metadata", file.get("data-dist-info-metadata"))
+    has_metadata = file.get("core-metadata", file.get("data-dist-info-metadata"))
     return {
         "version": str(version),
         "uploaded": str(file.get("upload-time") or "")[:10],
@@ -106,12 +106,12 @@ def _wheel(file: dict[str, Any]) -> dict[str, Any] | None:
         "wheel": str(file.get("url", "")) if str(file.get("url", "")).startswith("http") else "",
         "size": int(file.get("size") or 0) or None,
         "yanked": bool(file.get("yanked")),
-        "metadata": f"{file['url']}.metadata" if told and str(file.get("url", "")).startswith("http") else None,
+        "metadata": f"{file['url']}.metadata" if has_metadata and str(file.get("url", "")).startswith("http") else None,
     }
 
 
 def requirements(release: Release) -> list[str] | None:
-    """What a release requires, as its wheel's own metadata says; ``None`` where that is not told."""
+    """What a release requires, as its wheel's own metadata says; ``None`` where that is not known."""
     if release.metadata is None:
         return None
     kept = cache.remembered(_place(release.metadata))

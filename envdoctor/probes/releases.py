@@ -37,6 +37,7 @@ from packaging.version import InvalidVersion, Version
 
 from envdoctor.model import Record
 from envdoctor.probes import cache as caches
+from envdoctor.probes import visit
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -135,6 +136,7 @@ def _fetch(address: str, certificates: str | None) -> tuple[str, bytes]:
         address += "index.html"
     address, headers = _credentials(address)
     try:
+        visit.ask()
         context = _context(certificates)
         request = urllib.request.Request(address, headers=headers)  # noqa: S310 - the address is the user's own
         with urllib.request.urlopen(request, timeout=TIMEOUT, context=context) as answer:  # noqa: S310
@@ -191,10 +193,15 @@ class _Anchors(html.parser.HTMLParser):
 
 def files(address: str) -> list[dict[str, Any]] | None:
     """What an index says of the files at an address, in the words of PEP 691; ``None`` where nobody answers."""
+    kept = visit.current().pages.get(address)
+    if kept is not None:
+        return kept
     try:
-        return _listed(address, *_fetch(address, configuration().certificates))
+        page = _listed(address, *_fetch(address, configuration().certificates))
     except _Unreachable:
         return None
+    visit.current().keep(address, page)
+    return page
 
 
 def _listed(address: str, kind: str, content: bytes) -> list[dict[str, Any]]:

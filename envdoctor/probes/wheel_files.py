@@ -9,6 +9,7 @@ import zipfile
 from typing import TYPE_CHECKING
 
 from envdoctor.errors import TargetError
+from envdoctor.probes import visit
 
 if TYPE_CHECKING:
     import ssl
@@ -81,6 +82,7 @@ def _fetch(address: str, context: ssl.SSLContext | None, start: int | None = Non
     headers = {"User-Agent": "envdoctor", **({} if start is None else {"Range": f"bytes={start}-{start + BLOCK - 1}"})}
     request = urllib.request.Request(address, headers=headers)  # noqa: S310
     try:
+        visit.ask()
         with urllib.request.urlopen(request, timeout=TIMEOUT, context=context) as answer:  # noqa: S310 - an index's address
             size = (answer.headers.get("Content-Range") or "").rpartition("/")[2]
             return answer.read(), int(size) if answer.status == _PARTIAL else None

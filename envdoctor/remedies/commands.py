@@ -209,7 +209,9 @@ def place_of(snapshot: Snapshot, tool: str, action: Action) -> Place:
         installed=_lock_of(snapshot) is None,
         directory=None if directory is None or _same(directory, os.curdir) else os.path.abspath(directory),
         direct=found.get("direct"),
+        admitted=found.get("admitted", ()),
         apt=found.get("apt", False),
+        old=any(str(one).startswith("Poetry 1.") for one in _of_environment(snapshot)),
     )
 
 

@@ -16,15 +16,23 @@ if TYPE_CHECKING:
     from envdoctor.model import Finding, Remedy
     from envdoctor.plans import Move
 
+    Change = Callable[..., str]
 
-def of_requirements(moves: Sequence[Move], files: Iterable[str]) -> list[Edit]:
-    """The edits of requirements files and of a ``pyproject.toml`` that would not admit what a plan moves to."""
+
+def of_requirements(moves: Sequence[Move], files: Iterable[str], changes: Callable[[str], Change]) -> list[Edit]:
+    """The edits of requirements, lists and tables of them, that would not admit what a plan moves to.
+
+    ``changes`` gives for a file what makes its text another one for some moves.
+    """
     made = []
     for path in files:
-        change = project_files.pyproject if path.endswith(".toml") else project_files.requirements
-        found = _changed(path, partial(change, moves=moves))
-        if found:
-            made.append(found.replace(why=[one.package for one in moves]))
+        found: Edit | None = None
+        for one in moves:
+            now = _changed(path, partial(changes(path), moves=[one]), found.after if found else None)
+            if now:
+                said, before = (found.why, found.before) if found else ((), now.before)
+                found = now.replace(before=before, why=[*said, one.package])
+        made += [found] if found else []
     return made
 
 

@@ -276,6 +276,12 @@ def exactly(versions: Mapping[str, str]) -> Wants:
     return {name: frozenset([version]) for name, version in versions.items()}
 
 
+def leaving(clauses: Sequence[Clause]) -> Choice:
+    """The choice that cures nothing."""
+    picks = [(one, way) for one in clauses for way in one.alternatives if gives_up(way)]
+    return Choice(wants={}, cost=total(way.cost for _, way in picks), picks=picks)
+
+
 def gives_up(way: Alternative) -> bool:
     """Whether an alternative leaves the finding."""
     return any(way.cost[:REMOVED])

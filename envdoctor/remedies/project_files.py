@@ -12,12 +12,17 @@ from typing import TYPE_CHECKING, Any
 from envdoctor.engine.installed_requirements import normalise, parts
 from envdoctor.engine.versions import within
 from envdoctor.probes.project.config import contents, format_of
+from envdoctor.remedies.ranges import narrowed
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable, Sequence
 
     from envdoctor.model import Remedy
     from envdoctor.plans import Move
+
+    #: The range to state in the place of a stated one, for a move.
+    Narrow = Callable[[str, Move], str]
+    Read = Callable[[str], Sequence[str]]
 
 _VALUE = r"""("(?:[^"\\]|\\.)*"|'[^']*'|[^\s,}}\]#"']+)"""
 _PLAIN = re.compile(r"[A-Za-z_/][\w./-]*")
@@ -25,11 +30,17 @@ _REQUIREMENT = re.compile(
     r"^(\s*)([A-Za-z0-9][\w.-]*\s*(?:\[[^]]*\])?)(\s*)([^#;\\]*?)(\s*(?:[;\\].*|#.*| --.*)?)$", re.DOTALL
 )
 #: What a file of requirements says without an operator is not about releases.
-_OPERATORS = "<>=!~"
+_OPERATORS = "<>=!~("
 
 
 #: Where a project says what it requires.
-_LISTS = ("project.dependencies.", "project.optional-dependencies.", "dependency-groups.")
+_LISTS = (
+    "project.dependencies.", "project.optional-dependencies.", "dependency-groups.", "tool.pdm.dev-dependencies.",
+    "tool.uv.dev-dependencies.",
+)  # fmt: skip
+_TABLE = re.compile(
+    r"(?:tool\.poetry\.(?:group\.[^.]+\.)?(?:dev-)?dependencies|packages|dev-packages)\.(.+?)(?:\.version)?$"
+)
 
 
 def entry(remedy: Remedy, text: str) -> str | None:
@@ -81,21 +92,41 @@ def _is_set(name: str, before: str, after: str, remedy: Remedy) -> bool:
     return remedy.key in dict(changed) and len(ends) == 1 and all(str(one) == str(remedy.to) for _, one in changed)
 
 
-def requirements(text: str, moves: Iterable[Move]) -> str:
+def requirements(text: str, moves: Iterable[Move], narrow: Narrow = narrowed) -> str:
     """A requirements or constraints file in which every range admits what a plan moves to."""
     wanted = {one.package: one for one in moves}
-    return "".join(_admitting(line, wanted) for line in text.splitlines(keepends=True))
+    return "".join(_admitting(line, wanted, narrow) for line in text.splitlines(keepends=True))
 
 
-def pyproject(text: str, moves: Iterable[Move]) -> str:
-    """A ``pyproject.toml`` in which every requirement of the project admits what a plan moves to."""
+def declared(
+    text: str, moves: Iterable[Move], narrow: Narrow = narrowed, read: Read | None = None, *, steers: bool = False
+) -> str:
+    """A ``pyproject.toml``, or with ``read`` also a ``Pipfile``, whose requirements admit what a plan moves to.
+
+    ``read`` gives the specifiers of which a version in a table of requirements has to meet one. With ``steers`` every
+    requirement of what moves is written, so that a resolver takes the release of the plan.
+    """
     wanted = {one.package: one for one in moves}
     lines = text.splitlines(keepends=True)
     for path, value, number in contents("pyproject.toml", text.encode())[0]:
-        made = _admitting(value, wanted) if path.startswith(_LISTS) and isinstance(value, str) else value
+        made, table = value, _TABLE.match(path)
+        if isinstance(value, str) and path.startswith(_LISTS):
+            made = _admitting(value, wanted, narrow, steers=steers)
+        elif isinstance(value, str) and table and read and normalise(table[1]) in wanted:
+            made = _entered(value, wanted[normalise(table[1])], narrow, read, steers=steers)
         if made != value:
             _exchange(lines, (number or 1) - 1, value, made)
     return "".join(lines)
+
+
+def _entered(value: str, move: Move, narrow: Narrow, read: Read, *, steers: bool) -> str:
+    """A version in a table of requirements, where a plan moves what it is about; one that is not understood stays."""
+    stated = read(value)
+    unclear = len(stated) != 1 and value.strip() not in {"", "*"}
+    if unclear or move.after is None or (not steers and within(move.after, ",".join(stated)) is True):
+        return value
+    made = narrow(",".join(stated), move)
+    return made[2:] if value[:1].isdigit() and made.startswith("==") else made
 
 
 def _exchange(lines: list[str], first: int, value: str, made: str) -> None:
@@ -106,24 +137,20 @@ def _exchange(lines: list[str], first: int, value: str, made: str) -> None:
             return
 
 
-def _admitting(line: str, moves: dict[str, Move]) -> str:
+def _admitting(line: str, moves: dict[str, Move], narrow: Narrow, *, steers: bool = False) -> str:
     body = line.rstrip("\r\n")
     found = _REQUIREMENT.match(body)
     move = moves.get(normalise(re.split(r"[\[\s]", found[2].strip())[0])) if found else None
-    if found is None or move is None or not found[4] or found[4][0] not in _OPERATORS or "--hash" in line:
+    if found is None or move is None or "--hash" in line or not (found[4] or steers):
+        return line
+    if found[4][:1] not in _OPERATORS:
         return line
     stated = parts(found[2] + found[4])
-    if stated is None or stated[3] or (move.after and within(move.after, stated[2]) is True):
+    if stated is None or stated[3] or (move.after and not steers and within(move.after, stated[2]) is True):
         return line
     if move.after is None:
         return ""
-    return found[1] + found[2] + found[3] + _range(stated[2], move) + found[5] + line[len(body) :]
-
-
-def _range(stated: str, move: Move) -> str:
-    """A range around the new release: a pin where there was one, else up to the next major release."""
-    after = str(move.after)
-    if "," not in stated and stated.startswith("=="):
-        return f"=={after}"
-    first = after.partition(".")[0]
-    return f">={after},<{int(first) + 1}" if first.isdigit() else f"=={after}"
+    made = narrow(stated[2], move)
+    return (
+        found[1] + found[2] + found[3] + (f"({made})" if found[4][:1] == "(" else made) + found[5] + line[len(body) :]
+    )

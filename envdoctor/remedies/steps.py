@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 from envdoctor.engine.installed_requirements import name_of, normalise, unmet
@@ -213,35 +214,47 @@ def _why(name: str, before: str, versions: Versions, choice: Choice, together: T
     return [f"{owner} {version} requires {line.partition(';')[0].strip()}" for owner, version, line in asking[:1]]
 
 
-def action(steps: Sequence[Move]) -> Action | None:
-    """All steps at once; ``None`` where there are none."""
-    pins = tuple(f"{one.package}=={one.after}" for one in steps if one.after)
+def action(steps: Sequence[Move], said: Callable[[Move], str] = lambda one: f"=={one.after}") -> Action | None:
+    """All steps at once, to the releases that are ``said`` of each; ``None`` where there are none."""
+    pins = tuple(one.package + said(one) for one in steps if one.after)
     gone = tuple(normalise(one.package) for one in steps if not one.after)
     if not pins and not gone:
         return None
     return Action(verb="install" if not gone else "replace" if pins else "uninstall", requirements=pins, packages=gone)
 
 
-def at_once(steps: Sequence[Move], snapshot: Snapshot, asked: Mapping[str, str | None]) -> Remedy | None:
+def at_once(
+    steps: Sequence[Move],
+    snapshot: Snapshot,
+    asked: Mapping[str, str | None],
+    edited: Collection[str],
+    narrow: Callable[[str, Move], str],
+) -> Remedy | None:
     """The one command that takes all steps, in the words of the tool that manages the environment, and what to know.
 
-    One of a project would write down as the project's own what only comes along: that is left to its resolver. What is
-    ``asked`` for in a range, and stays in it, moves within the lock where that can be said.
-    """
-    if TOOLS.get(installer(snapshot) or "", TOOLS["pip"]).of_project:
+    One of a project would write down as the project's own what only comes along: that is left to its resolver, which
+    finds what was ``edited`` in the project's file. What is ``asked`` for in a range, and stays in it, moves within the
+    lock where that can be said; elsewhere a range is written, made by ``narrow``.
+    """  # fmt: skip
+    tool, said = installer(snapshot) or "", None
+    if TOOLS.get(tool, TOOLS["pip"]).of_project:
         steps = [one for one in steps if one.before or any(" requires " not in why for why in one.why)]
-        snapshot = _without_admitted(snapshot, steps, asked)
-    whole = action(steps)
+        snapshot = _with_admitted(snapshot, steps, asked, edited)
+        said = partial(narrow, "") if tool != "uv-project" else None
+    whole = action(steps, said) if said else action(steps)
     return with_command(Remedy(kind=whole.verb, action=whole), snapshot) if whole else None
 
 
-def _without_admitted(snapshot: Snapshot, steps: Sequence[Move], asked: Mapping[str, str | None]) -> Snapshot:
-    """A snapshot whose project does not require itself what it admits anyway, where its tool moves such in its lock."""
-    found = manager(snapshot)
-    if found.get("tool") != "uv-project" or found.get("direct") is None:
-        return snapshot
-    kept = {one.package for one in steps if one.after and within(one.after, asked.get(one.package) or "") is not False}
-    direct = {name: options for name, options in (found["direct"] or {}).items() if name not in kept}
+def _with_admitted(
+    snapshot: Snapshot, steps: Sequence[Move], asked: Mapping[str, str | None], edited: Collection[str]
+) -> Snapshot:
+    """A snapshot whose project says which steps its file admits: by an edit, or anyway where the lock says the rest."""
+    found, admitted = manager(snapshot), set(edited)
+    if found.get("tool") == "uv-project" and found.get("direct") is not None:
+        admitted.update(
+            one.package for one in steps
+            if one.after and one.before and within(one.after, asked.get(one.package) or "") is not False
+        )  # fmt: skip
     prefix = str(snapshot.python.get("prefix") or "")
-    facts = snapshot.facts.having({MANAGER: {prefix: {**found, "direct": direct}}})
+    facts = snapshot.facts.having({MANAGER: {prefix: {**found, "admitted": admitted}}})
     return snapshot.replace(facts=facts)  # type: ignore[no-any-return]

@@ -9,7 +9,7 @@ from envdoctor.tools import DIRECTORY, PREFIX, PYTHON, TOOLS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Collection, Mapping, Sequence
 
     from envdoctor.engine.installed_requirements import Parts
     from envdoctor.model import Action
@@ -23,8 +23,9 @@ class Place(Record):
     ``python`` and ``prefix`` are ``None`` where the environment is the active one. ``versions`` are those of what an
     action is about, and of pip, as far as they are there; nobody has ``installed`` them yet where only a lock file was
     read. Of a project ``directory`` is ``None`` where that is the current one, and ``direct`` what the project requires
-    itself, with the options of its groups, ``None`` where that is not known. ``apt`` says that the operating system is
-    a Debian.
+    itself, with the options of its groups, ``None`` where that is not known; what its file, once edited, asks for as it
+    is to be is ``admitted``. ``apt`` says that the operating system is a Debian, ``old`` that a Poetry before 2 has
+    installed things, which locks everything anew unless it is told not to.
     """
 
     tool: str
@@ -34,7 +35,9 @@ class Place(Record):
     installed: bool = True
     directory: str | None = None
     direct: Mapping[str, Sequence[str]] | None = None
+    admitted: Collection[str] = ()
     apt: bool = False
+    old: bool = False
 
 
 def readable(action: Action) -> Action | None:
@@ -127,22 +130,23 @@ def install(action: Action, place: Place) -> Calls:
 
 
 def _added(wanted: Sequence[Parts], place: Place) -> Calls:
-    """What a project requires is written down by its tool; uv moves what others require within its lock."""
+    """What a project requires is written down by its tool, unless its file says it; uv moves things within its lock."""
     added: dict[tuple[str, ...], list[str]] = {}
     moved: list[str] = []
-    direct = place.direct or {}
+    tool, direct = TOOLS[place.tool], place.direct or {}
+    of_uv = place.tool == "uv-project"
     for found in wanted:
         name = normalise(found[0])
-        locked = place.tool == "uv-project" and place.direct is not None and name in place.versions
-        if locked and name not in direct and not found[3]:
+        locked = of_uv and place.direct is not None and name in place.versions and name not in direct
+        if name in place.admitted or (locked and not found[3]):
             moved += ["--upgrade-package", canonical(found)]
         else:
             added.setdefault(tuple(direct.get(name, ())), []).append(canonical(found))
-    calls = [[*_filled(TOOLS[place.tool].install, place), *options, *texts] for options, texts in added.items()]
-    if moved:
-        lock, sync = (_filled(("uv", verb, "--directory", DIRECTORY), place) for verb in ("lock", "sync"))
-        calls += [[*lock, *moved], sync]
-    return calls
+    calls = [[*_filled(tool.install, place), *options, *texts] for options, texts in added.items()]
+    if not moved:
+        return calls
+    lock, sync = [*_filled(tool.lock, place), *["--no-update"] * place.old], _filled(tool.sync, place)
+    return [*calls, [*lock, *moved], sync] if of_uv else [lock, *(calls or [sync])]
 
 
 def is_python(found: Parts) -> bool:

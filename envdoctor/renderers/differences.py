@@ -10,7 +10,7 @@ from envdoctor.renderers.json import dump, of_finding, of_target
 from envdoctor.renderers.redaction import Redactor
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from envdoctor.model import Comparison, Difference, Finding
 
@@ -29,21 +29,28 @@ def _lines(made: Comparison) -> Iterator[str]:
     known = sum(one.known for one in made.differences)
     aside = f", of which rules know {known:,}" if made.differences else ""
     yield line.count(len(made.differences), "difference") + aside
-    names = [line.one_line(name_of(one)) for one in made.differences]
-    changes = [line.one_line(change(one)) for one in made.differences]
-    widths = [max(map(len, cells), default=0) for cells in (names, changes)]
-    for one, name, said in zip(made.differences, names, changes):
-        remark = ", ".join(one.rules) or ("known to rules" if one.known else "")
-        yield f"  {name:{widths[0]}}  {said:{widths[1]}}  {remark}".rstrip()
+    yield from _table(made.differences)
     yield ""
     yield f"B has {line.count(len(made.new), 'finding')} that A has not"
     for finding, why in made.new:
-        yield from _new(finding, [f"{line.one_line(name_of(one))} {line.one_line(change(one))}" for one in why])
+        yield from _new(finding, [" ".join(_cells(one)) for one in why])
     are = "is" if len(made.gone) == 1 else "are"
     yield f"{line.count(len(made.gone), 'finding').capitalize()} of A {are} gone in B"
     for finding in made.gone:
         yield f"  {finding.severity}: {line.one_line(finding.title)} ({finding.rule})"
     yield f"{line.count(made.both, 'finding').capitalize()} in both"
+
+
+def _cells(one: Difference) -> tuple[str, str]:
+    return line.one_line(name_of(one)), line.one_line(change(one))
+
+
+def _table(differences: Sequence[Difference]) -> Iterator[str]:
+    rows = [_cells(one) for one in differences]
+    widths = [max(map(len, cells)) for cells in zip(*rows)]
+    for one, (name, changed) in zip(differences, rows):
+        remark = ", ".join(one.rules) or ("known to rules" if one.known else "")
+        yield f"  {name:{widths[0]}}  {changed:{widths[1]}}  {remark}".rstrip()
 
 
 def _new(finding: Finding, why: list[str]) -> Iterator[str]:

@@ -133,12 +133,12 @@ def _whole(report: Report) -> Iterator[ET.Element]:
     for part in report.parts or [report]:
         if report.parts:
             yield _element("h2", str(part.snapshot.target["environment"]))
-        yield from _one(part)
+        yield from _of_environment(part)
     left = [[str(item["path"]), str(item["reason"])] for item in report.snapshot.target.get("left_out", ())]
     yield from _folded("Left out", left, len(left))
 
 
-def _one(report: Report) -> Iterator[ET.Element]:
+def _of_environment(report: Report) -> Iterator[ET.Element]:
     """The report of one environment."""
     if layout.together(report):
         yield _element("p", _element("code", "envdoctor fix"), f" {layout.TOGETHER}")
@@ -154,6 +154,11 @@ def _one(report: Report) -> Iterator[ET.Element]:
         yield _quiet(f"{line.ignored(report).capitalize()}.")
     reasons = line.reasons(report, most=_REASONS)
     yield from _folded("What could not be examined", ([text] for text in reasons), len(reasons))
+    yield from _environment(report)
+
+
+def _environment(report: Report) -> Iterator[ET.Element]:
+    """What was examined, and its distributions."""
     yield _element("h2", "Environment")
     cells = ((label, " · ".join(str(one) for one in said if one)) for label, said in markdown.environment(report))
     yield from _table(((label, said) for label, said in cells if said), "th")
@@ -204,7 +209,7 @@ def _ruled_out(finding: Finding, report: Report) -> ET.Element:
 
 
 def _prose(text: str) -> Iterator[Child]:
-    """Words with what stands in back quotes as code."""
+    """Text with what is in back quotes as code."""
     for number, piece in enumerate(re.split(r"`([^`]+)`", line.one_line(text))):
         yield _element("code", piece) if number % 2 else piece
 

@@ -18,38 +18,42 @@ if TYPE_CHECKING:
     from envdoctor.plans import Edit, Move, Plan
 
 _STEPS = {"major": "bold yellow", "removed": "bold red"}
-#: So many of the findings that stay are said.
+#: So many of the findings that stay are said, and of what could be done instead of a step.
 _LEFT = 8
 
 
 def document(plan: Plan, report: Report, trial: Mapping[str, object] | None = None) -> str:
     """A plan as JSON. ``report`` is of what was examined, with the findings that the plan leaves."""
-    told = json.of_target(report)
+    target = json.of_target(report)
     made = {
         "moves": [one.as_dict() for one in plan.moves],
         "edits": [one.as_dict() for one in plan.edits],
         "advice": [json.of_remedy(one) for one in plan.advice],
+        "instead": {rule: [json.of_remedy(one) for one in some] for rule, some in plan.instead.items()},
         "left": [json.of_finding(one) for one in report.findings],
         "conflicts": plan.conflicts,
         "command": plan.line,
         "python": plan.python,
     }
-    return json.dump({"envdoctor": __version__, "target": told, "plan": made, "trial": trial})
+    return json.dump({"envdoctor": __version__, "target": target, "plan": made, "trial": trial})
 
 
 def text(plan: Plan, report: Report, *, width: int | None, color: bool, unicode: bool) -> str:
-    """A plan as a table, the one command, what is to be done besides, and what it does not cure."""
+    """A plan as a table, the edits, the one command, what is to be done besides, and what it does not cure."""
     page = Page(width)
     page.put((_headline(plan), "bold"), (f" {line.subject(report.snapshot)}", ""))
     page.put()
     _moves(page, plan.moves)
+    for one in plan.edits:
+        _edit(page, one)
     if plan.line:
         page.row(("do", "green"), (safe(plan.line), "bold"))
         page.put()
-    for one in plan.edits:
-        _edit(page, one)
     for remedy in plan.advice:
         _advice(page, remedy)
+    others = [(rule, remedy) for rule, some in plan.instead.items() for remedy in some]
+    for rule, remedy in others[:_LEFT]:
+        _advice(page, remedy, "or", f"in place of the steps for {safe(rule)}")
     _left(page, plan, report)
     return page.text(color=color, unicode=unicode)
 
@@ -65,11 +69,12 @@ def _headline(plan: Plan) -> str:
 
 def _moves(page: Page, moves: Sequence[Move]) -> None:
     """A row for each step, with the reasons below each other in the last column."""
+    if not moves:
+        return
     rows = [(safe(one.package), one.before or "-", one.after or "-", _step(one)) for one in moves]
     heads = ("package", "from", "to", "step")
     widths = [max(map(len, cells)) + 2 for cells in zip(heads, *rows)]
-    if moves:
-        page.put(*((cell.ljust(wide), "dim") for cell, wide in zip((*heads, "why"), (*widths, 0))))
+    page.put(*((cell.ljust(wide), "dim") for cell, wide in zip((*heads, "why"), (*widths, 0))))
     for one, row in zip(moves, rows):
         cells = [cell.ljust(wide) for cell, wide in zip(row, widths)]
         first, *others = [safe(why) for why in one.why] or [""]
@@ -77,8 +82,7 @@ def _moves(page: Page, moves: Sequence[Move]) -> None:
         page.put(*zip(cells, styles), (first, ""))
         for why in others:
             page.put((" " * sum(widths), ""), (why, ""))
-    if moves:
-        page.put()
+    page.put()
 
 
 def _step(one: Move) -> str:
@@ -100,11 +104,11 @@ def diff(edit: Edit) -> Iterator[str]:
     yield from difflib.unified_diff(before, edit.after.splitlines(), edit.path, edit.path, lineterm="", n=1)
 
 
-def _advice(page: Page, remedy: Remedy) -> None:
+def _advice(page: Page, remedy: Remedy, label: str = "by hand", remark: str = "") -> None:
     way = layout.way(remedy)
     place = f"{remedy.file}:{remedy.line}" if remedy.line else remedy.file or ""
-    page.prose(("by hand", "cyan"), (way.text, "bold"), (f"  {safe(place)}" if place not in way.text else "", "dim"))
-    page.prose(("", ""), (way.cost, ""))
+    page.prose((label, "cyan"), (way.text, "bold"), (f"  {safe(place)}" * (remedy.kind != "set"), "dim"))
+    page.prose(("", ""), ("; ".join(filter(None, (remark, way.cost))), "" if way.cost else "dim"))
 
 
 def _left(page: Page, plan: Plan, report: Report) -> None:

@@ -8,7 +8,23 @@ import zlib
 from typing import TYPE_CHECKING, Any
 
 from envdoctor._version import __version__
-from envdoctor.facts import INSTALLED, INSTALLER, METADATA, NOT_RECORDED, OF_METADATA, PROCESS, RECORDED, Unknown
+from envdoctor.facts import (
+    ARTIFACT,
+    CONFIG,
+    INSTALLED,
+    INSTALLER,
+    LOCAL_MODULE,
+    METADATA,
+    NOT_RECORDED,
+    OF_METADATA,
+    PROCESS,
+    PROJECT,
+    RECORDED,
+    SHADOWS,
+    SOURCE,
+    Answer,
+    Unknown,
+)
 from envdoctor.renderers.json import dump, plain
 
 if TYPE_CHECKING:
@@ -23,6 +39,7 @@ SUMMARY = "Snapshot: envdoctor check --snapshot reads it out of this file"
 PACKED = "zlib, base64:"
 _LINE = 160
 _OF_A_PROCESS = ("openmp-runtimes", "threads", "children", "forked-with-threads", "shared-memory-full")
+_OF_FILES = (CONFIG, SHADOWS, LOCAL_MODULE, ARTIFACT, SOURCE)
 _DEFECTS = ("leftover", "unreadable")
 
 
@@ -35,8 +52,13 @@ def asked(snapshot: Snapshot, wanted: Mapping[str, Sequence[str]]) -> Questions:
     return {**{kind: wanted.get(kind.name, usual.get(kind, ())) for kind in RECORDED}, METADATA: releases}
 
 
-def render(snapshot: Snapshot, wanted: Mapping[str, Sequence[str]], redactor: Redactor) -> str:
-    """Write what is known of a target, ending in a newline. What is not is listed under ``unknown``."""
+def render(
+    snapshot: Snapshot, wanted: Mapping[str, Sequence[str]], redactor: Redactor, of_files: Questions | None = None
+) -> str:
+    """Write what is known of a target, ending in a newline. What is not is listed under ``unknown``.
+
+    Of a project's files the answers to ``of_files`` are recorded.
+    """
     names = sorted(snapshot.packages)
     redactor.keep(names)
     document: dict[str, Any] = {
@@ -52,6 +74,7 @@ def render(snapshot: Snapshot, wanted: Mapping[str, Sequence[str]], redactor: Re
         "target": snapshot.target,
         "source": snapshot.source,
         **_answers(snapshot, asked(snapshot, wanted)),
+        **_project(snapshot, of_files or {}),
         "notes": [{"fact": note.fact, "reason": note.reason} for note in snapshot.notes],
     }
     redacted = redactor.data(plain(document))
@@ -95,3 +118,21 @@ def _answers(snapshot: Snapshot, questions: Questions) -> dict[str, Any]:
         for key in questions[one]:
             record(one.section, one.name, key, snapshot.facts.ask(one, key))
     return {**sections, "unknown": unknown}
+
+
+def _project(snapshot: Snapshot, questions: Questions) -> dict[str, Any]:
+    """The section of a project's files, if any was asked for: by kind rows of what was asked, found, and not read."""
+    tables = {}
+    for kind in _OF_FILES:
+        answers = {key: snapshot.facts.ask(kind, key) for key in questions.get(kind, ())}
+        rows = [[key, *_parts(one)] for key, one in answers.items() if not isinstance(one, Unknown)]
+        tables.update({kind.name: rows} if rows else {})
+    named = snapshot.facts.ask(PROJECT, "named") is True
+    return {"project": {**tables, "named": named}} if tables else {}
+
+
+def _parts(answer: Any) -> tuple[list[Any], list[str]]:
+    """What was found and what could not be read."""
+    if isinstance(answer, Answer):
+        return list(answer.found), list(answer.gaps)
+    return [] if answer is None else [answer], []

@@ -336,6 +336,7 @@ _SHAPES: dict[str, type] = {
     "hooks": dict,
     "dotted": dict,
     "builds": dict,
+    "first_use": dict,
     "gpu": dict,
 }
 

@@ -39,6 +39,15 @@ def _noted(snapshot: Snapshot) -> Collection[str]:
     return snapshot.packages.keys() - set(map(name_of, lines))
 
 
+def from_elsewhere(snapshot: Snapshot) -> set[str]:
+    """What was installed from a directory, a repository or a file: an index may have something else of that name.
+
+    See PEP 610.
+    """
+    paths = {name: one.path for name, one in snapshot.packages.items() if one.path}
+    return {name for name, path in paths.items() if os.path.exists(os.path.join(path, "direct_url.json"))}
+
+
 def _of_project(directory: str) -> Iterator[tuple[str, str]]:
     for path in requirements_files(directory):
         if os.path.basename(path).startswith("constraints"):

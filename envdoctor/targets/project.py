@@ -75,9 +75,11 @@ def attach(snapshot: Snapshot, directory: str | None, artifacts: Sequence[str] =
     """The snapshot, with the project in a directory and some artefacts beside it.
 
     A project that is not ``named`` is the one where the user happens to be: only the rules about something that is
-    installed look at it.
+    installed look at it, and where the snapshot has recorded facts of a project, nothing does.
     """
     named = bool(artifacts) or (named and directory is not None)
+    if not named and snapshot.facts.ask(PROJECT, "there") is True:  # what a saved snapshot recorded of one
+        directory, named = None, snapshot.facts.ask(PROJECT, "named") is True
     beside = Beside(snapshot, directory, artifacts, named=named)
     notes = snapshot.notes
     if artifacts:

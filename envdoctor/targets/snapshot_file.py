@@ -17,7 +17,7 @@ from envdoctor import facts as kinds
 from envdoctor.engine.installed_requirements import is_name, is_version
 from envdoctor.errors import TargetError, UsageError
 from envdoctor.model import Distribution, Snapshot, Unknown, UnknownFact
-from envdoctor.targets import embedded, readable
+from envdoctor.targets import embedded, project_facts, readable
 from envdoctor.targets.marker_environment import environment
 
 if TYPE_CHECKING:
@@ -369,7 +369,8 @@ class _Document:
             for name, one in packages.items()
         }
         importable = unread.get(kinds.IMPORTABLE.name, {})
-        return kinds.Facts({**tables, kinds.METADATA: metadata, kinds.IMPORTABLE: importable})
+        project = project_facts.read(self.section("project"), self.name)
+        return kinds.Facts({**tables, kinds.METADATA: metadata, kinds.IMPORTABLE: importable, **project})
 
     def answers(self, section: str, expected: Kind) -> dict[str, Any]:
         """The values of a section, each of the type that it must have."""

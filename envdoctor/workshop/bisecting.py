@@ -68,10 +68,8 @@ def sides(before: Snapshot, after: Snapshot) -> Sides:
         needs={},
         exact=before.complete and after.complete and kinds <= {*_METADATA_IS_KNOWN},
     )
-    needs: dict[str, set[str]] = {name: set() for name in differing}
+    needs = {name: {*_refused(after, name, made.good)} for name in differing}
     for name in differing:
-        for other in _refused(after, name, made.good):
-            needs[name].add(other)
         for other in _refused(before, name, made.bad):
             needs[other].add(name)
     return made.replace(needs=needs)  # type: ignore[no-any-return]
@@ -92,20 +90,28 @@ def _refused(snapshot: Snapshot, name: str, others: Mapping[str, str | None]) ->
     """The names whose versions of ``others`` a release does not accept by its metadata."""
     if name not in snapshot.packages:
         return
-    told = snapshot.facts.metadata(name, snapshot.packages[name].version)
-    python = None if isinstance(told.requires_python, Unknown) else told.requires_python
-    if python and others.get(PYTHON):
-        with contextlib.suppress(InvalidSpecifier):
-            if not SpecifierSet(python).contains(f"{others[PYTHON]}.99"):
-                yield PYTHON
-    for text in () if isinstance(told.requires, Unknown) else told.requires:
+    metadata = snapshot.facts.metadata(name, snapshot.packages[name].version)
+    python = None if isinstance(metadata.requires_python, Unknown) else metadata.requires_python
+    if python and others.get(PYTHON) and not _holds(python, f"{others[PYTHON]}.99"):
+        yield PYTHON
+    for text in () if isinstance(metadata.requires, Unknown) else metadata.requires:
         with contextlib.suppress(InvalidRequirement):
             requirement = Requirement(text)
             other = canonicalize_name(requirement.name)
-            if other in others and other != name and _applies(requirement, snapshot):
-                version = others[other]
-                if version is None or not requirement.specifier.contains(version, prereleases=True):
-                    yield other
+            is_due = other in others and other != name and _applies(requirement, snapshot)
+            if is_due and not _accepts(requirement, others[other]):
+                yield other
+
+
+def _accepts(requirement: Requirement, version: str | None) -> bool:
+    return version is not None and requirement.specifier.contains(version, prereleases=True)
+
+
+def _holds(specifier: str, version: str) -> bool:
+    """Whether a version is one that a specifier allows; one that cannot be read allows any."""
+    with contextlib.suppress(InvalidSpecifier):
+        return SpecifierSet(specifier).contains(version)
+    return True
 
 
 def _applies(requirement: Requirement, snapshot: Snapshot) -> bool:
@@ -184,14 +190,14 @@ def _interpreter(side: Snapshot) -> str:
 
 def _requirement(one: Distribution) -> list[str]:
     """The words by which an installer takes this very release; what was not taken from an index has an address."""
-    told: dict[str, Any] = {}
+    source: dict[str, Any] = {}
     with contextlib.suppress(OSError, ValueError), open(os.path.join(one.path or "", "direct_url.json"), "rb") as file:
-        told = json.load(file)
-    url = told.get("url")
-    if url and told.get("dir_info", {}).get("editable"):
+        source = json.load(file)
+    url = source.get("url")
+    if url and source.get("dir_info", {}).get("editable"):
         return ["--editable", re.sub(r"^file://", "", url)]
-    if url and "vcs_info" in told:
-        return [f"{one.name} @ {told['vcs_info']['vcs']}+{url}@{told['vcs_info']['commit_id']}"]
+    if url and "vcs_info" in source:
+        return [f"{one.name} @ {source['vcs_info']['vcs']}+{url}@{source['vcs_info']['commit_id']}"]
     return [f"{one.name} @ {url}" if url else f"{one.name}=={one.version}"] if url or one.version else []
 
 

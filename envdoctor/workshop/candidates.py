@@ -27,7 +27,8 @@ NOT_PUBLISHED = "one of the two is not on the index, or has no wheel"
 NO_RELEASE = "no release is in its range"
 SAYS_SO = "the wheel's own metadata says so already"
 UNBOUND = "it is about all releases up to a day, which only the index knows"
-_PYTHONS = ("3.10", "3.11", "3.9", "3.12", "3.8", "3.13", "3.7", "3.14")
+#: Versions of Python in the order in which they are tried: what most releases are for comes first.
+PYTHONS = ("3.10", "3.11", "3.9", "3.12", "3.8", "3.13", "3.7", "3.14")
 
 
 class Candidate(Record):
@@ -155,7 +156,7 @@ def _python(lead: Lead, releases: Sequence[Release]) -> str:
     allowed = [_specifier(one.requires_python) for one in releases]
     if lead.other == PYTHON:
         allowed.append(SpecifierSet(lead.bad))
-    return next((one for one in _PYTHONS if all(one in each for each in allowed)), "")
+    return next((one for one in PYTHONS if all(one in each for each in allowed)), "")
 
 
 # --- what is written -------------------------------------------------------------------------------------------------

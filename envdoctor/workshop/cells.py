@@ -95,8 +95,8 @@ class _Stated:
         return {kind: {key: self._answer(kind, key) for key in questions[kind]} for kind in questions}
 
     def _answer(self, kind: Kind[Any, Any], key: Any) -> Any:
-        told = self._TOLD.get(kind, _Stated._stated if kind.states else None)
-        value = told(self, kind, key) if told else None
+        stated = self._TOLD.get(kind, _Stated._stated if kind.states else None)
+        value = stated(self, kind, key) if stated else None
         if value is not None or kind in {kinds.ENV, kinds.LOCAL_MODULE}:
             return value
         return Unknown(reason=f"the cell does not say; add `{kind.section or kind.name}: {{{key}: ...}}`")

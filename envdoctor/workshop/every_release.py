@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class Published(Record):
-    """One release as an index lists it: whether any of its files is a wheel, and its date where it is told."""
+    """One release as an index lists it: whether any of its files is a wheel, and its date where it is known."""
 
     version: str
     uploaded: str = ""

@@ -84,7 +84,7 @@ def lint(paths: Sequence[str], releases: Releases | None = None, gone: Gone | No
 
 def _known(rules: Sequence[Rule], releases: Releases | None) -> Mapping[str, list[str] | None]:
     """The releases of all distributions that rules name."""
-    return releases(sorted(set().union(*map(_named, rules)))) if releases and rules else {}
+    return releases(sorted(set().union(*map(distributions, rules)))) if releases and rules else {}
 
 
 def _subjects(
@@ -208,7 +208,7 @@ def _is_address(url: str) -> bool:
     return parts.scheme in {"http", "https"} and "." in parts.netloc and not re.search(r"\s", url)
 
 
-def _named(rule: Rule) -> set[str]:
+def distributions(rule: Rule) -> set[str]:
     """Every distribution that a rule names."""
     names = {leaf.key for leaf in leaves(rule.when, ()) if leaf.fact == "packages"}
     names |= rule.consumers.keys()

@@ -65,7 +65,7 @@ def _impossible(row: Row, trial: Trial | None, base: Trial | None, texts: Mappin
     elif row["kind"] in {"good", "remedy"} and seen:
         yield f"it has the symptom `{seen}`"
     facts = _facts(row)
-    for name, version in _pinned(row, trial):
+    for name, version in _pinned(row, trial, base):
         there = facts.get(name, "")
         if not (_same(there, version) or (name == "python" and f"{there}.".startswith(f"{version}."))):
             yield f"it was run with {name} {there or 'absent'}, not {version}"
@@ -81,7 +81,7 @@ def _not_applied(trial: Trial | None, facts: Mapping[str, str]) -> Iterator[str]
             yield f"after the remedy there is {wanted.name} {there or 'absent'}"
 
 
-def _pinned(row: Row, trial: Trial | None) -> Iterator[tuple[str, str]]:
+def _pinned(row: Row, trial: Trial | None, base: Trial | None) -> Iterator[tuple[str, str]]:
     """What a trial that is no remedy was to be run with."""
     if row["kind"] not in {"bad", "good"}:
         return
@@ -91,7 +91,7 @@ def _pinned(row: Row, trial: Trial | None) -> Iterator[tuple[str, str]]:
         free = {*trial.place.absent, *trial.installs}
         pins = (text.split("==", 1) for text in trial.place.install)
         yield from ((name, version) for name, version in pins if name not in free and not trial.prepare)
-    elif moved:
+    elif moved and not (base and moved[2] in base.installs):
         yield ("python" if moved[2] == "Python" else moved[2]), moved[3]
 
 
@@ -161,6 +161,7 @@ def severity_unshown(subject: Subject) -> Iterator[Complaint]:
         less = subject.rule.consumers.get(row.get("consumer"), {}).get("severity")
         if row["kind"] == "severity" and row["verdict"] == AGREES and not (row.get("breaks") or less):
             hint = "say `severity: warning`, and name in the title what it takes"
+            hint += "; which call of a package counts is in `first_use` of the vocabulary"
             what = f"{row['trial']} nothing fails, at import or at a command"
             yield subject.complaint(("severity",), f"it is no error: with {what}; {hint}")
     for edge in filter(_is_below, found["edges"]):
@@ -179,12 +180,13 @@ def _is_below(edge: Mapping[str, Any]) -> bool:
 def consumers_never_run(subject: Subject, left_out: Mapping[str, str]) -> Iterator[str]:
     """The consumers that a script does not name, and that no failure on record names or passes through."""
     found = measured(subject) if left_out else None
-    if not found:
-        return
-    bad = [row for row in found["trials"] if row["kind"] == "bad" and row["verdict"] == AGREES]
-    for name, module in left_out.items():
-        there = [row for row in bad if name in _facts(row)]
-        through = {one for row in there for one in row.get("through", ())}
-        said = " ".join(str(row.get("symptom")) for row in there)
-        if module.partition(".")[0] not in through and name not in said and module not in said:
+    bad = [row for row in (found or {"trials": ()})["trials"] if row["kind"] == "bad" and row["verdict"] == AGREES]
+    for name, module in left_out.items() if found else ():
+        if not any(_passes_through(row, name, module) for row in bad if name in _facts(row)):
             yield name
+
+
+def _passes_through(trial: Mapping[str, Any], name: str, module: str) -> bool:
+    """Whether a failure's traceback passes through a consumer, or its message names it."""
+    message = str(trial.get("symptom"))
+    return module.partition(".")[0] in trial.get("through", ()) or name in message or module in message

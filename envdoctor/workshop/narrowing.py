@@ -54,20 +54,28 @@ def smallest(
     kept: frozenset[str] = frozenset()
     high = len(order)
     while not found or (high and judge([kept])[0] != FAILS):
-        low = 0
-        while high - low > 1:
-            sizes, told = _tried(order, kept, (low, high), judge, jobs)
-            failing = [size for size, one in zip(sizes, told) if one == FAILS]
-            passing = [size for size, one in zip(sizes, told) if one == PASSES]
-            if not failing and not passing:
-                break
-            high = min(failing, default=high)
-            low = max((size for size in passing if size < high), default=low)
+        low, high = _halved(order, kept, high, judge, jobs)
         culprit = tuple(name for unit in order[low:high] for name in unit)
         found.append(culprit)
         kept = kept.union(*(_reached(name, needs) for name in culprit))
         high = low
     return found
+
+
+def _halved(
+    order: Sequence[Sequence[str]], kept: frozenset[str], high: int, judge: Judge, jobs: int
+) -> tuple[int, int]:
+    """The longest beginning of the order that was seen to pass, and the shortest that was seen to fail, as sizes."""
+    low = 0
+    while high - low > 1:
+        sizes, outcomes = _tried(order, kept, (low, high), judge, jobs)
+        failing = [size for size, outcome in zip(sizes, outcomes) if outcome == FAILS]
+        passing = [size for size, outcome in zip(sizes, outcomes) if outcome == PASSES]
+        if not failing and not passing:
+            break
+        high = min(failing, default=high)
+        low = max((size for size in passing if size < high), default=low)
+    return low, high
 
 
 def _tried(
@@ -82,13 +90,13 @@ def _tried(
     sizes = sorted({low + (high - low) * part // (jobs + 1) for part in range(1, jobs + 1)} - {low})
     if jobs == 1:
         sizes = [low + _lower(high - low)]
-    told = list(judge([moved(size) for size in sizes]))
-    if set(told) == {UNRESOLVED}:
+    outcomes = list(judge([moved(size) for size in sizes]))
+    if set(outcomes) == {UNRESOLVED}:
         for size in _outwards(sizes[0], low, high):
-            sizes, told = [size], list(judge([moved(size)]))
-            if told != [UNRESOLVED]:
+            sizes, outcomes = [size], list(judge([moved(size)]))
+            if outcomes != [UNRESOLVED]:
                 break
-    return sizes, told
+    return sizes, outcomes
 
 
 def _lower(number: int) -> int:

@@ -32,7 +32,8 @@ Made by `python -m envdoctor.workshop.proof_page --write docs/proof.md`, which c
 not edit. A proof says which meaning of *proven* it satisfies. Under the first, a bad and a good cell agreed. Under the
 second `rules verify` measures besides: the neighbours on both sides of every range, of the rule and of each consumer;
 what is open at its outermost release; the oldest and the newest Python; the first remedy from each far end; and what a
-plain import shows. A rule whose proof is of the first meaning keeps the status that it had, until its next."""
+plain import shows, a command, or the first use of a package that is there for one call (`first_use` in
+`rules/vocabulary.yaml`). A rule whose proof is of the first meaning keeps the status that it had, until its next."""
 
 
 def page(directory: str, sample: Mapping[str, Any] | None = None) -> str:
@@ -90,7 +91,8 @@ def _counted(proofs: Sequence[Proof]) -> Iterator[str]:
             "not shown": edges["nowhere"],
             "a plain import fails": breaks["import"],
             "a command fails, and the import does not": breaks["command"],
-            "neither fails": breaks[None],
+            "a first use fails, and neither import nor command does": breaks["first use"],
+            "none of them fails": breaks[None],
         }
     )
     gaps = Counter((one["kind"], one["needed"]) for proof in proofs for one in proof.get("missing", ()))

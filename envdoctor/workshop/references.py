@@ -32,16 +32,16 @@ def gone(urls: Iterable[str], *, offline: bool = False) -> set[str]:
         known = _remembered(url)
         if known is not None or offline or host in silent:
             return known
-        told = _ask(url)
-        if told is None:
+        answer = _ask(url)
+        if answer is None:
             silent.add(host)
         else:
-            cache.keep(_place(url), json.dumps(told).encode())
-        return told
+            cache.keep(_place(url), json.dumps(answer).encode())
+        return answer
 
     wanted = sorted(set(urls))
     with ThreadPoolExecutor(_WORKERS) as pool:
-        return {url for url, told in zip(wanted, pool.map(status, wanted)) if told in _GONE}
+        return {url for url, answer in zip(wanted, pool.map(status, wanted)) if answer in _GONE}
 
 
 def _ask(url: str) -> int | None:

@@ -194,12 +194,18 @@ def grid(
         installed = (tuple(one.split("==", 1)) for one in trial["installed"] if "==" in one)
         row = tuple(sorted((name, version) for name, version in installed if name in names))
         place = row, ".".join(trial["python"].split(".")[:2])
-        fails = (trial["kind"] == "bad") is (trial["verdict"] != CONTRADICTS)
-        outcome = "unknown" if trial["verdict"] == UNPROVEN else "fails" if fails else "passes"
+        outcome = _outcome(trial)
         had, said = found.get(place, (outcome, ""))
         known = {had, outcome} - {"unknown"} or {"unknown"}
         found[place] = known.pop() if len(known) == 1 else "both", said or trial.get("symptom") or ""
     return found
+
+
+def _outcome(trial: Mapping[str, Any]) -> str:
+    """What a trial showed: that this set of releases fails, passes, or nothing."""
+    if trial["verdict"] == UNPROVEN:
+        return "unknown"
+    return "fails" if (trial["kind"] == "bad") is (trial["verdict"] != CONTRADICTS) else "passes"
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -9,7 +9,7 @@ import pathlib
 import interpreters
 import pytest
 import worker_programs
-from conftest import run
+from conftest import run, untraced
 
 from envdoctor import doctor
 
@@ -57,7 +57,8 @@ def _judged(names, cases, project):
 
 @pytest.fixture(scope="module")
 def found(tmp_path_factory):
-    return judged(tmp_path_factory.getbasetemp() / "workers")
+    with untraced():
+        return judged(tmp_path_factory.getbasetemp() / "workers")
 
 
 def test_each_program_is_judged_as_it_runs(found):

@@ -26,8 +26,9 @@ NAMES = [
     "conda-lock.yml",
 ]
 SEEDS = {path.name: path.read_bytes() for path in LOCKS.glob("*/*") if path.name in NAMES}
+EXAMPLES = int(os.environ.get("ENVDOCTOR_FUZZ_EXAMPLES", "30"))
 QUICK = settings(
-    max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
+    max_examples=EXAMPLES, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
 )
 
 

@@ -6,7 +6,7 @@ import subprocess
 import sys
 
 import pytest
-from conftest import environment
+from conftest import environment, new_cache
 from linker.test_linker_edges import ASKS, LEFT, wheels
 from wheel_index import serving
 
@@ -103,7 +103,7 @@ def test_what_releases_do_not_tell_is_not_drafted(tmp_path, capsys):
 @pytest.mark.heavy
 def test_from_a_traceback_to_a_proven_rule(tmp_path, capsys, monkeypatch):
     """Real packages, from the index: in one command."""
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    monkeypatch.setenv("XDG_CACHE_HOME", new_cache(tmp_path / "cache"))
     text = (
         'Traceback (most recent call last):\n  File "/x/lib/python3.10/site-packages/sanic_jinja2/__init__.py", line 3, in <module>\n'
         "    from collections import Mapping\nImportError: cannot import name 'Mapping' from 'collections' (/x/lib/python3.10/collections/__init__.py)\n"

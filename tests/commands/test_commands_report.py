@@ -2,11 +2,13 @@
 
 import json
 import os
+import pathlib
 import random
 import re
 import sys
 
 import pytest
+import yaml
 from conftest import environment, run_envdoctor, run_here
 from derived_environments import Built
 from sick_environments import SICK
@@ -49,6 +51,73 @@ def test_the_facts_in_a_report_give_the_same_findings(name, tmp_path):
 
     assert here
     assert there == here
+
+
+INCIDENTS = sorted((pathlib.Path(__file__).parents[1] / "first_sight").glob("2*/*.yaml"))
+
+
+@pytest.mark.parametrize(
+    "incident",
+    [
+        pytest.param(path, marks=() if number % 12 == 0 else pytest.mark.heavy, id=path.stem)
+        for number, path in enumerate(INCIDENTS)
+    ],
+)
+def test_the_report_of_an_incident_gives_the_same_findings(incident, tmp_path):
+    case = yaml.safe_load(incident.read_text())
+    facts, target = {"packages": {name: str(version) for name, version in case["environment"]["packages"].items()}}, []
+    if python := case["environment"].get("python"):
+        facts["python"] = {"version": str(python)}
+    for name, text in case.get("files", {}).items():
+        path = tmp_path / "project" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+        target = ["--project", "project"]
+    (tmp_path / "facts.json").write_text(json.dumps(facts))
+
+    here, there = rejudged(tmp_path, "--snapshot", "facts.json", *target)
+
+    assert there == here
+
+
+ROW = {"kind": "import", "name": "numpy", "file": "app.py", "line": 1, "guarded": False}
+
+
+@pytest.mark.parametrize(
+    ("kind", "rows"),
+    [
+        ("source", {}),
+        ("source", [["numpy", [ROW]]]),
+        ("source", [[["numpy"], [ROW], []]]),
+        ("source", [["numpy", [{**ROW, "line": "1"}], []]]),
+        ("source", [["numpy", [{**ROW, "arguments": [{"carries": [{"name": None}]}]}], []]]),
+        ("source", [["numpy", [{**ROW, "keywords": {"out": []}}], []]]),
+        ("config", [[["*.toml", "key"], [{"file": "a.toml", "written": ["", ""]}], []]]),
+        ("shadows", [["types", [{"module": "types"}], []]]),
+        ("artifact", [["", [{"written_by": {"packages": {"numpy": 2}}}], []]]),
+    ],
+)
+def test_a_damaged_row_of_a_project_is_refused_with_its_place(kind, rows, tmp_path):
+    (tmp_path / "facts.json").write_text(json.dumps({"packages": {}, "project": {kind: rows}}))
+
+    done = run_here("check", "--snapshot", "facts.json", cwd=tmp_path)
+
+    assert done.returncode == 3
+    assert f"the snapshot facts.json: project.{kind} is damaged" in done.stderr
+
+
+def test_the_project_of_who_reads_a_report_has_no_say(tmp_path):
+    source = "import numpy\nnumpy.float(1)\n"
+    (tmp_path / "theirs").mkdir()
+    (tmp_path / "theirs" / "app.py").write_text(source)
+    (tmp_path / "own.py").write_text(source)
+    (tmp_path / "facts.json").write_text('{"python": {"version": "3.11"}, "packages": {"numpy": "1.26.4"}}')
+    run_here("report", "--snapshot", "facts.json", "--project", "theirs", "-o", "report.md", cwd=tmp_path)
+
+    done = run_here("check", "--snapshot", "report.md", cwd=tmp_path)
+
+    assert "app.py:2" in done.stdout
+    assert "own.py" not in done.stdout
 
 
 def test_a_real_environment_is_judged_again_elsewhere(tmp_path):

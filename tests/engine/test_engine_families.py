@@ -24,6 +24,14 @@ MESSAGES = {
     "TypeError: Frame.make() missing 1 required positional argument: 'ctx'": ("signature", {"function": "Frame.make", "name": "ctx"}),
     "ValueError: numpy.dtype size changed, may indicate binary incompatibility. Expected 96 from C header": ("abi", {"module": "numpy"}),
     "RuntimeError: module compiled against ABI version 0x1000009 but this version of numpy is 0x2000000": ("abi", {"distribution": "numpy"}),
+    "AttributeError:` module 'left' has no attribute 'pad'": ("missing-name", {"name": "pad", "module": "left"}),
+    "RuntimeError: module was compiled against Left C-API version 0x10 (Left 1.23) but the running Left has C-API version 0xf":
+        ("abi", {"distribution": "Left"}),
+    "OSError: libcudart.so.11.0: cannot open shared object file: No such file or directory": ("device", {}),
+    "error: Distribution `left==2.15.0 @ registry+https://example.org/simple` can't be installed because it doesn't have a source distribution or wheel for the current platform":
+        ("no-wheel", {"distribution": "left", "version": "2.15.0"}),
+    "hint: `left` (v2.15.0) only has wheels with the following Python ABI tags: `cp39`": ("no-wheel", {"distribution": "left"}),
+    "hint: `left` was found but wheels (v1.13.0) with a matching Python ABI tag (e.g., `cp312`) not found": ("no-wheel", {"distribution": "left"}),
     "ImportError: /x/site-packages/left/_c.so: undefined symbol: _ZN4left3padEv":
         ("symbol", {"path": "/x/site-packages/left/_c.so", "symbol": "_ZN4left3padEv"}),
     "ImportError: dlopen(/x/left.so, 0x0002): symbol not found in flat namespace '_pad'": ("symbol", {"path": "/x/left.so", "symbol": "_pad"}),
@@ -123,6 +131,7 @@ def test_each_side_of_a_conflict_that_a_resolver_reports_is_a_clue():
 
 
 LOGS = {
+    "creating '/tmp/pip-modern-metadata-a6ff/left_pad-3.23.0.dist-info'\nerror: metadata-generation-failed": "left_pad",
     "Collecting left-pad==1.0\n  Downloading left-pad-1.0.tar.gz (3 kB)\n  error: subprocess-exited-with-error\n": "left-pad",
     "  ERROR: Failed building wheel for left-pad\n": "left-pad",
     "  x Failed to build `left-pad==1.0`\n": "left-pad",

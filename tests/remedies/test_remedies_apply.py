@@ -106,10 +106,43 @@ else:
 """
 
 
-def killed(patient, after=-1, line=None, *, undo=False):
+def program(patient, after=-1, line=None, *, undo=False):
     text = KILLED.format(path=sys.path, patient=vars(patient), after=after, line=line, undo=undo)
-    done = run(sys.executable, "-c", text.replace("PosixPath(", "__import__('pathlib').Path("))
+    return text.replace("PosixPath(", "__import__('pathlib').Path(").replace(
+        "print)", "lambda text: print(text, flush=True))"
+    )
+
+
+def killed(patient, after=-1, line=None, *, undo=False):
+    done = run(sys.executable, "-c", program(patient, after, line, undo=undo))
     return done.returncode == -signal.SIGKILL
+
+
+def test_of_two_at_once_the_second_says_so_and_waits(patient, tmp_path):
+    """The plan goes on only when the second program has said that it waits: one that does not would never say so."""
+    before, told = patient.files(), tmp_path / "told"
+    os.mkfifo(told)
+    held = os.open(told, os.O_RDWR)
+    line = f"cat {told} && {patient.line('left==2.0')}"
+
+    with started("-c", program(patient, line=line)) as first:
+        next(said for said in first.stdout if said.startswith("cat"))
+        with started("-m", "envdoctor", "undo", "--python", patient.folder) as second:
+            try:
+                assert f"waiting for another envdoctor, or an installer that it started, in {patient.folder}" in next(
+                    second.stdout
+                )
+            finally:
+                os.close(held)
+            assert "All is as it was before" in second.stdout.read()
+
+    assert (first.returncode, second.returncode) == (0, 0)
+    assert patient.files() == before, "undone after it was applied, not before, nor at the same time"
+
+
+def started(*words):
+    pipe = subprocess.PIPE
+    return subprocess.Popen([sys.executable, *words], stdout=pipe, stderr=subprocess.STDOUT, text=True, bufsize=1)
 
 
 @pytest.mark.parametrize("line", ["kill -9 $PPID; {line}", "{line}; kill -9 $PPID", "rm -r {site}; kill -9 $PPID"])

@@ -11,6 +11,7 @@ from conftest import environment, run
 from interpreters import each
 from remedies.actions import PATH, command, examined, remedy
 
+from envdoctor.facts import MANAGER
 from envdoctor.model import Action, Distribution
 from envdoctor.probes import answered
 from envdoctor.remedies.commands import asked, installer, with_command
@@ -71,6 +72,28 @@ def test_each_verb_in_the_words_of_each_installer(tool, commands):
     here = examined(["left", "right", "pip"], tool)
 
     assert [command(kind, here, **fields) for kind, fields in VERBS.items()] == commands
+
+
+@pytest.mark.parametrize(
+    ("tool", "installed_by", "line"),
+    [
+        ("poetry", "Poetry 1.8.2", "poetry lock --no-update && poetry install"),
+        ("poetry", "Poetry 2.1.0", "poetry lock && poetry install"),
+        ("pdm", "pdm", "pdm lock --update-reuse && pdm install"),
+        ("pipenv", "pip", "pipenv upgrade && pipenv sync"),
+        ("uv-project", "uv", "uv lock --upgrade-package left==2 && uv sync"),
+    ],
+)
+def test_what_a_projects_file_says_is_locked_and_nothing_else_moves(tool, installed_by, line):
+    manager = {"tool": tool, "direct": {"left": [], "right": ["--group", "test"]}, "admitted": {"left"}}
+    here = examined(["left", "right", "pip"], installed_by)
+    here = here.replace(facts=here.facts.having({MANAGER: {here.python["prefix"]: manager}}))
+
+    assert command("install", here, requirement="left==2") == line
+    both = command("install", here, requirement=["left==2", "right<2"])
+    lock = line.partition(" && ")[0]
+    assert lock in both
+    assert " --group test 'right<2'" in both
 
 
 @pytest.mark.parametrize("kind", ["downgrade", "pin", "upgrade", "install"])

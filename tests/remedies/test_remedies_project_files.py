@@ -5,6 +5,8 @@ import pytest
 from envdoctor.model import Remedy
 from envdoctor.plans import Move
 from envdoctor.remedies import project_files
+from envdoctor.remedies.ranges import narrowed
+from envdoctor.targets.locks.constraints import specifiers
 
 NUMPY = Move(package="numpy", before="2.1", after="1.26.4")
 FLASK = Move(package="flask", before="1.1.2", after="2.3.3")
@@ -32,7 +34,7 @@ def test_a_requirement_admits_what_is_moved_to(line, made):
 def test_the_requirements_of_a_project_are_edited_where_they_stand():
     text = '[project]\nname = "flask==1.1.2"\ndependencies = [\n  "flask==1.1.2", # mine\n  "other",\n]\n'
 
-    made = project_files.pyproject(text, [FLASK])
+    made = project_files.declared(text, [FLASK])
 
     assert made == text.replace('  "flask==1.1.2"', '  "flask==2.3.3"')
 
@@ -53,3 +55,45 @@ def test_an_entry_is_set_on_its_line_or_not_at_all(name, text, line, made):
     remedy = Remedy(kind="set", file=name, key="run.fast", line=line, to=False)
 
     assert project_files.entry(remedy, text) == made
+
+
+@pytest.mark.parametrize(
+    ("line", "made"),
+    [
+        ('numpy = "^2.0"  # why', 'numpy = ">=1.26.4,<2"  # why'),
+        ('numpy = {version = ">=1.20", extras = ["x"]}', 'numpy = {version = ">=1.20,<2", extras = ["x"]}'),
+        ("flask = '1.1.2'", "flask = '2.3.3'"),
+        ('flask = "*"', 'flask = ">=2.3.3"'),
+        ('flask = {git = "https://example.org/flask"}', None),
+        ('flask = "<2 || >=4"', None),
+        ('other = "^1"', None),
+    ],
+)
+@pytest.mark.parametrize("table", ["[tool.poetry.dependencies]", "[tool.poetry.group.dev.dependencies]", "[packages]"])
+def test_a_table_of_requirements_is_edited_where_it_stands(table, line, made):
+    text = f'{table}\npython = "^3.9"\n{line}\n# end\n'
+
+    changed = project_files.declared(text, [NUMPY, FLASK, GONE], read=specifiers, steers=True)
+
+    assert changed == text.replace(line, made or line)
+
+
+@pytest.mark.parametrize(
+    ("stated", "before", "after", "releases", "range_"),
+    [
+        (">=8.1,<9", "8.2.1", "8.1.8", ["8.1.7", "8.1.8", "8.2.1", "9.0"], ">=8.1,<8.2"),
+        ("", "2.1", "1.26.4", ["1.26.3", "1.26.4", "2.0", "2.1"], "<2"),
+        ("", "1.4.2", "1.4.1", ["1.4.1", "1.4.2"], "<1.4.2"),
+        ("<1.1", "1.0", "1.1", ["1.0", "1.1", "2.0"], ">=1.1,<2"),
+        (">=1,!=1.5", "1.4", "1.6", ["1.4", "1.5", "1.6", "1.7", "2.0"], ">=1.6,<1.7"),
+        (">=1,!=1.5", "1.7", "1.6", ["1.4", "1.5", "1.6", "1.7"], ">=1,<1.7,!=1.5"),
+        ("~=1.4", "1.5", "2.0", ["1.5", "2.0"], ">=2.0"),
+        ("==1.0", "1.0", "1.1", ["1.0", "1.1"], "==1.1"),
+        ("", "1.0", "1.1.1", ["1.0", "1.1.1", "1.1.2"], "==1.1.1"),
+        (">=1!1", "1!2.0", "1!1.0", ["1!1.0", "1!2.0"], ">=1!1,<1!2.0"),
+    ],
+)
+def test_a_range_is_as_near_as_it_can_be_and_its_newest_release_is_the_plans(stated, before, after, releases, range_):
+    move = Move(package="x", before=before, after=after, down=before > after)
+
+    assert narrowed(stated, move, releases) == range_

@@ -117,6 +117,11 @@ def patient(tmp_path, around):
             words = [command, *target, "--rules", tmp_path / "rules", "-f", "json"]
             return json.loads(run_envdoctor(*words, cwd=self.folder, env=around).stdout)
 
+        def looks(self):
+            """What is installed, and the files of the project."""
+            freeze = run("uv", "pip", "freeze", "--python", ".venv", cwd=self.folder, env=around).stdout
+            return freeze, {one.name: one.read_bytes() for one in self.folder.iterdir() if one.is_file()}
+
         def found(self, *target):
             return {one["rule"] for one in self.asks("check", *target)["findings"]}
 
@@ -138,22 +143,33 @@ def patient(tmp_path, around):
 
 
 @pytest.mark.parametrize("tool", TOOLS)
-def test_the_line_of_a_plan_leaves_a_lock_in_which_nothing_is_wrong(tool, patient):
-    _, file, text, lock, _ = TOOLS[tool]
+def test_a_plan_edits_and_locks_a_project_and_undo_brings_it_back(tool, patient):
+    _, file, _, lock, _ = TOOLS[tool]
     sick, of_lock = patient(tool), ("-r", lock, "--python-version", HERE)
     assert sick.found(*of_lock) == sick.found(*ENVIRONMENT) == set(RULES)
+    before = {name: (sick.folder / name).read_bytes() for name in (file, lock)}
 
-    plan = sick.asks("fix", *ENVIRONMENT)["plan"]
+    plan = sick.asks("fix", *ENVIRONMENT, "--apply")["plan"]
     assert {one["package"]: one["after"] for one in plan["moves"]} == {"core": "1.9", "lone": "1.1", "free": "1.0"}
-    assert sick.asks("fix", *of_lock)["plan"]["command"] == plan["command"]
-    sick.sh(plan["command"])
-
     assert sick.found(*of_lock) == sick.found(*ENVIRONMENT) == set()
     assert sick.asks("fix", *ENVIRONMENT)["plan"]["moves"] == []
-    now = (sick.folder / file).read_text()
-    assert now.startswith("# mine\n")
-    if tool == "uv":  # which moves within its lock what the project does not ask for, or leaves open
-        assert now.partition("[[tool")[0].rstrip() == text.format(here=HERE).replace("lone<1.1", "lone==1.1").rstrip()
+    applied = sick.looks()
+    sick.sh(f"{sys.executable} -m envdoctor undo --python .venv")
+    assert {name: (sick.folder / name).read_bytes() for name in (file, lock)} == before
+    assert sick.found(*of_lock) == sick.found(*ENVIRONMENT) == set(RULES)
+
+    assert sick.asks("fix", *of_lock)["plan"] == plan
+    (edit,) = plan["edits"]
+    text = before[file].decode()
+    wanted = text.replace("lone<1.1", "lone>=1.1,<2").replace('lone = "<1.1"', 'lone = ">=1.1,<2"')
+    if tool != "uv":  # which moves within its lock what the project leaves open
+        wanted = wanted.replace('"free"', '"free<1.1"').replace('free = "*"', 'free = "<1.1"')
+    assert edit["after"] == wanted
+    (sick.folder / file).write_text(edit["after"])
+    sick.sh(plan["command"])
+    assert sick.looks() == applied
+    if tool != "pipenv":  # which sorts the table that it adds something to
+        assert (sick.folder / file).read_text().startswith(wanted.partition("]\n")[0])
 
 
 def test_the_edits_of_a_plan_are_what_another_environment_is_made_from(patient):

@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from conftest import CHECKOUT, environment, run
+from conftest import CHECKOUT, environment, new_cache, run
 
 from envdoctor.errors import RuleError
 from envdoctor.rulebase import load, packs
@@ -105,7 +105,7 @@ def place(tmp_path, monkeypatch):
     folder = tmp_path / "site-packages"
     folder.mkdir()
     monkeypatch.setattr(sys, "path", [*sys.path, str(folder)])
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    monkeypatch.setenv("XDG_CACHE_HOME", new_cache(tmp_path / "cache"))
     return folder
 
 
@@ -216,7 +216,7 @@ def test_a_project_that_looks_like_a_distribution_has_no_say(tmp_path, monkeypat
 
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    monkeypatch.setenv("XDG_CACHE_HOME", new_cache(tmp_path / "cache"))
     rule(tmp_path / "own", "six-breaks")
     return tmp_path / "own"
 

@@ -6,10 +6,13 @@ from pathlib import Path
 
 import interpreters
 import pytest
+from conftest import untraced
 
 sys.path.insert(0, str(Path(__file__).parent))
 import collectors
 import stories
+import yaml_edits
+from judging import judged
 
 pytest_plugins = ["torch_environment"]
 
@@ -27,7 +30,8 @@ WITH_TORCH = {
 
 @pytest.mark.parametrize("story", stories.STORIES)
 def test_a_story_is_judged_as_it_ends(story):
-    found = stories.outcomes(story)
+    with untraced():
+        found = stories.outcomes(story)
     counted = Counter(found.values())
 
     assert set(found.values()) <= stories.OUTCOMES.keys()
@@ -40,10 +44,27 @@ def test_a_story_is_judged_as_it_ends(story):
     assert counted["cured"] >= 0.95 * cures, [name for name, one in found.items() if one == "not cured"]
 
 
+@pytest.mark.parametrize(
+    ("files", "offered"),
+    [
+        ({"configs.yaml": "block", "agent.py": "import embodied\n"}, ["configs.yaml"]),
+        ({"configs.yaml": "block", "agent.py": "import embodied.jax\n"}, ["configs.yaml"]),
+        ({"configs.yaml": "block", "agent.py": "import yaml\n"}, []),
+        ({"dreamerv3/configs.yaml": "block", "dreamerv3/agent.py": "import embodied\n"}, ["dreamerv3/configs.yaml"]),
+        ({"dreamerv3/configs.yaml": "off", "dreamerv3/agent.py": "import embodied\n", "a/configs.yaml": "block"}, []),
+    ],
+)
+def test_the_switch_is_that_of_the_checkout_or_of_the_package_itself(files, offered):
+    written = {name: yaml_edits.DRIVER.get(text, text) for name, text in files.items()}
+    finding = judged(written, {"cloudpickle": "1.6.0"})["cloudpickle-bytecode-py311"]
+    assert [one.action.file for one in finding.remedies if one.kind == "set"] == offered
+
+
 def test_the_page_is_what_the_record_says(tmp_path, monkeypatch):
     kept = stories.PAGE
     monkeypatch.setattr(stories, "PAGE", tmp_path / "stories.md")
-    stories.page()
+    with untraced():
+        stories.page()
     assert (tmp_path / "stories.md").read_text(encoding="utf-8") == kept.read_text(encoding="utf-8")
 
 

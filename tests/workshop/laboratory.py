@@ -11,10 +11,7 @@ import sys
 import tempfile
 import zipfile
 
-from conftest import environment, run_envdoctor
-
-from envdoctor.probes.cache import directory
-from envdoctor.rulebase import shipped
+from conftest import environment, new_cache, run_envdoctor
 
 PYTHON = "{}.{}".format(*sys.version_info[:2])
 
@@ -37,10 +34,13 @@ def wheel(folder, name, version, text, *requires):
         archive.writestr(f"{info}/RECORD", "\n".join([*rows, f"{info}/RECORD,,"]) + "\n")
 
 
-def laboratory(tmp_path, links, rule, **variables):
-    """A function that runs ``envdoctor rules`` with some words; its attributes are the files that it is about."""
+def laboratory(tmp_path, links, rule, cache=None, **variables):
+    """A function that runs ``envdoctor rules`` with some words; its attributes are the files that it is about.
+
+    A ``cache`` that tests share remembers what trials showed: each is run once.
+    """
+    cache = cache or tmp_path / "cache"
     (tmp_path / "rules").mkdir()
-    _know_the_shipped_rules(tmp_path / "cache")
     (tmp_path / "rules" / "vocabulary.yaml").write_text("families: {}\n")
     told = environment(
         UV_FIND_LINKS=str(links),
@@ -49,7 +49,7 @@ def laboratory(tmp_path, links, rule, **variables):
         PYENV_ROOT=str(tmp_path / "no-pyenv"),
         UV_PYTHON_INSTALL_DIR=str(tmp_path / "no-uv"),
         PATH=_path(),
-        XDG_CACHE_HOME=str(tmp_path / "cache"),
+        XDG_CACHE_HOME=new_cache(cache),
         **variables,
     )
 
@@ -60,7 +60,7 @@ def laboratory(tmp_path, links, rule, **variables):
     command.directory = tmp_path
     command.rule = tmp_path / "rules" / f"{rule}.yaml"
     command.proof = tmp_path / "rules" / f"{rule}.proof.json"
-    command.cache = tmp_path / "cache" / "envdoctor"
+    command.cache = cache / "envdoctor"
     return command
 
 
@@ -79,11 +79,3 @@ def _path():
         elif not folder.endswith("shims"):
             folders.append(folder)
     return os.pathsep.join(folders)
-
-
-def _know_the_shipped_rules(cache):
-    """Put what this process made of the shipped rules into another cache: to compile them takes longer than a trial."""
-    shipped.shipped()
-    (cache / "envdoctor").mkdir(parents=True)
-    for path in glob.glob(os.path.join(directory(), "rules-*.idx")):
-        shutil.copy(path, cache / "envdoctor")

@@ -11,7 +11,7 @@ import time
 import zipfile
 
 import pytest
-from conftest import environment, run, run_envdoctor
+from conftest import environment, new_cache, run, run_envdoctor
 
 from envdoctor.targets import snapshot_file
 from envdoctor.workshop import bisecting, narrowing
@@ -106,7 +106,7 @@ def command(bad):
 
 def bisected(folder, wheels, bad, names, *words):
     good, late = (snapshot(folder, *side, names) for side in (("good", "1.0"), ("bad", "2.0")))
-    around = environment(UV_FIND_LINKS=str(wheels), UV_NO_INDEX="1", XDG_CACHE_HOME=str(folder / "cache"))
+    around = environment(UV_FIND_LINKS=str(wheels), UV_NO_INDEX="1", XDG_CACHE_HOME=new_cache(folder / "cache"))
     return run_envdoctor("bisect", good, late, *words, "--", *command(bad), cwd=folder, env=around)
 
 
@@ -178,7 +178,7 @@ def test_a_command_that_does_not_tell_good_from_bad_is_status_1(wheels, tmp_path
 
 def test_an_interruption_leaves_nothing_behind(wheels, tmp_path):
     good, late = (snapshot(tmp_path, *side, NAMES[:3]) for side in (("good", "1.0"), ("bad", "2.0")))
-    around = environment(UV_FIND_LINKS=str(wheels), UV_NO_INDEX="1", XDG_CACHE_HOME=str(tmp_path / "cache"))
+    around = environment(UV_FIND_LINKS=str(wheels), UV_NO_INDEX="1", XDG_CACHE_HOME=new_cache(tmp_path / "cache"))
     program = "import os, time\nopen('started', 'a').write(f'{os.getpid()}\\n')\ntime.sleep(600)"
     words = [sys.executable, "-m", "envdoctor", "bisect", good, late, "--", "python", "-c", program]
     process = subprocess.Popen(words, cwd=tmp_path, env=around, stderr=subprocess.PIPE, text=True)

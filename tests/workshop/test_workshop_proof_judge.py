@@ -74,6 +74,16 @@ def test_each_kind_of_trial_is_held_against_what_it_states(one, result, verdict,
     assert found["symptom"] == symptom(result)
 
 
+def test_of_an_installation_the_line_is_kept_that_the_rule_knows():
+    output = (
+        "  error in lib setup command: use_2to3 is invalid\nERROR: Failed to build 'lib' when getting requirements\n"
+    )
+    known = texts('{message: "error in \\\\S+ setup command: use_2to3 is invalid"}')
+
+    found = judge(trial(installs=["lib"]), came(output=output), known)
+    assert (found["verdict"], found["symptom"]) == ("agrees", "error in lib setup command: use_2to3 is invalid")
+
+
 def test_what_could_not_be_built_is_unproven_for_its_reason():
     result = {"outcome": "unbuilt", "reason": "no Python 3.5 was found"}
 

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 import yaml
+from conftest import new_cache
 
 from envdoctor.cli import main
 from envdoctor.errors import UsageError
@@ -235,7 +236,7 @@ def index(tmp_path, monkeypatch):
     thread = threading.Thread(target=server.serve_forever)
     thread.start()
     monkeypatch.setenv("PIP_INDEX_URL", address)
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    monkeypatch.setenv("XDG_CACHE_HOME", new_cache(tmp_path / "cache"))
     releases.configuration.cache_clear()
     yield server
     server.shutdown()
@@ -278,7 +279,7 @@ def test_an_index_that_answers_in_html_tells_as_much(checkout, tmp_path, capsys,
 
 def test_an_index_that_is_silent_is_said(checkout, tmp_path, capsys, monkeypatch):
     monkeypatch.setenv("PIP_INDEX_URL", "http://127.0.0.1:1/simple")
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    monkeypatch.setenv("XDG_CACHE_HOME", new_cache(tmp_path / "cache"))
     releases.configuration.cache_clear()
     status, _, err = said(capsys, "rules", "import", "conda-forge", checkout, "-o", tmp_path / "out")
     releases.configuration.cache_clear()

@@ -10,7 +10,7 @@ import threading
 
 import pytest
 from browser import CONTRAST, browser  # noqa: F401 - a fixture
-from conftest import CHECKOUT, run, run_envdoctor
+from conftest import CHECKOUT, run, run_envdoctor, untraced
 
 from envdoctor.workshop import site
 
@@ -19,7 +19,8 @@ RULE = "cloudpickle-bytecode-py311"
 
 @pytest.fixture(scope="module")
 def sources():
-    return site.sources(CHECKOUT)
+    with untraced():
+        return site.sources(CHECKOUT)
 
 
 @pytest.fixture(scope="module")

@@ -11,11 +11,17 @@ if TYPE_CHECKING:
 
 #: The first letter of a name of this file's own module; ``.`` begins a relative name, as in ``import``.
 OWN = "@"
+#: The module of a name that one of several star imports of this file brings: which, is known where names are resolved.
+STARS = "*"
 #: Possible values of one expression: beyond these, nothing is said.
 MOST_THINGS = 12
 _TRANSPARENT = {"staticmethod", "classmethod", "cache", "lru_cache", "wraps"}
 #: The last segment of a name that means the call of something made: ``joblib.delayed(work)(1)``.
 CALLED = "__call__"
+#: And one that means that something made is iterated over: ``for batch in loader``.
+ITERATED = "__iter__"
+#: What no file has to write for it to happen.
+UNWRITTEN = {CALLED, ITERATED}
 
 #: Methods of modules with parameters, and of what is built on them, that return the object itself.
 _GIVES_BACK = {"to", "cpu", "cuda", "eval", "train", "float", "double", "half", "requires_grad_", "append_transform"}

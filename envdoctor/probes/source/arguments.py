@@ -33,10 +33,13 @@ _LARGEST_NUMBER = 1 << 53
 class Arguments:
     """Describes arguments. ``by_value``: the file runs as a program, so its own functions travel with their globals."""
 
-    def __init__(self, module: Scope, resolver: Resolver, excerpts: Excerpts, *, by_value: bool) -> None:
+    def __init__(
+        self, module: Scope, resolver: Resolver, excerpts: Excerpts, *, by_value: bool, notebook: bool = False
+    ) -> None:
         self.resolver = resolver
         self.excerpts = excerpts
         self.by_value = by_value
+        self.notebook = notebook
         self.parent = ParentState(module, resolver)
         self._callers = Callers(module, resolver)
 
@@ -60,7 +63,7 @@ class Arguments:
         }
         if isinstance(node.func, (ast.Attribute, ast.Call)):
             base = node.func.value if isinstance(node.func, ast.Attribute) else node.func
-            if any(one.kind in {"made", "self"} for one in self.resolver.resolve(base, place)):
+            if any(one.kind in {"made", "self", "parameter"} for one in self.resolver.resolve(base, place)):
                 fields["on"] = self.describe(base, place, **whole)
         return {field: value for field, value in fields.items() if value}
 
@@ -93,6 +96,19 @@ class Arguments:
         parts = found[0].parts[:MOST_ENTRIES]
         named = [(str(getattr(key, "value", "")), one, where) for key, one, where in parts]
         return named if all(key.isidentifier() for key, _, _ in named) else []
+
+    def of_parameter(self, node: ast.expr, place: Place) -> list[Value]:
+        """What the attribute of a parameter means for the calls of its function in this file."""
+        if not isinstance(node, ast.Attribute):
+            return []
+        given = [
+            made
+            for base in self.resolver.resolve(node.value, place)
+            if base.kind == "parameter" and base.scope is not None
+            for call, function in self._callers.of({base.scope})
+            for made in self.resolver.argument(base.name, function, call)
+        ]
+        return [meant for made in given if made.kind == "made" for meant in self.resolver.attribute(made, node.attr)]
 
     def calls(self, name: str) -> bool:
         """Whether anything in this file calls a function or method of a name."""

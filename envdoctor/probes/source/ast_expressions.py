@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 
+from envdoctor.probes.source.abstract_values import ITERATED
 from envdoctor.probes.source.bindings import (
     ADDED,
     CALLS,
@@ -30,6 +31,9 @@ if TYPE_CHECKING:
 MOST_NODES = 400_000
 _PASSIVE = {"ctx", "op", "ops", "kind", "type_comment", "conversion", "attr", "id", "n", "s", "is_async", "arg"}
 _ADDING = {"append", "add", "appendleft"}
+#: Builtins that iterate over what they are given, and those that do not.
+_ITERATING = {"iter", "list", "tuple", "set", "sorted", "enumerate", "zip", "sum", "min", "max", "any", "all", "dict"}
+_COUNTING = {"range", "len"}
 #: Methods that change what they belong to.
 _CHANGING = {*_ADDING, "extend", "update", "setdefault", "insert", "pop", "clear", "remove"}
 
@@ -102,9 +106,20 @@ class Expressions:
         stack.extend(node.args)
         stack.extend(keyword.value for keyword in node.keywords)
         function = node.func
+        if type(function) is ast.Name and function.id in _ITERATING:
+            self._iterate(node, place)
         if type(function) is ast.Attribute and type(function.value) is ast.Name and function.attr in _CHANGING:
             place.scope.changes.append((function.value, place))
             self._changed(function.value, function.attr, node, place)
+
+    def _iterate(self, node: ast.expr, place: Place) -> None:
+        """Note what is iterated over, and what is given to a call that may wrap it, as ``enumerate`` does."""
+        if getattr(getattr(node, "func", None), "id", "") in _COUNTING:
+            return
+        method = ast.copy_location(ast.Attribute(node, ITERATED, ast.Load()), node)
+        place.scope.unwritten.append((ast.copy_location(ast.Call(method, [], []), node), place))
+        for one in node.args if isinstance(node, ast.Call) else ():
+            self._iterate(one, place)
 
     def _changed(self, target: ast.Name, method: str, node: ast.Call, place: Place) -> None:
         """Note what a method adds to a list or dictionary."""
@@ -139,6 +154,7 @@ class Expressions:
         for index, generator in enumerate(node.generators):
             source = place if index == 0 else here
             self._read(generator.iter, source)
+            self._iterate(generator.iter, source)
             self._assign(generator.target, ELEMENT, generator.iter, here, source)
             for test in generator.ifs:
                 self._read(test, here)

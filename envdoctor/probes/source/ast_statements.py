@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import builtins
 
+from envdoctor.probes.source.abstract_values import STARS
 from envdoctor.probes.source.ast_expressions import Expressions
 from envdoctor.probes.source.bindings import (
     CALLS,
@@ -38,10 +39,12 @@ class Walker(Expressions):
         super().__init__()
         self.module = Scope("module", tree, None)
         self.imports: list[tuple[str, int, Place]] = []
-        self._stars: dict[str, Place] = {}
+        #: The modules whose names a star imports, in the order of the file.
+        self.stars: dict[str, Place] = {}
         self._body(tree.body, self.module, self.module.inside.block)
-        if len(self._stars) == 1:  # of several nobody knows which of them gives a name
-            self._bind_star(*self._stars.popitem())
+        if self.stars:  # of several it is known where names are resolved which of them gives one
+            module, first = next(iter(self.stars.items()))
+            self._bind_star(module if len(self.stars) == 1 else STARS, first)
 
     def _bind_star(self, module: str, place: Place) -> None:
         """Bind what ``from module import *`` must have brought: every name that nothing else explains."""
@@ -94,6 +97,7 @@ class Walker(Expressions):
 
     def _for(self, node: Any, place: Place) -> None:
         self._read(node.iter, place)
+        self._iterate(node.iter, place)
         inside = Block(place.block, loop=True)
         self._assign(node.target, ELEMENT, node.iter, Place(place.scope, inside, place.order), None)
         self._body(node.body, place.scope, inside)
@@ -189,7 +193,7 @@ class Walker(Expressions):
             self.imports.append((module, node.lineno, place))
         for alias in node.names:
             if alias.name == "*":
-                self._stars[module] = place
+                self.stars[module] = place
             else:
                 name = module + ("" if module.endswith(".") else ".") + alias.name
                 self.imports.append((name, node.lineno, place))

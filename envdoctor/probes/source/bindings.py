@@ -107,6 +107,8 @@ class Scope:
         self.yields = False
         #: Names and calls read in this scope, in order.
         self.reads: list[tuple[ast.expr, Place]] = []
+        #: Calls that nobody writes: of the method of what is iterated over.
+        self.unwritten: list[tuple[ast.Call, Place]] = []
         self.children: list[Scope] = []
         self.name = getattr(node, "name", "<lambda>")
         #: The name of a method's first parameter (``self``), or ``None`` where this is no plain method.

@@ -90,8 +90,15 @@ class Carried:
             if name == node.id and value is not None and where.order < place.order:
                 self._expression(value, where, f"{name}.{attr}", depth, self.given)
 
+    def _defined(self, scope: Scope, via: str) -> None:
+        """Note what another process finds by its name only, where it is a notebook that defines it."""
+        if self.arguments.notebook and not scope.nested():
+            self._note("notebook-definition", Value("function", node=scope.node), via)
+
     def _made(self, one: Value, via: str, depth: int, given: Any, *, inside: bool) -> None:
         self._note(one.name, one, via)
+        if one.scope is not None:
+            self._defined(one.scope, via)
         mode = _mode(one)
         if mode:
             self._note(f"{one.name}.{mode}", one, via)
@@ -142,6 +149,7 @@ class Carried:
         """A class of a program travels by value with those who do so, and its attributes with it."""
         if one.scope is None or not self.arguments.by_value:
             return
+        self._defined(one.scope, via)
         before, self.valued = self.valued, True
         for own in own_classes(self.resolver, one.scope):
             for name, bindings in own.bindings.items():
@@ -163,6 +171,7 @@ class Carried:
         if scope is None:
             return
         local = one.kind == "lambda" or scope.nested()
+        self._defined(scope, via)
         if local:
             self._note("lambda" if one.kind == "lambda" else "local-function", one, via)
         if local or self.arguments.by_value:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import posixpath
 
-from envdoctor.probes.source.abstract_values import OWN, names_class
+from envdoctor.probes.source.abstract_values import OWN, STARS, names_class
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ class Linker:
 
     def concerns(self, name: str) -> bool:
         """Whether a name may be one of the project's."""
-        return name[:1] in {OWN, "."} or name.partition(".")[0] in self.tops
+        return name[:1] in {OWN, ".", STARS} or name.partition(".")[0] in self.tops
 
     def defined_in(self, name: str, file: str) -> str | None:
         """The other file of the project in which a name that a file uses may be defined."""
@@ -151,17 +151,30 @@ class Linker:
         """The absolute name, what its file says about it, and that file."""
         if not self.concerns(name):
             return name, None, file
-        place = self._locate(name, file)
+        place = (file, name.split(".")[1:]) if name[:1] == STARS else self._locate(name, file)
         if place is None:
             return self._absolute(name, file), None, file
         where, rest = place
-        full = ".".join([*_module(where), *rest])
-        export = self._exports(where).get(rest[0]) if rest and name[:1] != OWN else None
-        if export is None or depth >= MOST_FILES:
+        full = name if name[:1] == STARS else ".".join([*_module(where), *rest])
+        export = self._exports(where).get(rest[0]) if rest and name[:1] not in {OWN, STARS} else None
+        if depth >= MOST_FILES or not rest or name[:1] == OWN:
             return full, None, where
-        if "ref" in export:
-            return self._follow(".".join([export["ref"].rstrip("."), *rest[1:]]), where, depth + 1)
-        return full, export if len(rest) == 1 else _method(export, rest[1:]), where
+        meant = self._by_star(".".join(rest), where, depth) if export is None else export.get("ref", "").rstrip(".")
+        if meant:
+            return self._follow(meant if export is None else ".".join([meant, *rest[1:]]), where, depth + 1)
+        return full, export if export is None or len(rest) == 1 else _method(export, rest[1:]), where
+
+    def _by_star(self, rest: str, file: str, depth: int) -> str | None:
+        """The name of what a star import brings: of the last file of the project that has it, else of elsewhere."""
+        elsewhere: list[str] = []
+        modules: list[str] = self._exports(file).get(STARS, {}).get("modules", [])
+        for module in modules[::-1] if rest[:1] != "_" and depth < MOST_FILES else ():
+            place = self._locate(module, file) if self.concerns(module) else None
+            if place is None or place[1]:
+                elsewhere.append(module)
+            elif rest.partition(".")[0] in self._exports(place[0]) or self._by_star(rest, place[0], depth + 1):
+                return module + ("" if module.endswith(".") else ".") + rest
+        return f"{elsewhere[0]}.{rest}" if len(elsewhere) == 1 else None
 
     def _absolute(self, name: str, file: str) -> str:
         plain = name.lstrip(".")

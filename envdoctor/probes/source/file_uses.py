@@ -7,7 +7,7 @@ import gc
 import sys
 import warnings
 
-from envdoctor.probes.source.abstract_values import CALLED, OWN, Call, Value, last, qualified
+from envdoctor.probes.source.abstract_values import CALLED, OWN, STARS, Call, Value, last, qualified
 from envdoctor.probes.source.arguments import Arguments
 from envdoctor.probes.source.ast_expressions import TooLargeError
 from envdoctor.probes.source.ast_statements import Walker
@@ -17,6 +17,7 @@ from envdoctor.probes.source.excerpts import Excerpts
 from envdoctor.probes.source.inheritance import attributes, lineage, own_classes, pickles_itself
 from envdoctor.probes.source.relevance import Relevance, patterns_of
 from envdoctor.probes.source.resolver import Resolver
+from envdoctor.probes.source.source_text import NOTEBOOK
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -61,6 +62,8 @@ def uses_of(source: str, asked: Asked) -> dict[str, list[Use]]:
 
 def exports_of(source: str) -> dict[str, Any]:
     """What a file's top-level names resolve to: ``{"ref": name}``, or what they are and, for functions, return.
+
+    ``*`` has the ``modules`` of which it imports all.
 
     Raises ``UnreadableError``.
     """
@@ -109,10 +112,13 @@ class _File:
         walker = Walker(tree)
         self.module = walker.module
         self.imports = walker.imports
+        self.stars = list(walker.stars)
         self.resolver = Resolver(walker.scope_of)
         self.excerpts = Excerpts(source)
         program = any(isinstance(one, ast.Expr) and isinstance(one.value, ast.Call) for one in tree.body)
-        self.arguments = Arguments(self.module, self.resolver, self.excerpts, by_value=program or "__main__" in source)
+        notebook = source.endswith(NOTEBOOK)
+        whole = program or notebook or "__main__" in source
+        self.arguments = Arguments(self.module, self.resolver, self.excerpts, by_value=whole, notebook=notebook)
 
     def close(self) -> None:
         """Free everything at once: scopes refer to each other, and would wait for the collector of garbage."""
@@ -130,10 +136,10 @@ class _File:
             if not place.block.spared & IMPORTS and patterns.may_match(name)
         ]
         for scope in scopes:
-            for node, place in scope.reads:
+            for node, place in (*scope.reads, *(scope.unwritten if patterns.iterating else ())):
                 target = node.func if isinstance(node, ast.Call) else node
                 if relevance.concerns(target) and not place.block.spared & ATTRIBUTES and len(found) < MOST_USES:
-                    values = self.resolver.resolve(target, place)
+                    values = self.resolver.resolve(target, place) + self.arguments.of_parameter(target, place)
                     meant = self._called(values) if isinstance(node, ast.Call) else _foreign(values, called=False)
                     names = filter(patterns.may_match, sorted(set(meant)))
                     found += ((use, place) for use in self._described(node, place, names, values))
@@ -190,7 +196,7 @@ class _File:
 
     def exports(self) -> dict[str, Any]:
         """As :func:`exports_of`."""
-        answer: dict[str, Any] = {}
+        answer: dict[str, Any] = {STARS: {"modules": self.stars}} if self.stars else {}
         here = Place(self.module, self.module.inside.block, _LAST_PLACE)
         for name in self.module.bindings:
             self.resolver.steps = 0

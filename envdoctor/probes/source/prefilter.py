@@ -32,6 +32,8 @@ _IMPORT = b"import"
 _LINE = re.compile(rb"[ \t]*(?:from[ \t]+([\w.]+)[ \t]+)?import[ \t]+[\w., \t*]*")
 #: From ``import`` to the end of the statement, over continued lines and parentheses.
 _REST = re.compile(rb"(?:[^\n\\(#]|\\\r?\n?)*(?:\((?:[^)#]|#[^\n]*)*)?")
+#: Indexed as a word of the statements that import all of a module.
+_STAR = b"*"
 _WORD = re.compile(rb"[A-Za-z_]\w*")
 _ATTRIBUTE = re.compile(rb"\.(?:\s|\\\r?\n)*([A-Za-z_]\w*)")
 #: What precedes a name that is assigned, returned or passed as it is, and how far to look for it.
@@ -76,7 +78,7 @@ class Prefilter:
 
     def _add(self, statement: _Statement, text: bytes) -> None:
         """Index an import statement by its words and by the other names that it gives."""
-        words = set(_WORD.findall(text))
+        words = {*_WORD.findall(text), *([_STAR] if text.rstrip().endswith(_STAR) else [])}
         aliases = _ALIAS.findall(text) if b"as" in words else ()
         for word in words:
             self._statements.setdefault(word, []).append(statement)
@@ -105,10 +107,16 @@ class Prefilter:
         found = _files(self._statements.get(root, ()), lambda one: root in one.roots)
         elsewhere = [self._linking(word) for word in (*self._aliases.get(root, ()), *literal)]
         others = self._files if root in self._own else set().union(*elsewhere)
-        return found | {file for file in others - found if self._contains(file, root)}
+        starred = self._linking(_STAR)
+        found |= {file for file in (others | starred) - found if self._contains(file, root)}
+        for word in literal[1:]:
+            if any(root in one.roots for name in (word, _STAR) for one in self._statements.get(name, ())):
+                found |= self._linking(word) | {file for file in starred - found if self._contains(file, word)}
+        return found
 
     def _names(self, file: str, word: bytes) -> bool:
-        return file in self._importing(word) or word in self._attributes(file)
+        named = file in self._importing(word) or word in self._attributes(file)
+        return named or (file in self._importing(_STAR) and self._contains(file, word))
 
     def _with_glob(self, files: set[str], glob: bytes) -> set[str]:
         """Those of some files that import, or read as an attribute, something that matches a glob."""
@@ -120,6 +128,7 @@ class Prefilter:
     def _adjacent(self, files: set[str], root: bytes, last: bytes) -> set[str]:
         """Those of some files where a name is read from its module itself, or the module is given another name."""
         found = _files(self._statements.get(last, ()), lambda one: one.module == root) | self._linking(last)
+        found |= self._importing(_STAR)
         return {file for file in files if file in found or self._takes(file, root, last)}
 
     def _takes(self, file: str, root: bytes, last: bytes) -> bool:

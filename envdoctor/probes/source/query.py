@@ -8,7 +8,7 @@ from itertools import starmap
 
 from envdoctor.globs_of_names import expression
 from envdoctor.probes.source import source_text
-from envdoctor.probes.source.abstract_values import CALLED
+from envdoctor.probes.source.abstract_values import UNWRITTEN
 from envdoctor.probes.source.cross_file import Linker
 from envdoctor.probes.source.fact_cache import FileFacts, ProjectFacts
 from envdoctor.probes.source.prefilter import Prefilter
@@ -71,7 +71,7 @@ class ProjectSource:
         notebooks = [(name, self._text(name).source) for name in self._project.files() if name.endswith(".ipynb")]
         found = {}
         for pattern in patterns:
-            segments = [one for one in pattern.split(".") if one != CALLED]
+            segments = [one for one in pattern.split(".") if one not in UNWRITTEN]
             words = [one for one in segments if _GLOB.isdisjoint(one)]
             files = self._prefilter.files(segments) if words else self._files
             found[pattern] = [*files, *(name for name, text in notebooks if all(word in text for word in words))]

@@ -7,7 +7,7 @@ import functools
 from fnmatch import fnmatchcase
 
 from envdoctor.globs_of_names import expression
-from envdoctor.probes.source.abstract_values import CALLED, last
+from envdoctor.probes.source.abstract_values import ITERATED, STARS, UNWRITTEN, last
 from envdoctor.probes.source.bindings import IMPORT, PARAMETER
 
 TYPE_CHECKING = False
@@ -35,6 +35,8 @@ class Patterns:
         self.words = frozenset(map(_word, patterns))
         #: Whether a name may match whose last segment is not one of the words.
         self.open = bool(self._open)
+        #: Whether some are about what is iterated over.
+        self.iterating = ITERATED in self._by_end
 
     @functools.cache  # noqa: B019 - as many as there are different last segments
     def ending(self, segment: str) -> list[str]:
@@ -53,7 +55,7 @@ class Patterns:
 
     def is_own(self, name: str) -> bool:
         """Whether a name begins in the project."""
-        return name[:1] == "." or name.partition(".")[0] in self._own
+        return name[:1] in {".", STARS} or name.partition(".")[0] in self._own
 
 
 def end_of(pattern: str) -> str:
@@ -63,7 +65,7 @@ def end_of(pattern: str) -> str:
 
 def _word(pattern: str) -> str:
     """The last segment of a pattern that is no glob."""
-    return next((one for one in reversed(pattern.split(".")) if _GLOB.isdisjoint(one) and one != CALLED), "")
+    return next((one for one in reversed(pattern.split(".")) if _GLOB.isdisjoint(one) and one not in UNWRITTEN), "")
 
 
 @functools.lru_cache(maxsize=64)
@@ -86,7 +88,7 @@ class Relevance:
 
     def concerns(self, target: ast.expr) -> bool:
         """Whether a name, an attribute or another expression may resolve to something that matches."""
-        if self._all:
+        if self._all or (isinstance(target, ast.Attribute) and target.attr == ITERATED):
             return True
         if isinstance(target, ast.Attribute) and not self._patterns.open:
             return target.attr in self._names

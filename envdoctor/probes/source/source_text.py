@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
 #: Larger files are not scanned.
 MOST_BYTES = 2 << 20
+#: The last line of a text that is a notebook's: what it defines, no other process can import.
+NOTEBOOK = "# the end of a notebook\n"
 #: Cell magics after which Python follows.
 _PYTHON_CELLS = ("%%time", "%%timeit", "%%capture", "%%prun")
 
@@ -78,7 +80,7 @@ def _notebook(data: bytes) -> SourceText:
             continue
         starts.append((len(lines) + 1, number))
         lines += source.split("\n")
-    return SourceText("\n".join(lines) + "\n", starts, gaps)
+    return SourceText("\n".join([*lines, NOTEBOOK]), starts, gaps)
 
 
 def _cell(cell: Any) -> str:

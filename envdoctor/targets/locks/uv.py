@@ -33,7 +33,7 @@ _KNOWN_VERSION = 1
 def read(source: Source, stated: Stated) -> Contents:
     """The packages that the workspace's members reach by any extra or group. Raises :class:`ProbeError`."""
     data = load_toml(source)
-    if "version" not in data and "package" not in data:
+    if data.keys().isdisjoint({"version", "package"}):
         raise malformed(source, "as uv.lock: it has neither 'version' nor 'package'")
     markers = stated.markers()
     found, notes = package_tables(source, data, "package")
@@ -41,8 +41,9 @@ def read(source: Source, stated: Stated) -> Contents:
     nodes = [_node(source, line, package, markers) for line, package in found]
     virtual = {name_of(package["name"]) for _, package in found if "virtual" in table(package.get("source"))}
     roots = [Edge(name=name) for name in sorted(members)] + _stated_roots(table(data.get("manifest")))
-    reached = reach(nodes, roots, markers) if roots else [entry(node, node.verdict) for node in nodes]
-    always = _always(data, nodes, members) if roots else {node.name for node in nodes}
+    reached, always = [entry(node, node.verdict) for node in nodes], {node.name for node in nodes}
+    if roots:
+        reached, always = reach(nodes, roots, markers), _always(data, nodes, members)
     entries = [one.replace(optional=one.name not in always) for one in reached if one.name not in virtual]
     return Contents(entries=entries, target=_target(data), notes=[*notes, *_version_note(source, data)])
 

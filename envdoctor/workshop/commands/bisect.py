@@ -62,12 +62,12 @@ def run(words: Sequence[str]) -> int:
     build.sweep()
     try:
         with processes.stoppable():
-            told = found(made, lambda one, moved: bisecting.run(one, moved, command, options.timeout), options.jobs)
+            result = found(made, lambda one, moved: bisecting.run(one, moved, command, options.timeout), options.jobs)
     except processes.StoppedError as stopped:
         raise KeyboardInterrupt from stopped
-    if told is None:
+    if result is None:
         return 1
-    culprits, failure, trials = told
+    culprits, failure, trials = result
     write(_said(made, culprits, trials))
     _draft(made, culprits, failure, command, options.output)
     return 0
@@ -149,13 +149,23 @@ def _draft(
     seen.update(_cells(made, packages, beside), **_script(command))
     series = str(made.after.python.get("version") or "3.11").split(".")[:2]
     seen.update(python=".".join(series), todo="    # TODO: measure")
-    release = re.sub(r"[^a-z0-9]+", "", (made.bad[packages[0]] or "absent").lower())
-    rule = f"{packages[0]}{release}-{'-'.join(packages[1:]) or 'breaks'}"
+    rule = _id(packages, made.bad[packages[0]] or "absent")
     text = skeleton.skeleton(rule, seen)
-    path = output and (os.path.join(output, f"{rule}.yaml") if os.path.isdir(output) else output)
-    if path and os.path.exists(path):
+    write(text if output else f"\n{text}", output and _new_file(output, rule))
+
+
+def _new_file(output: str, rule: str) -> str:
+    """The file that a rule is written to. Raises :class:`UsageError` where it exists."""
+    path = os.path.join(output, f"{rule}.yaml") if os.path.isdir(output) else output
+    if os.path.exists(path):
         raise UsageError(f"{path} exists already: give another -o PATH, or remove it first")
-    write(text if path else f"\n{text}", path)
+    return path
+
+
+def _id(packages: Sequence[str], version: str) -> str:
+    """The id of a rule about a release of the first distribution together with the others."""
+    release = re.sub(r"[^a-z0-9]+", "", version.lower())
+    return f"{packages[0]}{release}-{'-'.join(packages[1:]) or 'breaks'}"
 
 
 def _failing(made: Sides, bad: Outcome, packages: Sequence[str]) -> tuple[dict[str, str], dict[str, str]]:

@@ -133,8 +133,8 @@ def _report(
 ) -> None:
     for line in unread:
         say(f"{line}")
-    told = f"{len(patches)} patches read, {len(unread)} files could not be"
-    write(f"{told}; {counts[_KEPT]} candidates written to {options.output}\n")
+    summary = f"{len(patches)} patches read, {len(unread)} files could not be"
+    write(f"{summary}; {counts[_KEPT]} candidates written to {options.output}\n")
     for reason, count in counts.most_common():
         if reason != _KEPT:
             write(f"  {count:>5} dropped: {reason}\n")

@@ -98,11 +98,13 @@ def _to_prove(options: argparse.Namespace) -> tuple[Sequence[Rule], Mapping[str,
         return runner.aged(rules, options.stale), vocabulary
     if options.sample is not None:
         return _drawn(options)
-    if options.rule and not options.changed:
+    if (options.rule or options.again) and not options.changed:
         return rules_of(options.rule, options.rules)
-    if options.again and not options.changed:
-        return rules_of((), options.rules)
+    return _outdated(options)
 
+
+def _outdated(options: argparse.Namespace) -> tuple[Sequence[Rule], Mapping[str, Any]]:
+    """The rules whose proof is missing or not up to date; with ``--changed`` only those that have one."""
     from envdoctor.rulebase.sources import proof_of
 
     paths = files_of(options.rule, options.rules)

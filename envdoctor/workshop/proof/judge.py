@@ -56,6 +56,7 @@ def _failed_by(trial: Trial, result: Mapping[str, Any], texts: Mapping[str, Any]
     if trial.kind != "bad" or last is None or result.get("signal") or known_by(last, trial, texts):
         return last
     lines = [_line(one) for one in read(result["output"]).failures if one.exception]
+    lines += [line.strip()[:_LINE] for line in result["output"].splitlines() if trial.installs]
     return next((line for line in lines if known_by(line, trial, texts)), last)
 
 

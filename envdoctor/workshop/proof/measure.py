@@ -200,7 +200,7 @@ class Survey:
             if end.kind == "bad" and settled and shown is not None and shown != end.anchor:
                 for cure in self._cured(end, shown):
                     found.setdefault(cure.name, cure)
-        for one in severity.plan(self.rule, self.bad, self.compiled):
+        for one in severity.plan(self.rule, self.bad, self.compiled, self.vocabulary):
             found.setdefault(one.name, one)
         return list(found.values())
 

@@ -1,4 +1,4 @@
-"""Measures how much breaks: a plain import of what the rule is about, and the commands that it is there for."""
+"""Measures how much breaks: a plain import of what a rule is about, its commands, and the one call that it is for."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 
 #: The facts that an environment alone decides: a rule about others shows in the examined project what it breaks.
 OF_ENVIRONMENT = frozenset({"packages", "python", "marker", "module"})
-#: What stands before the failure of a command in the output.
-COMMAND = "the command "
+#: What stands before the failure of a command, and of a first use, in the output.
+COMMAND, FIRST_USE = "the command ", "the first use "
 _SCRIPT = """\
 import glob, importlib, os, re, subprocess, sys, sysconfig
 wanted, stated = {wanted}, {modules}
@@ -53,6 +53,14 @@ for command in commands:
             print("\\n" + {command!r} + command + " does not start", file=sys.stderr)
             sys.exit(1)
 """
+_USE = """\
+done = subprocess.run([sys.executable, "-c", {text!r}], stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+if done.returncode:
+    text = done.stdout.decode("utf-8", "replace")
+    print(text[:9000] + text[9000:][-9000:], flush=True)  # there may be thousands of notes
+    print({said!r}, file=sys.stderr)
+    sys.exit(1)
+"""
 
 
 def by_environment(rule: Rule) -> bool:
@@ -60,8 +68,11 @@ def by_environment(rule: Rule) -> bool:
     return {leaf.fact for leaf in leaves(rule.when, ())} <= OF_ENVIRONMENT and "installs" not in rule.proof
 
 
-def plan(rule: Rule, bad: Sequence[Base], compiled: Mapping[str, Any]) -> Iterator[Trial]:
-    """One trial for each consumer, or one of the rule, in the environment of its first bad cell."""
+def plan(rule: Rule, bad: Sequence[Base], compiled: Mapping[str, Any], words: Mapping[str, Any]) -> Iterator[Trial]:
+    """One trial for each consumer, or one of the rule, in the environment of its first bad cell.
+
+    ``words`` is the vocabulary, of which ``first_use`` has the packages that are there for one call.
+    """
     seen = set()
     for base in bad if by_environment(rule) else ():
         consumer = base.trial.consumer
@@ -70,18 +81,21 @@ def plan(rule: Rule, bad: Sequence[Base], compiled: Mapping[str, Any]) -> Iterat
             names = [consumer] if consumer else [*rule.consumers] or list(compiled["packages"])
             modules = {name: line["module"] for name, line in rule.consumers.items() if line.get("module")}
             alone = f"{base.trial.name}, imported alone"
-            yield base.trial.replace(name=alone, kind="severity", script=script(names, modules))
+            text = script(names, modules, words.get("first_use", {}))
+            yield base.trial.replace(name=alone, kind="severity", script=text)
 
 
-def script(names: Sequence[str], modules: Mapping[str, str]) -> str:
-    """What imports distributions alone, then starts their commands, and those that they are plugins of.
+def script(names: Sequence[str], modules: Mapping[str, str], uses: Mapping[str, Mapping[str, str]]) -> str:
+    """What imports distributions alone, starts their commands, and those that they are plugins of, and uses them.
 
-    ``modules`` are the import names of some.
+    ``modules`` are the import names of some, ``uses`` the first uses.
     """
-    return _SCRIPT.format(wanted=sorted(names), modules=modules, command=COMMAND)
+    text = _SCRIPT.format(wanted=sorted(names), modules=modules, command=COMMAND)
+    used = [name for name in sorted(names) if name in uses]
+    return text + "".join(_USE.format(text=uses[one]["script"], said=f"\n{FIRST_USE}of {one} fails") for one in used)
 
 
 def breaks(result: Mapping[str, Any]) -> str:
-    """What broke in a trial that showed the symptom: the ``import``, or a ``command``."""
+    """What broke in a trial that showed the symptom: the ``import``, a ``command``, or the ``first use``."""
     last = result["output"].rstrip().rpartition("\n")[2]
-    return "command" if last.startswith(COMMAND) else "import"
+    return "first use" if last.startswith(FIRST_USE) else "command" if last.startswith(COMMAND) else "import"

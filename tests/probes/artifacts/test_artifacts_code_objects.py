@@ -8,6 +8,7 @@ import sys
 
 import interpreters
 import pytest
+from conftest import untraced
 from packaging.specifiers import SpecifierSet
 from probes.artifacts import artifact_writers, opcode_tables_generator
 
@@ -57,7 +58,8 @@ def pickled(path):
 
 def walked(data):
     budget, notes = Budget(), Notes()
-    made = walk(Reader(io.BytesIO(data), budget, len(data)), budget, notes).value
+    with untraced():
+        made = walk(Reader(io.BytesIO(data), budget, len(data)), budget, notes).value
     assert isinstance(made, Function)
     return made, notes
 

@@ -91,6 +91,35 @@ def test_a_name_that_another_file_hands_on():
     ]
 
 
+ONE = {"lib.py": "from torchrl.envs import ParallelEnv\n"}
+ALL = {"lib.py": "from torchrl.envs import *\n"}
+
+
+@pytest.mark.parametrize(
+    ("files", "source", "found"),
+    [
+        (ONE, "from lib import ParallelEnv\nParallelEnv(2)", True),
+        (ONE, "from lib import ParallelEnv as P\nP(2)", True),
+        (ONE, "from lib import *\nParallelEnv(2)", True),
+        (ALL, "from lib import ParallelEnv\nParallelEnv(2)", True),
+        (ALL, "from lib import *\nParallelEnv(2)", True),
+        ({}, "from torchrl.envs import *\nfrom envs import *\nParallelEnv(2)", True),
+        ({}, "from envs import *\nfrom torchrl.envs import *\nParallelEnv(2)", True),
+        ({}, "from math import *\nfrom torchrl.envs import *\nParallelEnv(2)", False),
+        (
+            {"lib.py": "class ParallelEnv: pass\n"},
+            "from torchrl.envs import *\nfrom lib import *\nParallelEnv(2)",
+            False,
+        ),
+        ({"lib.py": "from lib import *\n"}, "from lib import *\nParallelEnv(2)", False),
+    ],
+)
+def test_names_that_files_of_the_project_hand_on(files, source, found):
+    project = Project.of({"envs.py": "def make(): pass\n", "train.py": source, **files})
+    answer = uses(project, "torchrl.**.ParallelEnv")["found"]
+    assert ["train.py" for use in answer if use["kind"] == "call"] == ["train.py"] * found
+
+
 def test_files_that_name_each_other_in_a_circle():
     files = {"a.py": "from b import x\nimport torch\ntorch.f(x, x())", "b.py": "from a import x\n"}
     (use,) = [use for use in uses(Project.of(files), "torch.f")["found"] if use["kind"] == "call"]

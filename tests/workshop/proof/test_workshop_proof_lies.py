@@ -55,9 +55,14 @@ def links(tmp_path_factory):
     return folder
 
 
+@pytest.fixture(scope="module")
+def cache(tmp_path_factory):
+    return tmp_path_factory.mktemp("cache")
+
+
 @pytest.fixture
-def lab(tmp_path, links):
-    return laboratory(tmp_path, links, "lib-name-removed")
+def lab(tmp_path, links, cache):
+    return laboratory(tmp_path, links, "lib-name-removed", cache)
 
 
 def verified(lab, **changes):

@@ -1,12 +1,18 @@
 """How much of an environment breaks with one distribution: what is imported and started to tell."""
 
+import ast
 import subprocess
 import sysconfig
 import venv
 
+import interpreters
 import pytest
 
+from envdoctor.rulebase import shipped
+from envdoctor.rulebase.syntax import load_vocabulary
 from envdoctor.workshop.proof import severity
+
+FIRST_USES = load_vocabulary(shipped.vocabulary())["first_use"]
 
 
 @pytest.mark.parametrize(
@@ -25,8 +31,40 @@ def test_a_plugin_breaks_the_command_that_it_is_a_plugin_of(tmp_path, group, sta
     command.write_text("#!/bin/sh\necho broken by a plugin\nexit 3\n")
     command.chmod(0o755)
 
-    text = severity.script(["plug-in"], {})
+    text = severity.script(["plug-in"], {}, FIRST_USES)
     done = subprocess.run([tmp_path / "bin" / "python", "-c", text], capture_output=True, text=True, check=False)
 
     assert (done.returncode == 0) is starts, done.stderr
     assert done.stderr.endswith("" if starts else f"{severity.COMMAND}checker does not start\n")
+
+
+@pytest.mark.parametrize(
+    ("pin", "breaks"),
+    [
+        ("cloudpickle==1.6.0", "first use"),
+        ("cloudpickle==2.1.0", None),
+        ("dill==0.3.5.1", "first use"),
+        ("dill==0.3.6", None),
+    ],
+)
+def test_a_package_that_is_there_for_one_call_breaks_with_it(make_environment, pin, breaks):
+    folder = make_environment(interpreters.need("3.11"), pin)
+    text = severity.script([pin.partition("=")[0]], {}, FIRST_USES)
+
+    done = subprocess.run([folder / "bin" / "python", "-c", text], capture_output=True, text=True, check=False)
+
+    assert (severity.breaks({"output": done.stdout + done.stderr}) if done.returncode else None) == breaks
+
+
+def test_only_the_vocabulary_says_what_the_first_use_of_a_package_is():
+    alone = severity.script(["cloudpickle"], {}, {})
+    assert severity.script(["dask"], {}, FIRST_USES) == alone.replace("cloudpickle", "dask")
+
+
+@pytest.mark.parametrize(("name", "use"), FIRST_USES.items())
+def test_a_first_use_takes_nothing_but_its_package_and_says_where_it_stands(name, use):
+    nodes = list(ast.walk(ast.parse(use["script"])))
+    taken = {alias.name for node in nodes if isinstance(node, ast.Import) for alias in node.names}
+    taken |= {node.module for node in nodes if isinstance(node, ast.ImportFrom)}
+    assert name in taken <= {name, "pickle"}
+    assert use["source"].startswith("https://")

@@ -1,0 +1,329 @@
+"""Which consumers break on what a provider removed: releases of both, linked in pairs from their wheels.
+
+The shipped history of names says between which releases of the provider names went. Of each consumer the last release
+from before such an edge is linked against the release behind it; where that misses something, releases on both sides
+are linked until the edges are known. Nothing is installed or executed.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from typing import TYPE_CHECKING, NamedTuple
+
+from packaging.requirements import InvalidRequirement, Requirement
+from packaging.specifiers import InvalidSpecifier, SpecifierSet
+from packaging.utils import canonicalize_name
+from packaging.version import Version
+
+from envdoctor.errors import TargetError
+from envdoctor.linker.branches import Target
+from envdoctor.linker.fetch import fetched
+from envdoctor.linker.history import shipped
+from envdoctor.linker.index_files import SEARCHED
+from envdoctor.linker.link import link
+from envdoctor.linker.side import turn
+from envdoctor.linker.summary import FROM, LATER, PROGRAM
+from envdoctor.model import Distribution, Record, Snapshot
+from envdoctor.probes import published
+from envdoctor.workshop.candidates import PYTHONS
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+
+    from envdoctor.linker.missing import Missing
+    from envdoctor.probes.published import Release
+
+#: Of so many releases of one consumer it is tried what they miss.
+MOST_TRIED = 3
+#: Kinds of what the linker misses that an import statement shows.
+_NAMED = frozenset({"name", "module", "gone", "refused"})
+#: From when on distributions worked on a Python, as a rule: a year after it came.
+_DAYS = {"3.10": "2022-10", "3.11": "2023-10", "3.9": "2021-10", "3.12": "2024-10", "3.13": "2025-10", "3.8": "2020-10",
+         "3.14": "2026-10"}  # fmt: skip
+
+
+class Lost(NamedTuple):
+    """A name that a plain import of a consumer's ``inside`` misses: an error, or a warning of a submodule."""
+
+    module: str
+    name: str
+    severity: str
+    inside: str
+    kind: str
+
+
+class Mined(Record):
+    """A consumer that breaks on names that a provider removed.
+
+    ``last`` is the provider's last release that has them and ``gone`` the next one. The consumer asks from ``first``
+    (``None`` where no older wheel is known not to) ``until`` a release; ``free`` is the last of these whose metadata
+    lets ``gone`` in, ``since`` the first that no longer asks and ``works`` the first one that misses nothing else, both
+    ``None`` where the newest still asks. ``beside`` are, by releases of consumer and provider, the releases of what
+    else they require from when both were new: later ones may break them for another reason.
+    """
+
+    provider: str
+    last: str
+    gone: str
+    consumer: str
+    lost: Sequence[Lost]
+    first: str | None
+    until: str
+    free: str
+    since: str | None
+    works: str | None
+    python: str
+    beside: Mapping[tuple[str, str], Mapping[str, str]] = {}
+
+    def cause(self) -> tuple[str, str, str, str]:
+        """What makes one rule: the provider's release, the module that lost names, and how much breaks."""
+        return self.provider, self.gone, self.lost[0].module, self.lost[0].severity
+
+
+def snapshot_of(python: str, pins: Mapping[str, str]) -> Snapshot:
+    """An environment of pinned releases on Linux."""
+    packages = {name: Distribution(name=name, version=version) for name, version in pins.items()}
+    platform = {"system": "linux", "machine": "x86_64"}
+    told = {"version": python, "implementation": "cpython"}
+    return Snapshot(target={"kind": "pins"}, python=told, packages=packages, platform=platform, complete=False)
+
+
+def missed(python: str, consumer: tuple[str, str], provider: tuple[str, str]) -> list[Lost] | None:
+    """What an import of one release misses of another, most severe first; ``None`` where one cannot be read."""
+    placed, notes = fetched(snapshot_of(python, dict([consumer, provider])), lambda _: None)
+    if notes:
+        return None
+    minor = int(python.split(".")[1])
+    root = placed.packages[consumer[0]].location or ""
+    found = link(placed.packages.values(), Target((3, minor), "linux"), lambda _: None).missing
+    lost = [_lost(one, root) for one in found if _is_taken(one, consumer[0], provider[0])]
+    return sorted(set(lost), key=lambda one: (one.severity, one))
+
+
+def _is_taken(one: Missing, consumer: str, provider: str) -> bool:
+    sides = one.consumer == consumer and one.provider == provider
+    return sides and one.kind in _NAMED and one.severity in {"error", "warning"} and not one.way & (LATER | PROGRAM)
+
+
+def _lost(one: Missing, root: str) -> Lost:
+    inside = os.path.splitext(os.path.relpath(one.file, root))[0].replace(os.sep, ".").removesuffix(".__init__")
+    module, name = (one.module, one.name) if one.name else _parted(one.module)
+    if not one.asked.startswith(one.module):  # by another name than the one that lost it
+        module, name = _parted(one.asked)
+    kind = "module" if one.kind in {"module", "refused"} else "name" if one.way & FROM else "part"
+    return Lost(module, name, one.severity, _top(inside, root) if one.severity == "error" else inside, kind)
+
+
+def _top(inside: str, root: str) -> str:
+    """The outermost package of a module that is no namespace; the module itself where it is in none."""
+    parts = inside.split(".")
+    outer = (parts[:number] for number in range(1, len(parts)))
+    found = (one for one in outer if os.path.exists(os.path.join(root, *one, "__init__.py")))
+    return ".".join(next(found, parts))
+
+
+def _parted(dotted: str) -> tuple[str, str]:
+    module, _, name = dotted.rpartition(".")
+    return module or name, name if module else ""
+
+
+class Mine:
+    """The search for what breaks on one provider; ``names`` are distributions that rules name, ``tell`` reports.
+
+    Raises :class:`TargetError` where the history does not know the provider, or no index has it.
+    """
+
+    def __init__(self, provider: str, tell: Callable[[str], None], names: Sequence[str] = ()) -> None:
+        self.provider, self._tell, self._names = provider, tell, names
+        history = shipped()
+        self.edges = history.edges(provider) if history else {}
+        self.releases = published.wheels(provider) or []
+        if not self.edges or not self.releases:
+            message = f"no history of {provider}: envdoctor rules history {provider} writes it, where it has wheels"
+            raise TargetError(message)
+        self._versions = [one.version for one in self.releases]
+
+    def consumers(self) -> Iterator[str]:
+        """Those that require the provider, or something that does, in their newest release or one from the middle."""
+        through: dict[str, set[str]] = {}
+        for number, name in enumerate(self._names, 1):
+            self._tell(f"{self.provider}: who requires it, {name} ({number} of {len(self._names)})")
+            listed = published.wheels(name) if name != self.provider else ()
+            looked_at = [listed[-1], listed[len(listed) // 2]] if listed else []
+            through[name] = {one for release in looked_at for one in self._required(release)}
+        direct = {name for name, required in through.items() if self.provider in required}
+        yield from (one for one in self._names if one in direct or (one != self.provider and through[one] & direct))
+
+    def _required(self, release: Release, python: str = "") -> dict[str, SpecifierSet]:
+        """What a release requires without an extra, on any Python or on one."""
+        stated = published.metadata(release)
+        found: dict[str, SpecifierSet] = {}
+        for line in getattr(stated, "requires", ()):
+            with contextlib.suppress(InvalidRequirement):
+                one = Requirement(line)
+                if not (one.marker and python) or one.marker.evaluate({"python_version": python, "extra": ""}):
+                    found[canonicalize_name(one.name)] = one.specifier
+        return found
+
+    def beside(self, release: Release, python: str, provider: str) -> dict[str, str]:
+        """What rules name of what two releases require, each as it was when both were there."""
+        other = next(one for one in self.releases if one.version == provider)
+        day = max(release.uploaded, other.uploaded)
+        found: dict[str, str] = {}
+        stated: dict[str, SpecifierSet] = {}
+        left = [other, release]
+        while left and day:
+            for name, wanted in self._required(left.pop(), python).items():
+                stated[name] = stated.get(name, SpecifierSet()) & wanted
+                listed = published.wheels(name) if name in self._names and name != self.provider else ()
+                there = [one for one in listed or () if one.uploaded <= day and one.version in stated[name]]
+                older = [one for one in there if not one.yanked and _is_for(python, one)]
+                if older and found.get(name) != older[-1].version:
+                    found[name] = older[-1].version
+                    left.append(older[-1])
+        return found
+
+    def allows(self, consumer: str, release: Release, provider: str) -> bool:
+        """Whether the metadata of two releases lets them be installed together."""
+        other = next(one for one in self.releases if one.version == provider)
+        mine, theirs = self._required(release), self._required(other)
+        anything = SpecifierSet()
+        return provider in mine.get(self.provider, anything) and release.version in theirs.get(consumer, anything)
+
+    def of(self, consumer: str) -> list[Mined]:
+        """What releases of a consumer miss, with the edges of both sides; of several causes at once the first."""
+        kept: list[Mined] = []
+        for one in sorted(self._all(consumer), key=lambda one: (Version(one.gone), one.lost[0].severity)):
+            if not any(_covers(each, one) for each in kept):
+                kept.append(one)
+        return kept
+
+    def _all(self, consumer: str) -> Iterator[Mined]:
+        listed = published.wheels(consumer) or []
+        seen: set[str] = set()
+        for release, gone in self._tried(consumer, listed):
+            python = _python(release, self.releases[self._versions.index(gone)])
+            lost = missed(python, (consumer, release.version), (self.provider, gone)) if python else None
+            for one in lost or ():
+                if one.module not in seen:  # errors come first
+                    seen.add(one.module)
+                    self._tell(f"{self.provider}: {consumer} {release.version} takes {one.module}.{one.name}")
+                    made = _Edges(self, consumer, listed, python).mined(one, listed.index(release), gone)
+                    yield from [made] if made else []
+
+    def _tried(self, consumer: str, listed: Sequence[Release]) -> list[tuple[Release, str]]:
+        """Releases of a consumer, each with the newest provider behind an edge that came later and that it lets in.
+
+        Of each edge it is the release before it; those come first behind which the most names went.
+        """
+        weights: dict[int, int] = {}
+        days = {one.version: one.uploaded for one in self.releases}
+        for (_, gone), names in self.edges.items():
+            light = (at for at, one in enumerate(listed) if not one.yanked and (one.size or 0) <= SEARCHED)
+            before = [at for at in light if listed[at].uploaded < days.get(gone, "")]
+            if before:
+                weights[before[-1]] = weights.get(before[-1], 0) + len(names)
+        best = [listed[at] for at in sorted(sorted(weights, key=lambda at: -weights[at])[:MOST_TRIED])]
+        found = [(one, self._newest(consumer, one, days)) for one in best]
+        return [(release, gone) for release, gone in found if gone]
+
+    def _newest(self, consumer: str, release: Release, days: Mapping[str, str]) -> str:
+        """The newest provider behind an edge that came after a release and that it lets in; empty where none is."""
+        later = (gone for _, gone in self.edges if days.get(gone, "") > release.uploaded)
+        return max((one for one in later if self.allows(consumer, release, one)), key=Version, default="")
+
+    def span(self, one: Lost, gone: str) -> tuple[int, int]:
+        """Between which releases of the provider a name went, as far as the history knows: from the later one back."""
+        dotted = ".".join(filter(None, (one.module, one.name)))
+        names = ((edge, name) for edge, names in self.edges.items() for name in names)
+        known = next((edge for edge, name in names if name == dotted and set(edge) <= set(self._versions)), None)
+        late, early = (known[1], known[0]) if known else (gone, self._versions[0])
+        return self._versions.index(late), self._versions.index(early)
+
+
+def _python(*releases: Release) -> str:
+    """A Python that releases are for and have wheels for, and that was there before them; empty where none is."""
+    day = max(one.uploaded for one in releases)
+    known = sorted(PYTHONS, key=lambda one: not day or _DAYS.get(one, "") > day)
+    return next((one for one in known if all(_is_for(one, each) for each in releases)), "")
+
+
+def _is_for(python: str, release: Release) -> bool:
+    own = f"cp{python.replace('.', '')}"
+    try:
+        allowed = python in SpecifierSet(release.requires_python)
+    except InvalidSpecifier:
+        allowed = True
+    tags = [one for one in release.tags if one.endswith("-any") or "x86_64" in one]
+    return allowed and any(one.startswith(("py3-", "py2.py3-", own)) or "-abi3-" in one for one in tags)
+
+
+class _Edges:
+    """The edges of one consumer and one provider."""
+
+    def __init__(self, mine: Mine, consumer: str, listed: Sequence[Release], python: str) -> None:
+        self._mine, self._consumer, self._listed, self._python = mine, consumer, listed, python
+
+    def _missed(self, at: int, provider: str) -> list[Lost] | None:
+        version = self._listed[at].version
+        return missed(self._python, (self._consumer, version), (self._mine.provider, provider))
+
+    def mined(self, one: Lost, at: int, gone: str) -> Mined | None:
+        """Both edges of what a release misses; ``None`` where no older provider has it."""
+        releases = self._mine.releases
+
+        def is_there(number: int) -> bool:
+            lost = self._missed(at, releases[number].version)
+            return lost is not None and not any(_is_same(one, each) for each in lost)
+
+        edge = turn(*self._mine.span(one, gone), is_there)
+        if edge is None:
+            return None
+        gone = releases[edge[0]].version
+        lost = [each for each in self._missed(at, gone) or () if _is_same(one, each)]
+        return self._with_consumer(lost, at, releases[edge[1]].version, gone) if lost else None
+
+    def _with_consumer(self, lost: Sequence[Lost], at: int, last: str, gone: str) -> Mined:
+        listed, mine = self._listed, self._mine
+
+        def stopped(number: int) -> bool:
+            found = self._missed(number, gone)
+            return found is not None and not any(_is_same(lost[0], each) for each in found)
+
+        def works(number: int) -> bool:
+            found = None if caps(number) else self._missed(number, gone)
+            return found is not None and not any(one.severity == "error" or _is_same(lost[0], one) for one in found)
+
+        def caps(number: int) -> bool:
+            return not mine.allows(self._consumer, listed[number], gone)
+
+        newest = len(listed) - 1
+        forward, back = turn(at, newest, stopped), turn(at, 0, stopped)
+        until = forward[0] if forward else newest
+        capped = turn(at, until, caps) if caps(until) else None
+        since = forward[1] if forward else None
+        whole = since if since is None or works(since) else (turn(since, newest, works) or (0, None))[1]
+        free = capped[0] if capped else until
+        cells = [(free, gone), (until, gone), (free, last), *([] if whole is None else [(whole, gone)])]
+        shown = [listed[one] for one, _ in cells]
+        sides = [one for one in mine.releases if one.version in {last, gone}]
+        python = _python(*sides, *shown) or self._python
+        return Mined(
+            provider=mine.provider, last=last, gone=gone, consumer=self._consumer, lost=lost,
+            first=listed[back[0]].version if back else None, until=listed[until].version, free=listed[free].version,
+            since=None if since is None else listed[since].version,
+            works=None if whole is None else listed[whole].version, python=python,
+            beside={(listed[one].version, side): mine.beside(listed[one], python, side) for one, side in cells},
+        )  # fmt: skip
+
+
+def _covers(one: Mined, other: Mined) -> bool:
+    """Whether whoever trips over a later cause has tripped over an earlier one."""
+    later = Version(one.until) >= Version(other.until) and Version(one.first or "0") <= Version(other.first or "0")
+    return later and one.lost[0].severity <= other.lost[0].severity
+
+
+def _is_same(one: Lost, other: Lost) -> bool:
+    """Whether two losses belong to one cause: the names of one module."""
+    return one.module == other.module and one.severity == other.severity
