@@ -91,7 +91,11 @@ def test_an_error_reaches_no_further_down_than_what_was_seen_to_fail(lab):
     text = page(str(lab.rule.parent))
     assert "| stable under the second meaning | 1 |" in text
     assert "| a plain import fails | 1 |" in text
-    assert "Verified under the second meaning, and not stable:\n\n- none\n" in text
+    assert text.endswith("Verified under the second meaning, and not stable:\n\n- none\n")
+    entry = {"rule": "lib-name-removed", "meaning": 2, "holds": False, "deviation": "1.1 works"}
+    text = page(str(lab.rule.parent), {"about": "Two.", "entries": [entry, {**entry, "rule": "x", "holds": True}]})
+    assert "| 2 | 2 | 1 | 50% |" in text
+    assert text.endswith("|---|--:|---|\n| lib-name-removed | 2 | 1.1 works |\n")
 
 
 def test_a_remedy_in_whose_outcome_something_new_is_found_is_refused(lab):
