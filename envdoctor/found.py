@@ -40,16 +40,19 @@ class Manager(TypedDict, total=False):
     admitted: set[str]
 
 
-class Setting(TypedDict, total=False):
+class _Entry(TypedDict):
+    file: str
+    key: str
+
+
+class Setting(_Entry, total=False):
     """An entry of configuration, by its dotted key.
 
     ``written`` is what of its line states it: up to the value, the value, and whether that is the whole line; it is
     there for formats that are edited so, and ``None`` where no edit of one line changes this entry alone.
     """
 
-    file: str
     line: Optional[int]
-    key: str
     value: Any
     written: Optional[tuple[str, str, bool]]
 
@@ -108,15 +111,18 @@ Argument = TypedDict(
 )
 
 
-class Use(TypedDict, total=False):
+class _Name(TypedDict):
+    kind: str
+    name: str
+    file: str
+
+
+class Use(_Name, total=False):
     """A use of a name in source: an ``import``, a ``name`` or a ``call``, which alone has the last five fields.
 
     ``on`` is what a method is called on, and ``within`` the function or method around the call.
     """
 
-    kind: str
-    name: str
-    file: str
     line: Optional[int]
     cell: int
     row: int
@@ -149,11 +155,14 @@ class Writer(TypedDict, total=False):
     packages: dict[str, str]
 
 
-class Artifact(TypedDict, total=False):
-    """A file that a program loads: ``file`` and ``kind``, and its own metadata."""
-
+class _File(TypedDict):
     file: str
     kind: str
+
+
+class Artifact(_File, total=False):
+    """A file that a program loads: ``file`` and ``kind``, and its own metadata."""
+
     protocol: Optional[int]
     names: list[str]
     written_by: Writer
