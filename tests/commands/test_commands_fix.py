@@ -5,7 +5,7 @@ import os
 
 import pytest
 import small_environments as small
-from conftest import environment, run, run_envdoctor
+from conftest import environment, run, run_here
 from wheel_index import serving
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="builds environments in the layout of POSIX")
@@ -31,14 +31,15 @@ def patient(tmp_path, monkeypatch):
     (tmp_path / "rules" / "left-too-old.yaml").write_text(json.dumps(RULE))
     wheels = {path.name: path.read_bytes() for path in made.wheels.iterdir()}
     with serving(monkeypatch, tmp_path / "cache", wheels) as server:
-        around = environment(UV_DEFAULT_INDEX=f"http://127.0.0.1:{server.server_port}/simple/", UV_LINK_MODE="copy")
+        made.index = f"http://127.0.0.1:{server.server_port}/simple/"
+        around = environment(UV_DEFAULT_INDEX=made.index, UV_LINK_MODE="copy")
+        for name in os.environ.keys() | around.keys():
+            monkeypatch.setenv(name, around[name]) if name in around else monkeypatch.delenv(name)
 
         def fix(*words):
-            target = ["--python", made.python, "--rules", tmp_path / "rules"]
-            return run_envdoctor("fix", *target, *words, cwd=tmp_path, env=around)
+            return run_here("fix", "--python", made.python, "--rules", tmp_path / "rules", *words, cwd=tmp_path)
 
-        made.fix, made.index = fix, around["UV_DEFAULT_INDEX"]
-        made.undo = lambda: run_envdoctor("undo", "--python", made.python, cwd=tmp_path, env=around)
+        made.fix, made.undo = fix, lambda: run_here("undo", "--python", made.python, cwd=tmp_path)
         yield made
 
 
