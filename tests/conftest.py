@@ -26,7 +26,7 @@ settings.load_profile("unhurried")
 
 
 @pytest.fixture(autouse=True, scope="session")
-def _own_cache(tmp_path_factory, shared):
+def _own_world(tmp_path_factory, shared):
     def compiled(folder):
         code = "from envdoctor.rulebase import shipped; shipped.shipped()"
         done = run(sys.executable, "-c", code, env={**os.environ, "XDG_CACHE_HOME": str(folder)})
@@ -35,6 +35,8 @@ def _own_cache(tmp_path_factory, shared):
     patch = pytest.MonkeyPatch()
     patch.setenv("XDG_CACHE_HOME", str(shared("compiled", compiled)))
     patch.setenv("XDG_CACHE_HOME", new_cache(tmp_path_factory.mktemp("cache")))
+    for name in os.environ.keys() - environment().keys():
+        patch.delenv(name)
     yield
     patch.undo()
 

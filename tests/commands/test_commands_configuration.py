@@ -4,7 +4,7 @@ import json
 import os
 
 import pytest
-from conftest import environment, run_envdoctor
+from conftest import environment, run_envdoctor, run_here
 
 from envdoctor.commands import configuration
 from envdoctor.errors import UsageError
@@ -30,7 +30,7 @@ def project(tmp_path, monkeypatch):
 
 
 def check(*words, cwd=None, command="check"):
-    done = run_envdoctor(command, "--snapshot", "facts.json", *words, env=environment(), cwd=cwd)
+    done = run_here(command, "--snapshot", "facts.json", *words, cwd=cwd)
     assert "Traceback" not in done.stderr
     return done
 
