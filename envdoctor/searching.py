@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import os
 from functools import partial
-from itertools import chain
 from typing import TYPE_CHECKING
 
 from envdoctor.engine import diagnose as engine
 from envdoctor.engine.alternatives import held
 from envdoctor.engine.effects import after
+from envdoctor.engine.installed_requirements import normalise, parts
 from envdoctor.engine.versions import key, within
 from envdoctor.errors import ProbeError
 from envdoctor.facts import METADATA
@@ -72,6 +72,7 @@ class Search:
         self.offers = Offers(self.snapshot)
         self.installed = {name: one.version or "" for name, one in self.snapshot.packages.items()}
         self.clauses: list[Clause] = []
+        self._unmet: dict[str, set[tuple[str, str]]] = {}
         self.refused: list[Wants] = []
         self.conflicts: list[list[str]] = []
         self.calls = 0
@@ -90,7 +91,7 @@ class Search:
     def counts(self, one: Held) -> bool:
         """Whether a plan has to end a finding: one that is severe enough, or that the environment did not have."""
         new = name_of(one) not in self.known and one.finding.severity != "info"
-        return one.declared or new or one.finding.severity in self._severities
+        return bool(one.declared) or new or one.finding.severity in self._severities
 
     def run(self, refused: Collection[tuple[str, str]] = ()) -> Candidate | None:
         """The best candidate; ``None`` where nothing has to be done."""
@@ -151,6 +152,8 @@ class Search:
         """A finding as a clause over releases that are on offer; to leave it is the dearest alternative."""
         name = name_of(one)
         made = [found for way in one.ways for found in [self._alternative(way, one)] if found is not None]
+        if one.declared:
+            self._unmet.setdefault(name, set()).add((one.declared["distribution"], one.declared["required"]))
         severe = LEFT if one.finding.severity == "error" else LEFT_BESIDE
         made.append(Alternative(wants={}, cost=planner.one(severe)))
         return Clause(name=name, alternatives=planner.widest(made))
@@ -228,7 +231,7 @@ class Search:
     def _resolved(self, choice: Choice) -> dict[str, str] | None:
         """The version of everything: first with all pinned that is far from what has to move, then with all free."""
         near = self.together.near(self.installed, choice.wants)
-        task = self._task(choice.wants)
+        task = self._task(choice)
         far = {name: f"=={self.installed[name]}" for name in task.preferred if name not in near}
         found = self._asked(task.replace(bounds={**far, **task.bounds}))
         if isinstance(found, Refusal) and far:
@@ -247,11 +250,16 @@ class Search:
         self._tell(f"resolving, call {self.calls}")
         return resolve(task)
 
-    def _task(self, wants: Wants) -> Task:
-        """What is to be resolved for some wants, with everything else free to move."""
+    def _task(self, choice: Choice) -> Task:
+        """What is to be resolved for a choice: all may move but who keeps an unmet requirement."""
+        wants = choice.wants
+        stays = [clause.name for clause, way in choice.picks if not way.wants]
+        left = {one for name in stays for one in self._unmet.get(name, ())}
         removed = {name for name, allowed in wants.items() if allowed == GONE}
-        apart = [name for name in sorted(self.apart - removed) if name not in wants or self._stays(name, wants)]
-        names = {**self.installed, **wants}.keys() - {*removed, *apart}
+        apart = {*self.apart, *(owner for owner, _ in left)} - removed
+        apart = {name for name in apart if name not in wants or self._stays(name, wants)}
+        names = {**self.installed, **wants}.keys() - removed - apart
+        lines = [(name, line) for name in sorted(apart) for line in self._requires(name, self.installed[name]) or ()]
         moving = {name: wants[name] for name in sorted(names & wants.keys())}
         best = {name: self.market.best(name, allowed)[1] for name, allowed in moving.items()}
         return Task(
@@ -259,8 +267,8 @@ class Search:
             names=sorted(names),
             preferred={name: best.get(name, self.installed[name]) for name in sorted(names & self.installed.keys())},
             bounds={name: self._bound(name, allowed) for name, allowed in moving.items()},
-            lines=[*chain(*(self._requires(name, self.installed[name]) or () for name in apart))],
-            apart=[*apart, *sorted(removed)],
+            lines=[line for name, line in lines if (name, _required(line)) not in left],
+            apart=[*sorted(apart), *sorted(removed)],
         )
 
     def _stays(self, name: str, wants: Wants) -> bool:
@@ -341,6 +349,12 @@ def name_of(one: Held) -> str:
     """What tells a finding from others, whatever the versions are."""
     about = [one.finding.consumer] if one.finding.consumer else [*one.finding.packages]
     return " ".join([one.finding.rule, *about])
+
+
+def _required(line: str) -> str:
+    """The name of what a requirement line asks for."""
+    found = parts(line)
+    return normalise(found[0]) if found else ""
 
 
 def _named(found: Iterable[Held]) -> list[str]:

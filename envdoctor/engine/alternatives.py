@@ -43,12 +43,12 @@ class Way(Record):
 class Held(Record):
     """A finding of a ``rule``, and the ways that would end it.
 
-    ``declared`` says that it is a requirement that is not met.
+    ``declared`` names the ``distribution`` and what is ``required`` where it is a requirement that is not met.
     """
 
     finding: Finding
     ways: Sequence[Way]
-    declared: bool = False
+    declared: Mapping[str, str] = {}
     rule: Candidates = ()
 
 
@@ -60,7 +60,7 @@ def held(snapshot: Snapshot, candidates: Candidates) -> list[Held]:
             compiled = entry[2]
             for match in matched_by(compiled, snapshot, Trace(), requirements):
                 made = finding(index.texts(entry), match, snapshot)
-                declared = compiled.get("installed") in {"missing", "incompatible"}
+                declared = match.names if compiled.get("installed") in {"missing", "incompatible"} else {}
                 ways = _ways(made, match, compiled, snapshot)
                 found.append(Held(finding=made, ways=ways, declared=declared, rule=[(index, [entry])]))
     return found

@@ -29,6 +29,9 @@ def patient(tmp_path, monkeypatch):
     made = small.Patient(tmp_path, small.index(tmp_path / "index"))
     (tmp_path / "rules").mkdir()
     (tmp_path / "rules" / "left-too-old.yaml").write_text(json.dumps(RULE))
+    small.wheel(
+        made.wheels, "lost", "1.0", {}, "Requires-Dist: nowhere>=5", "Requires-Dist: right<1", "Requires-Dist: left>=1"
+    )
     wheels = {path.name: path.read_bytes() for path in made.wheels.iterdir()}
     with serving(monkeypatch, tmp_path / "cache", wheels) as server:
         made.index = f"http://127.0.0.1:{server.server_port}/simple/"
@@ -88,3 +91,13 @@ def test_a_plan_that_breaks_something_is_refused_and_the_next_one_tried(patient)
 def without_times(files):
     """Without what holds the moment of its making: byte code, and uv's note about it."""
     return {name: said for name, said in files.items() if not name.endswith((".pyc", "uv_cache.json"))}
+
+
+def test_what_nobody_can_meet_does_not_keep_the_rest_from_being_cured(patient):
+    patient.install("--no-deps", "lost==1.0")
+
+    done = patient.fix("-f", "json")
+
+    plan = json.loads(done.stdout)["plan"]
+    assert [(one["package"], one["after"]) for one in plan["moves"]] == [("added", "1.0"), ("left", "2.0")]
+    assert {name for one in plan["left"] for name in one["packages"]} == {"lost"}
