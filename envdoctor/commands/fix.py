@@ -62,7 +62,7 @@ def run(words: Sequence[str]) -> int:
     )  # fmt: skip
     plan, snapshot, outcome = planned(wishes)
     if options.format == "html":
-        text = _page(plan, wishes.check(snapshot))
+        text = _page(plan, wishes.check(wishes.examine()))
     else:
         text = _said(plan, snapshot, outcome, options.format, plain=options.output is not None)
     write(text, options.output)

@@ -58,6 +58,7 @@ _STYLE = """
 .envdoctor table { border-collapse: collapse; width: 100%; margin: .5rem 0; font-size: .875em; }
 .envdoctor th, .envdoctor td { border-bottom: 1px solid var(--line); padding: .25rem .5rem .25rem 0; text-align: left; }
 .envdoctor th, .envdoctor td { vertical-align: top; font-weight: normal; min-width: 7em; }
+.envdoctor table.plan td, .envdoctor table.plan th { min-width: 0; width: auto; overflow-wrap: break-word; }
 .envdoctor th { color: var(--quiet); white-space: nowrap; width: 7em; }
 @media screen and (prefers-color-scheme: dark) {
   .envdoctor {
@@ -142,14 +143,14 @@ def _whole(report: Report, plan: Plan | None = None) -> Iterator[ET.Element]:
     for part in report.parts or [report]:
         if report.parts:
             yield _element("h2", str(part.snapshot.target["environment"]))
-        yield from _of_environment(part)
+        yield from _of_environment(part, planned=plan is not None)
     left = [[str(item["path"]), str(item["reason"])] for item in report.snapshot.target.get("left_out", ())]
     yield from _folded("Left out", left, len(left))
 
 
-def _of_environment(report: Report) -> Iterator[ET.Element]:
+def _of_environment(report: Report, *, planned: bool) -> Iterator[ET.Element]:
     """The report of one environment."""
-    if layout.together(report):
+    if layout.together(report) and not planned:
         yield _element("p", _element("code", "envdoctor fix"), f" {layout.TOGETHER}")
     for number, (heading, group) in enumerate(layout.headed(report)):
         if heading:
@@ -185,7 +186,7 @@ def _plan(plan: Plan) -> Iterator[ET.Element]:
     rows += [[one.package, one.before or "-", one.after or "-", step(one), "; ".join(one.why)] for one in plan.moves]
     heads = ["th", *["td"] * len(plan.moves)]
     table = [_element("tr", *(_element(tag, cell) for cell in row)) for tag, row in zip(heads, rows)]
-    yield from [_element("table", *table)] if table else []
+    yield from [_element("table", *table, **{"class": "plan"})] if table else []
     for edit in plan.edits:
         lines = [part for text in diff(edit) for part in (text, _element("br"))]
         yield _element("p", "Edit:", _element("code", *lines, **{"class": "command"}))
