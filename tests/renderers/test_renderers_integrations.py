@@ -1,6 +1,8 @@
 """The formats for other programs: SARIF, the annotations of GitHub Actions, JUnit XML."""
 
 import json
+import os
+import pathlib
 import re
 import urllib.request
 from xml.etree import ElementTree as ET
@@ -89,8 +91,9 @@ def test_an_odd_path_becomes_a_uri():
 @pytest.mark.heavy
 def test_sarif_is_valid_by_the_published_schema(tmp_path):
     document = json.loads(checked("sarif", tmp_path))
+    copy = os.environ.get("ENVDOCTOR_SARIF_SCHEMA")  # of the schema, where its host cannot be reached
     try:
-        with urllib.request.urlopen(document["$schema"], timeout=60) as answer:
+        with urllib.request.urlopen(pathlib.Path(copy).as_uri() if copy else document["$schema"], timeout=60) as answer:
             schema = json.load(answer)
     except OSError as error:
         pytest.skip(f"the schema could not be fetched: {error}")
