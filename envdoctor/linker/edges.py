@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 #: Distributions of which it is asked whether they define what was called.
 MOST_OTHERS = 6
 #: The files that decide, besides those of summaries, what is read of a release.
-_READERS = ("asked.py", "release_archives.py")
+_READERS = ("release_archives.py", "syntax_queries.py")
 
 
 class _Search:

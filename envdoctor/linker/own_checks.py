@@ -10,7 +10,7 @@ import ast
 import re
 from typing import TYPE_CHECKING, Any
 
-from envdoctor.linker import operations, releases
+from envdoctor.linker import operations, release_values
 from envdoctor.linker.branches import holds, is_about_python
 from envdoctor.linker.checked_values import Releases
 from envdoctor.linker.hooks import parsed, walked
@@ -124,14 +124,14 @@ class OwnChecks(Releases):
         if compared is None or len(compared) == 1:
             return None if compared is None else "", ""
         left, kind, right, held = compared
-        some = [releases.numbers_of(one) for one in (left, right)]
+        some = [release_values.numbers_of(one) for one in (left, right)]
         for provider, version in reversed(self.told.items()):
-            whole = releases.numbers_of(version)
+            whole = release_values.numbers_of(version)
             if any(whole[: len(one)] == one for one in some):
-                return provider, releases.wanted(version, left, kind, right, held=held)
+                return provider, release_values.wanted(version, left, kind, right, held=held)
         if self.target.minor not in some:
             return None, ""
-        return "", releases.wanted(".".join(map(str, self.target.minor)), left, kind, right, held=held)
+        return "", release_values.wanted(".".join(map(str, self.target.minor)), left, kind, right, held=held)
 
     # --- statements -------------------------------------------------------------------------------------------------
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from envdoctor.probes.source.abstract_values import Call
     from envdoctor.probes.source.bindings import Place, Scope
     from envdoctor.probes.source.excerpts import Excerpts
-    from envdoctor.probes.source.resolver import Resolver
+    from envdoctor.probes.source.name_resolver import Resolver
 
     #: The call of a function that is looked at, and the function.
     Given = Optional[tuple[Call, Scope]]

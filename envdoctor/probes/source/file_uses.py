@@ -15,8 +15,8 @@ from envdoctor.probes.source.bindings import ATTRIBUTES, CALLS, IMPORTS, Functio
 from envdoctor.probes.source.call_graph import CallGraph, runner
 from envdoctor.probes.source.excerpts import Excerpts
 from envdoctor.probes.source.inheritance import attributes, lineage, own_classes, pickles_itself
+from envdoctor.probes.source.name_resolver import Resolver
 from envdoctor.probes.source.relevance import Relevance, patterns_of
-from envdoctor.probes.source.resolver import Resolver
 from envdoctor.probes.source.source_text import NOTEBOOK
 
 TYPE_CHECKING = False

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from typing import Any
 
-    from envdoctor.probes.source.resolver import Resolver
+    from envdoctor.probes.source.name_resolver import Resolver
 
     Lacks = list[dict[str, Any]]
 

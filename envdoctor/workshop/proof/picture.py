@@ -5,7 +5,7 @@ from __future__ import annotations
 from html import escape
 from typing import TYPE_CHECKING
 
-from envdoctor.workshop.proof.bisect import GOOD, UNBUILT
+from envdoctor.workshop.proof.edge_search import GOOD, UNBUILT
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
