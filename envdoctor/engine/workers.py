@@ -316,16 +316,10 @@ def _handing_on(entry: Entry, snapshot: Snapshot) -> Iterator[str]:
 
 def _lacks(start: _Start) -> Case | None:
     """A function for a worker that reads what only the program has set."""
-    run = [
-        argument
-        for at_start in (True, False)
-        for argument, test in start.travelling(at_start=at_start)
-        if test.get("runs")
-    ]
-    exchanging = start.words["calls"]["exchanging"]
-    missing = [
-        one for argument in run for one in argument.get("lacks", ()) if one.get("made_by") in (None, *exchanging)
-    ]
+    travelling = (*start.travelling(at_start=True), *start.travelling(at_start=False))
+    run = [argument for argument, test in travelling if test.get("runs")]
+    makers = (None, *start.words["calls"]["exchanging"])
+    missing = [one for argument in run for one in argument.get("lacks", ()) if one.get("made_by") in makers]
     functions = {name for argument in run for name in argument["names"]}
     method, seen = start.method()
     anew = method in {"spawn", "forkserver"}

@@ -13,14 +13,12 @@ from typing import TYPE_CHECKING, Any
 from packaging.version import InvalidVersion, Version
 
 from envdoctor.engine.asks import NAMED, NEW, Asking, Edges
-from envdoctor.engine.installed_requirements import parse
-from envdoctor.engine.versions import within
 from envdoctor.errors import TargetError
 from envdoctor.linker.branches import Target
 from envdoctor.linker.history import Life
 from envdoctor.linker.index_files import Archive, File, fits, published
 from envdoctor.linker.release_archives import Room
-from envdoctor.linker.side import MOST_READ, Enough, Side
+from envdoctor.linker.side import MOST_READ, Enough, Side, cap, required
 from envdoctor.linker.standard_library import standard_of
 from envdoctor.linker.store import version
 from envdoctor.probes import cache, releases
@@ -114,8 +112,8 @@ class _Search:
 
     def defining(self, consumer: Side | None) -> Side | None:
         """Of what may be meant, the one that defines what was called, and differently; of what is new, the only one."""
-        required = _required(consumer.metadata(consumer.at)) if consumer and self.ask.kind != "made" else []
-        sides = map(self.listed, list(dict.fromkeys([*self.ask.others, *required]))[:MOST_OTHERS])
+        requires = required(consumer.metadata(consumer.at)) if consumer and self.ask.kind != "made" else []
+        sides = map(self.listed, list(dict.fromkeys([*self.ask.others, *requires]))[:MOST_OTHERS])
         found = (
             one for one in sides if one and one is not consumer and self._has(one, one.at) is False and self._had(one)
         )
@@ -150,7 +148,7 @@ class _Search:
         for name in self.ask.others[:MOST_OTHERS]:
             side = self.listed(name, fitting=True) if name != provider.name else None
             # of two, the other one asks, even where an import that may fail is all that names the provider
-            if side is not None and (len(self.ask.others) <= 2 or provider.name in _required(side.metadata(side.at))):  # noqa: PLR2004
+            if side is not None and (len(self.ask.others) <= 2 or provider.name in required(side.metadata(side.at))):  # noqa: PLR2004
                 room = Room({side.name: side.archive(side.at)}, self.target, self.standard)
                 if room.asks(self.ask, side.name):
                     return side
@@ -225,7 +223,7 @@ class _Consumer:
 
     def asking(self) -> Asking | None:
         """Which releases ask; nothing where the installed one, or any where that is not known, cannot be told to."""
-        side, version = self._side, self._side.version
+        side = self._side
         if not self._asks(side.at):
             return self._older() if side.name not in self._ask.versions else None
         newest = len(side.files) - 1
@@ -233,20 +231,18 @@ class _Consumer:
             return None  # nobody can tell how long it does
         end = next((one for one in (newest, side.latest) if one > side.at and self._stopped(one)), None)
         forward = None if end is None else side.turn(end, self._stopped)
-        last = forward[0] if forward else newest
-        more = self._capped(last) if last > side.at else {}
-        if forward and end is not None:
-            more |= self._since(forward[1], end, newest)
-        free = more.pop("free", version(last))
-        return Asking(
-            distribution=side.name,
-            until=version(last),
-            before=None if forward and not self._came() else self._before(),
-            free=free,
-            module=str(self._asks(side.at) or ""),
-            verb=self._verb(),
-            **more,
-        )
+        if forward is None or end is None:
+            return self._until(newest, {}, before=self._before())
+        more = self._since(forward[1], end, newest)
+        return self._until(forward[0], more, before=self._before() if self._came() else None)
+
+    def _until(self, last: int, more: dict[str, Any], before: str | None) -> Asking:
+        """That releases ask from the installed one to the last that does."""
+        side = self._side
+        more = {"free": side.version(last), **(self._capped(last) if last > side.at else {}), **more}
+        module = str(self._asks(side.at) or "")
+        verb = f"does without {self._ask.name}" if self._ask.kind == "super" else "asks"
+        return Asking(distribution=side.name, until=side.version(last), before=before, module=module, verb=verb, **more)
 
     def _since(self, first: int, end: int, newest: int) -> dict[str, Any]:
         """The first release that asks no more, one from there on that works, and the one that asks again, if any."""
@@ -255,9 +251,6 @@ class _Consumer:
         works = self._whole(first, end)
         found = {"since": version(first), "works": version(works), "python": side.files[works].python}
         return {**found, **({"again": version(again[1])} if again else {}), **self._turned(first, newest)}
-
-    def _verb(self) -> str:
-        return f"does without {self._ask.name}" if self._ask.kind == "super" else "asks"
 
     def _turned(self, *numbers: int) -> dict[str, str]:
         """The patch release of Python at which one of these releases tells Pythons apart where it asks."""
@@ -338,36 +331,9 @@ class _Consumer:
             return ""
 
         def stated(archive: Archive) -> str:
-            return _cap(archive.metadata().decode("utf-8", "replace"), provider, failing)
+            return cap(archive.metadata().decode("utf-8", "replace"), provider, failing)
 
         return self._side.decided("caps", number, stated) or ""
-
-
-def _required(metadata: str) -> list[str]:
-    """The distributions that a release requires without an extra."""
-    parsed = [parse(line) for line in _lines(metadata) if "extra" not in line]
-    return [one[0] for one in parsed if one]
-
-
-def _lines(metadata: str) -> list[str]:
-    """The requirements in the metadata of a wheel, or in the list of a source archive."""
-    lines = metadata.splitlines()
-    stated = [line.partition("Requires-Dist:")[2].strip() for line in lines if line.startswith("Requires-Dist:")]
-    return stated or [line.strip() for line in lines if line[:1].isalpha() and ": " not in line]
-
-
-def _cap(metadata: str, provider: str, failing: str) -> str:
-    """The requirement of a release that excludes a failing release of another distribution; empty where it has none.
-
-    An empty failing release stands for none: that the other is required is enough.
-    """
-    for line in _lines(metadata):
-        parsed = parse(line.partition(";")[0])
-        if not parsed or parsed[0] != provider or "extra" in line:
-            continue
-        if not failing or (parsed[1] and within(failing, parsed[1]) is False):
-            return f"{parsed[0]}{parsed[1]}".replace(" ", "").replace("(", "").replace(")", "")
-    return ""
 
 
 def edges(ask: Ask, tell: Callable[[str], None]) -> Edges:

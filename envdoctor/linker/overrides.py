@@ -189,8 +189,10 @@ class Overrides:
 def _calls_in(text: bytes) -> dict[str, list[_Call]]:
     """The calls in some source by attribute, but for those of a class to its own base."""
     found, tree = dict[str, list[_Call]](), parsed(text)
-    made = {getattr(one, "id", "") for node in walked(tree) if _is_making(node) for one in node.targets} if tree else ()
-    nodes: list[tuple[Any, str]] = [(tree, "")] if tree else []
+    if not tree:
+        return found
+    made = {getattr(one, "id", "") for node in walked(tree) if _is_making(node) for one in node.targets}
+    nodes: list[tuple[Any, str]] = [(tree, "")]
     while nodes:
         node, caller = nodes.pop()
         if type(node) is ast.Call and type(node.func) is ast.Attribute and not _is_of_base(node.func.value):

@@ -224,9 +224,11 @@ def _loop(reader: Reader, node: ast.For | ast.AsyncFor) -> None:
 def _rounds(reader: Reader, node: ast.For | ast.AsyncFor) -> dict[str, list[str]]:
     """The texts that the name of a loop at the top goes through, where they are literal and nothing else binds it."""
     name = getattr(node.target, "id", "")
-    given = tables.strings(node.iter) if name and reader.scope is reader.top else None
+    if not name or reader.scope is not reader.top:
+        return {}
+    given = tables.strings(node.iter)
     if given is None and isinstance(node.iter, ast.Name) and reader.scope.bound.get(node.iter.id) == 1:
-        given = tables.strings(node.iter, reader.tables) if reader.scope is reader.top else None
+        given = tables.strings(node.iter, reader.tables)
     stored = (one for part in node.body for one in ast.walk(part) if isinstance(one, ast.Name) and one.id == name)
     return {} if given is None or any(isinstance(one.ctx, ast.Store) for one in stored) else {name: given}
 

@@ -148,10 +148,8 @@ class _File:
     def _called(self, values: list[Value]) -> Iterator[str]:
         """The names that a call of some values calls: of a partial its function, of a class what it inherits."""
         for one in values:
-            inner: list[Value] = []
-            if one.kind == "partial" and isinstance(one.node, ast.Call) and one.node.args and one.place is not None:
-                inner = self.resolver.evaluate(one.node.args[0], one.place)
-            elif one.kind == "class" and one.scope is not None and not attributes(self.resolver, one.scope, "__init__"):
+            inner = self.resolver.of_partial(one)
+            if one.kind == "class" and one.scope is not None and not attributes(self.resolver, one.scope, "__init__"):
                 inner = [base for base in lineage(self.resolver, one.scope) if base.scope is None][:1]
             yield from _foreign([one, *inner], called=True)
 
@@ -213,15 +211,18 @@ class _File:
         answer = {**self.arguments.summary(found, name), "line": getattr(found[0].node, "lineno", None)}
         made = [Value("made", one.name, scope=one.scope) for one in found if one.kind == "class"]
         if made:
-            answer["instance"] = self.arguments.summary(made, name)
-            answer["methods"] = self._methods(made, here)
-            if any(pickles_itself(self.resolver, one.scope) for one in made if one.scope is not None):
-                answer["reduced"] = True
+            answer.update(self._instances(made, name, here))
         if all(one.kind == "function" and one.scope is not None for one in found):
             answer["returns"] = self._returned(found, here)
             if all(_passes(one) for one in found):
                 answer["passes"] = True
         return answer
+
+    def _instances(self, made: list[Value], name: str, here: Place) -> dict[str, Any]:
+        """What instances of classes are, what their methods return, and whether one of them says how to pickle it."""
+        answer = {"instance": self.arguments.summary(made, name), "methods": self._methods(made, here)}
+        reduced = any(pickles_itself(self.resolver, one.scope) for one in made if one.scope is not None)
+        return {**answer, "reduced": True} if reduced else answer
 
     def _returned(self, functions: list[Value], here: Place, depth: int = 0) -> dict[str, Any]:
         """What functions return; of a function that they return, in its ``returns`` what that returns."""
