@@ -156,12 +156,13 @@ class _Search:
 
     def _has(self, side: Side, number: int) -> bool | None:
         """Whether a release has what is asked for."""
-        ask = self.ask.replace(provider=side.name)
+        return self._offers("offers", side, number, self.ask.replace(provider=side.name))
 
+    def _offers(self, question: str, side: Side, number: int, ask: Ask) -> bool | None:
         def offered(archive: Archive) -> bool | None:
             return Room({side.name: archive}, self.target, self.standard).offers(ask)
 
-        offers: bool | None = side.decided("offers", number, offered)
+        offers: bool | None = side.decided(question, number, offered)
         return offers
 
     def provider(self, side: Side) -> Life | None:
@@ -188,12 +189,7 @@ class _Search:
         """Whether the failing release has no file of a module that is there, as the message says."""
         if self.ask.kind not in {"name", "part"} or side.name not in self.ask.versions:
             return False
-        ask = self.ask.replace(kind="module", provider=side.name)
-
-        def there(archive: Archive) -> bool | None:
-            return Room({side.name: archive}, self.target, self.standard).offers(ask)
-
-        return side.decided("module", side.at, there) is False
+        return self._offers("module", side, side.at, self.ask.replace(kind="module", provider=side.name)) is False
 
     def consumer(self, side: Side, beside: Side | None, life: Life | None) -> Asking | None:
         """Which releases ask; nothing where the installed one cannot be told to ask."""

@@ -10,7 +10,8 @@ import re
 import warnings
 from typing import TYPE_CHECKING, Any
 
-from envdoctor.linker.expressions import chain, last
+from envdoctor.linker.expressions import chain
+from envdoctor.linker.makings import last
 from envdoctor.linker.summary import LATER
 
 if TYPE_CHECKING:

@@ -10,8 +10,9 @@ import warnings
 from typing import TYPE_CHECKING, Any
 
 from envdoctor.linker.branches import is_about_python, is_about_versions
-from envdoctor.linker.expressions import Expressions, chain, is_itself, last
+from envdoctor.linker.expressions import Expressions, chain, is_itself
 from envdoctor.linker.forms import Forms
+from envdoctor.linker.makings import last
 from envdoctor.linker.objects import Objects
 from envdoctor.linker.scopes import Scope, Use
 from envdoctor.linker.statements import read_all

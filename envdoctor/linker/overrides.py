@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from envdoctor.linker import signatures
 from envdoctor.linker.branches import LEAVES, children
 from envdoctor.linker.classes import Classes, Kind
-from envdoctor.linker.expressions import last
 from envdoctor.linker.hooks import parsed, walked
+from envdoctor.linker.makings import last
 from envdoctor.linker.missing import Missing
 from envdoctor.linker.module_files import is_aside
 from envdoctor.linker.summary import LATER

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any
 from envdoctor.linker import signatures, tables
 from envdoctor.linker.assignments import annotated_assign, assign, assign_to, augmented, expression
 from envdoctor.linker.branches import children, holds, is_one_version
-from envdoctor.linker.expressions import chain, last
+from envdoctor.linker.expressions import chain
+from envdoctor.linker.makings import last
 from envdoctor.linker.scopes import Scope
 from envdoctor.linker.summary import CATCHES_ALL, CONDITIONAL, FROM, IMPORTS, LATER, caught
 
