@@ -166,7 +166,7 @@ class _Search:
         return offers
 
     def provider(self, side: Side) -> Life | None:
-        """Between which releases the name went or came; nothing where the failing release cannot be told to lack it."""
+        """Between which releases the name went or came; nothing where the failing release may have it."""
         ask = self.ask
 
         def has(number: int) -> bool | None:
@@ -192,7 +192,7 @@ class _Search:
         return self._offers("module", side, side.at, self.ask.replace(kind="module", provider=side.name)) is False
 
     def consumer(self, side: Side, beside: Side | None, life: Life | None) -> Asking | None:
-        """Which releases ask; nothing where the installed one cannot be told to ask."""
+        """Which releases ask; nothing where it is not known that the installed one asks."""
         for ask in self._variants():
             found = _Consumer(self, side, beside, life, ask).asking()
             if found is not None:
@@ -218,7 +218,7 @@ class _Consumer:
         self._search, self._side, self._beside, self._life, self._ask = search, side, beside, life, ask
 
     def asking(self) -> Asking | None:
-        """Which releases ask; nothing where the installed one, or any where that is not known, cannot be told to."""
+        """Which releases ask; nothing where it is not known that the installed one, else any, asks."""
         side = self._side
         if not self._asks(side.at):
             return self._older() if side.name not in self._ask.versions else None
@@ -284,7 +284,7 @@ class _Consumer:
         return Room(archives, self._search.target, self._search.standard)
 
     def _asks(self, number: int) -> Any:
-        """The module in which a release asks, false where it does not, ``None`` where that cannot be told."""
+        """The module in which a release asks, false where it does not, ``None`` where that is not known."""
         ask, here = self._ask, self._beside.at if self._beside else None
         question = f"asks {ask.kind} {ask.code}"
         return self._side.decided(question, number, lambda one: self._room(one, here).asks(ask, self._side.name))

@@ -26,7 +26,7 @@ _RULES = {"unknown": "linked-argument-unknown", "many": "linked-argument-unknown
           "override": "linked-override"}  # fmt: skip
 _ARGUMENTS = {"unknown": "with the argument {detail}", "many": "with more than {detail} arguments",
               "missing": "without the argument {detail}"}  # fmt: skip
-_VERBS = {"setting": "sets", "form": "has", "undeclared": "imports", "argument": "hands on", "check": "asks for"}
+_VERBS = {"setting": "sets", "form": "has", "undeclared": "imports", "argument": "passes on", "check": "asks for"}
 _TITLES = {
     "name": "{who} take{s} {asked}, which {provider} does not have",
     "syntax": "{who} has a module that Python {python} cannot parse: {asked}",

@@ -115,7 +115,7 @@ class Search:
     def _core(self, owner: str) -> set[str]:
         """The modules that a plain import of a distribution's own module executes.
 
-        Of one with many modules that is the one of its own name: others are there for who has more.
+        Of one with many modules that is the one that is called like it: others need what else is installed.
         """
         if owner not in self._cores:
             own = {one for one in self._layout.tops.get(owner, ()) if one in self._reach.ways and one[:1] != "_"}

@@ -38,7 +38,7 @@ _NEVER: tuple[str, str, str, list[list[Any]]] = ("", "", "", [])
 class _Call(NamedTuple):
     """A call of a method: its first argument, where that is a constant, and its arguments.
 
-    ``caller`` is the method that calls one of its own object; ``made`` says that the object is of the class itself.
+    ``caller`` is the method that calls on ``self`` or ``cls``; ``made`` says that the object is of the class itself.
     """
 
     first: Any

@@ -1,4 +1,4 @@
-"""The values that stand for installed releases in code that is followed, and what compares and calls of them give."""
+"""The values of installed releases in code that is followed, and the results of comparisons and calls of them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The range that a requirement has to state for a plan: as near as it can be to the one that stands there. Pure."""
+"""The range that a requirement has to state for a plan: as near as it can be to the one that is stated now. Pure."""
 
 from __future__ import annotations
 

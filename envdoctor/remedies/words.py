@@ -25,7 +25,7 @@ class Place(Record):
     read. Of a project ``directory`` is ``None`` where that is the current one, and ``direct`` what the project requires
     itself, with the options of its groups, ``None`` where that is not known; what its file, once edited, asks for as it
     is to be is ``admitted``. ``apt`` says that the operating system is a Debian, ``old`` that a Poetry before 2 has
-    installed things, which locks everything anew unless it is told not to.
+    installed things, which locks everything anew unless an option forbids it.
     """
 
     tool: str
@@ -153,7 +153,7 @@ def _relocked(calls: Calls, moved: Sequence[str], place: Place) -> Calls:
     chosen = [tool.synced.get(word, word) for options in groups for word in options]
     lock, sync = [*_filled(tool.lock, place), *["--no-update"] * place.old], [*_filled(tool.sync, place), *chosen]
     if place.tool == "pipenv":
-        lock += chosen  # which leaves alone what is for development, unless it is told to
+        lock += chosen  # which leaves alone what is for development, unless an option asks for it
     if place.tool == "uv-project":
         return [*calls, [*lock, *moved], sync]
     return [lock, *calls, *([sync] if chosen or not calls else [])]  # what adds something installs as well

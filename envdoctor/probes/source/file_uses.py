@@ -46,7 +46,7 @@ class UnreadableError(Exception):
 
 
 def uses_of(source: str, asked: Asked) -> dict[str, list[Use]]:
-    """The uses of one file by the last segment of their names; names of its own module begin with ``@``.
+    """The uses of one file by the last segment of their names; names of the module itself begin with ``@``.
 
     ``asked`` are patterns and the top-level names of the project's own modules: returned are the uses that match, and
     those that begin in the project and may resolve to one that does. A use has ``kind``, ``name``, ``line``,

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     Lacks = list[dict[str, Any]]
 
-#: Changed there, these are handed on to a new process.
+#: Changed there, a new process inherits these.
 _HANDED_ON = {"os.environ", "sys.path", "sys.argv"}
 
 
