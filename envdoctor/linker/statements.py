@@ -27,12 +27,13 @@ _PLAIN_DECORATORS = {"dataclass", "dataclasses", "total_ordering", "final", "run
 
 def _import(reader: Reader, node: ast.Import) -> None:
     for alias in node.names:
-        reader.reference(alias.name, "", node.lineno, IMPORTS)
+        top, _, inner = alias.name.partition(".")
+        reader.reference(alias.name, "", node.lineno, IMPORTS, top if inner and not alias.asname else "")
         if alias.asname:  # an attribute of the package comes before its submodule
             module, _, name = alias.name.rpartition(".")
             reader.bind_import(alias.asname, *((module, name) if module else (alias.name, "")))
         else:
-            reader.bind_import(alias.name.partition(".")[0], alias.name.partition(".")[0], "")
+            reader.bind_import(top, top, "")
 
 
 def _import_from(reader: Reader, node: ast.ImportFrom) -> None:
