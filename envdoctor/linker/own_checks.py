@@ -19,7 +19,7 @@ from envdoctor.linker.module_files import is_aside
 from envdoctor.linker.module_getattr import changed_later
 from envdoctor.linker.module_reader import raised_by
 from envdoctor.linker.operations import UNKNOWN, Function, Namespace, Raised, Returned, Taken, Undecided
-from envdoctor.linker.reach import SUBMODULE
+from envdoctor.linker.reach import ENTRY
 from envdoctor.linker.summary import CATCHES_ALL, CATCHES_SYNTAX, caught
 
 if TYPE_CHECKING:
@@ -94,7 +94,7 @@ class OwnChecks(Releases):
         if severity not in {"error", "warning"} or provider in {None, place.owner}:
             return
         self.ends[place.path] = error.line
-        if error.absent and way & SUBMODULE:  # a choice not to install that
+        if error.absent and severity == "warning" and not way & ENTRY:  # a choice not to install that
             return
         said = (place.owner, place.path, error.line)
         if self.lacking:
