@@ -216,8 +216,10 @@ class Search:
     def _refused(self, name: str, ref: list[Any], flags: int, ways: list[int]) -> Iterator[Missing]:
         """A module of another distribution that raises when it is imported: it has moved, or is not for this Python."""
         inner, modules = f"{ref[0]}.{ref[1]}", self._layout.modules
-        wanted = inner if flags & FROM and inner in modules else ref[0]
-        raises = self._resolver.take_note(wanted).get("raises") if wanted in modules else None
+        parts = (inner if flags & FROM and inner in modules else ref[0]).split(".")
+        run = (".".join(parts[: at + 1]) for at in range(len(parts)))
+        notes = ((one, self._resolver.take_note(one).get("raises")) for one in run if one in modules)
+        wanted, raises = next((pair for pair in notes if pair[1]), ("", ()))
         if raises:
             place, owner = self._layout.modules[name], modules[wanted].owner
             severity, way = severity_of(ways, flags, caught(raises[1]) or CATCHES_SYNTAX)

@@ -57,7 +57,7 @@ class Reader:
         self.scope = self.top = Scope("module")
         #: Names whose uses are read: those that imports may bind, and those of instances.
         self.roots: set[str] = set()
-        self.flags = self.attempt = self.handler = self.attempts = self.branches = 0
+        self.flags = self.attempt = self.handler = self.attempts = self.branches = self.loops = 0
         self.around: dict[int, int] = {}
         self.sets: set[str] = set()
         self.known: dict[str, bool] = {}
@@ -157,7 +157,7 @@ class Reader:
         self.checks = True
         if node.exc is None:
             return
-        if not (self.flags or self.attempt or self.handler or self.raised):
+        if not (self.flags or self.attempt or self.handler or self.loops or self.raised):
             self.raised = raised_by(node, node.exc)
 
     def given_away(self, node: ast.expr) -> None:

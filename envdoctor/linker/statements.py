@@ -217,7 +217,9 @@ def _loop(reader: Reader, node: ast.For | ast.AsyncFor) -> None:
     reader.walk(node.iter)
     assign_to(reader, node.target, None)
     before, reader.rounds = reader.rounds, {**reader.rounds, **_rounds(reader, node)}
+    reader.loops += 1
     reader.body(node.body)
+    reader.loops -= 1
     reader.rounds = before
     reader.body(node.orelse)
 
@@ -234,7 +236,9 @@ def _rounds(reader: Reader, node: ast.For | ast.AsyncFor) -> dict[str, list[str]
 
 def _while(reader: Reader, node: ast.While) -> None:
     reader.walk(node.test)
+    reader.loops += 1
     reader.within(node.body, 0 if isinstance(node.test, ast.Constant) else reader.conditional(node.test))
+    reader.loops -= 1
     reader.body(node.orelse)
 
 

@@ -64,13 +64,19 @@ from b import gone
         ({"a.py": "def f():\n    global b\n    import b.gone"}, [("warning", "a", 3, "b.gone")]),
         ({"a.py": "def f():\n    import b.gone as g"}, [("warning", "a", 2, "b.gone")]),
         ({"a.py": "import c\nc.lazy"}, []),
+        ({"a.py": "import d"}, [("error", "a", 1, "d")]),
+        ({"a.py": "import d.looks"}, [("error", "a", 1, "d")]),
+        ({"a.py": "import e"}, []),
         ({"a.py": "def f():\n    from itertools import batched"}, [("info", "a", 2, "itertools.batched")]),
         ({"a/__init__.py": "", "a/x.py": "from itertools import batched"}, [("warning", "a", 1, "itertools.batched")]),
         ({"a.py": "def f():\n    from asyncio import coroutine"}, [("warning", "a", 2, "asyncio.coroutine")]),
     ],
 )
 def test_what_is_optional_or_for_another_python(tmp_path, files, told):
-    env.write(tmp_path, a=files, b=B, c={"c.py": "__all__ = ['lazy']\nfill(__name__)"})
+    moved = {"d/__init__.py": "raise ImportError('moved to b')", "d/looks.py": ""}
+    looks = {"e.py": "import sys\nfor one in sys.path:\n    if one:\n        continue\n    raise RuntimeError(one)"}
+    lazy = {"c.py": "__all__ = ['lazy']\nfill(__name__)"}
+    env.write(tmp_path, a=files, b=B, c=lazy, d=moved, e=looks)
     assert env.missing(tmp_path, (3, 11)) == told
 
 
