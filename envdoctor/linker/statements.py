@@ -28,12 +28,13 @@ _PLAIN_DECORATORS = {"dataclass", "dataclasses", "total_ordering", "final", "run
 
 def _import(reader: Reader, node: ast.Import) -> None:
     for alias in node.names:
-        reader.reference(alias.name, "", node.lineno, IMPORTS)
+        top, _, inner = alias.name.partition(".")
+        reader.reference(alias.name, "", node.lineno, IMPORTS, top if inner and not alias.asname else "")
         if alias.asname:  # an attribute of the package comes before its submodule
             module, _, name = alias.name.rpartition(".")
             reader.bind_import(alias.asname, *((module, name) if module else (alias.name, "")))
         else:
-            reader.bind_import(alias.name.partition(".")[0], alias.name.partition(".")[0], "")
+            reader.bind_import(top, top, "")
 
 
 def _import_from(reader: Reader, node: ast.ImportFrom) -> None:
@@ -217,7 +218,9 @@ def _loop(reader: Reader, node: ast.For | ast.AsyncFor) -> None:
     reader.walk(node.iter)
     assign_to(reader, node.target, None)
     before, reader.rounds = reader.rounds, {**reader.rounds, **_rounds(reader, node)}
+    reader.loops += 1
     reader.body(node.body)
+    reader.loops -= 1
     reader.rounds = before
     reader.body(node.orelse)
 
@@ -236,7 +239,9 @@ def _rounds(reader: Reader, node: ast.For | ast.AsyncFor) -> dict[str, list[str]
 
 def _while(reader: Reader, node: ast.While) -> None:
     reader.walk(node.test)
+    reader.loops += 1
     reader.within(node.body, 0 if isinstance(node.test, ast.Constant) else reader.conditional(node.test))
+    reader.loops -= 1
     reader.body(node.orelse)
 
 
