@@ -23,12 +23,8 @@ _DEEPEST = 30
 _DEEPEST_BREAK = 12
 #: Bases of the standard library that add nothing that others ask for.
 _EMPTY_BASES = {
-    "builtins.object",
-    "typing.Generic",
-    "typing.Protocol",
-    "abc.ABC",
-    "typing_extensions.Protocol",
-    "typing_extensions.Generic",
+    *("builtins.object", "abc.ABC"),
+    *(f"{module}.{name}" for module in ("typing", "typing_extensions") for name in ("Generic", "Protocol")),
 }
 
 
