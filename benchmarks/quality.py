@@ -31,7 +31,12 @@ import tool
 ROWS = {
     "engine": (
         ["engine/*.py"],
-        ["engine", "targets/test_targets_marker_environment.py", "cases/test_story_workers.py"],
+        [
+            "engine",
+            "targets/test_targets_marker_environment.py",
+            "cases/test_story_workers.py::test_what_is_said_of_each_program",
+            "cases/test_story_workers.py::test_all_that_a_worker_lacks_is_shown",
+        ],
     ),
     "targets/locks": (
         ["targets/locks/*.py"],

@@ -64,18 +64,18 @@ def _judged(names, cases, project, truth):
 
 
 @pytest.fixture(scope="module")
-def judgements(tmp_path_factory):
-    """What is said of the programs of each record."""
-    root = tmp_path_factory.getbasetemp()
-    first, *others = worker_programs.RECORDS
-    judgements = {first: judged(root / first, first)}
-    with untraced():  # they go the same ways
-        return {**judgements, **{record: judged(root / record, record) for record in others}}
+def found(tmp_path_factory):
+    """What is said of the programs of the first record."""
+    return judged(tmp_path_factory.getbasetemp() / "truth", "truth")
 
 
 @pytest.fixture(scope="module")
-def found(judgements):
-    return judgements["truth"]
+def judgements(tmp_path_factory, found):
+    """What is said of the programs of each record."""
+    root = tmp_path_factory.getbasetemp()
+    with untraced():  # the others go the same ways
+        others = {one: judged(root / one, one) for one in worker_programs.RECORDS if one != "truth"}
+    return {"truth": found, **others}
 
 
 def test_what_is_said_of_each_program(found):
