@@ -143,6 +143,11 @@ def _become(words, files, options):
         os._exit(status)
 
 
+def python_of(folder):
+    """The interpreter of a virtual environment."""
+    return folder / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
+
+
 @contextlib.contextmanager
 def untraced():
     """Measure no branches meanwhile: for what runs hundreds of examples through branches that other tests measure."""

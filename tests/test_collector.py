@@ -15,6 +15,7 @@ import zipfile
 from importlib.machinery import PathFinder
 
 import pytest
+from images import Image
 from interpreters import each
 from packaging.markers import default_environment
 from packaging.version import Version
@@ -361,26 +362,8 @@ def test_a_container_says_so_in_the_environment(monkeypatch):
 linux = pytest.mark.skipif(sys.platform != "linux", reason="the loader and the kernel of Linux")
 
 
-class Tree:
-    """A file system below a directory; ``host`` is what probes take to read it."""
-
-    def __init__(self, path):
-        self.path = path
-
-    def host(self, path):
-        return str(self.path) + path
-
-    def file(self, path, content=b""):
-        place = self.path / path.lstrip("/")
-        place.parent.mkdir(parents=True, exist_ok=True)
-        place.write_bytes(content if isinstance(content, bytes) else content.encode())
-        return self
-
-    def link(self, path, target):
-        place = self.path / path.lstrip("/")
-        place.parent.mkdir(parents=True, exist_ok=True)
-        place.symlink_to(target)
-        return self
+class Tree(Image):
+    """A file system in which shared libraries are looked for."""
 
     def find(self, name, search="", base="", program=""):
         return collector.find_library(name, search, base, program, self.host)
@@ -388,7 +371,7 @@ class Tree:
 
 @pytest.fixture
 def tree(tmp_path):
-    return Tree(tmp_path)
+    return Tree(tmp_path / "root")
 
 
 def library(machine=62, content=b""):

@@ -6,17 +6,13 @@ import textwrap
 
 import interpreters
 import pytest
-from conftest import environment, run, run_envdoctor
+from conftest import environment, python_of, run, run_envdoctor
 
 USE = """
 import cloudpickle, math
 roots = cloudpickle.loads(cloudpickle.dumps(lambda n: [math.sqrt(i) for i in range(n)]))
 assert roots(3) == [0.0, 1.0, math.sqrt(2)]
 """
-
-
-def python_of(folder):
-    return folder / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
 
 
 def envdoctor(folder, *words):

@@ -9,7 +9,7 @@ import os
 import textwrap
 
 import pytest
-from conftest import environment, run_envdoctor
+from conftest import environment, python_of, run_envdoctor
 
 pytest_plugins = ["torch_environment"]
 
@@ -341,10 +341,6 @@ def test_the_traceback_of_the_thread_leads_to_the_rule(newest):
 
 
 # -- on the real software ---------------------------------------------------------------------------------------------
-
-
-def python_of(folder):
-    return folder / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
 
 
 def active(folder):

@@ -6,14 +6,13 @@ torch is there for one Python only, so the model of another one is a real model 
 which the other Python writes; everything else in it is the same on every Python.
 """
 
-import json
-import os
 import re
 import sys
 
 import interpreters
 import pytest
-from conftest import environment, run, run_envdoctor
+from cases.test_story_subproc_vec_env import diagnosed, explained
+from conftest import environment, python_of, run
 
 pytest_plugins = ["torch_environment"]
 
@@ -81,24 +80,6 @@ for key, item in data.items():
         data[key] = cloudpickle.loads(base64.b64decode(item[":serialized:"]))
 print("clip_range", data["clip_range"](1.0))
 """
-
-
-def python_of(folder):
-    return folder / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
-
-
-def diagnosed(folder, project, *words):
-    """The exit status, and the findings that are more than a note, by rule."""
-    done = run_envdoctor("check", "--python", python_of(folder), "-f", "json", *words,
-        env=environment(), cwd=project,
-    )  # fmt: skip
-    findings = json.loads(done.stdout)["findings"]
-    return done.returncode, {finding["rule"]: finding for finding in findings if finding["severity"] != "info"}
-
-
-def explained(text):
-    done = run_envdoctor("explain", "-", "--no-target", "-f", "json", input=text, env=environment())
-    return [finding["rule"] for finding in json.loads(done.stdout)["findings"]]
 
 
 def replacement(finding):

@@ -6,13 +6,12 @@ The ordinary tests run the SubprocVecEnv of the real release up to the point whe
 
 import functools
 import json
-import os
 import sys
 import textwrap
 
 import interpreters
 import pytest
-from conftest import environment, run, run_envdoctor
+from conftest import environment, python_of, run, run_envdoctor
 
 pytest_plugins = ["torch_environment"]
 
@@ -101,10 +100,6 @@ for name in ("stable_baselines3", "stable_baselines3.common", "stable_baselines3
     package.__path__ = [os.path.join(os.path.dirname(__file__), *name.split("."))]
 package.__getattr__ = lambda name: __import__(package.__name__ + ".subproc_vec_env", fromlist=[name]).SubprocVecEnv
 """
-
-
-def python_of(folder):
-    return folder / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
 
 
 def write(project, **files):

@@ -2,35 +2,13 @@
 
 from __future__ import annotations
 
-import os
-import textwrap
-
 import pytest
 from known_facts import fact
+from targets.test_targets_locks import data, reasons, versions, write
 
 from envdoctor.errors import ProbeError
 from envdoctor.targets import requirements
 from envdoctor.targets.locks.conda import match_spec, python_of
-
-DATA = os.path.join(os.path.dirname(__file__), os.pardir, "data", "locks")
-
-
-def data(*parts):
-    return os.path.normpath(os.path.join(DATA, *parts))
-
-
-def versions(snapshot):
-    return {name: found.version for name, found in snapshot.packages.items()}
-
-
-def reasons(snapshot):
-    return {one.fact: one.reason for one in snapshot.notes}
-
-
-def write(folder, name, text):
-    path = folder / name
-    path.write_text(textwrap.dedent(text), encoding="utf-8")
-    return str(path)
 
 
 def test_conda_environment():
