@@ -6,8 +6,10 @@ import pytest
 from engine.rule_bases import snapshot
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from remedies.actions import examined
 
 from envdoctor.engine.versions import key
+from envdoctor.facts import MANAGER
 from envdoctor.plans import Move
 from envdoctor.remedies import planner, steps
 from envdoctor.remedies.planner import Alternative, Choice, Clause, Market
@@ -205,3 +207,44 @@ def test_the_best_of_some_releases_is_the_cheapest_then_the_newest():
         here.releases["a"], key=lambda one: (here.cost("a", one), [-part for part in key(one)[1]])
     )
     assert here.best("a", frozenset(["1.1", "1.2", "9"])) == (here.cost("a", "1.2"), "1.2")
+
+
+def managed(tool, **more):
+    """An environment of a project, whose tool writes down what the project requires."""
+    here = examined(["app", "lib"], tool="pip")
+    found = {"tool": tool, "directory": "/p", **more}
+    return here.replace(facts=here.facts.having({MANAGER: {here.python["prefix"]: found}}))
+
+
+STEPS = [
+    Move(package="app", before="1.0", after="2.0", why=["some-rule"]),
+    Move(package="lib", before="1.0", after="2.0", why=["app 2.0 requires lib>=2"]),
+    Move(package="part", before=None, after="1.0", why=["app 2.0 requires part"]),
+    Move(package="more", before=None, after="3.0", why=["another-rule"]),
+]
+
+
+MOVED = (
+    "uv add --directory /p more==3.0 && uv lock --directory /p --upgrade-package app==2.0 --upgrade-package lib==2.0"
+)
+ADDED = "uv add --directory /p app==2.0 more==3.0 && uv lock --directory /p --upgrade-package lib==2.0"
+SYNC = " && uv sync --directory /p --inexact"
+
+
+@pytest.mark.parametrize(
+    ("here", "asked", "edited", "line"),
+    [
+        (examined(["pip"], "pip"), {}, [], "/opt/env/bin/python -m pip install app==2.0 lib==2.0 part==1.0 more==3.0"),
+        (managed("uv-project", direct={"app": []}), {"app": ">=1"}, [], MOVED + SYNC),
+        (managed("uv-project", direct={"app": []}), {"app": "<2"}, ["app"], MOVED + SYNC),
+        (managed("uv-project", direct={"app": []}), {"app": "<2", "lib": "<2"}, [], ADDED + SYNC),
+        (managed("uv-project"), {}, ["lib"], ADDED + SYNC),
+        (
+            managed("poetry"), {"app": "<3"}, ["app"],
+            "poetry lock --directory /p && poetry add --directory /p 'lib>=2.0,<9' 'more>=3.0,<9'",
+        ),
+    ],
+)  # fmt: skip
+def test_the_one_command_leaves_what_only_comes_along_to_the_resolver_of_a_project(here, asked, edited, line):
+    found = steps.at_once(STEPS, here, asked, edited, lambda _stated, move: f">={move.after},<9")
+    assert found.command == line
