@@ -150,8 +150,12 @@ def _whole(report: Report, plan: Plan | None = None) -> Iterator[ET.Element]:
 
 def _of_environment(report: Report, *, planned: bool) -> Iterator[ET.Element]:
     """The report of one environment."""
-    if layout.together(report) and not planned:
-        yield _element("p", _element("code", "envdoctor fix"), f" {layout.TOGETHER}")
+    together = None if planned or report.planned else layout.together(report)
+    if report.planned and not planned:
+        yield _element("p", "Plan:", _element("code", report.planned[0], **{"class": "command"}))
+        yield _quiet(report.planned[1])
+    if together:
+        yield _element("p", _element("code", together[0]), f" {together[1]}")
     for number, (heading, group) in enumerate(layout.headed(report)):
         if heading:
             yield _element("h2", heading)
