@@ -82,6 +82,7 @@ def planned(search: Search, best: Candidate, snapshot: Snapshot, project: str | 
     if not snapshot.complete:  # what only comes along is not pinned there, and is no step
         moves = [one for one in moves if one.before is not None]
     changed, besides = edits.of_remedies(_placed(best), project or os.curdir)
+    others = {rule: edits.of_remedies(some, project or os.curdir) for rule, some in _instead(search, best).items()}
     files = edits.of_requirements(moves, _files(snapshot, project), partial(_change, snapshot, narrow))
     edited = [name for one in files for name in one.why]
     whole = steps.at_once(moves, snapshot, search.market.asked, edited, narrow)
@@ -91,7 +92,8 @@ def planned(search: Search, best: Candidate, snapshot: Snapshot, project: str | 
         moves=moves,
         edits=[*changed, *files],
         advice=doctor.commanded(besides, snapshot),
-        instead={rule: doctor.commanded(some, snapshot) for rule, some in _instead(search, best).items()},
+        instead={rule: doctor.commanded(some, snapshot) for rule, (_, some) in others.items() if some},
+        instead_edits={rule: made for rule, (made, _) in others.items() if made},
         left=_left(search, best),
         conflicts=search.conflicts,
         line=whole.command if whole else None,

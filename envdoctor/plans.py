@@ -46,8 +46,9 @@ class Plan(Record):
 
     ``moves`` and ``edits`` are carried out by ``apply``; ``line`` is the one command that does the moves, in the words
     of the tool that manages the environment (``None`` where there is none). ``advice`` are remedies that only a person
-    can carry out; ``instead`` are such, by the id of a rule, that would end what moves end here. ``left`` are findings
-    that stay, ``conflicts`` are sets of rules' ids that no plan cures together.
+    can carry out; ``instead`` are such, by the id of a rule, that would end what moves end here, and ``instead_edits``
+    are edits that would. ``left`` are findings that stay, ``conflicts`` are sets of rules' ids that no plan cures
+    together.
     ``python`` is the version that a new environment needs where nothing less helps.
     """
 
@@ -55,6 +56,7 @@ class Plan(Record):
     edits: Sequence[Edit] = ()
     advice: Sequence[Remedy] = ()
     instead: Mapping[str, Sequence[Remedy]] = {}
+    instead_edits: Mapping[str, Sequence[Edit]] = {}
     left: Sequence[Finding] = ()
     conflicts: Sequence[Sequence[str]] = ()
     line: str | None = None

@@ -191,9 +191,11 @@ def _plan(plan: Plan) -> Iterator[ET.Element]:
     heads = ["th", *["td"] * len(plan.moves)]
     table = [_element("tr", *(_element(tag, cell) for cell in row)) for tag, row in zip(heads, rows)]
     yield from [_element("table", *table, **{"class": "plan"})] if table else []
-    for edit in plan.edits:
+    edits = [("Edit", one) for one in plan.edits]
+    edits += [(f"Or, for {rule}, edit", one) for rule, some in plan.instead_edits.items() for one in some]
+    for label, edit in edits:
         lines = [part for text in diff(edit) for part in (text, _element("br"))]
-        yield _element("p", "Edit:", _element("code", *lines, **{"class": "command"}))
+        yield _element("p", f"{label}:", _element("code", *lines, **{"class": "command"}))
     if plan.line:
         yield _element("p", "Do:", _element("code", plan.line, **{"class": "command"}))
     for label, some in (("By hand", plan.advice), *((f"Or, for {rule}", some) for rule, some in plan.instead.items())):
