@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from envdoctor.model import Finding, Ignore, Snapshot
     from envdoctor.plans import Move
     from envdoctor.remedies.project_files import Narrow
-    from envdoctor.searching import Candidate
+    from envdoctor.searching import Candidate, Refused
 
 #: The minor releases of Python 3 that a new environment may have, the newest first.
 PYTHONS = range(14, 7, -1)
@@ -45,13 +45,13 @@ def plan(  # noqa: PLR0913 - each is a separate option
     ignore: Sequence[Ignore] = (),
     everything: bool = False,
     project: str | None = None,
-    refused: Collection[tuple[str, str]] = (),
+    refused: Collection[Refused] = (),
     tell: Callable[[str], None] = lambda _: None,
 ) -> tuple[Plan, Snapshot]:
     """One plan for all errors of an environment, with ``everything`` for its warnings too, and what was examined.
 
     ``project`` is the directory whose files say what was asked for, and are edited. ``refused`` are releases, by name
-    and version, that a plan must not have. ``tell`` is given what is being done.
+    and version, that a plan must not have, with ``None`` what it must not move. ``tell`` is given what is being done.
     Raises :class:`~envdoctor.errors.ProbeError` where no resolver can be called.
     """
     indexes = load.indexes(load.further(rules), candidates=candidates)
