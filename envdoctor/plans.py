@@ -20,7 +20,8 @@ class Move(Record):
 
     ``before`` is ``None`` where it was not installed, ``after`` where it is removed. ``step`` is one of :data:`STEPS`,
     with the sign of a downgrade in ``down``; ``why`` are the ids of rules, or the requirement that another move brings;
-    ``asked`` says that the user's own requirements name it.
+    ``asked`` says that the user's own requirements name it. What is removed may have an ``heir``, the requirement of
+    what the same rule puts in its place.
     """
 
     package: str
@@ -30,6 +31,7 @@ class Move(Record):
     step: str = ""
     down: bool = False
     asked: bool = False
+    heir: str | None = None
 
 
 class Edit(Record):

@@ -106,7 +106,7 @@ def declared(
     ``read`` gives the specifiers of which a version in a table of requirements has to meet one. With ``steers`` every
     requirement of what moves is written, so that a resolver takes the release of the plan.
     """
-    wanted = {one.package: one for one in moves}
+    wanted = {one.package: one for one in moves if one.after}  # a tool's own command takes out what goes
     lines = text.splitlines(keepends=True)
     for path, value, number in contents("pyproject.toml", text.encode())[0]:
         made, table = value, _TABLE.match(path)
@@ -141,7 +141,7 @@ def _admitting(line: str, moves: dict[str, Move], narrow: Narrow, *, steers: boo
     body = line.rstrip("\r\n")
     found = _REQUIREMENT.match(body)
     move = moves.get(normalise(re.split(r"[\[\s]", found[2].strip())[0])) if found else None
-    if found is None or move is None or "--hash" in line or not (found[4] or steers):
+    if found is None or move is None or "--hash" in line or (move.after and not (found[4] or steers)):
         return line
     if found[4][:1] not in _OPERATORS:
         return line
@@ -149,7 +149,7 @@ def _admitting(line: str, moves: dict[str, Move], narrow: Narrow, *, steers: boo
     if stated is None or stated[3] or (move.after and not steers and within(move.after, stated[2]) is True):
         return line
     if move.after is None:
-        return ""
+        return found[1] + move.heir + found[5] + line[len(body) :] if move.heir else ""
     made = narrow(stated[2], move)
     return (
         found[1] + found[2] + found[3] + (f"({made})" if found[4][:1] == "(" else made) + found[5] + line[len(body) :]
