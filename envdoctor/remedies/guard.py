@@ -11,8 +11,10 @@ from typing import TYPE_CHECKING
 
 import psutil
 
+from envdoctor.engine.installed_requirements import normalise
 from envdoctor.errors import TargetError
 from envdoctor.model import Record
+from envdoctor.remedies import journal
 from envdoctor.remedies.commands import manager
 
 if TYPE_CHECKING:
@@ -108,8 +110,11 @@ def _impossible(place: Place, plan: Plan, snapshot: Snapshot) -> Iterator[str]:
 
 def _lost(place: Place, plan: Plan, snapshot: Snapshot) -> Iterator[str]:
     """What undo could not bring back, or would bring back as something else."""
+    there = {normalise(name.partition("-")[0]) for name in journal.installed(place.packages)}
     for move in plan.moves:
         one = snapshot.packages.get(move.package)
+        if not os.path.exists(one.path) if one and one.path else one is None and move.package in there:
+            yield f"{move.package} is not what it was when the plan was made: make it anew"
         for outside in _outside(place, one.path) if one and one.path else ():
             yield f"{move.package} has installed {outside}, which undo could not bring back: carry the plan out by hand"
     for edit in plan.edits:

@@ -152,6 +152,21 @@ def started(*words):
     return subprocess.Popen([sys.executable, *words], stdout=pipe, stderr=subprocess.STDOUT, text=True, bufsize=1)
 
 
+@pytest.mark.parametrize("moved", [0, 1])
+def test_a_plan_is_not_carried_out_where_another_one_was_meanwhile(patient, moved):
+    """As a second run does that has waited for the first: what that has kept is what undo brings back."""
+    before, plan, snapshot = patient.files(), patient.plan(), patient.snapshot()
+    carry_out(patient, plan)
+    applied = patient.files()
+
+    with pytest.raises(TargetError, match=f"{plan.moves[moved].package} is not what it was when the plan was made"):
+        apply(plan.replace(moves=plan.moves[moved:]), snapshot, list, print)
+
+    assert patient.files() == applied
+    undo(str(patient.folder), print)
+    assert patient.files() == before
+
+
 @pytest.mark.parametrize("line", ["kill -9 $PPID; {line}", "{line}; kill -9 $PPID", "rm -r {site}; kill -9 $PPID"])
 def test_a_killed_run_is_undone_and_its_installer_waited_for(patient, line):
     before = patient.files()
