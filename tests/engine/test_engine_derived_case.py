@@ -81,12 +81,13 @@ def told(message, frames=("left.core", "rightmod.core"), here=None, seen=None):
         yield from spelled(finding)
 
 
-@pytest.mark.parametrize("name", ["text", "environment", "own", "gone", "came", "works", "caps"])
+@pytest.mark.parametrize("name", ["text", "environment", "own", "alone", "gone", "came", "works", "caps"])
 def test_what_follows_from_each_family_of_messages(name):
     ways = {
         "text": (FAMILIES, {}),
         "environment": (FAMILIES, {"here": HERE, "seen": {"trackers": TRACKERS, "offers": OFFERS}}),
         "own": (MISSING, {"frames": (), "here": HERE}),
+        "alone": (MISSING, {"frames": ("left.core",), "here": HERE}),
         "gone": (MISSING, {"here": HERE, "seen": {"history": {("left", "pad"): GONE, ("left.core", "pad"): GONE}}}),
         "came": (MISSING, {"here": HERE, "seen": {"history": {("left", "pad"): CAME, ("left.core", "pad"): CAME}}}),
     }

@@ -19,6 +19,7 @@ RULES = base(
     rule(symptoms=[GONE]), rule("left-holds", title="left holds"), rule("left-hint", severity="info"),
     rule("left-on-new-python", symptoms=[GONE], when={"packages": {"left": ">=2"}, "python": ">=3.12"}),
     rule("left-is-not-built", symptoms=[{"message": "Failed building wheel for left"}], impact="install-failure"),
+    rule("right-pickles", symptoms=[{"message": "cannot pickle"}], when={"packages": {"right": ">=1"}}),
     rule("other-pickles", symptoms=[{"message": "cannot pickle"}], when={"packages": {"other": ">=1"}}),
 )  # fmt: skip
 OWN = '  File "/home/me/train.py", line 7, in main\n    left.pad(1)\n'

@@ -269,7 +269,18 @@ def test_a_marker_holds_as_packaging_says(marker):
         ('extra == "x"', False),
         ("extra != 'x' and sys_platform == 'linux'", True),
         ('platform_release >= "5" or sys_platform == "linux"', None),
-        *((broken, None) for broken in ["sys_platform ==", "(" * 9999, '(sys_platform == "linux"', 'os == "x"', "or"]),
+        *(
+            (broken, None)
+            for broken in [
+                "sys_platform == 'linux')",
+                "sys_platform == 'linux' os_name",
+                "sys_platform ==",
+                "(" * 9999,
+                '(sys_platform == "linux"',
+                'os == "x"',
+                "or",
+            ]
+        ),
     ],
 )
 def test_an_unknown_variable_only_matters_where_it_decides(marker, verdict):
