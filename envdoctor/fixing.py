@@ -83,7 +83,8 @@ def planned(search: Search, best: Candidate, snapshot: Snapshot, project: str | 
         moves = [one for one in moves if one.before is not None]
     changed, besides = edits.of_remedies(_placed(best), project or os.curdir)
     others = {rule: edits.of_remedies(some, project or os.curdir) for rule, some in _instead(search, best).items()}
-    files = edits.of_requirements(moves, _files(snapshot, project), partial(_change, snapshot, narrow))
+    stated = [one for one in moves if not steps.is_brought(one)] if "resolved" in snapshot.target else moves
+    files = edits.of_requirements(stated, _files(snapshot, project), partial(_change, snapshot, narrow))
     edited = [name for one in files for name in one.why]
     whole = steps.at_once(moves, snapshot, search.market.asked, edited, narrow)
     if whole and installer(snapshot) == "system":  # which lets nobody in
@@ -129,7 +130,7 @@ def _left(search: Search, best: Candidate) -> list[Finding]:
 def _change(snapshot: Snapshot, narrow: Narrow, path: str) -> Callable[..., str]:
     """What edits a file of requirements: all that moves is written where a tool has no other way to be told of it."""
     if not path.endswith(("pyproject.toml", "Pipfile")):
-        return partial(project_files.requirements, narrow=narrow)
+        return partial(project_files.requirements, narrow=narrow, steers="resolved" in snapshot.target)
     tool = installer(snapshot) or ""
     steers = TOOLS.get(tool, TOOLS["pip"]).of_project and tool != "uv-project"
     return partial(project_files.declared, narrow=narrow, read=specifiers, steers=steers)

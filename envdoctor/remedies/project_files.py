@@ -92,10 +92,18 @@ def _is_set(name: str, before: str, after: str, remedy: Remedy) -> bool:
     return remedy.key in dict(changed) and len(ends) == 1 and all(str(one) == str(remedy.to) for _, one in changed)
 
 
-def requirements(text: str, moves: Iterable[Move], narrow: Narrow = narrowed) -> str:
-    """A requirements or constraints file in which every range admits what a plan moves to."""
+def requirements(text: str, moves: Iterable[Move], narrow: Narrow = narrowed, *, steers: bool = False) -> str:
+    """A requirements or constraints file in which every range admits what a plan moves to.
+
+    With ``steers`` all that moves is written, and added where nothing is said of it, so that a resolver takes the plan.
+    """
     wanted = {one.package: one for one in moves}
-    return "".join(_admitting(line, wanted, narrow) for line in text.splitlines(keepends=True))
+    lines = text.splitlines(keepends=True)
+    made = "".join(_admitting(line, wanted, narrow, steers=steers) for line in lines)
+    named = {normalise(re.split(r"[\[\s]", found[2].strip())[0]) for found in map(_REQUIREMENT.match, lines) if found}
+    more = [one for one in wanted.values() if steers and one.after and one.package not in named]
+    end = "" if made[-1:] in {"", "\n"} or not more else "\n"
+    return made + end + "".join(f"{one.package}{narrow('', one)}  # {one.why[0]}\n" for one in more if one.why)
 
 
 def declared(
@@ -151,6 +159,7 @@ def _admitting(line: str, moves: dict[str, Move], narrow: Narrow, *, steers: boo
     if move.after is None:
         return found[1] + move.heir + found[5] + line[len(body) :] if move.heir else ""
     made = narrow(stated[2], move)
-    return (
-        found[1] + found[2] + found[3] + (f"({made})" if found[4][:1] == "(" else made) + found[5] + line[len(body) :]
-    )
+    name = found[2].rstrip()
+    gap = found[2][len(name) :] + found[3]
+    made = f"{gap}({made})" if found[4][:1] == "(" else gap + made if found[4] else made + gap
+    return found[1] + name + made + found[5] + line[len(body) :]
