@@ -85,9 +85,8 @@ def _is_set(name: str, before: str, after: str, remedy: Remedy) -> bool:
     new, other_gap = contents(name, after.encode())
     if gap or other_gap or [path for path, *_ in old] != [path for path, *_ in new]:
         return False
-    changed = [
-        (path, value) for (path, was, _), (_, value, _) in zip(old, new) if was != value or type(was) is not type(value)
-    ]
+    pairs = ((path, was, value) for (path, was, _), (_, value, _) in zip(old, new))
+    changed = [(path, value) for path, was, value in pairs if (type(was), was) != (type(value), value)]
     ends = {path.rpartition(".")[2] for path, _ in changed}  # an entry that is repeated changes with its copies
     return remedy.key in dict(changed) and len(ends) == 1 and all(str(one) == str(remedy.to) for _, one in changed)
 
@@ -149,17 +148,19 @@ def _admitting(line: str, moves: dict[str, Move], narrow: Narrow, *, steers: boo
     body = line.rstrip("\r\n")
     found = _REQUIREMENT.match(body)
     move = moves.get(normalise(re.split(r"[\[\s]", found[2].strip())[0])) if found else None
-    if found is None or move is None or "--hash" in line or (move.after and not (found[4] or steers)):
+    if found is None or move is None or "--hash" in line:
         return line
-    if found[4][:1] not in _OPERATORS:
+    start, name, space, specifier, rest = found.groups()
+    told = specifier or steers or move.after is None
+    stated = parts(name + specifier) if specifier[:1] in _OPERATORS and told else None
+    if stated is None or stated[3]:
         return line
-    stated = parts(found[2] + found[4])
-    if stated is None or stated[3] or (move.after and not steers and within(move.after, stated[2]) is True):
-        return line
+    end = rest + line[len(body) :]
     if move.after is None:
-        return found[1] + move.heir + found[5] + line[len(body) :] if move.heir else ""
-    made = narrow(stated[2], move)
-    name = found[2].rstrip()
-    gap = found[2][len(name) :] + found[3]
-    made = f"{gap}({made})" if found[4][:1] == "(" else gap + made if found[4] else made + gap
-    return found[1] + name + made + found[5] + line[len(body) :]
+        return start + move.heir + end if move.heir else ""
+    if not steers and within(move.after, stated[2]) is True:
+        return line
+    made, bare = narrow(stated[2], move), name.rstrip()
+    space = name[len(bare) :] + space
+    made = f"{space}({made})" if specifier[:1] == "(" else space + made if specifier else made + space
+    return start + bare + made + end
