@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 _VALUE = r"""("(?:[^"\\]|\\.)*"|'[^']*'|[^\s,}}\]#"']+)"""
 _PLAIN = re.compile(r"[A-Za-z_/][\w./-]*")
 _REQUIREMENT = re.compile(
-    r"^(\s*)([A-Za-z0-9][\w.-]*\s*(?:\[[^]]*\])?)(\s*)([^#;\\]*?)(\s*(?:[;\\].*|#.*| --.*)?)$", re.DOTALL
+    r"^(\s*)([A-Za-z0-9][\w.-]*(?:\s*\[[^]]*\])?)(\s*)([^#;\\]*?)(\s*(?:[;\\].*|#.*| --.*)?)$", re.DOTALL
 )
 #: What a file of requirements says without an operator is not about releases.
 _OPERATORS = "<>=!~("
@@ -99,10 +99,11 @@ def requirements(text: str, moves: Iterable[Move], narrow: Narrow = narrowed, *,
     wanted = {one.package: one for one in moves}
     lines = text.splitlines(keepends=True)
     made = "".join(_admitting(line, wanted, narrow, steers=steers) for line in lines)
-    named = {normalise(re.split(r"[\[\s]", found[2].strip())[0]) for found in map(_REQUIREMENT.match, lines) if found}
-    more = [one for one in wanted.values() if steers and one.after and one.package not in named]
-    end = "" if made[-1:] in {"", "\n"} or not more else "\n"
-    return made + end + "".join(f"{one.package}{narrow('', one)}  # {one.why[0]}\n" for one in more if one.why)
+    named = set(map(_named, lines)) if steers else wanted.keys()
+    more = [one for one in wanted.values() if one.after and one.package not in named]
+    if more and made and not made.endswith("\n"):
+        made += "\n"
+    return made + "".join(f"{one.package}{narrow('', one)}  # {next(iter(one.why), '')}\n" for one in more)
 
 
 def declared(
@@ -144,23 +145,37 @@ def _exchange(lines: list[str], first: int, value: str, made: str) -> None:
             return
 
 
+def _named(line: str) -> str | None:
+    """The name that a line of requirements begins with."""
+    found = _REQUIREMENT.match(line.rstrip("\r\n"))
+    return normalise(found[2].partition("[")[0].strip()) if found else None
+
+
 def _admitting(line: str, moves: dict[str, Move], narrow: Narrow, *, steers: bool = False) -> str:
     body = line.rstrip("\r\n")
-    found = _REQUIREMENT.match(body)
-    move = moves.get(normalise(re.split(r"[\[\s]", found[2].strip())[0])) if found else None
+    found, move = _REQUIREMENT.match(body), moves.get(_named(line) or "")
     if found is None or move is None or "--hash" in line:
         return line
     start, name, space, specifier, rest = found.groups()
-    told = specifier or steers or move.after is None
-    stated = parts(name + specifier) if specifier[:1] in _OPERATORS and told else None
-    if stated is None or stated[3]:
+    stated = _range(name, specifier) if specifier or steers or move.after is None else None
+    if stated is None:
         return line
     end = rest + line[len(body) :]
     if move.after is None:
         return start + move.heir + end if move.heir else ""
-    if not steers and within(move.after, stated[2]) is True:
+    if not steers and within(move.after, stated) is True:
         return line
-    made, bare = narrow(stated[2], move), name.rstrip()
-    space = name[len(bare) :] + space
-    made = f"{space}({made})" if specifier[:1] == "(" else space + made if specifier else made + space
-    return start + bare + made + end
+    return start + name + _written(narrow(stated, move), space, specifier) + end
+
+
+def _range(name: str, specifier: str) -> str | None:
+    """The range that a requirement states; ``None`` where it is not about releases."""
+    found = parts(name + specifier) if specifier[:1] in _OPERATORS else None
+    return None if found is None or found[3] else found[2]
+
+
+def _written(made: str, space: str, specifier: str) -> str:
+    """A range in the place of a specifier, in brackets where that was; of none, before what followed the name."""
+    if specifier[:1] == "(":
+        return f"{space}({made})"
+    return space + made if specifier else made + space
