@@ -237,6 +237,12 @@ def test_where_only_python_helps_the_recipe_of_a_new_environment_is_carried_out_
 ):
     young = rule("young", {"core": ">=1"}, ("downgrade", "python<3.11"))
     young["when"]["python"] = ">=3.11"
+    planned([young], core="2.0")
+    words = ("fix", "-r", "requirements.txt", "--python-version", "3.11", "--rules", "rules")
+    done = run_envdoctor(*words, cwd=tmp_path)
+    assert done.returncode == 1
+    assert done.stdout.startswith("a new environment with Python 3.10, no steps: ")
+    assert "\ndo        uv venv --python 3.10 .venv-3.10 && uv pip install" in done.stdout
 
     plan = planned([young, SHOP], core="2.0", shop="1.0")
 
