@@ -20,7 +20,7 @@ from envdoctor.remedies.ranges import narrowed
 from envdoctor.remedy_kinds import KINDS
 from envdoctor.rulebase import load
 from envdoctor.searching import Search, name_of
-from envdoctor.targets.asked import requirements_files
+from envdoctor.targets.asked import from_elsewhere, requirements_files
 from envdoctor.targets.locks.contents import Stated
 from envdoctor.targets.locks.poetry_constraints import specifiers
 from envdoctor.tools import TOOLS
@@ -171,7 +171,8 @@ def _on(snapshot: Snapshot, version: str) -> Snapshot:
 
 def _recipe(plan: Plan, found: Candidate, version: str, snapshot: Snapshot) -> Plan:
     """The plan of a new environment: all of its packages, beside the one there is."""
-    pins = [f"{name}=={one}" for name, one in sorted(found.versions.items())]
+    others = from_elsewhere(snapshot)
+    pins = [word for name, one in sorted(found.versions.items()) for word in others.get(name) or [f"{name}=={one}"]]
     place = f".venv-{version}"
     calls = [["uv", "venv", "--python", version, place], ["uv", "pip", "install", "--python", place, *pins]]
     return plan.replace(line=shell.line(calls, system_of(snapshot)), python=version)  # type: ignore[no-any-return]
