@@ -20,7 +20,7 @@ from envdoctor.remedies.ranges import narrowed
 from envdoctor.remedy_kinds import KINDS
 from envdoctor.rulebase import load
 from envdoctor.searching import Search, name_of
-from envdoctor.targets.asked import requirements_files
+from envdoctor.targets.asked import from_elsewhere, requirements_files
 from envdoctor.targets.locks.contents import Stated
 from envdoctor.targets.locks.poetry_constraints import specifiers
 from envdoctor.tools import TOOLS
@@ -83,7 +83,8 @@ def planned(search: Search, best: Candidate, snapshot: Snapshot, project: str | 
         moves = [one for one in moves if one.before is not None]
     changed, besides = edits.of_remedies(_placed(best), project or os.curdir)
     others = {rule: edits.of_remedies(some, project or os.curdir) for rule, some in _instead(search, best).items()}
-    files = edits.of_requirements(moves, _files(snapshot, project), partial(_change, snapshot, narrow))
+    stated = [one for one in moves if not steps.is_brought(one)] if "resolved" in snapshot.target else moves
+    files = edits.of_requirements(stated, _files(snapshot, project), partial(_change, snapshot, narrow))
     edited = [name for one in files for name in one.why]
     whole = steps.at_once(moves, snapshot, search.market.asked, edited, narrow)
     if whole and installer(snapshot) == "system":  # which lets nobody in
@@ -129,7 +130,7 @@ def _left(search: Search, best: Candidate) -> list[Finding]:
 def _change(snapshot: Snapshot, narrow: Narrow, path: str) -> Callable[..., str]:
     """What edits a file of requirements: all that moves is written where a tool has no option for it."""
     if not path.endswith(("pyproject.toml", "Pipfile")):
-        return partial(project_files.requirements, narrow=narrow)
+        return partial(project_files.requirements, narrow=narrow, steers="resolved" in snapshot.target)
     tool = installer(snapshot) or ""
     steers = TOOLS.get(tool, TOOLS["pip"]).of_project and tool != "uv-project"
     return partial(project_files.declared, narrow=narrow, read=specifiers, steers=steers)
@@ -170,7 +171,8 @@ def _on(snapshot: Snapshot, version: str) -> Snapshot:
 
 def _recipe(plan: Plan, found: Candidate, version: str, snapshot: Snapshot) -> Plan:
     """The plan of a new environment: all of its packages, beside the one there is."""
-    pins = [f"{name}=={one}" for name, one in sorted(found.versions.items())]
+    others = from_elsewhere(snapshot)
+    pins = [word for name, one in sorted(found.versions.items()) for word in others.get(name) or [f"{name}=={one}"]]
     place = f".venv-{version}"
     calls = [["uv", "venv", "--python", version, place], ["uv", "pip", "install", "--python", place, *pins]]
     return plan.replace(line=shell.line(calls, system_of(snapshot)), python=version)  # type: ignore[no-any-return]

@@ -63,3 +63,8 @@ class Plan(Record):
     conflicts: Sequence[Sequence[str]] = ()
     line: str | None = None
     python: str | None = None
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether there is nothing to do, and nothing to say."""
+        return not (self.moves or self.edits or self.advice or self.left or self.line)

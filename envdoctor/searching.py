@@ -201,7 +201,7 @@ class Search:
     def _apart(self) -> set[str]:
         """What the resolver cannot know: what is not from the index, and of which only a source archive is there."""
         others = {name for name, version in self.installed.items() if not self.offers.has(name, version)}
-        return others | from_elsewhere(self.snapshot)
+        return others | from_elsewhere(self.snapshot).keys()
 
     def candidate(self, choice: Choice) -> Candidate | None:
         """What the resolver makes of a choice, examined; ``None`` where it refuses it.

@@ -14,6 +14,7 @@ from wheel_index import serving, wheel
 from envdoctor import doctor, fixing
 from envdoctor.errors import ProbeError
 from envdoctor.model import Report
+from envdoctor.plans import Plan
 from envdoctor.probes import uv_program
 from envdoctor.renderers import plan as renderer
 
@@ -236,6 +237,12 @@ def test_where_only_python_helps_the_recipe_of_a_new_environment_is_carried_out_
 ):
     young = rule("young", {"core": ">=1"}, ("downgrade", "python<3.11"))
     young["when"]["python"] = ">=3.11"
+    planned([young], core="2.0")
+    words = ("fix", "-r", "requirements.txt", "--python-version", "3.11", "--rules", "rules")
+    done = run_envdoctor(*words, cwd=tmp_path)
+    assert done.returncode == 1
+    assert done.stdout.startswith("a new environment with Python 3.10, no steps: ")
+    assert "\ndo        uv venv --python 3.10 .venv-3.10 && uv pip install" in done.stdout
 
     plan = planned([young, SHOP], core="2.0", shop="1.0")
 
@@ -279,6 +286,23 @@ def test_the_file_keeps_its_comments_and_order(planned, tmp_path):
     (edit,) = plan.edits
     assert edit.path == str(tmp_path / "requirements.txt")
     assert edit.after == edit.before.replace("core==2.0", "core==1.9")
+
+
+def test_a_file_of_ranges_is_told_what_to_take_and_resolves_to_that(planned, tmp_path):
+    """What only comes along is written there too: nothing else keeps a resolver from taking the newest again."""
+    planned([rule("core2", {"core": ">=2"}, ("downgrade", "core<2")), SITE])
+    file = tmp_path / "requirements.in"
+    file.write_text("shop  # mine\nsite")
+
+    def made():
+        snapshot = doctor.examine("requirements", str(file), python_version="3.11", resolve=True)
+        return as_promised(fixing.plan(snapshot, [str(tmp_path / "rules" / "area")]))
+
+    (edit,) = made().edits
+    file.write_text(edit.after)
+
+    assert edit.after.startswith("shop<2  # mine\nsite<2\ncore<2  # core2\n")
+    assert made() == Plan()
 
 
 def test_the_command_literally_ends_the_findings(index, tmp_path, monkeypatch):

@@ -70,10 +70,10 @@ def run(words: Sequence[str]) -> int:
     write(text, options.output)
     for line in shown(outcome) if outcome else ():
         say(line)
-    todo = [*plan.moves, *plan.edits]
+    todo = bool(plan.moves or plan.edits or plan.line)
     if options.apply and todo:
         applied(wishes, plan, snapshot)
-        todo = []
+        todo = False
     return int(any((todo, plan.advice, plan.left)))
 
 
@@ -101,7 +101,7 @@ def _said(plan: Plan, snapshot: Snapshot, outcome: Outcome | None, form: str, *,
         return renderer.document(plan, report, result_of(outcome, redactor.text) if outcome else None)
     color = not plain and line.colorful(sys.stdout, os.environ)
     unicode = plain or line.carries_unicode(sys.stdout)
-    if not (plan.moves or plan.edits or plan.advice or plan.left):
+    if plan.is_empty:
         return line.verdict(report, color, unicode).partition(":")[0] + ": there is nothing to fix\n"
     text = renderer.text(plan, report, width=page_width(plain=plain), color=color, unicode=unicode)
     return redactor.text(text)
@@ -113,8 +113,7 @@ def _page(plan: Plan, report: Report) -> str:
     from envdoctor.renderers.redaction import Redactor
     from envdoctor.renderers.secrets import without_secrets
 
-    some = plan.moves or plan.edits or plan.advice or plan.left
-    return Redactor(personal=False).text(html.render(without_secrets(report), plan=plan if some else None))
+    return Redactor(personal=False).text(html.render(without_secrets(report), plan=None if plan.is_empty else plan))
 
 
 def _parser() -> Parser:

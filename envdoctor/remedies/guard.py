@@ -18,9 +18,9 @@ from envdoctor.remedies import journal
 from envdoctor.remedies.commands import manager
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
-    from envdoctor.model import Snapshot
+    from envdoctor.model import Distribution, Snapshot
     from envdoctor.plans import Plan
 
 #: What a virtual environment has at its top, or an installer adds: one that has more is a project's directory as well.
@@ -100,12 +100,17 @@ def _impossible(place: Place, plan: Plan, snapshot: Snapshot) -> Iterator[str]:
         yield f"only a new environment helps, with Python {plan.python}: make it by the line of the plan"
     if plan.moves and not plan.line:
         yield "no installer of this environment is known that could carry the plan out"
-    metadata = [snapshot.packages[one.package].path for one in plan.moves if one.package in snapshot.packages]
-    theirs = [folder for path in metadata if path for folder in _folders(path)]
-    for folder in dict.fromkeys((place.prefix, *place.roots, place.scripts, *place.packages, *theirs)):
+    for folder in _written(place, plan, snapshot):
         if os.path.exists(folder) and not os.access(folder, os.W_OK | os.X_OK):
             yield f"{folder} cannot be written to: it is for its owner to do"
     yield from _lost(place, plan, snapshot)
+
+
+def _written(place: Place, plan: Plan, snapshot: Snapshot) -> Iterable[str]:
+    """The directories in which an installer writes: those of the environment, and of each distribution that moves."""
+    moved = (snapshot.packages.get(one.package) for one in plan.moves)
+    theirs = (folder for one in moved if one and one.path for folder in _folders(one.path))
+    return dict.fromkeys((place.prefix, *place.roots, place.scripts, *place.packages, *theirs))
 
 
 def _lost(place: Place, plan: Plan, snapshot: Snapshot) -> Iterator[str]:
@@ -113,13 +118,18 @@ def _lost(place: Place, plan: Plan, snapshot: Snapshot) -> Iterator[str]:
     there = {normalise(name.partition("-")[0]) for name in journal.installed(place.packages)}
     for move in plan.moves:
         one = snapshot.packages.get(move.package)
-        if not os.path.exists(one.path) if one and one.path else one is None and move.package in there:
+        if _differs(one, move.package in there):
             yield f"{move.package} is not what it was when the plan was made: make it anew"
         for outside in _outside(place, one.path) if one and one.path else ():
             yield f"{move.package} has installed {outside}, which undo could not bring back: carry the plan out by hand"
     for edit in plan.edits:
         if _text(edit.path) != edit.before:
             yield f"{edit.path} is not what it was when the plan was made: make it anew"
+
+
+def _differs(one: Distribution | None, there: bool) -> bool:  # noqa: FBT001 - of one name, what was and what is
+    """Whether what was examined is gone, or what was not there is."""
+    return there if one is None else bool(one.path) and not os.path.exists(str(one.path))
 
 
 def _text(path: str) -> str | None:

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 _VALUE = r"""("(?:[^"\\]|\\.)*"|'[^']*'|[^\s,}}\]#"']+)"""
 _PLAIN = re.compile(r"[A-Za-z_/][\w./-]*")
 _REQUIREMENT = re.compile(
-    r"^(\s*)([A-Za-z0-9][\w.-]*\s*(?:\[[^]]*\])?)(\s*)([^#;\\]*?)(\s*(?:[;\\].*|#.*| --.*)?)$", re.DOTALL
+    r"^(\s*)([A-Za-z0-9][\w.-]*(?:\s*\[[^]]*\])?)(\s*)([^#;\\]*?)(\s*(?:[;\\].*|#.*| --.*)?)$", re.DOTALL
 )
 #: What a file of requirements says without an operator is not about releases.
 _OPERATORS = "<>=!~("
@@ -91,10 +91,19 @@ def _is_set(name: str, before: str, after: str, remedy: Remedy) -> bool:
     return remedy.key in dict(changed) and len(ends) == 1 and all(str(one) == str(remedy.to) for _, one in changed)
 
 
-def requirements(text: str, moves: Iterable[Move], narrow: Narrow = narrowed) -> str:
-    """A requirements or constraints file in which every range admits what a plan moves to."""
+def requirements(text: str, moves: Iterable[Move], narrow: Narrow = narrowed, *, steers: bool = False) -> str:
+    """A requirements or constraints file in which every range admits what a plan moves to.
+
+    With ``steers`` all that moves is written, and added where nothing is said of it, so that a resolver takes the plan.
+    """
     wanted = {one.package: one for one in moves}
-    return "".join(_admitting(line, wanted, narrow) for line in text.splitlines(keepends=True))
+    lines = text.splitlines(keepends=True)
+    made = "".join(_admitting(line, wanted, narrow, steers=steers) for line in lines)
+    named = set(map(_named, lines)) if steers else wanted.keys()
+    more = [one for one in wanted.values() if one.after and one.package not in named]
+    if more and made and not made.endswith("\n"):
+        made += "\n"
+    return made + "".join(f"{one.package}{narrow('', one)}  # {next(iter(one.why), '')}\n" for one in more)
 
 
 def declared(
@@ -136,20 +145,37 @@ def _exchange(lines: list[str], first: int, value: str, made: str) -> None:
             return
 
 
+def _named(line: str) -> str | None:
+    """The name that a line of requirements begins with."""
+    found = _REQUIREMENT.match(line.rstrip("\r\n"))
+    return normalise(found[2].partition("[")[0].strip()) if found else None
+
+
 def _admitting(line: str, moves: dict[str, Move], narrow: Narrow, *, steers: bool = False) -> str:
     body = line.rstrip("\r\n")
-    found = _REQUIREMENT.match(body)
-    move = moves.get(normalise(re.split(r"[\[\s]", found[2].strip())[0])) if found else None
+    found, move = _REQUIREMENT.match(body), moves.get(_named(line) or "")
     if found is None or move is None or "--hash" in line:
         return line
     start, name, space, specifier, rest = found.groups()
-    told = specifier or steers or not move.after
-    stated = parts(name + specifier) if specifier[:1] in _OPERATORS and told else None
-    if stated is None or stated[3]:
+    stated = _range(name, specifier) if specifier or steers or move.after is None else None
+    if stated is None:
         return line
+    end = rest + line[len(body) :]
     if move.after is None:
-        return start + move.heir + rest + line[len(body) :] if move.heir else ""
-    if not steers and within(move.after, stated[2]) is True:
+        return start + move.heir + end if move.heir else ""
+    if not steers and within(move.after, stated) is True:
         return line
-    made = narrow(stated[2], move)
-    return start + name + space + (f"({made})" if specifier[:1] == "(" else made) + rest + line[len(body) :]
+    return start + name + _written(narrow(stated, move), space, specifier) + end
+
+
+def _range(name: str, specifier: str) -> str | None:
+    """The range that a requirement states; ``None`` where it is not about releases."""
+    found = parts(name + specifier) if specifier[:1] in _OPERATORS else None
+    return None if found is None or found[3] else found[2]
+
+
+def _written(made: str, space: str, specifier: str) -> str:
+    """A range in the place of a specifier, in brackets where that was; of none, before what followed the name."""
+    if specifier[:1] == "(":
+        return f"{space}({made})"
+    return space + made if specifier else made + space

@@ -220,6 +220,11 @@ def _why(name: str, before: str, versions: Versions, choice: Choice, together: T
     return [f"{owner} {version} requires {line.partition(';')[0].strip()}" for owner, version, line in asking[:1]]
 
 
+def is_brought(one: Move) -> bool:
+    """Whether something is new, and comes along with what requires it."""
+    return not one.before and all(" requires " in why for why in one.why)
+
+
 def action(steps: Sequence[Move], said: Callable[[Move], str] = lambda one: f"=={one.after}") -> Action | None:
     """All steps at once, to the releases that are ``said`` of each; ``None`` where there are none."""
     pins = tuple(one.package + said(one) for one in steps if one.after)
@@ -244,7 +249,7 @@ def at_once(
     """  # fmt: skip
     tool, said = installer(snapshot) or "", None
     if TOOLS.get(tool, TOOLS["pip"]).of_project:
-        steps = [one for one in steps if one.before or any(" requires " not in why for why in one.why)]
+        steps = [one for one in steps if not is_brought(one)]
         snapshot = _with_admitted(snapshot, steps, asked, edited)
         said = partial(narrow, "") if tool != "uv-project" else None
     whole = action(steps, said) if said else action(steps)

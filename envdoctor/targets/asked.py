@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import os
+import re
 from typing import TYPE_CHECKING
 
 from envdoctor.engine.installed_requirements import name_of, parse
@@ -39,13 +41,28 @@ def _noted(snapshot: Snapshot) -> Collection[str]:
     return snapshot.packages.keys() - set(map(name_of, lines))
 
 
-def from_elsewhere(snapshot: Snapshot) -> set[str]:
-    """What was installed from a directory, a repository or a file: an index may have something else of that name.
+def from_elsewhere(snapshot: Snapshot) -> dict[str, list[str]]:
+    """What was installed from a directory, a repository or a file, and the words for uv that install it from there.
 
-    See PEP 610.
+    An index may have something else of that name. There are no words where the note (PEP 610) cannot be read.
     """
-    paths = {name: one.path for name, one in snapshot.packages.items() if one.path}
-    return {name for name, path in paths.items() if os.path.exists(os.path.join(path, "direct_url.json"))}
+    paths = {name: os.path.join(one.path, "direct_url.json") for name, one in snapshot.packages.items() if one.path}
+    return {name: _words(name, path) for name, path in paths.items() if os.path.exists(path)}
+
+
+def _words(name: str, path: str) -> list[str]:
+    try:
+        with open(path, encoding="utf-8") as file:
+            stated = json.load(file)
+        url, commit = stated["url"], stated.get("vcs_info")
+        inside = f"#subdirectory={stated['subdirectory']}" if "subdirectory" in stated else ""
+        whole = f"{commit['vcs']}+{url}@{commit['commit_id']}{inside}" if commit else url + inside
+        is_editable = stated.get("dir_info", {}).get("editable")
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        return []
+    if not re.fullmatch(r"[a-z+]+://\S+", whole):
+        return []
+    return ["-e", whole] if is_editable else [f"{name} @ {whole}"]
 
 
 def _of_project(directory: str) -> Iterator[tuple[str, str]]:

@@ -6,7 +6,7 @@ import os
 import subprocess
 import sys
 
-from envdoctor.errors import ProbeError, UsageError
+from envdoctor.errors import ProbeError, TargetError, UsageError
 from envdoctor.probes import uv_program
 from envdoctor.talk import say
 from envdoctor.targets import marker_environment
@@ -28,18 +28,19 @@ _PLATFORMS = {
     ("win32", "x86"): "i686-pc-windows-msvc",
 }
 _QUIET_SECONDS, _SECONDS = 1, 900
+_WHICH = "--resolve has to know for which Python: name it, as in --python-version 3.12"
 _WHY, _INSTEAD = "--resolve asks uv", ", or lock the requirements elsewhere and give the lock file"
 
 
 def resolve(source: Source, stated: Stated) -> tuple[Source, Stated]:
-    """All pins that a file's requirements resolve to, and the target: a platform that was not named is this machine's.
+    """All pins that a file's requirements resolve to, and the target: what was not named is the one at hand.
 
-    Raises :class:`UsageError` where it is not said for which Python, and :class:`ProbeError` where uv is not there or
+    Raises :class:`UsageError` where nobody says for which Python, and :class:`ProbeError` where uv is not there or
     finds no solution.
     """
-    python = marker_environment.version(stated.python_version)
+    python = _python_at_hand() if stated.python_version is None else marker_environment.version(stated.python_version)
     if python is None:
-        raise UsageError("--resolve has to know for which Python: name it, as in --python-version 3.12")
+        raise UsageError(_WHICH)
     system, machine = _platform(stated)
     words = [
         *(*uv_program.program(_WHY, _INSTEAD), "pip", "compile", "--quiet", "--color", "never", "--no-annotate"),
@@ -47,7 +48,21 @@ def resolve(source: Source, stated: Stated) -> tuple[Source, Stated]:
     ]
     text = _run(words, f"resolving {source.path} for Python {python} on {system} {machine}", source.path)
     pins = Source(path=f"{source.path}, resolved by uv", text=text, numbered=False)
-    return pins, stated.replace(platform=system, machine=machine)
+    return pins, stated.replace(python_version=python, platform=system, machine=machine)
+
+
+def _python_at_hand() -> str | None:
+    """The version of the environment that is meant where none is named, if there is one."""
+    from envdoctor.targets.environment import examine
+
+    try:
+        python = examine().python
+    except TargetError:
+        return None
+    if "version" not in python:
+        return None
+    say(f"for Python {python['version']}, which {python.get('prefix')} has: --python-version names another")
+    return str(python["version"])
 
 
 def _platform(stated: Stated) -> tuple[str, str]:

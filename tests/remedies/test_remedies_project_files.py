@@ -35,6 +35,15 @@ def test_a_requirement_admits_what_is_moved_to(line, made):
     assert project_files.requirements("# top\n" + line, [NUMPY, FLASK, GONE, HEIR]) == "# top\n" + made
 
 
+def test_what_a_resolver_is_told_is_all_that_moves():
+    why = ["some-rule"]
+    moves = [NUMPY, FLASK, Move(package="core", before="2.0", after="1.9", down=True, why=why), GONE]
+
+    made = project_files.requirements("numpy>=1.20\nflask  # mine\nshop", moves, steers=True)
+
+    assert made == "numpy>=1.20,<2\nflask>=2.3.3  # mine\nshop\ncore<2  # some-rule\n"
+
+
 def test_the_requirements_of_a_project_are_edited_where_they_stand():
     text = '[project]\nname = "flask==1.1.2"\ndependencies = [\n  "flask==1.1.2", # mine\n  "other",\n]\n'
 

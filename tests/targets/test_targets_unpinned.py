@@ -1,10 +1,13 @@
 """What requirements lead to, asked of the real uv, from a directory of tiny wheels and without a network."""
 
 import json
+import os
 import sys
 import zipfile
 
 import pytest
+from conftest import run
+from interpreters import need
 from known_facts import fact
 
 from envdoctor.cli import main
@@ -169,7 +172,6 @@ def test_without_uv_it_says_what_to_do(folder, monkeypatch, tmp_path):
 @pytest.mark.parametrize(
     ("name", "options", "said"),
     [
-        ("requirements.txt", (None, "linux", None), "name it, as in --python-version"),
         ("requirements.txt", ("3", "linux", None), "name it, as in --python-version"),
         ("requirements.txt", ("3.11", "linux", "sparc"), "'sparc': give --machine x86_64 or aarch64"),
         ("uv.lock", ("3.11", "linux", None), "of the format uv.lock: omit --resolve"),
@@ -179,6 +181,18 @@ def test_without_uv_it_says_what_to_do(folder, monkeypatch, tmp_path):
 def test_what_cannot_be_asked_of_uv_is_wrong_usage(folder, name, options, said):
     with pytest.raises(UsageError, match=said):
         requirements.read(write(folder, "library", name), *options, resolve=True)
+
+
+def test_it_is_resolved_for_the_python_at_hand_where_none_is_named(folder, capsys, monkeypatch):
+    done = run("uv", "venv", "--quiet", "--python", need("3.10"), folder / ".venv")
+    assert done.returncode == 0, done.stderr
+    monkeypatch.setenv("VIRTUAL_ENV", str(folder / ".venv"))
+
+    found = requirements.read(write(folder, "consumer\nnewest-python ; python_version >= '3.12'\n"), resolve=True)
+
+    assert found.python["version"].startswith("3.10.")
+    assert versions(found) == {"consumer": "1.0", "library": "2.0"}
+    assert f"which {folder}/.venv has: --python-version names another" in capsys.readouterr().err.replace(os.sep, "/")
 
 
 # --- what is not resolved -------------------------------------------------------------------------------------------
