@@ -54,6 +54,8 @@ CASES = {
     "guarded": ({"run.py": "try:\n    from b import gone\nexcept ImportError:\n    gone = None"}, None),
     "in tests": ({"tests/test_it.py": "from b import gone"}, ("warning", "tests/test_it.py:1", "b.gone")),
     "a keyword": ({"run.py": "import b\nb.f(1, z=2)"}, ("warning", "run.py:2", "b.f")),
+    "by position and by name": ({"run.py": "import b\nb.f(1, x=2)"}, ("warning", "run.py:2", "b.f")),
+    "each once": ({"run.py": "import b\nb.f(1, y=2)\nb.K().m(one=1)"}, None),
     "a method": ({"run.py": "import b\nk = b.K()\nk.lost()"}, ("error", "run.py:3", "b.K().lost")),
     "a name that is bound again": ({"run.py": "import b\nk = b.K()\nk = 1\nk.lost"}, None),
     "by way of a module of its own": (
