@@ -35,7 +35,12 @@ def found(tmp_path, files, **method):
 
 @pytest.mark.parametrize(
     ("files", "place"),
-    [({"b/__init__.py": LOCAL}, "b/__init__.py:6"), ({"b.py": LAMBDA}, "b.py:4"), (HANDED_ON, "b/pool.py:4")],
+    [
+        ({"b/__init__.py": LOCAL}, "b/__init__.py:6"),
+        ({"b.py": LAMBDA}, "b.py:4"),
+        (HANDED_ON, "b/pool.py:4"),
+        ({"b.py": "try:\n    import multiprocessing\nexcept ImportError:\n    pass\n" + LOCAL[23:]}, "b.py:9"),
+    ],
 )
 def test_a_function_that_cannot_be_pickled(tmp_path, files, place):
     for method in ("spawn", "forkserver"):
