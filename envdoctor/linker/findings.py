@@ -21,14 +21,21 @@ _RULES = {"unknown": "linked-argument-unknown", "many": "linked-argument-unknown
           "missing": "linked-argument-missing",
           "syntax": "linked-syntax", "hidden": "linked-module-hidden",
           "hook": "linked-hook-argument",
-          "setting": "linked-setting-removed", "form": "linked-form-refused",
+          "setting": "linked-setting-removed", "form": "linked-form-refused", "float": "linked-form-refused",
           "undeclared": "linked-import-undeclared",
           "check": "linked-version-refused",
           "override": "linked-override"}  # fmt: skip
 _ARGUMENTS = {"unknown": "with the argument {detail}", "many": "with more than {detail} arguments",
               "twice": "with {detail} by position and by name",
               "missing": "without the argument {detail}"}  # fmt: skip
-_VERBS = {"setting": "sets", "form": "has", "undeclared": "imports", "argument": "hands on", "check": "asks for"}
+_VERBS = {
+    "setting": "sets",
+    "form": "has",
+    "undeclared": "imports",
+    "argument": "hands on",
+    "check": "asks for",
+    "float": "gives a float to",
+}
 _TITLES = {
     "name": "{who} take{s} {asked}, which {provider} does not have",
     "syntax": "{who} has a module that Python {python} cannot parse: {asked}",
@@ -39,6 +46,7 @@ _TITLES = {
     "override": "{who} override{s} {asked}, and cannot take what {provider} calls it with",
     "setting": "{who} set{s} {name}, which {provider} no longer reads",
     "form": "{who} ha{ve} {asked}, which Python {python} refuses",
+    "float": "{who} give{s} {asked}() a float, which {provider} refuses with Python {python}",
     "argument": "{who} hand{s} {name} to setup(), which {provider} refuses",
     "check": "{who} refuse{s} to be imported with {provider}",
     "undeclared": "{who} import{s} {asked}, which nothing installed has",
@@ -58,6 +66,7 @@ _WHY = {
     "override": "{provider} calls {name} {detail}, each time with arguments that the override does not take.",
     "setting": "{detail}. No installed distribution mentions it, so it has no effect.",
     "form": "It raises {detail}; it works with {name}.",
+    "float": "The stub of {module} takes an int in the place of {detail}, and Python 3.10 converts no float any more.",
     "argument": "{module} checks {name}, and raises {detail}.",
     "check": "{module} checks that itself, and raises {detail}.",
     "undeclared": "No metadata requires it, so nothing has installed it; importing it raises ModuleNotFoundError.",
@@ -218,7 +227,7 @@ def _remedies(first: Missing, consumers: Sequence[str], environment: Environment
         numbers = [int(part) for part in last.split(".")] if last else []
         wanted = f"python<{numbers[0]}.{numbers[1] + 1}" if numbers else f"python>={since}"
         remedies.append(Remedy(kind="downgrade" if last else "upgrade", requirement=wanted, safety="workaround"))
-    elif first.kind == "form":
+    elif first.kind in {"form", "float"}:
         kind = "upgrade" if ">=" in first.name else "downgrade"
         remedies.append(Remedy(kind=kind, requirement=first.name, safety="workaround"))
     elif first.kind == "check" and first.name:

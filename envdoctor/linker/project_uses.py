@@ -13,6 +13,7 @@ from envdoctor.linker.module_files import PROJECT, Module, is_aside
 from envdoctor.linker.overrides import Overrides
 from envdoctor.linker.own_checks import OwnChecks
 from envdoctor.linker.reach import ENTRY, Reach
+from envdoctor.linker.stub_numbers import StubNumbers
 from envdoctor.linker.summary import CATCHES_ALL, CONDITIONAL, LATER
 from envdoctor.probes.project.walk import is_code
 from envdoctor.probes.source import source_text
@@ -156,6 +157,7 @@ def link(
     reach.follow({key: one.way for key, one in sources.all.items()})
     gone = [*Instances(world, reach).all(sources.all)]
     gone += Overrides(world, dispatch).all(sources.all)
+    gone += StubNumbers(world).all(sources.all)
     reach.ways = {key: ways for key, ways in reach.ways.items() if key in sources.all}
     gone += OwnChecks(world, reach).all(sources.all)
     gone += Generated(layout, reach, store, *generated).all()
