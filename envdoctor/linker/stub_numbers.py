@@ -94,7 +94,9 @@ def _stubs(world: World) -> Iterator[tuple[str, Classes]]:
             with open(path, "rb") as file:
                 text = file.read()
             tree = parsed(text) if _SHOWN in text else None
-            kinds = [one for one in tree.body if isinstance(one, ast.ClassDef)] if tree else []
+            if tree is None:
+                continue
+            kinds = [one for one in tree.body if isinstance(one, ast.ClassDef)]
             named = {one.name: one for one in kinds}
             yield name, {one.name: _constructors(one) for one in kinds if _is_bound(one, named)}
 
