@@ -6,7 +6,7 @@ import ast
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from envdoctor.linker import signatures
-from envdoctor.linker.expressions import chain
+from envdoctor.linker.expressions import bound_in, chain
 from envdoctor.linker.hooks import parsed
 
 if TYPE_CHECKING:
@@ -154,12 +154,6 @@ def _is_super(node: ast.expr) -> bool:
 
 def _bound(node: ast.FunctionDef | ast.AsyncFunctionDef) -> set[str]:
     """The names that a function gives a meaning of its own."""
-    stored = {one.id for one in ast.walk(node) if isinstance(one, ast.Name) and isinstance(one.ctx, ast.Store)}
-    named = {one.name for one in ast.walk(node) if isinstance(one, (*_FUNCTIONS, ast.ClassDef)) and one is not node}
-    imported = {
-        (one.asname or one.name).partition(".")[0]
-        for each in ast.walk(node)
-        if isinstance(each, (ast.Import, ast.ImportFrom))
-        for one in each.names
-    }
-    return stored | named | imported | {one.arg for one in ast.walk(node) if isinstance(one, ast.arg)}
+    imports = [one for one in ast.walk(node) if isinstance(one, (ast.Import, ast.ImportFrom))]
+    imported = {(one.asname or one.name).partition(".")[0] for each in imports for one in each.names}
+    return bound_in(node) | imported | {one.arg for one in ast.walk(node) if isinstance(one, ast.arg)}

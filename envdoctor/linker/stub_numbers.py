@@ -10,7 +10,7 @@ import ast
 import os
 from typing import TYPE_CHECKING
 
-from envdoctor.linker.expressions import chain
+from envdoctor.linker.expressions import bound_in, chain
 from envdoctor.linker.hooks import parsed
 from envdoctor.linker.missing import Missing
 from envdoctor.linker.summary import LATER
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 _SINCE = (3, 10)
 _BASES = {"simplewrapper", "wrapper"}
 _SHOWN = b".simplewrapper"
-_SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
+_FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 #: So many assignments are followed from a name.
 _DEEP = 2
 _CATCHING = {"TypeError", "Exception", "BaseException"}
@@ -68,8 +68,7 @@ class StubNumbers:
                 stars = self._stubs.get(node.module, {}) if any(one.name == "*" for one in node.names) else {}
                 found.update({name: f"{node.module}.{name}" for name in stars})
                 found.update({one.asname or one.name: f"{node.module}.{one.name}" for one in node.names})
-        bound = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}
-        bound |= {node.name for node in ast.walk(tree) if isinstance(node, _SCOPES) and hasattr(node, "name")}
+        bound = bound_in(tree)
         return {name: full for name, full in found.items() if name not in bound}
 
     def _refused(self, call: ast.Call, scope: ast.AST, imported: dict[str, str]) -> tuple[str, str, str] | None:
@@ -124,7 +123,7 @@ def _calls(tree: ast.AST) -> Iterator[tuple[ast.Call, ast.AST]]:
         node, scope = waiting.pop()
         if isinstance(node, ast.Call):
             yield node, scope
-        inner = node if isinstance(node, _SCOPES[:2]) else scope
+        inner = node if isinstance(node, _FUNCTIONS) else scope
         skipped = node.body if isinstance(node, ast.Try) and _catches(node.handlers) else []
         waiting += [(child, inner) for child in ast.iter_child_nodes(node) if child not in skipped]
 
@@ -145,7 +144,7 @@ def _is_float(node: ast.expr, scope: ast.AST, depth: int = 0) -> bool:
         arithmetic = isinstance(node.op, (ast.Add, ast.Sub, ast.Mult))
         sides = (_is_float(side, scope, depth) for side in (node.left, node.right))
         return isinstance(node.op, ast.Div) or (arithmetic and any(sides))
-    if isinstance(node, ast.Name) and isinstance(scope, _SCOPES[:2]) and depth < _DEEP:
+    if isinstance(node, ast.Name) and isinstance(scope, _FUNCTIONS) and depth < _DEEP:
         given = _given(node.id, scope)
         return bool(given) and all(one is not None and _is_float(one, scope, depth + 1) for one in given)
     called = node.func if isinstance(node, ast.Call) else None
