@@ -125,7 +125,7 @@ def _left(search: Search, best: Candidate) -> list[Finding]:
 
 
 def _change(snapshot: Snapshot, narrow: Narrow, path: str) -> Callable[..., str]:
-    """What edits a file of requirements: all that moves is written where a tool has no other way to be told of it."""
+    """What edits a file of requirements: all that moves is written where a tool has no option for it."""
     if not path.endswith(("pyproject.toml", "Pipfile")):
         return partial(project_files.requirements, narrow=narrow)
     tool = installer(snapshot) or ""

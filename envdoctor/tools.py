@@ -119,7 +119,7 @@ FORMATS: Mapping[str, Format] = {
     "environment.yml": Format(
         reader="conda_environment", contains=r"^[\"']?dependencies[\"']?:", tool="conda", of_conda=True,
     ),
-    "requirements.txt": Format(reader="requirements_file", contains=""),
+    "requirements.txt": Format(reader="requirement_lines", contains=""),
 }
 # fmt: on
 

@@ -250,6 +250,8 @@ class Resolver:
         if found.verdict is not False:
             return found
         reason = "a module-level __getattr__" if answers and answer is None else self._filled_by(summary, module)
+        if name in (self._store.definitions(module).get("all") or ()):
+            reason = "named in __all__"
         if reason:
             return self._unless_written_nowhere(module, name, reason)
         return self._not_filled(summary, module, name, weak=found.weak)
@@ -362,10 +364,8 @@ class Resolver:
 
     def inherited(self, base: Any, module: str, name: str, depth: int = 0) -> Any:
         """The same for one base of a class, as its record has it."""
-        if base is None:
-            return "unknown"
-        if isinstance(base, int):
-            return self.method(module, base, name, depth)
+        if base is None or isinstance(base, int):
+            return "unknown" if base is None else self.method(module, base, name, depth)
         if ".".join(base) in _EMPTY_BASES:
             return "none"
         if base[0] == "builtins" or self._standard.has(base[0]):
@@ -385,9 +385,7 @@ class Resolver:
             return None if signature is None else (signature, False)
         if kind == "method":
             return None if value[3] is None else (value[3], True)
-        if kind == "class":
-            return self._constructor(value[1], value[2])
-        return None
+        return self._constructor(value[1], value[2]) if kind == "class" else None
 
     def _constructor(self, module: str, number: int) -> tuple[list[Any], bool] | None:
         record = self._store.definitions(module)["classes"][number]

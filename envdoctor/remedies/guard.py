@@ -124,7 +124,7 @@ def _text(path: str) -> str | None:
 
 
 def _outside(place: Place, metadata: str) -> Iterator[str]:
-    """The files of a distribution that stand where nothing is kept of them; none of one that stands there as a whole.
+    """The files of a distribution that are where nothing is kept of them; none of one that is there as a whole.
 
     An installer leaves alone what is installed outside of a virtual environment.
     """

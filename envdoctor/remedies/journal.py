@@ -1,6 +1,6 @@
 """What an environment and a project's files were before a plan changed them, kept until that is undone.
 
-It stands in ``.envdoctor`` of the environment itself: only there can links be made to its files (see ``linked``), and
+It is in ``.envdoctor`` of the environment itself: only there can links be made to its files (see ``linked``), and
 who deletes the environment deletes it too. ``undo-<moment>`` holds one; it counts once it has its ``journal.json``,
 which comes last and in one step, so that there is no moment at which a kill leaves something that cannot be undone.
 """

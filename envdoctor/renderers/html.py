@@ -182,11 +182,12 @@ def _plan(plan: Plan) -> Iterator[ET.Element]:
     from envdoctor.renderers.plan import diff, headline, step
 
     yield _element("h2", f"Plan: {headline(plan).rstrip(':')}")
-    rows = [["package", "from", "to", "step", "why"]] if plan.moves else []
-    rows += [[one.package, one.before or "-", one.after or "-", step(one), "; ".join(one.why)] for one in plan.moves]
-    heads = ["th", *["td"] * len(plan.moves)]
-    table = [_element("tr", *(_element(tag, cell) for cell in row)) for tag, row in zip(heads, rows)]
-    yield from [_element("table", *table, **{"class": "plan"})] if table else []
+    if plan.moves:
+        moves = (
+            (one.package, one.before or "-", one.after or "-", step(one), "; ".join(one.why)) for one in plan.moves
+        )
+        table = [_row("th", ("package", "from", "to", "step", "why")), *(_row("td", cells) for cells in moves)]
+        yield _element("table", *table, **{"class": "plan"})
     for edit in plan.edits:
         lines = [part for text in diff(edit) for part in (text, _element("br"))]
         yield _element("p", "Edit:", _element("code", *lines, **{"class": "command"}))
@@ -197,6 +198,10 @@ def _plan(plan: Plan) -> Iterator[ET.Element]:
             yield from _remedy(label, remedy)
     yield from (_element("p", "Not cured: ", *_prose(one.title)) for one in plan.left)
     yield from (_element("p", f"No releases cure together: {'; '.join(names)}") for names in plan.conflicts)
+
+
+def _row(tag: str, cells: Iterable[str]) -> ET.Element:
+    return _element("tr", *(_element(tag, cell) for cell in cells))
 
 
 def _article(group: Group, report: Report, *, unfolded: bool) -> ET.Element:
