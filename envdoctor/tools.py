@@ -68,7 +68,7 @@ TOOLS: Mapping[str, Tool] = {
     ),
     "pipenv": Tool(
         install=("pipenv", "install"), uninstall=("pipenv", "uninstall"), of_project=True,
-        lock=("pipenv", "upgrade"), sync=("pipenv", "sync"),
+        lock=("pipenv", "upgrade"), sync=("pipenv", "sync"),  # pipenv lock would renew what the file leaves open
     ),
     "system": Tool(install=(".venv/bin/python", "-m", "pip", "install"), uninstall=(), signs=False),
 }

@@ -59,7 +59,7 @@ def locked(prefix: str, say: Callable[[str], None]) -> Iterator[int]:
         os.makedirs(folder, exist_ok=True)
         descriptor = os.open(os.path.join(folder, "lock"), os.O_RDWR | os.O_CREAT, 0o600)
     except OSError as error:
-        raise TargetError(f"{prefix} cannot be changed: {folder}: {error.strerror}") from error
+        raise TargetError(f"{prefix} cannot be changed: {folder}: {error.strerror}; nothing was begun") from error
     try:
         if not _lock(descriptor, wait=False):
             say(f"waiting for another envdoctor, or an installer that it started, in {prefix}")

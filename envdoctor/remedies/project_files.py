@@ -105,7 +105,7 @@ def declared(
     ``read`` gives the specifiers of which a version in a table of requirements has to meet one. With ``steers`` every
     requirement of what moves is written, so that a resolver takes the release of the plan.
     """
-    wanted = {one.package: one for one in moves}
+    wanted = {one.package: one for one in moves if one.after}  # a tool's own command takes out what goes
     lines = text.splitlines(keepends=True)
     for path, value, number in contents("pyproject.toml", text.encode())[0]:
         made, table = value, _TABLE.match(path)
@@ -143,11 +143,12 @@ def _admitting(line: str, moves: dict[str, Move], narrow: Narrow, *, steers: boo
     if found is None or move is None or "--hash" in line:
         return line
     start, name, space, specifier, rest = found.groups()
-    stated = parts(name + specifier) if specifier[:1] in _OPERATORS and (specifier or steers) else None
+    told = specifier or steers or not move.after
+    stated = parts(name + specifier) if specifier[:1] in _OPERATORS and told else None
     if stated is None or stated[3]:
         return line
     if move.after is None:
-        return ""
+        return start + move.heir + rest + line[len(body) :] if move.heir else ""
     if not steers and within(move.after, stated[2]) is True:
         return line
     made = narrow(stated[2], move)

@@ -150,8 +150,12 @@ def _whole(report: Report, plan: Plan | None = None) -> Iterator[ET.Element]:
 
 def _of_environment(report: Report, *, planned: bool) -> Iterator[ET.Element]:
     """The report of one environment."""
-    if layout.together(report) and not planned:
-        yield _element("p", _element("code", "envdoctor fix"), f" {layout.TOGETHER}")
+    together = None if planned or report.planned else layout.together(report)
+    if report.planned and not planned:
+        yield _element("p", "Plan:", _element("code", report.planned[0], **{"class": "command"}))
+        yield _quiet(report.planned[1])
+    if together:
+        yield _element("p", _element("code", together[0]), f" {together[1]}")
     for number, (heading, group) in enumerate(layout.headed(report)):
         if heading:
             yield _element("h2", heading)
@@ -188,9 +192,11 @@ def _plan(plan: Plan) -> Iterator[ET.Element]:
         )
         table = [_row("th", ("package", "from", "to", "step", "why")), *(_row("td", cells) for cells in moves)]
         yield _element("table", *table, **{"class": "plan"})
-    for edit in plan.edits:
+    edits = [("Edit", one) for one in plan.edits]
+    edits += [(f"Or, for {rule}, edit", one) for rule, some in plan.instead_edits.items() for one in some]
+    for label, edit in edits:
         lines = [part for text in diff(edit) for part in (text, _element("br"))]
-        yield _element("p", "Edit:", _element("code", *lines, **{"class": "command"}))
+        yield _element("p", f"{label}:", _element("code", *lines, **{"class": "command"}))
     if plan.line:
         yield _element("p", "Do:", _element("code", plan.line, **{"class": "command"}))
     for label, some in (("By hand", plan.advice), *((f"Or, for {rule}", some) for rule, some in plan.instead.items())):

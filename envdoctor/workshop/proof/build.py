@@ -27,10 +27,6 @@ if TYPE_CHECKING:
     from envdoctor.model import Action
     from envdoctor.workshop.proof.trials import Place, Trial
 
-#: Seconds that building one environment may take.
-SECONDS = 900
-#: The same of one that may well be impossible.
-BRIEF_SECONDS = 150
 _NO_UV = "uv was not found, and trials are built with it: pip install 'pyenvdoctor[workshop]', or put uv on PATH"
 _REASON = 300
 
@@ -243,17 +239,19 @@ def _pip(place: Place, python: str, step: Sequence[str], *, offline: bool) -> No
         words = ["--override", _held(place, top, ()), *words]
     if verb == "install":
         words = [*(["--no-build"] if place.wheels else []), *(["--no-deps"] if place.locked else []), *words]
-    limit = BRIEF_SECONDS if place.brief else SECONDS
+    limit = installing.BRIEF_SECONDS if place.brief else installing.SECONDS
     run_uv(["pip", verb, "--python", python, *words], top, offline=offline, seconds=limit)
 
 
-def run_uv(words: Sequence[str], directory: str, *, offline: bool, seconds: float = SECONDS) -> None:
+def run_uv(words: Sequence[str], directory: str, *, offline: bool, seconds: float = installing.SECONDS) -> None:
     """Run uv beside a directory. Raises :class:`UnbuiltError` with what it says where it fails."""
     command = [uv(), "--quiet", "--no-config", *(["--offline"] if offline else []), *words]
     _started(command, directory, {}, seconds=seconds)
 
 
-def _started(command: Sequence[str], directory: str, own: Mapping[str, str], seconds: float = SECONDS) -> None:
+def _started(
+    command: Sequence[str], directory: str, own: Mapping[str, str], seconds: float = installing.SECONDS
+) -> None:
     kept = {name: value for name, value in os.environ.items() if name not in {"VIRTUAL_ENV", "CONDA_PREFIX"}}
     log = directory + ".log"
     env = {**kept, "NO_COLOR": "1", **own}

@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 
 #: Seconds that building and installing may take.
 SECONDS = 900
+#: The same of one that may well be impossible.
+BRIEF_SECONDS = 150
 #: What pip says where the index did not answer: no rule is about that.
 _UNREACHED = re.compile(
     r"NewConnectionError|(?:Read|Connect)TimeoutError|Max retries exceeded|name resolution|Network is unreachable"
@@ -47,7 +49,8 @@ def install(trial: Trial, python: str, work: str, *, offline: bool) -> sandbox.O
         **bytecode_cache.variables(python),
     }
     command = [python, "-m", "pip", "install", "--no-color", "--progress-bar", "off", *wanted]
-    return sandbox.run(command, work, {**_sources(), **trial.env, **own}, seconds=SECONDS, network=True)
+    seconds = BRIEF_SECONDS if trial.place.brief else SECONDS
+    return sandbox.run(command, work, {**_sources(), **trial.env, **own}, seconds=seconds, network=True)
 
 
 def _sources() -> dict[str, str]:

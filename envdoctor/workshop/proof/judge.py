@@ -53,7 +53,7 @@ def judge(trial: Trial, result: Mapping[str, Any], texts: Mapping[str, Any]) -> 
 def _failed_by(trial: Trial, result: Mapping[str, Any], texts: Mapping[str, Any]) -> str | None:
     """How a trial failed: by the exception that the rule knows, else by a line that it does, else by the last."""
     last = symptom(result)
-    if trial.kind != "bad" or last is None or result.get("signal") or known_by(last, trial, texts):
+    if trial.kind != "bad" or last is None or known_by(last, trial, texts):
         return last
     lines = [_line(one) for one in read(result["output"]).failures if one.exception]
     lines += [line.strip()[:_LINE] for line in result["output"].splitlines()]

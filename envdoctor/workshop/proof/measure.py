@@ -162,6 +162,8 @@ class Survey:
             if line[at] in stands:
                 near = stands[line[at]]
                 return End(kind="good", base=near, order=stretch, anchor=line[at], **common)
+            if self._moves(base, axis, line[at]):
+                break  # the next stretch that the rule calls bad
             stretch.append(line[at])
         return End(kind="good", base=base, order=stretch[:_TRIED], anchor=None, **common)
 
