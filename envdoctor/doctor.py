@@ -96,7 +96,10 @@ def check(
     indexes = load.indexes(bases, candidates=candidates)
     parts = [diagnosed(one, indexes, left_out(bases)) for one in (snapshot, *snapshot.siblings)]
     if link is not None:
+        from envdoctor.linker import given_to_workers
+
         parts = [linked(part, link, fetch=fetch, bases=bases) for part in parts]
+        parts = [given_to_workers.add_to(part, indexes, link) for part in parts]
     if "environment" in snapshot.target:
         parts = [_placed(part) for part in parts]
     if ignore:

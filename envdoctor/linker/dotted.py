@@ -85,12 +85,49 @@ def settings(project: Project, known: Mapping[str, Any]) -> Iterator[Setting]:
             if isinstance(one["value"], str) and _DOTTED.fullmatch(one["value"]):
                 yield Setting(one["value"], one["file"], one["line"] or 0, sure=False)
     for entry in (*known.get("assigned", ()), *known.get("settings", ())):
-        for file in dict.fromkeys(name for pattern in entry["files"] for name in project.matching(pattern)):
+        for file in _files(project, entry):
             sure = not is_aside(file.rpartition(".")[0].replace("/", "."))
             module = entry.get("module", "")
             values = _names(project.read(file)) if module else _assigned(project.read(file), set(entry["names"]))
             for name, line in values:
                 yield Setting(name, file, line, sure, module)
+    for entry in known.get("keyed", ()):
+        for file in _files(project, entry):
+            for name, line in _keyed(project.read(file), set(entry["keys"]), entry.get("within", "")):
+                yield Setting(name, file, line, sure=False)
+
+
+def _files(project: Project, entry: Mapping[str, Any]) -> Iterable[str]:
+    return dict.fromkeys(name for pattern in entry["files"] for name in project.matching(pattern))
+
+
+def _keyed(source: bytes, keys: set[str], within: str) -> Iterator[tuple[str, int]]:
+    """The dotted texts that a file gives such keys: of dictionaries, of items, of names, and of arguments.
+
+    With ``within``, a text without a dot is a name in that module.
+    """
+    tree = parsed(source) if any(key.encode() in source for key in keys) else None
+    for node in ast.walk(tree) if tree else ():
+        for value in _given(node, keys):
+            for one in value.elts if isinstance(value, (ast.List, ast.Tuple)) else [value]:
+                text = one.value if isinstance(one, ast.Constant) and isinstance(one.value, str) else ""
+                if _DOTTED.fullmatch(text):
+                    yield text, one.lineno
+                elif within and text.isidentifier():
+                    yield f"{within}.{text}", one.lineno
+
+
+def _given(node: ast.AST, keys: set[str]) -> Iterator[ast.expr]:
+    """The values that an expression or a statement gives some keys."""
+    if isinstance(node, ast.Dict):
+        yield from (value for key, value in zip(node.keys, node.values) if getattr(key, "value", None) in keys)
+    elif isinstance(node, ast.keyword) and node.arg in keys:
+        yield node.value
+    elif isinstance(node, ast.Assign):
+        for target in node.targets:
+            item = getattr(target.slice, "value", None) if isinstance(target, ast.Subscript) else None
+            if {item, getattr(target, "id", None)} & keys:
+                yield node.value
 
 
 def _names(source: bytes) -> Iterator[tuple[str, int]]:
@@ -103,7 +140,7 @@ def _names(source: bytes) -> Iterator[tuple[str, int]]:
 
 
 def _assigned(source: bytes, names: set[str]) -> Iterator[tuple[str, int]]:
-    """The dotted texts in what a file assigns to some names under no condition; keys of dictionaries are none."""
+    """The dotted texts in what a file assigns to some names under no condition."""
     tree = parsed(source)
     for node in tree.body if tree else ():
         value = getattr(node, "value", None)

@@ -221,3 +221,10 @@ _SPECIAL: dict[type[ast.AST], Callable[[Expressions, Any, list[ast.AST]], None]]
     ast.SetComp: Expressions._comprehension,  # noqa: SLF001
     ast.DictComp: Expressions._comprehension,  # noqa: SLF001
 }
+
+
+def bound_in(node: ast.AST) -> set[str]:
+    """The names that something within a syntax tree stores or defines; imports and parameters are none."""
+    defined = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+    stored = {one.id for one in ast.walk(node) if isinstance(one, ast.Name) and isinstance(one.ctx, ast.Store)}
+    return stored | {one.name for one in ast.walk(node) if isinstance(one, defined) and one is not node}

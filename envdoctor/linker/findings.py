@@ -17,16 +17,20 @@ if TYPE_CHECKING:
 
 #: So many places are shown of one cause.
 MOST_PLACES = 6
-_RULES = {"unknown": "linked-argument-unknown", "many": "linked-argument-unknown", "missing": "linked-argument-missing",
+_RULES = {"unknown": "linked-argument-unknown", "many": "linked-argument-unknown", "twice": "linked-argument-unknown",
+          "missing": "linked-argument-missing", "handed": "linked-argument-unknown",
           "syntax": "linked-syntax", "hidden": "linked-module-hidden",
           "hook": "linked-hook-argument",
-          "setting": "linked-setting-removed", "form": "linked-form-refused",
+          "setting": "linked-setting-removed", "form": "linked-form-refused", "float": "linked-form-refused",
           "undeclared": "linked-import-undeclared",
           "check": "linked-version-refused",
           "override": "linked-override"}  # fmt: skip
 _ARGUMENTS = {"unknown": "with the argument {detail}", "many": "with more than {detail} arguments",
+              "handed": "with the argument {detail}",
+              "twice": "with {detail} by position and by name",
               "missing": "without the argument {detail}"}  # fmt: skip
-_VERBS = {"setting": "sets", "form": "has", "undeclared": "imports", "argument": "passes on", "check": "asks for"}
+_VERBS = {"setting": "sets", "form": "has", "undeclared": "imports", "argument": "passes on", "check": "asks for",
+          "float": "gives a float to"}  # fmt: skip
 _TITLES = {
     "name": "{who} take{s} {asked}, which {provider} does not have",
     "syntax": "{who} has a module that Python {python} cannot parse: {asked}",
@@ -37,6 +41,7 @@ _TITLES = {
     "override": "{who} override{s} {asked}, and cannot take what {provider} calls it with",
     "setting": "{who} set{s} {name}, which {provider} no longer reads",
     "form": "{who} ha{ve} {asked}, which Python {python} refuses",
+    "float": "{who} give{s} {asked}() a float, which {provider} refuses with Python {python}",
     "argument": "{who} hand{s} {name} to setup(), which {provider} refuses",
     "check": "{who} refuse{s} to be imported with {provider}",
     "undeclared": "{who} import{s} {asked}, which nothing installed has",
@@ -56,12 +61,15 @@ _WHY = {
     "override": "{provider} calls {name} {detail}, each time with arguments that the override does not take.",
     "setting": "{detail}. No installed distribution mentions it, so it has no effect.",
     "form": "It raises {detail}; it works with {name}.",
+    "float": "The stub of {module} takes an int in the place of {detail}, and Python 3.10 converts no float any more.",
     "argument": "{module} checks {name}, and raises {detail}.",
     "check": "{module} checks that itself, and raises {detail}.",
     "undeclared": "No metadata requires it, so nothing has installed it; importing it raises ModuleNotFoundError.",
     "hook": "{module} of {provider} specifies the hook {name} without {detail}, and refuses a plugin that declares it.",
     "unknown": "The signature of {module}.{name} in {provider} takes no argument {detail}.",
     "many": "The signature of {module}.{name} in {provider} takes {detail} positional arguments.",
+    "handed": "{module}.{name} of {provider} hands {detail} on, and nothing that gets it takes it.",
+    "twice": "In the signature of {module}.{name} in {provider}, {detail} has the place of an argument before it.",
     "missing": "The signature of {module}.{name} in {provider} requires the argument {detail}.",
 }
 
@@ -225,7 +233,7 @@ def _wanted(first: Missing, environment: Environment) -> str:
         since, last = ends
         numbers = [int(part) for part in last.split(".")] if last else []
         return f"python<{numbers[0]}.{numbers[1] + 1}" if numbers else f"python>={since}"
-    return {"form": first.name, "check": first.asked if first.name else ""}.get(first.kind, "")
+    return {"form": first.name, "float": first.name, "check": first.asked if first.name else ""}.get(first.kind, "")
 
 
 def _consumers_side(first: Missing, consumers: Sequence[str], environment: Environment) -> str:

@@ -16,6 +16,7 @@ from envdoctor.linker.summary import CATCHES_ATTRIBUTE, CATCHES_TYPE
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
+    from envdoctor.linker.handed_on import HandedOn
     from envdoctor.linker.history import Life
     from envdoctor.linker.reach import Reach
     from envdoctor.linker.world import World
@@ -36,8 +37,11 @@ class _Use(NamedTuple):
 class Instances:
     """Looks for what objects lack in some modules of a world."""
 
-    def __init__(self, world: World, reach: Reach, *, lost_only: bool = False) -> None:
+    def __init__(
+        self, world: World, reach: Reach, *, lost_only: bool = False, handed_on: HandedOn | None = None
+    ) -> None:
         self._world = world
+        self._handed_on = handed_on
         self._reach = reach
         self._classes = Classes(world)
         self._history = shipped()
@@ -96,6 +100,9 @@ class Instances:
             if signature and signature[1][:1] in (["self"], ["cls"])
             else None
         )
+        if signature and not wrong and self._handed_on is not None and isinstance(there, tuple):
+            handed = self._handed_on.refused(("method", *there), call, (kind.module, kind.number), method)
+            wrong = ("handed", handed) if handed else None
         return (kind, method, *wrong) if wrong else None
 
     def _missing(self, use: _Use, found: Sequence[Any]) -> Iterator[Missing]:

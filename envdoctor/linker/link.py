@@ -21,6 +21,7 @@ from envdoctor.linker.overrides import Overrides
 from envdoctor.linker.own_checks import OwnChecks
 from envdoctor.linker.reach import Reach
 from envdoctor.linker.standard_library import Standard
+from envdoctor.linker.stub_numbers import StubNumbers
 from envdoctor.linker.verdicts import Linked
 from envdoctor.linker.world import World
 from envdoctor.model import UnknownFact
@@ -86,6 +87,7 @@ def _resolved(
     # What a released library reads from an object was run by its authors: it lacks that where a release has lost it.
     missing += Instances(world, reach, lost_only=True).all(reach.ways)
     missing += Overrides(world, known["hooks"].get("dispatch", ())).all(reach.ways)
+    missing += StubNumbers(world).all(reach.ways)
     checks = OwnChecks(world, reach, natives)
     refused = [*checks.all(reach.ways, missing)]
     missing = [one for one in missing if one.line <= checks.ends.get(one.file, one.line)] + refused

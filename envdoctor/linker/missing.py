@@ -29,6 +29,7 @@ from envdoctor.probes.distributions import required_by
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
+    from envdoctor.linker.handed_on import HandedOn
     from envdoctor.linker.module_files import Layout
     from envdoctor.linker.reach import Reach
     from envdoctor.linker.resolve import Resolver
@@ -66,8 +67,11 @@ class Missing(NamedTuple):
 class Search:
     """Looks for what the reached modules miss, and counts by reason what could not be decided."""
 
-    def __init__(self, layout: Layout, resolver: Resolver, reach: Reach, standard: Standard) -> None:
+    def __init__(
+        self, layout: Layout, resolver: Resolver, reach: Reach, standard: Standard, handed_on: HandedOn | None = None
+    ) -> None:
         self._layout = layout
+        self._handed_on = handed_on
         self._resolver = resolver
         self._reach = reach
         self._standard = standard
@@ -201,6 +205,9 @@ class Search:
         """A call with arguments that its function does not accept."""
         module, path, line, *_, call = ref
         misfit = self._misfit(answer, module, path, call)
+        if misfit is None and self._handed_on is not None and answer.value and call[1]:
+            handed = self._handed_on.refused(answer.value, call)
+            misfit = ("handed", handed) if handed else None
         severity, way = severity_of(ways, flags, CATCHES_TYPE)
         if misfit is None or severity == "silent" or (answer.value[0] == "standard" and "version_info" in hints):
             return

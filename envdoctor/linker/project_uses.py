@@ -7,12 +7,14 @@ import os
 from typing import TYPE_CHECKING, NamedTuple
 
 from envdoctor.linker.generated import Generated
+from envdoctor.linker.handed_on import HandedOn
 from envdoctor.linker.instances import Instances
 from envdoctor.linker.missing import Missing, Search
 from envdoctor.linker.module_files import PROJECT, Module, is_aside
 from envdoctor.linker.overrides import Overrides
 from envdoctor.linker.own_checks import OwnChecks
 from envdoctor.linker.reach import ENTRY, Reach
+from envdoctor.linker.stub_numbers import StubNumbers
 from envdoctor.linker.summary import CATCHES_ALL, CONDITIONAL, LATER
 from envdoctor.probes.project.walk import is_code
 from envdoctor.probes.source import source_text
@@ -154,12 +156,14 @@ def link(
     store.sources = sources.texts
     reach = Reach(layout, store, resolver, tell)
     reach.follow({key: one.way for key, one in sources.all.items()})
-    gone = [*Instances(world, reach).all(sources.all)]
+    handed_on = HandedOn(resolver, store)
+    gone = [*Instances(world, reach, handed_on=handed_on).all(sources.all)]
     gone += Overrides(world, dispatch).all(sources.all)
+    gone += StubNumbers(world).all(sources.all)
     reach.ways = {key: ways for key, ways in reach.ways.items() if key in sources.all}
     gone += OwnChecks(world, reach).all(sources.all)
     gone += Generated(layout, reach, store, *generated).all()
-    search = Search(layout, resolver, reach, world.standard)
+    search = Search(layout, resolver, reach, world.standard, handed_on)
     found = [one for one in search.all((0, 0), world.target.minor) if one.kind not in {"syntax", "broken"}]
     found += gone
     found += _hidden(sources, resolver, reach)

@@ -352,17 +352,16 @@ class Resolver:
             "open" if "*" in names else "none",
         }
         for base in bases:
-            found = self._inherited(base, module, name, depth + 1)
+            found = self.inherited(base, module, name, depth + 1)
             if not isinstance(found, str):
                 return found
             doubts.add(found)
         return max(doubts, key=DOUBTS.index)
 
-    def _inherited(self, base: Any, module: str, name: str, depth: int) -> Any:
-        if base is None:
-            return "unknown"
-        if isinstance(base, int):
-            return self.method(module, base, name, depth)
+    def inherited(self, base: Any, module: str, name: str, depth: int = 0) -> Any:
+        """The same for one base of a class, as its record has it."""
+        if base is None or isinstance(base, int):
+            return "unknown" if base is None else self.method(module, base, name, depth)
         if ".".join(base) in _EMPTY_BASES:
             return "none"
         if base[0] == "builtins" or self._standard.has(base[0]):
@@ -376,16 +375,13 @@ class Resolver:
 
     def signature(self, value: Any) -> tuple[list[Any], bool] | None:
         """The signature of the value of a path, and whether Python fills in the first parameter."""
-        if not value:
-            return None
-        if value[0] == "function":
+        kind = value[0] if value else ""
+        if kind == "function":
             signature = self._store.definitions(value[1])["functions"][value[2]]
             return None if signature is None else (signature, False)
-        if value[0] == "method":
+        if kind == "method":
             return None if value[3] is None else (value[3], True)
-        if value[0] == "class":
-            return self._constructor(value[1], value[2])
-        return None
+        return self._constructor(value[1], value[2]) if kind == "class" else None
 
     def _constructor(self, module: str, number: int) -> tuple[list[Any], bool] | None:
         record = self._store.definitions(module)["classes"][number]

@@ -78,12 +78,16 @@ def misfit(signature: Sequence[Any], call: Sequence[Any], *, bound: bool) -> tup
     positional_only, names, defaults, variable, only, required, keywords = signature
     given, named, exact = call
     taken = names[int(bound) :]
-    accepted = [*taken[max(positional_only - bound, 0) :], *only]
+    named_too = max(positional_only - bound, 0)
+    accepted = [*taken[named_too:], *only]
     unknown = [] if keywords else [name for name in named if name not in accepted]
     if unknown:
         return "unknown", unknown[0]
     if not variable and given > len(taken):
         return "many", str(len(taken))
+    twice = [name for name in taken[named_too:given] if name in named]
+    if twice:
+        return "twice", twice[0]
     needed = [*taken[given : max(len(taken) - defaults, 0)], *required]
     missing = [name for name in needed if name not in named] if exact else []
     return ("missing", missing[0]) if missing else None

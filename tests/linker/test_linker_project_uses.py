@@ -23,6 +23,10 @@ KNOWN = {
     "dotted": {
         "entries": [{"file": "**/*.yaml", "key": "_target_"}],
         "assigned": [{"files": ["**/settings.py"], "names": ["APPS", "BACKEND"]}],
+        "keyed": [
+            {"files": ["**/settings.py"], "keys": ["ENGINE"]},
+            {"files": ["**/*.py"], "keys": ["STORE"], "within": "b.sub"},
+        ],
     }
 }
 
@@ -54,6 +58,8 @@ CASES = {
     "guarded": ({"run.py": "try:\n    from b import gone\nexcept ImportError:\n    gone = None"}, None),
     "in tests": ({"tests/test_it.py": "from b import gone"}, ("warning", "tests/test_it.py:1", "b.gone")),
     "a keyword": ({"run.py": "import b\nb.f(1, z=2)"}, ("warning", "run.py:2", "b.f")),
+    "by position and by name": ({"run.py": "import b\nb.f(1, x=2)"}, ("warning", "run.py:2", "b.f")),
+    "each once": ({"run.py": "import b\nb.f(1, y=2)\nb.K().m(one=1)"}, None),
     "a method": ({"run.py": "import b\nk = b.K()\nk.lost()"}, ("error", "run.py:3", "b.K().lost")),
     "a name that is bound again": ({"run.py": "import b\nk = b.K()\nk = 1\nk.lost"}, None),
     "by way of a module of its own": (
@@ -171,6 +177,12 @@ SETTINGS = {
     "no dotted name": ("settings.py", "APPS = ['b', 'b-lost', 'see b.lost']", None),
     "what nobody has": ("settings.py", "APPS = ['nowhere.lost']", None),
     "for tests": ("tests/settings.py", "APPS = ['b.lost']", ("warning", "tests/settings.py:1", "b.lost")),
+    "in a dictionary": ("settings.py", "DB = {'x': {'ENGINE': 'b.lost.E'}}", ("warning", "settings.py:1", "b.lost.E")),
+    "in a dictionary, and there": ("settings.py", "DB = {'x': {'ENGINE': 'b.K'}}", None),
+    "an item": ("app.py", "conf = {}\nconf['STORE'] = 'lost'", ("warning", "app.py:2", "b.sub.lost")),
+    "in a class": ("app.py", "class C:\n    STORE = 'lost'", ("warning", "app.py:2", "b.sub.lost")),
+    "an argument": ("app.py", "dict(STORE='lost')", ("warning", "app.py:1", "b.sub.lost")),
+    "a name that is there": ("app.py", "STORE = 'x'", None),
     "an entry": ("conf/model.yaml", "net:\n  _target_: b.lost.Net\n", ("warning", "conf/model.yaml:2", "b.lost.Net")),
     "an entry that is there": ("conf/model.yaml", "net:\n  _target_: b.K\n", None),
 }

@@ -26,6 +26,8 @@ MOST_ENTRIES = 64
 _FIRST = {"__init__", "__new__", "__post_init__"}
 #: The arguments of a field that make its value for each instance.
 _FACTORIES = {"default_factory", "factory"}
+#: What makes a class, of which pickles have the name that it is given first.
+_MAKES_CLASSES = {"collections.namedtuple", "typing.NamedTuple", "dataclasses.make_dataclass"}
 #: What the ``via`` of something begins with that a generator gives, one after the other.
 EACH = "each of "
 
@@ -106,6 +108,8 @@ class Carried:
             self._note(f"{one.name}.{mode}", one, via)
         if one.scope is None:
             self._kept(one, depth, given)
+            if self._is_of_local_class(one):
+                self._note("local-function", one, via)
         if one.scope is None or pickles_itself(self.resolver, one.scope):
             return
         self._class(Value("class", scope=one.scope), via, depth, given, inside=inside)
@@ -114,6 +118,20 @@ class Carried:
         if isinstance(one.node, ast.Call) and one.place is not None:
             self._arguments(one.node, one.place, depth, given)
         self._attributes(one.scope, depth, made=True)
+
+    def _is_of_local_class(self, one: Value) -> bool:
+        """Whether an object is of a class that a call in a function made, and that its file has under no name."""
+        if not one.name.endswith(CALLED) or not isinstance(one.node, ast.Call) or one.place is None:
+            return False
+        classes = self.resolver.evaluate(one.node.func, one.place)
+        return bool(classes) and all(
+            made.name in _MAKES_CLASSES
+            and made.place is not None
+            and made.place.scope.kind == "function"
+            and isinstance(made.node, ast.Call)
+            and not _is_found(made.node, made.place.scope)
+            for made in classes
+        )
 
     def _kept(self, one: Value, depth: int, given: Any) -> None:
         """What a call of elsewhere is given: whether the object keeps it, is known where names are resolved."""
@@ -293,6 +311,14 @@ def _run_first(classes: list[Scope]) -> set[str]:
         waiting += new - found
         found |= new
     return found
+
+
+def _is_found(call: ast.Call, scope: Scope | None) -> bool:
+    """Whether the file has something of the name that a call gives to a class."""
+    name = getattr(call.args[0], "value", None) if call.args else None
+    while scope is not None and scope.parent is not None:
+        scope = scope.parent
+    return not isinstance(name, str) or scope is None or name in scope.bindings
 
 
 def _mode(one: Value) -> str:

@@ -30,6 +30,8 @@ if TYPE_CHECKING:
 _BATCH = 16 << 20
 _FILES = 1024
 _GLOB = frozenset("*?[")
+#: Modules that every Python has: who imports them in a ``try`` uses them all the same.
+_ALWAYS = frozenset(("multiprocessing", "concurrent"))
 _facts = FileFacts()
 
 
@@ -118,7 +120,8 @@ class ProjectSource:
         """The name under which a use matches, following names of the project to where they are defined."""
         name: str = use["name"]
         meant = expression(pattern).fullmatch
-        if any(map(meant, use.get("spared", ()))) or not all(map(meant, use.get("among", ()))):
+        spared = [one for one in use.get("spared", ()) if one.partition(".")[0] not in _ALWAYS]
+        if any(map(meant, spared)) or not all(map(meant, use.get("among", ()))):
             return None  # the code itself provides for the absence of what the pattern means
         if name[0] == "." or not meant(name):
             name = "" if use["kind"] == "import" else self._linker.name(name, file)

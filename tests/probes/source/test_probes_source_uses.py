@@ -173,6 +173,18 @@ def test_what_is_passed(source, kinds, made_by):
         ),
         ("def f():\n  class Env: pass\n  ParallelEnv(2, Env())", {"train.f.Env", "local-function"}),
         (
+            "import collections\ndef f():\n  Env = collections.namedtuple('Env', 'a')\n  ParallelEnv(2, Env(1))",
+            {"collections.namedtuple.__call__", "local-function"},
+        ),
+        (
+            "import collections\nEnv = collections.namedtuple('Env', 'a')\ndef f():\n  ParallelEnv(2, Env(1))",
+            {"collections.namedtuple.__call__"},
+        ),
+        (
+            "import collections as c\ndef f():\n  global Env\n  Env = c.namedtuple('Env', 'a')\n  ParallelEnv(2, Env(1))",
+            {"collections.namedtuple.__call__"},
+        ),
+        (
             "lock = threading.Lock()\ndef inner():\n  return lock\nParallelEnv(2, lambda: inner())",
             {"lambda", "threading.Lock"},
         ),

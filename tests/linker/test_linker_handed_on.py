@@ -1,0 +1,82 @@
+"""Keywords that are handed on as ``**kwargs`` to functions that refuse them."""
+
+import linker_environment as env
+import pytest
+
+from envdoctor.linker.beside import Beside
+from envdoctor.linker.branches import Target
+from envdoctor.linker.link import link
+from envdoctor.probes.distributions import scan
+from envdoctor.probes.project import Project
+
+END = "def end(x, *, y=1): pass\nclass End:\n    def __init__(self, x, y=1): pass\n    def go(self, y=1): pass\n"
+
+
+def found(tmp_path, library, source):
+    """The line and keyword of each call of a project that a library refuses further on."""
+    site = env.write(tmp_path / "site", b={"b/__init__.py": END + library, "b/more.py": "def far(z): pass\n"})
+    beside = Beside(Project.of({"run.py": source}))
+    missing = link(scan([site]).packages.values(), Target((3, 11), "linux"), lambda _doing: None, beside).missing
+    assert all(one.provider == "b" and one.severity == "warning" for one in missing)
+    return [(one.line, one.detail) for one in missing if one.kind == "handed"]
+
+
+CALL = "import b\nb.f(1, w=2)"
+MADE = "import b\nk = b.K()\nk.m(1, w=2)"
+REFUSED = {
+    "to a function": "def f(x, **rest):\n    return end(x, **rest)",
+    "to a class": "def f(x, **rest):\n    if not rest:\n        return None\n    return End(x, **rest)",
+    "by way of another": "def g(x, **more):\n    end(x, **more)\ndef f(x, **rest):\n    g(x, **rest)",
+    "to either": "def f(x, **rest):\n    if x:\n        end(x, **rest)\n    else:\n        End(x, **rest)",
+    "of another module": "from b.more import far\ndef f(x, **rest):\n    far(**rest)",
+}
+TAKEN = {
+    "where it is looked at": "def f(x, **rest):\n    rest.pop('w')\n    end(x, **rest)",
+    "where nobody gets it": "def f(x, **rest):\n    pass",
+    "by one of two": "def g(w): pass\ndef f(x, **rest):\n    end(x, **rest)\n    g(**rest)",
+    "by what is not known": "def f(x, g, **rest):\n    g(**rest)",
+    "by what takes all": "def g(**more): pass\ndef f(x, **rest):\n    g(**rest)",
+    "where it is kept": "kept = {}\ndef f(x, **rest):\n    kept['x'] = rest\n    end(x, **rest)",
+    "under another name": "def f(x, **rest):\n    end = print\n    end(x, **rest)",
+    "by locals": "def f(x, **rest):\n    end(x, **rest)\n    print(locals())",
+}
+
+
+@pytest.mark.parametrize("library", REFUSED.values(), ids=list(REFUSED))
+def test_nobody_takes_it(tmp_path, library):
+    assert found(tmp_path, library, CALL) == [(2, "w")]
+
+
+@pytest.mark.parametrize("library", TAKEN.values(), ids=list(TAKEN))
+def test_somebody_may_take_it(tmp_path, library):
+    assert found(tmp_path, library, CALL) == []
+
+
+METHODS = {
+    "to a function": ("class K:\n    def m(self, x, **rest):\n        end(x, **rest)", True),
+    "to a method of its own": (
+        "class K:\n    def m(self, x, **rest):\n        self.n(x, **rest)\n    def n(self, x): pass", True
+    ),
+    "to that of its base": ("class K(End):\n    def m(self, x, **rest):\n        self.go(**rest)", None),
+    "by way of super": (
+        "class L:\n    def m(self, y): pass\nclass K(L):\n    def m(self, x, **rest):\n        super().m(**rest)", True
+    ),
+    "to one that another class replaces": (
+        "class L:\n    def m(self, x, **r):\n        self.n(x, **r)\n    def n(self): pass\nclass K(L):\n    def n(self, w): pass",
+        False,
+    ),
+    "to an object that is not known": ("class K:\n    def m(self, x, **rest):\n        self.o.n(**rest)", False),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("library", "refused"), METHODS.values(), ids=list(METHODS))
+def test_methods(tmp_path, library, refused):
+    source = MADE.replace("K()", "K(1)") if refused is None else MADE
+    assert found(tmp_path, library, source) == ([(3, "w")] if refused is not False else [])
+
+
+def test_a_constructor_that_hands_on_to_its_base(tmp_path):
+    library = "class K(End):\n    def __init__(self, z, **rest):\n        super().__init__(z, **rest)"
+    assert found(tmp_path, library, "import b\nb.K(1, y=2)\nb.K(1, w=2)") == [(3, "w")]
+    derived = library + "\nclass M(K):\n    def __init__(self, **rest):\n        super().__init__(1, **rest)"
+    assert found(tmp_path / "m", derived, "import b\nb.M(y=2)") == []
