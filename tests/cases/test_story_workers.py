@@ -14,16 +14,12 @@ from conftest import run, untraced
 from envdoctor import doctor
 
 ANEW = ("spawn", "forkserver")
-#: What is known to be missed: a lock that nobody but the call holds is gone before the child looks for it; what the
-#: program changes in another of its modules is not followed; a method of an object given to workers works on a copy of the
-#: object; nor is it known which functions call themselves deeply; and the server that forks workers
-#: for Python 3.14 has the name of a main process.
+#: What is known to be missed: a lock that nobody but the call holds is gone before the child looks for it; nor is it
+#: known which functions call themselves deeply; and the server that forks workers for Python 3.14 has the name of a main
+#: process.
 MISSED = {
     "process-own-lock-of-nobody-else": ANEW,
-    "pool-settings-module-changed-in-main": ANEW,
-    "pool-seed-by-initializer": ANEW,
     "pool-recursion-limit-in-main": ANEW,
-    "joblib-module-setting-changed": worker_programs.METHODS,
     "process-guard-by-process-name": ("forkserver",),
 }
 

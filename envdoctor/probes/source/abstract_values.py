@@ -13,6 +13,8 @@ if TYPE_CHECKING:
 OWN = "@"
 #: The module of a name that one of several star imports of this file brings: which, is known where names are resolved.
 STARS = "*"
+#: Under this, a file's exports say what it does as a program, and what importing it changes of others.
+PROGRAM = "!"
 #: Possible values of one expression: beyond these, nothing is said.
 MOST_THINGS = 12
 _TRANSPARENT = {"staticmethod", "classmethod", "cache", "lru_cache", "wraps"}

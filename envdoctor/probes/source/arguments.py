@@ -14,7 +14,7 @@ from envdoctor.probes.source.parent_state import ParentState
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
     from typing import Any, Optional
 
     from envdoctor.probes.source.abstract_values import Call
@@ -165,6 +165,9 @@ class Arguments:
         answer: dict[str, Any] = {field: value for field, value in fields.items() if value}
         if len(found) == 1 and found[0].kind == "constant" and _plain(found[0].parts):
             answer["value"] = found[0].parts
+        if carried.parameters and "parameter" not in answer:
+            position = _position(carried.parameters[0])
+            answer.update({"parameter": position} if position else {})
         if depth == 0:
             self._entries(found, answer)
         return answer
@@ -178,12 +181,33 @@ class Arguments:
             "maker": self._makes(flat[0]) if len(flat) == 1 else None,
             "lacks": [lack for one in flat for lack in self._lacks(one)],
             "results": [result for one in flat for result in self._results(one)],
+            "runs": sorted({name for one in flat for name in self._runs(one)}),
             "parameter": next((_position(one) for one in flat if one.kind == "parameter"), None),
         }
 
     def _is_called(self, one: Value) -> bool:
         """Whether a value is an object of a class of this file that says what calling it does."""
         return one.kind == "made" and one.scope is not None and bool(attributes(self.resolver, one.scope, "__call__"))
+
+    def _runs(self, one: Value, depth: int = 0) -> Iterator[str]:
+        """The names of what a partial, a lambda, a local function or delayed calls run."""
+        inner: list[Value] = []
+        if one.kind == "partial" and isinstance(one.node, ast.Call) and one.node.args and one.place is not None:
+            inner = self.resolver.evaluate(one.node.args[0], one.place)
+        elif one.kind == "generator" and isinstance(one.node, ast.GeneratorExp) and isinstance(one.node.elt, ast.Call):
+            delayed = one.node.elt.func
+            if isinstance(delayed, ast.Call) and delayed.args:
+                inner = self.resolver.evaluate(delayed.args[0], self.resolver.scope_of[id(one.node)].inside)
+        elif (
+            one.kind in {"lambda", "function"}
+            and one.scope is not None
+            and (one.kind == "lambda" or one.scope.nested())
+        ):
+            calls = [(node.func, place) for node, place in one.scope.reads if isinstance(node, ast.Call)]
+            inner = [each for node, place in calls[:MOST_ENTRIES] for each in self.resolver.evaluate(node, place)]
+        yield from _named_by(inner, {"ref", "function", "class", "method"})
+        for each in inner if depth < MOST_DEEP else ():
+            yield from self._runs(each, depth + 1)
 
     def _lacks(self, one: Value) -> list[dict[str, Any]]:
         """What a function, or that of a partial, reads and only the program has set."""
@@ -229,8 +253,10 @@ class Arguments:
             return {}
         if found[0].kind == "constant" and _plain(found[0].parts):
             return {"value": found[0].parts}
-        if found[0].kind in {"function", "method"}:
+        if found[0].kind in {"function", "method", "ref"}:
             return {"names": [found[0].name]}
+        if found[0].kind == "partial":
+            return {"names": sorted(self._runs(found[0]))}
         maker = self._makes(found[0], depth + 1)
         return {"maker": maker} if maker else {}
 

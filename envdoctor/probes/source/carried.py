@@ -40,6 +40,8 @@ class Carried:
         self.given = given
         #: The functions whose parameters are among what travels.
         self.passed: set[Scope] = set()
+        #: The parameters that are held as they are given.
+        self.parameters: list[Value] = []
         #: Whether what is noted travels only with who pickles a program's own functions and classes by value.
         self.valued = False
         #: The calls of other files that what is noted was given to; it travels if what they made keeps it.
@@ -120,6 +122,8 @@ class Carried:
         if not isinstance(one.node, ast.Call) or one.place is None:
             return
         before = self.kept_by
+        if isinstance(one.node.func, ast.Call):
+            self._each(self.resolver.evaluate(one.node.func, one.place), self.label, depth + 1, given)
         self.kept_by = before if one.name.endswith(CALLED) else (*before, one.name)
         self._arguments(one.node, one.place, depth, given)
         self.kept_by = before
@@ -169,6 +173,8 @@ class Carried:
                 for binding in bindings:
                     values = self.resolver.bound(binding, own) if binding.kind == VALUE else []
                     self._each(values, f"{own.name}.{name}", depth + 1)
+            for method in own.children:
+                self._captured(method, depth, given)
         self.valued = before
 
     def _self(self, one: Value, via: str, depth: int, given: Any, *, inside: bool) -> None:
@@ -176,7 +182,9 @@ class Carried:
             self._attributes(one.scope, depth)
 
     def _method(self, one: Value, via: str, depth: int, given: Any, *, inside: bool) -> None:
-        self._each([one.parts], via, depth + 1, given)
+        decorators = getattr(one.node, "decorator_list", ())
+        of_class = any(getattr(each, "id", "") == "classmethod" for each in decorators)
+        self._each([Value("class", scope=one.parts.scope) if of_class else one.parts], via, depth + 1, given)
 
     def _function(self, one: Value, via: str, depth: int, given: Any, *, inside: bool) -> None:
         """A lambda or local function takes along what it reads; a function of the module is imported again."""
@@ -229,6 +237,7 @@ class Carried:
             self._each(self.resolver.argument(one.name, one.scope, self.given[0]), via, depth + 1)
         else:
             self.passed.add(one.scope)
+            self.parameters += [] if self.kept_by or self.after else [one]
 
     def _partial(self, one: Value, via: str, depth: int, given: Any, *, inside: bool) -> None:
         if isinstance(one.node, ast.Call) and one.place is not None:

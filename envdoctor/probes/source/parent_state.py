@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import ast
 import functools
+import sys
 
-from envdoctor.probes.source.abstract_values import names_class
+from envdoctor.probes.source.abstract_values import OWN, names_class
 from envdoctor.probes.source.bindings import IMPORT, VALUE, Place, Scope, below
 from envdoctor.probes.source.call_graph import CallGraph, runner
 
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 
     Lacks = list[dict[str, Any]]
 
+_STANDARD = frozenset(getattr(sys, "stdlib_module_names", ()))
 #: Changed there, these are handed on to a new process.
 _HANDED_ON = {"os.environ", "sys.path", "sys.argv"}
 
@@ -50,6 +52,45 @@ class ParentState:
         read = (self._read(closure) & (self._candidates | self._made.keys())) - own
         made = [self._made[one] for one in sorted(read & self._made.keys()) if one not in self._set_elsewhere]
         return [{"name": one, "line": self._changes[one]} for one in sorted(read) if one in self._changes] + made
+
+    def reads(self, functions: list[Scope]) -> tuple[list[str], list[str]]:
+        """What functions of this file read, and what they set, of its values and of what it imports."""
+        closure = self._graph.reachable(functions, guarded=True)
+        own = {name for name, found in self._module.bindings.items() if found[0].kind == VALUE}
+        read = {OWN + one if one in own else one for one in self._read(closure)}
+        known = {one for one in read if one[:1] == OWN or ("." in one.strip(".") and _top(one) not in _STANDARD)}
+        changed = {OWN + one if one in own else one for scope in closure for one, _ in self._changed_by(scope)}
+        return sorted(known), sorted(changed)
+
+    def program(self) -> dict[str, Any]:
+        """What only the program ``does`` to others, and what importing this file ``changes`` of them.
+
+        The first are ``sets``, ``calls`` or ``imports``, each with a name and a line.
+        """
+        does = [["sets", name, line] for name, line in self._changes.items() if "." in name]
+        alone = self._started - self._graph.reachable(self._passed())
+        for scope in below(self._module):
+            run = runner(scope)
+            for how, name, place in self._on_others(scope):
+                if place.block.guard if run is self._module else run in alone:
+                    does.append([how, name, place.order >> 32])
+        changed = [self._of_module(node, place) or "" for node, place in self._module.changes if not place.block.guard]
+        told = {"does": does, "changes": [one for one in changed if "." in one]}
+        return {name: one for name, one in told.items() if one}
+
+    def _on_others(self, scope: Scope) -> Iterator[tuple[str, str, Place]]:
+        """The calls of what is imported, and the imports, in a scope."""
+        for node, place in scope.reads:
+            for one in self._resolver.resolve(node.func, place) if isinstance(node, ast.Call) else ():
+                if one.kind == "ref" and "." in one.name:
+                    yield "calls", one.name, place
+        imported = (each for bindings in scope.bindings.values() for each in bindings if each.kind == IMPORT)
+        yield from (("imports", each.value, each.place) for each in imported)
+
+    @functools.cached_property
+    def _started(self) -> set[Scope]:
+        """The functions that only the program runs."""
+        return self._graph.reachable([self._module], guarded=True) - self._graph.reachable([self._module])
 
     @functools.cached_property
     def _made(self) -> dict[str, dict[str, Any]]:
@@ -83,7 +124,7 @@ class ParentState:
     @functools.cached_property
     def _changes(self) -> dict[str, int]:
         """The names that only the program sets or changes, with the first line that does; attributes are dotted."""
-        started = self._graph.reachable([self._module], guarded=True) - self._graph.reachable([self._module])
+        started = self._started
         passed = self._graph.reachable(self._passed())
         found: dict[str, int] = {}
         for scope in below(self._module):
@@ -154,6 +195,10 @@ class ParentState:
         module = owner.bindings[node.id][0].value
         dotted = ".".join([module, *reversed(names)])
         return dotted if names and not any(dotted.startswith(one) for one in _HANDED_ON) else None
+
+
+def _top(name: str) -> str:
+    return name.partition(".")[0]
 
 
 def _last(node: ast.expr) -> str:

@@ -288,15 +288,15 @@ class Resolver:
             return []
         return self.evaluate(given[position], call.place)
 
-    def elements(self, found: Iterable[Value]) -> list[Value]:
-        """The values that the elements of some values may resolve to."""
+    def elements(self, found: Iterable[Value], *, parts: bool = False) -> list[Value]:
+        """The values that the elements of some values may resolve to; ``parts`` are taken by number."""
         answer: list[Value] = []
         for one in found:
             if one.kind == "items" and one.parts:
                 for node, place in one.parts:
                     answer += self.evaluate(node, place)
             elif one.kind != "items":
-                answer.append(UNKNOWN)
+                answer.append(part_of(one) if parts else UNKNOWN)
         return answer
 
     def _sequence(self, node: ast.List, place: Place) -> list[Value]:
@@ -360,7 +360,7 @@ class Resolver:
                 if isinstance(key, ast.Constant) and key.value == wanted
                 for found in self.evaluate(value, where)
             ] or [UNKNOWN]
-        return self.elements(base)
+        return self.elements(base, parts=isinstance(getattr(node.slice, "value", None), int))
 
     _handlers: ClassVar[dict[type, Callable[..., list[Value]]]] = {
         ast.Name: _name,
