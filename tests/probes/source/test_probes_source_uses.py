@@ -184,7 +184,7 @@ def test_what_is_passed(source, kinds, made_by):
         ("import json\nParallelEnv(2, json)", {"types.ModuleType"}),
         (
             "import joblib\nParallelEnv(2, joblib.delayed(f)(threading.Lock()))",
-            {"joblib.delayed.__call__", "threading.Lock"},
+            {"joblib.delayed", "joblib.delayed.__call__", "threading.Lock"},
         ),
         ("ParallelEnv(2, open('x', mode))", {"builtins.open"}),
         ("ParallelEnv(2, open('x', 'ab'))", {"builtins.open", "builtins.open.wb"}),
