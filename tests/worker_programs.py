@@ -22,7 +22,7 @@ FOLDER = pathlib.Path(__file__).parent / "data" / "start_methods"
 METHODS = ("fork", "spawn", "forkserver")
 #: The table of programs that each record is of.
 RECORDS = {
-    "truth": "cases", "second-3.11": "second", "second-3.14": "second",
+    "truth": "cases", "second-3.11": "second", "second-3.14": "second", "third-3.11": "third", "third-3.14": "third",
 }  # fmt: skip
 #: Seconds after which a program hangs: those that work need a tenth of it.
 PATIENCE = 90

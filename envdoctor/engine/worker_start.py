@@ -115,6 +115,7 @@ class Start:
 
 
 _SAID = {
+    "local-class": "an object of a class that has no name to be imported by",
     "lambda": "a lambda",
     "local-function": "a function inside a function",
     "generator": "a generator",

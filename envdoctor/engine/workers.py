@@ -23,7 +23,8 @@ if TYPE_CHECKING:
     from envdoctor.found import Argument, Lack, Use
     from envdoctor.model import Snapshot
 
-_FUNCTIONS = ("lambda", "local-function")
+_FUNCTIONS = ("lambda", "local-function", "local-class")
+_EXCEPTION = "an exception whose class takes more than it passes on to its base, so that it cannot be made again"
 #: Refused only by what starts anew.
 _OF_NOTEBOOK = ("notebook-definition",)
 
@@ -113,8 +114,9 @@ def _result(start: Start) -> Case | None:
     """The first thing that a function gives back which runs in a worker, and that no pickle takes."""
     for argument, test in start.travelling(at_start=False):
         for one in argument.get("results", ()) if test.get("runs") else ():
-            if one["name"] == "generator" or not start.by_value:
-                what = said(one["name"])
+            always = one["name"] in {"generator", "exception", *start.words["calls"]["unpicklable"]}
+            if always or (not start.by_value and one["name"] in {"lambda", *start.words["calls"]["bound-to-process"]}):
+                what = _EXCEPTION if one["name"] == "exception" else said(one["name"])
                 seen: Seen = (f"source.{one['name']}", f"its result is {what}", made_at(one, start.use))
                 words = {"given": f"{what} as a result", "object": f"a function whose result is {what}"}
                 return start.case([seen], **words, start_method="every start method")
@@ -190,7 +192,10 @@ def _lacks(start: Start) -> Case | None:
     functions = {name for argument in run for name in (*argument["names"], *argument.get("runs", ()))}
     method, seen = start.method()
     anew = method in {"spawn", "forkserver"}
-    found = [*(missing if anew else []), *(_state(start, functions, anew=anew) if method else ())]
+    found = [
+        *(one for one in missing if anew or "lost" in one),
+        *(_state(start, functions, anew=anew) if method else ()),
+    ]
     if not found:
         return None
     first = found[0]
@@ -201,6 +206,8 @@ def _lacks(start: Start) -> Case | None:
 
 def _lacking(one: Lack) -> str:
     """What is shown of something that a worker lacks."""
+    if "lost" in one:
+        return f"{one['name']} is changed here, in the worker's own copy: the program's stays as it was"
     if "copied" in one:
         return f"{one['name']} is a method of an object: each worker is given a copy of that, and calls its method"
     return (

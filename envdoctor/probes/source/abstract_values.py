@@ -103,6 +103,11 @@ def last(name: str) -> str:
     return name.rpartition(".")[2].lstrip(OWN)
 
 
+def joined(name: str, attr: str) -> str:
+    """An attribute of what a name means; a relative name may end in a dot."""
+    return name + attr if name.endswith(".") else f"{name}.{attr}"
+
+
 def passed_on(callee: Value, node: ast.Call) -> ast.expr | None:
     """The expression that a call returns: the object of a method that gives it back, or what a cast is given."""
     method = node.func if callee.kind == "member" and last(callee.name) in _GIVES_BACK else None

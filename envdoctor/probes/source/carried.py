@@ -22,6 +22,8 @@ MOST_CARRIED = 24
 MOST_DEEP = 6
 MOST_ELEMENTS = 256
 MOST_ENTRIES = 64
+#: Objects that no call makes.
+_STREAMS = {"sys.stdin", "sys.stdout", "sys.stderr"}
 #: What runs when an instance is made.
 _FIRST = {"__init__", "__new__", "__post_init__"}
 #: The arguments of a field that make its value for each instance.
@@ -108,6 +110,8 @@ class Carried:
             self._note(f"{one.name}.{mode}", one, via)
         if one.scope is None:
             self._kept(one, depth, given)
+            if one.name == f"collections.namedtuple.{CALLED}" and not self._is_found(one):
+                self._note("local-class", one, via)
         if one.scope is None or pickles_itself(self.resolver, one.scope):
             return
         self._class(Value("class", scope=one.scope), via, depth, given, inside=inside)
@@ -116,6 +120,18 @@ class Carried:
         if isinstance(one.node, ast.Call) and one.place is not None:
             self._arguments(one.node, one.place, depth, given)
         self._attributes(one.scope, depth, made=True)
+
+    def _is_found(self, one: Value) -> bool:
+        """Whether the class of a named tuple can be imported by the name that it is given."""
+        module = one.place.scope.module.bindings if one.place is not None else {}
+        makers = (
+            self.resolver.evaluate(one.node.func, one.place) if isinstance(one.node, ast.Call) and one.place else []
+        )
+        called = [each.node for each in makers if isinstance(each.node, ast.Call) and each.node.args]
+        return all(
+            any(binding.value is call for binding in module.get(str(getattr(call.args[0], "value", "")), ()))
+            for call in called
+        )
 
     def _kept(self, one: Value, depth: int, given: Any) -> None:
         """What a call of elsewhere is given: whether the object keeps it, is known where names are resolved."""
@@ -262,7 +278,9 @@ class Carried:
 
     def _ref(self, one: Value, via: str, depth: int, given: Any, *, inside: bool) -> None:
         """An imported name may be an object of another file of the project: resolved across files later."""
-        if (inside or depth) and not one.name.startswith("builtins.") and "." in one.name:
+        if one.name in _STREAMS:
+            self._note(one.name, one, via)
+        elif (inside or depth) and not one.name.startswith("builtins.") and "." in one.name:
             self._note(one.name, one, via, imported=True)
         elif not inside and "." not in one.name and one.name[:1] != OWN:
             self._note("types.ModuleType", one, via)
