@@ -74,7 +74,7 @@ class Start:
         return "" if _CONTEXT + "." in self.use["name"] else None
 
     def travelling(self, *, at_start: bool) -> Iterator[tuple[Argument, Mapping[str, Any]]]:
-        """The arguments that are pickled, and how each stands in the call: when workers start, or with a task."""
+        """The arguments that are pickled, and how each is written in the call: when workers start, or with a task."""
         for test in self.entry.get("at-start" if at_start else "with-task", ()):
             if test.get("on"):
                 found = [self.use["on"]] if "on" in self.use else []
@@ -160,7 +160,7 @@ def _context_of(maker: Mapping[str, Any] | None) -> Mapping[str, Any] | None:
 
 
 def _method_of(argument: Mapping[str, Any]) -> str | None:
-    """The method that a context, or its name, stands for."""
+    """The method that a context, or its name, means."""
     maker = argument.get("maker")
     if maker is not None:
         given = [*maker.get("arguments", ()), *maker.get("keywords", {}).values()]

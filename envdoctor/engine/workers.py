@@ -174,19 +174,15 @@ def _handing_on(entry: Entry, snapshot: Snapshot) -> Iterator[str]:
 
 def _lacks(start: Start) -> Case | None:
     """A function for a worker that reads what only the program has set."""
-    run = [
-        argument
-        for at_start in (True, False)
-        for argument, test in start.travelling(at_start=at_start)
-        if test.get("runs")
-    ]
-    exchanging = start.words["calls"]["exchanging"]
+    travelling = (*start.travelling(at_start=True), *start.travelling(at_start=False))
+    run = [argument for argument, test in travelling if test.get("runs")]
+    makers = (None, *start.words["calls"]["exchanging"])
     inits = {name.rpartition(".")[2] for name in _initializers(start)}
     missing = [
         one
         for argument in run
         for one in argument.get("lacks", ())
-        if one.get("made_by") in (None, *exchanging) and one.get("by") not in inits
+        if one.get("made_by") in makers and one.get("by") not in inits
         if not start.by_value or "." in one["name"]  # what is the program's own travels by value
     ]
     functions = {name for argument in run for name in (*argument["names"], *argument.get("runs", ()))}
