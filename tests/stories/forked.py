@@ -1,13 +1,16 @@
-"""``forked.py < PROGRAMS``: run each in a fork of one process that has TorchRL, up to the start of a worker by spawn.
+"""``forked.py [working] < PROGRAMS``: run each in a fork of one process that has TorchRL, up to the start of a worker.
 
 PROGRAMS are files by program, as JSON; written is how each ended, by program. What a worker is given has been pickled by
-the time it would be started, and starting it would prove no more, but take the import of TorchRL once more for each.
+the time it would be started by spawn. With ``working`` it starts, and does what a worker does from there on, in a fork of
+the program that has forgotten the program's own modules: importing TorchRL once more for each would take too long.
 """
 
 import contextlib
 import json
+import multiprocessing.spawn
 import multiprocessing.util
 import os
+import re
 import runpy
 import signal
 import sys
@@ -30,6 +33,24 @@ def started(path, words, files):
     return _start(path, words, files)
 
 
+def working(path, words, files):
+    """Start the tracker of resources, and workers as forks that read what they are given as a new process does."""
+    pipe = re.search(r"spawn_main\(.*pipe_handle=(\d+)", " ".join(map(str, words)))
+    if pipe is None:
+        return _start(path, words, files)
+    child = os.fork()
+    if child:
+        return child
+    here = os.getcwd()
+    for name, one in list(sys.modules.items()):
+        if name != "__main__" and (getattr(one, "__file__", "") or "").startswith(here):
+            del sys.modules[name]
+    try:
+        os._exit(multiprocessing.spawn._main(int(pipe[1]), os.dup(int(pipe[1]))))
+    finally:
+        os._exit(1)
+
+
 def main():
     """Run the programs."""
     import torch.multiprocessing.reductions
@@ -41,7 +62,7 @@ def main():
     import torchrl.envs  # noqa: F401 - for the forks
 
     torch.set_num_threads(1)
-    multiprocessing.util.spawnv_passfds = started
+    multiprocessing.util.spawnv_passfds = working if "working" in sys.argv else started
     run()
 
 
