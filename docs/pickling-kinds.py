@@ -69,6 +69,12 @@ tempfile.SpooledTemporaryFile
 tempfile.TemporaryDirectory
 mmap.mmap | mmap.mmap(-1, 8)
 builtins.memoryview | memoryview(b"a")
+builtins.dict.keys | {}.keys()
+builtins.dict.values | {}.values()
+builtins.dict.items | {}.items()
+sys.stdin | sys.stdin
+sys.stdout | sys.stdout
+sys.stderr | sys.stderr
 fileinput.input | fileinput.input([TEXT])
 csv.writer | csv.writer(io.StringIO())
 csv.reader | csv.reader([])
@@ -84,6 +90,7 @@ dbm.open | dbm.open(SHELF, "c")
 dbm.dumb.open | dbm.dumb.open(SHELF, "c")
 sqlite3.connect | sqlite3.connect(":memory:")
 sqlite3.Connection | sqlite3.Connection(":memory:")
+sqlite3.dbapi2.connect | sqlite3.dbapi2.connect(":memory:")
 sqlite3.connect.cursor | sqlite3.connect(":memory:").cursor()
 sqlite3.connect.execute | sqlite3.connect(":memory:").execute("select 1")
 threading.Lock

@@ -76,9 +76,16 @@ class Carried(TypedDict, total=False):
 
 
 class Lack(TypedDict, total=False):
-    """A name that a function reads and only the program sets, and where; ``made_by`` of one that its file makes."""
+    """A name that a function reads and only the program sets, and where; ``made_by`` of one that its file makes.
+
+    ``by`` is the last segment of what sets it; ``copied`` says that it is a method of an object, of which workers get a
+    copy, ``lost`` that the function itself changes it there, for nobody else.
+    """
 
     name: str
+    by: str
+    copied: bool
+    lost: bool
     made_by: str
     file: str
     line: Optional[int]
@@ -104,6 +111,7 @@ Argument = TypedDict(
         "maker": dict[str, Any],
         "itself": list[str],
         "lacks": list[Lack],
+        "runs": list[str],
         "results": list[Carried],
         "parameter": dict[str, Any],
     },

@@ -21,7 +21,9 @@ DOCS = pathlib.Path(__file__).parent.parent / "docs"
 FOLDER = pathlib.Path(__file__).parent / "data" / "start_methods"
 METHODS = ("fork", "spawn", "forkserver")
 #: The table of programs that each record is of.
-RECORDS = {"truth": "cases", "second-3.11": "second", "second-3.14": "second"}
+RECORDS = {
+    "truth": "cases", "second-3.11": "second", "second-3.14": "second", "third-3.11": "third", "third-3.14": "third",
+}  # fmt: skip
 #: Seconds after which a program hangs: those that work need a tenth of it.
 PATIENCE = 90
 #: Read by every interpreter before the program: only the default is changed, and only in the first process.
@@ -118,7 +120,7 @@ def page(judgements):
     lines = []
     for record, judged in judgements.items():
         told = truth(record)
-        words = {"python": told["python"], **counts(told["outcomes"], judged)}
+        words = {"python": told["python"], **counts(told["outcomes"], judged), "first": _first(told)}
         lines.append((SECOND if lines else PAGE).format(table=RECORDS[record], **words))
         for name, outcomes in told["outcomes"].items():
             said = " | ".join(_cell(outcomes.get(method), judged[name].get(method)) for method in METHODS)
@@ -142,6 +144,20 @@ def counts(outcomes, judged):
         "programs": len(outcomes), "runs": len(told), "broken": len(broken), "found": sum(map(bool, broken)),
         "share": f"{sum(map(bool, broken)) / len(broken):.0%}", "working": len(working), "false": sum(map(bool, working)),
     }  # fmt: skip
+
+
+def keep_first(record, judged):
+    """Keep in a record what is found before anything is mended for it; only once."""
+    told = truth(record)
+    kept = {"first": counts(told["outcomes"], judged), **told}
+    (FOLDER / f"{record}.json").write_text(json.dumps(kept, indent=1) + "\n", encoding="utf-8")
+
+
+def _first(told):
+    words = (
+        " At first sight, before anything was mended for it, {found} were found ({share}), and {false} complained of."
+    )
+    return words.format(**told["first"]) if "first" in told else ""
 
 
 def _cell(outcome, found):
@@ -182,7 +198,7 @@ SECOND = """
 
 {programs} programs of `tests/data/start_methods/{table}.yaml` ({runs} runs), written and run before it was known what is
 found of them. Of {broken} runs that fail, hang or print something wrong {found} ({share}) are found; of {working} that
-work {false} are complained of.
+work {false} are complained of.{first}
 
 | program | fork | spawn | forkserver |
 |---|---|---|---|"""
@@ -208,7 +224,10 @@ def main(python, record="truth", *names):
     able = [name for name, case in known.items() if releases.keys() >= set(case["packages"])]
     found = measured(python, names or able, RECORDS[record])
     outcomes = {**(truth(record)["outcomes"] if names else {}), **found}
-    text = json.dumps({"python": version, "packages": releases, "outcomes": outcomes}, indent=1)
+    kept = (
+        {"first": truth(record)["first"]} if (FOLDER / f"{record}.json").exists() and "first" in truth(record) else {}
+    )
+    text = json.dumps({**kept, "python": version, "packages": releases, "outcomes": outcomes}, indent=1)
     (FOLDER / f"{record}.json").write_text(text + "\n", encoding="utf-8")
 
 

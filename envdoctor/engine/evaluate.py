@@ -339,7 +339,8 @@ def _named(condition: Condition, snapshot: Snapshot, trace: Trace, fits: Callabl
         return None
     verdict = fits(value)
     if verdict:
-        source = f"process {snapshot.target.get('pid')}" if kind == "process" else snapshot.source
+        shown = (f"process {snapshot.target.get('pid')}", snapshot.target.get("forked") if "forked" in name else None)
+        source = ": ".join(filter(None, shown)) if kind == "process" else snapshot.source
         trace.saw(f"{kind}.{name}", value, source)
     return verdict
 

@@ -15,7 +15,7 @@ import threading
 from envdoctor import collector
 from envdoctor.errors import ProbeError
 from envdoctor.model import Record, Unknown
-from envdoctor.probes.process_threads import started_before
+from envdoctor.probes.process_threads import MOST_NAMED, started_before
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -160,7 +160,8 @@ def _read(process: psutil.Process) -> Running:
     mapped = _or_unknown("mapped files", lambda: _mapped(process))
     children = _or_unknown("children", lambda: _children(process))
     fork = _or_unknown("parent", lambda: _fork_of(process))
-    forked, before = ("", 0) if isinstance(fork, Unknown) else fork
+    own = children if isinstance(children, Unknown) else _forked_beside(process, children)
+    forked = (not isinstance(fork, Unknown) and fork) or (not isinstance(own, Unknown) and own) or ""
     return Running(
         pid=process.pid,
         executable=executable,
@@ -168,7 +169,7 @@ def _read(process: psutil.Process) -> Running:
         directory=_or_unknown("working directory", lambda: _as_seen_by(process.pid, process.cwd())),
         variables=_or_unknown("environment variables", lambda: _variables(process)),
         mapped=mapped,
-        facts=_facts(process, mapped, children, root or "", before),
+        facts=_facts(process, mapped, children, root or "", forked=bool(forked) or (isinstance(own, Unknown) and own)),
         forked=forked,
         method=children if isinstance(children, Unknown) else _common([method for _, method in children]),
         root=root,
@@ -344,42 +345,35 @@ def _common(methods: Sequence[str | None]) -> str | Unknown | None:
 # --- facts that rules ask for ---------------------------------------------------------------------------------------
 
 
-def _facts(process: psutil.Process, mapped: Any, children: Any, root: str, before: int) -> dict[str, Any]:
+def _facts(process: psutil.Process, mapped: Any, children: Any, root: str, *, forked: bool | Unknown) -> dict[str, Any]:
     """The facts of kind ``process`` by name; each a plain value or :class:`Unknown`."""
     threads = _or_unknown("threads", process.num_threads)
     known = not isinstance(children, Unknown)
-    own = _forked_with_threads(process, threads, children) if known else children
     return {
         "openmp-runtimes": mapped if isinstance(mapped, Unknown) else len(openmp_runtimes(mapped)),
         "threads": threads,
         "children": len([child for child, _ in children if child]) if known else children,
-        "forked-with-threads": before > 0 or own,
+        "forked-with-threads": forked,
         "shared-memory-full": _is_full(root + "/dev/shm"),  # noqa: S108 -- it is only measured
     }
 
 
-def _forked_with_threads(process: psutil.Process, threads: int | Unknown, children: Any) -> bool | Unknown:
-    """Whether a child was forked after a thread was started that still runs."""
+def _forked_beside(process: psutil.Process, children: Any) -> str | Unknown:
+    """What is said of a process with a child that was forked after a thread was started that still runs."""
     forked = [child.pid for child, method in children if child and method == "fork"]
-    if not forked:
-        return False
-    if isinstance(threads, Unknown):
-        return threads
-    if threads < 2:  # noqa: PLR2004
-        return False
+    if not forked or process.num_threads() < 2:  # noqa: PLR2004
+        return ""
     if sys.platform != "linux":
         return Unknown(reason="this system does not tell whether its threads or its children were started first")
-    return started_before(process.pid, forked) > 0
+    before = started_before(process.pid, forked)
+    return f"it forked process {', '.join(map(str, forked[:MOST_NAMED]))} while {before} ran" if before else ""
 
 
-def _fork_of(process: psutil.Process) -> tuple[str, int]:
-    """Of a fork of a process with threads what it is, and how many of these were started before it and still run."""
+def _fork_of(process: psutil.Process) -> str:
+    """What is said of a fork of a process with threads, with those that were started before it and still run."""
     parent = process.parent() if sys.platform == "linux" else None
-    before = started_before(parent.pid, [process.pid]) if parent and _is_copy(_looks(parent), _looks(process)) else 0
-    if parent is None or not before:
-        return "", 0
-    others = "another thread" if before == 1 else f"{before} other threads"
-    return f"it is a fork of process {parent.pid} ({parent.name()}), where {others} ran at that moment", before
+    before = started_before(parent.pid, [process.pid]) if parent and _is_copy(_looks(parent), _looks(process)) else ""
+    return f"it is a fork of process {parent.pid} ({parent.name()}), where {before} ran" if parent and before else ""
 
 
 def _is_full(path: str) -> bool | None:

@@ -66,8 +66,9 @@ def chosen(snapshot: Snapshot) -> str:
     """What was examined and why: ``/opt/env, python on PATH``, ``.venv of this project``."""
     place, reason = where(snapshot), safe(str(snapshot.target.get("chosen") or ""))
     if not reason or reason.startswith(short(place) + " "):
-        return reason or short(place)
-    return ", ".join(filter(None, (place, reason)))
+        place, reason = reason or short(place), ""
+    started = safe(str(snapshot.target.get("started") or ""))
+    return ", ".join(filter(None, (place, reason, started and f"with processes started as by {started}")))
 
 
 def ignored(report: Report) -> str:

@@ -145,7 +145,10 @@ def source(fact: str, value: Mapping[str, Any], words: Words) -> list[list[Any]]
 def worker(fact: str, value: Mapping[str, Any], words: Words) -> list[list[Any]]:
     """What workers are given or lack; with the calls that start them, and what of the vocabulary decides."""
     groups = words.get("workers", {})
-    wanted = value.get("of", [name for name, entries in groups.items() if not any("rule" in one for one in entries)])
+    free = [
+        name for name, entries in groups.items() if value["is"] == "lacks" or not any("rule" in one for one in entries)
+    ]
+    wanted = value.get("of", free)
     entries = [one for name in _listed(wanted) for one in groups.get(name, ())]
     kept = {"calls": words.get("calls", {}), "start_methods": words.get("start_methods", {})}
     return [["worker", value["is"], entries, {**kept, "state": words.get("state_of_process", ())}]]

@@ -65,6 +65,7 @@ def examine(pid: str, wanted: Mapping[str, Sequence[str]] | None = None) -> Snap
         "executable": python["executable"],
         "directory": None if isinstance(seen.directory, Unknown) else seen.directory,
         **({"root": seen.root} if seen.root else {}),
+        **({"forked": seen.forked} if seen.forked else {}),
     }
     made = snapshot(facts, target, {**asks, **_own(seen, asks)}, python["prefix"])
     noted: Snapshot = made.replace(notes=[*made.notes, *_doubts(seen, executable, is_sure), *_notes(seen, facts)])
@@ -273,8 +274,6 @@ def _notes(seen: Running, facts: Mapping[str, Any]) -> Iterator[UnknownFact]:
 
     if seen.root:
         yield note("process", f"it has another root, as in a container: its files were read below {seen.root}")
-    if seen.forked:
-        yield note("process", seen.forked)
     unread = {
         "packages": (seen.mapped, ": which modules it has loaded is not known"),
         "env": (seen.variables, ""),

@@ -15,17 +15,21 @@ from golden.samples import same
 from envdoctor import doctor
 
 ANEW = ("spawn", "forkserver")
-#: What is known to be missed: a lock that nobody but the call holds is gone before the child looks for it; what the
-#: program changes in another of its modules is not followed; a method of an object given to workers works on a copy of the
-#: object; nor is it known which functions call themselves deeply; and the server that forks workers
-#: for Python 3.14 has the name of a main process.
+#: What is known to be missed: a lock that nobody but the call holds is gone before the child looks for it; nor is it
+#: known which functions call themselves deeply; the server that forks workers for Python 3.14 has the name of a main
+#: process; a process that was started cannot be sent, one that was not can; what ``type=`` makes of an argument of the
+#: program is not followed; of iterators only what every Python refuses is known; and no fork is held against random
+#: numbers or locks that it copies.
 MISSED = {
     "process-own-lock-of-nobody-else": ANEW,
-    "pool-settings-module-changed-in-main": ANEW,
-    "pool-seed-by-initializer": ANEW,
     "pool-recursion-limit-in-main": ANEW,
-    "joblib-module-setting-changed": worker_programs.METHODS,
     "process-guard-by-process-name": ("forkserver",),
+    "guard-by-process-name-around-pool": ("forkserver",),
+    "process-object-holds-started-process": ANEW,
+    "process-parsed-file-argument": ANEW,
+    "process-counter-of-itertools": ANEW,
+    "process-lock-held-by-a-thread": ("fork",),
+    "state-numpy-draws-in-each": ("fork",),
 }
 
 
@@ -102,9 +106,8 @@ def test_the_record_is_of_these_programs_and_large_enough(judgements, record):
     known = worker_programs.cases(worker_programs.RECORDS[record])
     assert list(outcomes) == [name for name in known if name in outcomes]
     figures = worker_programs.counts(outcomes, judgements[record])
-    working = [name for name, row in outcomes.items() if set(row.values()) == {"works"}]
     assert len(outcomes) >= 60
-    assert len(working) >= 0.4 * len(outcomes)
+    assert figures["working"] >= 0.5 * figures["runs"]
     assert figures["found"] >= 0.9 * figures["broken"]
     assert figures["false"] == 0
 
@@ -157,6 +160,10 @@ if __name__ == "__main__":
 
 def test_the_page_says_what_was_run(judgements):
     page = worker_programs.DOCS / "start-methods.md"
+    for record in [
+        name for name in judgements if name.startswith("third") and os.environ.get("ENVDOCTOR_UPDATE_GOLDEN")
+    ]:
+        worker_programs.keep_first(record, judgements[record])
     text = worker_programs.page(judgements)
     if os.environ.get("ENVDOCTOR_UPDATE_GOLDEN"):
         page.write_text(text, encoding="utf-8")

@@ -7,6 +7,7 @@ TorchRL does at its first reset, up to the moment where a worker has everything 
 import itertools
 import json
 import subprocess
+import textwrap
 from pathlib import Path
 
 from judging import judged
@@ -170,15 +171,9 @@ HOLDING = {
 }
 GUARD = 'if __name__ == "__main__":\n'
 CALLS = {
-    "": "ParallelEnv(1, {0})",
-    "in a list": "ParallelEnv(1, [{0}])",
-    "by keyword": "ParallelEnv(num_workers=1, create_env_fn={0})",
-}
-#: Ways to get at the names of another file.
-WAYS = {
-    "with a star": ("from substrate import *\n", "{0}"),
-    "by the module": ("import substrate\n", None),
-    "by a package": ("from pack.substrate import *\n", "{0}"),
+    "": "ParallelEnv(1, {0}METHOD)",
+    "in a list": "ParallelEnv(1, [{0}]METHOD)",
+    "by keyword": "ParallelEnv(num_workers=1, create_env_fn={0}METHOD)",
 }
 
 
@@ -194,14 +189,75 @@ def _program(before, given, call=CALLS[""], *, imports="from substrate import *\
     return f"{head}{imports}\n\ndef main():\n{inner}\n\n{GUARD}    main()\n"
 
 
+def _here(before, given):
+    return {"main.py": _program(before, given, imports="", head=HEAD + SUBSTRATE + "\n")}
+
+
+def _star(before, given):
+    return {"main.py": _program(before, given), "substrate.py": SUBSTRATE}
+
+
+def _stars(before, given):
+    head = "import functools\nimport sqlite3\n\nfrom torchrl.envs import *\n\n"
+    return {"main.py": _program(before, given, head=head), "substrate.py": SUBSTRATE}
+
+
+def _by_parameter(before, given):
+    lines = "".join(f"    {line}\n" for line in [*before.splitlines(), f"several({given})"])
+    return {"main.py": f"{HEAD}{PLAIN}{SEVERAL}\n\n{GUARD}{lines}", "substrate.py": SUBSTRATE}
+
+
+def _called(call):
+    return lambda before, given: {"main.py": _program(before, given, call, imports=PLAIN), "substrate.py": SUBSTRATE}
+
+
+NAMES = "SubstrateEnv, Commons, Factory, HoldingCommons, HoldingFactory, LateFactory, make_env, maker, wrapped"
+PLAIN = f"from substrate import {NAMES}\n"
+SEVERAL = """
+
+def several(make):
+    found = ParallelEnv(1, makeMETHOD)
+    found.reset()
+    found.close(raise_if_closed=False)
+"""
+#: The shapes of a whole program.
+SHAPES = {
+    "imported with a star": _star, "all in one file": _here, "everything with a star": _stars,
+    "by a parameter": _by_parameter,
+}  # fmt: skip
+
+
+class Variation:
+    """A program, and what each remedy that is printed for its kind would make of it."""
+
+    def __init__(self, kind, name, shape):
+        self.kind, self.shape = kind, shape
+        self.before, self.given = {"instance": INSTANCES, "callable": CALLABLES, "holding": HOLDING}[kind][name]
+
+    def files(self, method=""):
+        """The files of the program."""
+        return _filled(self.shape(self.before, self.given), method)
+
+    def cures(self):
+        """By remedy, the files that it makes: an environment is made in a function, and so is all that it holds."""
+        made = self.given if self.kind == "instance" else f"({self.given})()"
+        build = f"def build():\n{textwrap.indent(self.before, '    ')}\n    return {made}\n"
+        cures = {"a function": _filled(self.shape(build, "build"), "")}
+        if self.kind == "holding":
+            return {**cures, "fork": self.files(', mp_start_method="fork"')}
+        creator = _filled(self.shape("from torchrl.envs import EnvCreator\n" + build, "EnvCreator(build)"), "")
+        return {**cures, "a creator": creator}
+
+
+def _filled(files, method):
+    return {name: text.replace("METHOD", method) for name, text in files.items()}
+
+
 def variations():
-    """By name, the files of a program."""
-    names = "SubstrateEnv, Commons, Factory, HoldingCommons, HoldingFactory, LateFactory, make_env, maker, wrapped"
-    plain = f"from substrate import {names}\n"
-    made = {}
-    for kind, table in (("instance", INSTANCES), ("callable", CALLABLES), ("holding", HOLDING)):
-        for name, (before, given) in table.items():
-            made[f"{kind}: {name}"] = {"main.py": _program(before, given, imports=plain), "substrate.py": SUBSTRATE}
+    """By name, the variation."""
+    plain = _called(CALLS[""])
+    tables = {"instance": INSTANCES, "callable": CALLABLES, "holding": HOLDING}
+    made = {f"{kind}: {name}": Variation(kind, name, plain) for kind, table in tables.items() for name in table}
     some = [
         ("instance", "an environment"),
         ("callable", "a lambda"),
@@ -210,25 +266,11 @@ def variations():
         ("holding", "a lambda with the environment"),
         ("holding", "an object that makes it and holds a connection"),
     ]
-    tables = {"instance": INSTANCES, "callable": CALLABLES, "holding": HOLDING}
     for (kind, name), call in itertools.product(some, ("in a list", "by keyword")):
-        text = _program(*tables[kind][name], CALLS[call], imports=plain)
-        made[f"{kind}: {name}, {call}"] = {"main.py": text, "substrate.py": SUBSTRATE}
-    for kind, name in (*some, ("instance", "a function's result"), ("callable", "a function")):
-        before, given = tables[kind][name]
-        star = {"main.py": _program(before, given), "substrate.py": SUBSTRATE}
-        made[f"{kind}: {name}, imported with a star"] = star
-        here = {"main.py": _program(before, given, imports="", head=HEAD + SUBSTRATE + "\n")}
-        made[f"{kind}: {name}, all in one file"] = here
-        both = {
-            "main.py": _program(
-                before, given, head="import functools\nimport sqlite3\n\nfrom torchrl.envs import *\n\n"
-            )
-        }
-        made[f"{kind}: {name}, everything with a star"] = {**both, "substrate.py": SUBSTRATE}
-        inner = f"{HEAD}{plain}\n\ndef several(make):\n    found = ParallelEnv(1, make)\n    found.reset()\n    found.close(raise_if_closed=False)\n"
-        lines = "".join(f"    {line}\n" for line in [*before.splitlines(), f"several({given})"])
-        made[f"{kind}: {name}, by a parameter"] = {"main.py": f"{inner}\n\n{GUARD}{lines}", "substrate.py": SUBSTRATE}
+        made[f"{kind}: {name}, {call}"] = Variation(kind, name, _called(CALLS[call]))
+    more = (*some, ("instance", "a function's result"), ("callable", "a function"))
+    for (kind, name), (shape, program) in itertools.product(more, SHAPES.items()):
+        made[f"{kind}: {name}, {shape}"] = Variation(kind, name, program)
     return made
 
 
@@ -236,13 +278,25 @@ RELEASES = {"torchrl": "0.14.1", "tensordict": "0.14.3", "torch": "2.13.0", "gym
 
 
 def runs(python):
-    """How each program ends, by name."""
+    """How each program ends, by name, and each that fails as its remedies would have it."""
+    every = variations()
+    ends = _ends(python, {name: one.files() for name, one in every.items()})
+    cures = {name: every[name].cures() if end != "works" else {} for name, end in ends.items()}
+    cured = _ends(python, {f"{name} / {kind}": one for name, made in cures.items() for kind, one in made.items()})
+    return {
+        name: {"said": end, "cures": {kind: cured[f"{name} / {kind}"] for kind in cures[name]}}
+        for name, end in ends.items()
+    }
+
+
+def _ends(python, programs):
     runner = Path(__file__).with_name("forked.py")
-    programs = json.dumps(variations())
-    done = subprocess.run([python, runner], input=programs, capture_output=True, text=True, check=True)
+    words = [python, runner, "working"]
+    done = subprocess.run(words, input=json.dumps(programs), capture_output=True, text=True, check=True)
     return json.loads(done.stdout.splitlines()[-1])
 
 
-def outcome(files, truth):
-    """What envdoctor makes of it."""
-    return found_or_not(judged(files, RELEASES), truth)
+def outcome(variation, truth):
+    """What envdoctor makes of it, and whether all that is printed ends it."""
+    told = found_or_not(judged(variation.files(), RELEASES), truth["said"])
+    return told if told != "found" else "cured" if {*truth["cures"].values()} == {"works"} else "not cured"

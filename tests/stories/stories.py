@@ -1,7 +1,8 @@
 """The variations of the founding stories, their truth, and what envdoctor says of them.
 
 ``python tests/stories/stories.py NAME PYTHON`` runs a story's variations on real software, with the interpreter of an
-environment that has it, and records what came out in ``truth/NAME.json``; ``python tests/stories/stories.py page`` writes
+environment that has it, and records what came out in ``truth/NAME.json``; ``python tests/stories/stories.py first NAME``
+keeps what envdoctor says of a story before anything is mended for it; ``python tests/stories/stories.py page`` writes
 ``docs/stories.md`` from what is recorded and from envdoctor's judgement.
 """
 
@@ -17,6 +18,7 @@ PAGE = HERE.parents[1] / "docs" / "stories.md"
 #: By module: what the page calls it.
 STORIES = {
     "start_methods": "1. The start method, set in many shapes",
+    "subproc_envs": "2. What SubprocVecEnv is given",
     "saved_models": "3. A model that another Python saved",
     "parallel_envs": "4. Environments for ParallelEnv",
     "collectors": "5. Policies for TorchRL's collectors",
@@ -64,6 +66,18 @@ def record(story, python):
     (HERE / "truth" / f"{story}.json").write_text(text + "\n", encoding="utf-8")
 
 
+def first(story):
+    """Keep how many of a story's variations came to which outcome; only once."""
+    path = HERE / "truth" / "first_sight.json"
+    kept = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
+    text = json.dumps({story: Counter(outcomes(story).values()), **kept}, indent=1)
+    path.write_text(text + "\n", encoding="utf-8")
+
+
+def _counts(counted):
+    return ", ".join(f"{n} {one}" for one, n in Counter(counted).most_common())
+
+
 def page():
     """The page of all stories."""
     lines = [
@@ -71,13 +85,15 @@ def page():
         "Each variation was run on the real software; what came out is recorded in `tests/stories/truth`. This page is",
         "made by `python tests/stories/stories.py page`, from that record and from what envdoctor says today.", "",
     ]  # fmt: skip
+    seen = truth("first_sight")
     for story, title in STORIES.items():
         found = outcomes(story)
         counted = Counter(found.values())
         lines += [
             f"## {title}",
             "",
-            f"{len(found)} variations: {', '.join(f'{n} {one}' for one, n in counted.most_common())}.",
+            f"{len(found)} variations: {_counts(counted)}.",
+            *([f"At first sight, before anything was mended for it: {_counts(seen[story])}."] if story in seen else []),
             "",
         ]
         lines += ["| variation | what happens | envdoctor |", "|---|---|---|"]
@@ -94,4 +110,4 @@ def _said(recorded):
 
 if __name__ == "__main__":
     sys.path[:0] = [str(HERE), str(HERE.parent)]
-    page() if sys.argv[1] == "page" else record(*sys.argv[1:])
+    {"page": page, "first": first}.get(sys.argv[1], record)(*sys.argv[1 + (sys.argv[1] in {"page", "first"}) :])

@@ -25,9 +25,12 @@ NEEDS = {
 }
 #: And those that need torch.
 WITH_TORCH = {
+    "subproc_envs": (
+        "stable-baselines3==2.6.0", "gymnasium==1.1.1", "cloudpickle==3.1.1", "pyzmq==27.3.0", "lxml==6.1.3",
+    ),
     "saved_models": ("stable-baselines3==2.6.0", "gymnasium==1.1.1", "cloudpickle==3.1.1"),
     "parallel_envs": ("torchrl==0.14.1", "tensordict==0.14.3", "gymnasium==1.1.1"),
-}
+}  # fmt: skip
 
 #: The stories whose branches are measured: few other tests reach those about workers.
 MEASURED = ("start_methods", "parallel_envs")

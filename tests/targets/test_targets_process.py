@@ -9,10 +9,10 @@ import subprocess
 import sys
 
 import pytest
-from interpreters import each
+from interpreters import each, need
 from known_facts import fact
 
-from envdoctor import targets
+from envdoctor import doctor, targets
 from envdoctor.errors import TargetError, UsageError
 from envdoctor.model import Unknown
 from envdoctor.probes import answered, shared_objects
@@ -296,7 +296,8 @@ def test_a_fork_of_a_process_with_threads(start):
     assert snapshot.start_method["children"] == "fork"
 
 
-def test_a_fork_that_waits_for_a_lock_names_its_parent_and_the_thread_there(start, tmp_path):
+@pytest.mark.parametrize("version", [None, "3.14"])
+def test_a_fork_that_waits_for_a_lock_names_its_parent_and_the_thread_there(start, tmp_path, version):
     code = """
 held = threading.Event()
 lock = threading.Lock()
@@ -306,16 +307,18 @@ def work():
         held.set()
         os.read(0, 1)
 
-threading.Thread(target=work, daemon=True).start()
+thread = threading.Thread(target=work, daemon=True, name="saver")
+thread.start()
 held.wait()
 child = os.fork()
 if not child:
     lock.acquire()
 with open(PLACE, "w") as stream:
-    stream.write(str(child))
+    stream.write("{} {}".format(child, thread.native_id))
 """
-    pid = start(THREADS + f"PLACE = {str(tmp_path / 'child')!r}\n" + code, options=["-W", "ignore"])
-    child = int((tmp_path / "child").read_text())
+    python = str(need(version)) if version else sys.executable
+    pid = start(THREADS + f"PLACE = {str(tmp_path / 'child')!r}\n" + code, python=python, options=["-W", "ignore"])
+    child, thread = map(int, (tmp_path / "child").read_text().split())
 
     try:
         snapshot, parents = examine(child), examine(pid)
@@ -323,9 +326,14 @@ with open(PLACE, "w") as stream:
         os.kill(child, signal.SIGKILL)
 
     assert facts(snapshot, "threads", "forked-with-threads") == [1, True]
-    assert notes(snapshot)["process"].startswith(f"it is a fork of process {pid} (")
-    assert notes(snapshot)["process"].endswith("where another thread ran at that moment")
     assert facts(parents, "forked-with-threads") == [True]
+    named = f"thread {thread}" + (" (saver)" if version else "")
+    assert snapshot.target["forked"].startswith(f"it is a fork of process {pid} (")
+    assert snapshot.target["forked"].endswith(f"where {named} ran")
+    assert parents.target["forked"] == f"it forked process {child} while {named} ran"
+    for one in (snapshot, parents):
+        (finding,) = (each for each in doctor.check(one).findings if each.rule == "forked-with-threads")
+        assert finding.evidence[0].source.endswith(one.target["forked"])
 
 
 def test_a_fork_of_a_process_without_threads_is_nothing_to_speak_of(start, tmp_path):
@@ -335,7 +343,7 @@ def test_a_fork_of_a_process_without_threads_is_nothing_to_speak_of(start, tmp_p
     snapshot = examine(int((tmp_path / "child").read_text()))
 
     assert facts(snapshot, "forked-with-threads") == [False]
-    assert "process" not in notes(snapshot)
+    assert "forked" not in snapshot.target
 
 
 def test_threads_that_were_started_afterwards_do_no_harm(start):

@@ -2,7 +2,9 @@
 
 import pytest
 
+from envdoctor import doctor
 from envdoctor.model import Snapshot
+from envdoctor.renderers import layout
 from envdoctor.targets.started import as_asked
 
 
@@ -28,3 +30,21 @@ def test_what_is_asked_for_decides(own, system, version, platform, expected):
         target={}, packages={}, python={"version": own} if own else {}, platform=platform_facts, source="a test"
     )
     assert as_asked(snapshot, version, platform).start_method.get("default") == expected
+
+
+@pytest.mark.parametrize(
+    ("version", "platform", "said"),
+    [
+        (None, None, "Python 3.13 at env"),
+        ("3.13", "linux", "Python 3.13 at env"),
+        ("3.14", None, "Python 3.13 at env, with processes started as by Python 3.14"),
+        (None, "darwin", "Python 3.13 at env, with processes started as by Python 3.13 on macOS"),
+        ("3.14.1", "win32", "Python 3.13 at env, with processes started as by Python 3.14 on Windows"),
+    ],
+)
+def test_the_first_line_says_what_is_judged(version, platform, said):
+    snapshot = Snapshot(
+        target={"path": "env"}, packages={}, python={"version": "3.13"}, platform={"system": "linux"}, source="a test"
+    )
+    report = doctor.check(as_asked(snapshot, version, platform))
+    assert layout.subject(report).startswith(f" in {said} — ")

@@ -13,6 +13,8 @@ if TYPE_CHECKING:
 OWN = "@"
 #: The module of a name that one of several star imports of this file brings: which, is known where names are resolved.
 STARS = "*"
+#: Under this, a file's exports say what it does as a program, and what importing it changes of others.
+PROGRAM = "!"
 #: Possible values of one expression: beyond these, nothing is said.
 MOST_THINGS = 12
 _TRANSPARENT = {"staticmethod", "classmethod", "cache", "lru_cache", "wraps"}
@@ -99,6 +101,11 @@ def part_of(one: Value) -> Value:
 def last(name: str) -> str:
     """The last segment of a qualified name."""
     return name.rpartition(".")[2].lstrip(OWN)
+
+
+def joined(name: str, attr: str) -> str:
+    """An attribute of what a name means; a relative name may end in a dot."""
+    return name + attr if name.endswith(".") else f"{name}.{attr}"
 
 
 def passed_on(callee: Value, node: ast.Call) -> ast.expr | None:

@@ -9,12 +9,12 @@ from envdoctor.probes.source.abstract_values import Value, last, names_class, qu
 from envdoctor.probes.source.bindings import Function, parameters
 from envdoctor.probes.source.call_graph import Callers
 from envdoctor.probes.source.carried import MOST_DEEP, MOST_ELEMENTS, MOST_ENTRIES, Carried
-from envdoctor.probes.source.inheritance import attributes, own_classes
+from envdoctor.probes.source.inheritance import attributes, own_classes, pickles_itself
 from envdoctor.probes.source.parent_state import ParentState
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
     from typing import Any, Optional
 
     from envdoctor.probes.source.abstract_values import Call
@@ -27,6 +27,8 @@ if TYPE_CHECKING:
     #: An expression and its place.
     Written = tuple[ast.expr, Place]
 
+#: What is among the results of a function that raises one which is lost on the way.
+EXCEPTION = "exception"
 MOST_VALUE = 200
 _LARGEST_NUMBER = 1 << 53
 
@@ -43,6 +45,7 @@ class Arguments:
         self.notebook = notebook
         self.parent = ParentState(module, resolver)
         self._callers = Callers(module, resolver)
+        self._parts: dict[int, list[tuple[str, int]]] = {}
 
     def of_call(self, node: ast.Call, place: Place) -> list[dict[str, Any]]:
         """The ``arguments`` and ``keywords`` of a call, and whether it is ``open`` to more; without empty fields.
@@ -133,7 +136,9 @@ class Arguments:
 
     def _told_of(self, node: ast.Name, place: Place) -> dict[str, Any]:
         """Of an object with a name: the methods of it that are ``called`` before, and the attributes ``dropped``."""
-        calls = [
+        asked = {name for name, line in self._indexed(place.scope) if line < node.lineno}
+        calls = ["__getitem__"] if node.id in asked else []
+        calls += [
             one.func.attr
             for one, where in place.scope.reads
             if isinstance(one, ast.Call) and isinstance(one.func, ast.Attribute) and where.order < place.order
@@ -142,6 +147,13 @@ class Arguments:
         gone = [attr for name, attr, value, _ in place.scope.late if name == node.id and value is None]
         told = {"called": sorted(set(calls)), "dropped": gone}
         return {word: one for word, one in told.items() if one}
+
+    def _indexed(self, scope: Scope) -> list[tuple[str, int]]:
+        """The names that a scope takes a part of, each with the line."""
+        if id(scope) not in self._parts:
+            body = [one for one in ast.walk(scope.node) if isinstance(one, ast.Subscript)]
+            self._parts[id(scope)] = [(one.value.id, one.lineno) for one in body if isinstance(one.value, ast.Name)]
+        return self._parts[id(scope)]
 
     def summary(
         self,
@@ -165,6 +177,9 @@ class Arguments:
         answer: dict[str, Any] = {field: value for field, value in fields.items() if value}
         if len(found) == 1 and found[0].kind == "constant" and _plain(found[0].parts):
             answer["value"] = found[0].parts
+        if carried.parameters and "parameter" not in answer:
+            position = _position(carried.parameters[0])
+            answer.update({"parameter": position} if position else {})
         if depth == 0:
             self._entries(found, answer)
         return answer
@@ -178,12 +193,33 @@ class Arguments:
             "maker": self._makes(flat[0]) if len(flat) == 1 else None,
             "lacks": [lack for one in flat for lack in self._lacks(one)],
             "results": [result for one in flat for result in self._results(one)],
+            "runs": sorted({name for one in flat for name in self._runs(one)}),
             "parameter": next((_position(one) for one in flat if one.kind == "parameter"), None),
         }
 
     def _is_called(self, one: Value) -> bool:
         """Whether a value is an object of a class of this file that says what calling it does."""
         return one.kind == "made" and one.scope is not None and bool(attributes(self.resolver, one.scope, "__call__"))
+
+    def _runs(self, one: Value, depth: int = 0) -> Iterator[str]:
+        """The names of what a partial, a lambda, a local function or delayed calls run."""
+        inner: list[Value] = []
+        if one.kind == "partial" and isinstance(one.node, ast.Call) and one.node.args and one.place is not None:
+            inner = self.resolver.evaluate(one.node.args[0], one.place)
+        elif one.kind == "generator" and isinstance(one.node, ast.GeneratorExp) and isinstance(one.node.elt, ast.Call):
+            delayed = one.node.elt.func
+            if isinstance(delayed, ast.Call) and delayed.args:
+                inner = self.resolver.evaluate(delayed.args[0], self.resolver.scope_of[id(one.node)].inside)
+        elif (
+            one.kind in {"lambda", "function"}
+            and one.scope is not None
+            and (one.kind == "lambda" or one.scope.nested())
+        ):
+            calls = [(node.func, place) for node, place in one.scope.reads if isinstance(node, ast.Call)]
+            inner = [each for node, place in calls[:MOST_ENTRIES] for each in self.resolver.evaluate(node, place)]
+        yield from _named_by(inner, {"ref", "function", "class", "method"})
+        for each in inner if depth < MOST_DEEP else ():
+            yield from self._runs(each, depth + 1)
 
     def _lacks(self, one: Value) -> list[dict[str, Any]]:
         """What a function, or that of a partial, reads and only the program has set."""
@@ -205,8 +241,32 @@ class Arguments:
             return []
         found = [Value("generator", node=one.scope.node)] if one.scope.yields else []
         for node, place in one.scope.returns:
-            found += [each for each in self.resolver.evaluate(node, place) if each.kind in {"generator", "lambda"}]
-        return [{"name": each.kind, "line": getattr(each.node, "lineno", None), "via": "its result"} for each in found]
+            found += [
+                each for each in self.resolver.evaluate(node, place) if each.kind in {"generator", "lambda", "made"}
+            ]
+        told = [(each.name if each.kind == "made" else each.kind, each.node) for each in found if each.scope is None]
+        told += [(EXCEPTION, node) for node, place in self._raised(one.scope) if self._is_lost(node, place)]
+        return [{"name": name, "line": getattr(node, "lineno", None), "via": "its result"} for name, node in told]
+
+    def _raised(self, scope: Scope) -> Iterator[Written]:
+        """The calls that make what a function raises."""
+        raised = {id(one.exc) for one in ast.walk(scope.node) if isinstance(one, ast.Raise)}
+        yield from ((node, place) for node, place in scope.reads if id(node) in raised)
+
+    def _is_lost(self, node: ast.expr, place: Place) -> bool:
+        """Whether a raised exception is of a class of this file that takes more than it passes on to its base.
+
+        What it passes on is all that its class is given where another process makes it again.
+        """
+        for one in self.resolver.resolve(node, place):
+            if one.kind != "made" or one.scope is None or pickles_itself(self.resolver, one.scope):
+                continue
+            for method in (each for each in one.scope.children if each.name == "__init__" and each.receiver):
+                taken = [default for _, default in parameters(method.node.args)[1:]]  # type: ignore[attr-defined]
+                passed = [call for call, _ in method.reads if isinstance(call, ast.Call) and _is_of_base(call)]
+                if any(len(call.args) < taken.count(None) for call in passed):
+                    return True
+        return False
 
     def _makes(self, one: Value, depth: int = 0) -> dict[str, Any] | None:
         """The call of something elsewhere that made a value: its ``name``, its constants, and what it was called on."""
@@ -228,8 +288,10 @@ class Arguments:
             return {}
         if found[0].kind == "constant" and _plain(found[0].parts):
             return {"value": found[0].parts}
-        if found[0].kind in {"function", "method"}:
+        if found[0].kind in {"function", "method", "ref"}:
             return {"names": [found[0].name]}
+        if found[0].kind == "partial":
+            return {"names": sorted(self._runs(found[0]))}
         maker = self._makes(found[0], depth + 1)
         return {"maker": maker} if maker else {}
 
@@ -264,6 +326,12 @@ class Arguments:
                 for node, place in reversed(one.parts[:MOST_ENTRIES]):
                     waiting += [(inner, depth + 1) for inner in self.resolver.evaluate(node, place)]
         return answer
+
+
+def _is_of_base(call: ast.Call) -> bool:
+    """Whether a call is ``super().__init__(...)`` with all that it gives."""
+    starred = any(isinstance(one, ast.Starred) for one in call.args)
+    return not starred and ast.unparse(call.func) in {"super().__init__", "Exception.__init__"}
 
 
 def _runs_there(method: str) -> bool:

@@ -22,6 +22,8 @@ MOST_CARRIED = 24
 MOST_DEEP = 6
 MOST_ELEMENTS = 256
 MOST_ENTRIES = 64
+#: Objects that no call makes.
+_STREAMS = {"sys.stdin", "sys.stdout", "sys.stderr"}
 #: What runs when an instance is made.
 _FIRST = {"__init__", "__new__", "__post_init__"}
 #: The arguments of a field that make its value for each instance.
@@ -42,6 +44,8 @@ class Carried:
         self.given = given
         #: The functions whose parameters are among what travels.
         self.passed: set[Scope] = set()
+        #: The parameters that are held as they are given.
+        self.parameters: list[Value] = []
         #: Whether what is noted travels only with who pickles a program's own functions and classes by value.
         self.valued = False
         #: The calls of other files that what is noted was given to; it travels if what they made keeps it.
@@ -108,8 +112,8 @@ class Carried:
             self._note(f"{one.name}.{mode}", one, via)
         if one.scope is None:
             self._kept(one, depth, given)
-            if self._is_of_local_class(one):
-                self._note("local-function", one, via)
+            if self._is_of_unnamed_class(one):
+                self._note("local-class", one, via)
         if one.scope is None or pickles_itself(self.resolver, one.scope):
             return
         self._class(Value("class", scope=one.scope), via, depth, given, inside=inside)
@@ -119,25 +123,20 @@ class Carried:
             self._arguments(one.node, one.place, depth, given)
         self._attributes(one.scope, depth, made=True)
 
-    def _is_of_local_class(self, one: Value) -> bool:
-        """Whether an object is of a class that a call in a function made, and that its file has under no name."""
+    def _is_of_unnamed_class(self, one: Value) -> bool:
+        """Whether an object is of a class that a call made, and that its file has not under the name it was given."""
         if not one.name.endswith(CALLED) or not isinstance(one.node, ast.Call) or one.place is None:
             return False
-        classes = self.resolver.evaluate(one.node.func, one.place)
-        return bool(classes) and all(
-            made.name in _MAKES_CLASSES
-            and made.place is not None
-            and made.place.scope.kind == "function"
-            and isinstance(made.node, ast.Call)
-            and not _is_found(made.node, made.place.scope)
-            for made in classes
-        )
+        made = self.resolver.evaluate(one.node.func, one.place)
+        return bool(made) and all(each.name in _MAKES_CLASSES and not _is_found(each) for each in made)
 
     def _kept(self, one: Value, depth: int, given: Any) -> None:
         """What a call of elsewhere is given: whether the object keeps it, is known where names are resolved."""
         if not isinstance(one.node, ast.Call) or one.place is None:
             return
         before = self.kept_by
+        if isinstance(one.node.func, ast.Call):
+            self._each(self.resolver.evaluate(one.node.func, one.place), self.label, depth + 1, given)
         self.kept_by = before if one.name.endswith(CALLED) else (*before, one.name)
         self._arguments(one.node, one.place, depth, given)
         self.kept_by = before
@@ -187,6 +186,8 @@ class Carried:
                 for binding in bindings:
                     values = self.resolver.bound(binding, own) if binding.kind == VALUE else []
                     self._each(values, f"{own.name}.{name}", depth + 1)
+            for method in own.children:
+                self._captured(method, depth, given)
         self.valued = before
 
     def _self(self, one: Value, via: str, depth: int, given: Any, *, inside: bool) -> None:
@@ -194,7 +195,9 @@ class Carried:
             self._attributes(one.scope, depth)
 
     def _method(self, one: Value, via: str, depth: int, given: Any, *, inside: bool) -> None:
-        self._each([one.parts], via, depth + 1, given)
+        decorators = getattr(one.node, "decorator_list", ())
+        of_class = any(getattr(each, "id", "") == "classmethod" for each in decorators)
+        self._each([Value("class", scope=one.parts.scope) if of_class else one.parts], via, depth + 1, given)
 
     def _function(self, one: Value, via: str, depth: int, given: Any, *, inside: bool) -> None:
         """A lambda or local function takes along what it reads; a function of the module is imported again."""
@@ -248,6 +251,7 @@ class Carried:
             self._each(self.resolver.argument(one.name, one.scope, self.given[0]), via, depth + 1)
         else:
             self.passed.add(one.scope)
+            self.parameters += [] if self.kept_by or self.after else [one]
 
     def _partial(self, one: Value, via: str, depth: int, given: Any, *, inside: bool) -> None:
         if isinstance(one.node, ast.Call) and one.place is not None:
@@ -272,7 +276,9 @@ class Carried:
 
     def _ref(self, one: Value, via: str, depth: int, given: Any, *, inside: bool) -> None:
         """An imported name may be an object of another file of the project: resolved across files later."""
-        if (inside or depth) and not one.name.startswith("builtins.") and "." in one.name:
+        if one.name in _STREAMS:
+            self._note(one.name, one, via)
+        elif (inside or depth) and not one.name.startswith("builtins.") and "." in one.name:
             self._note(one.name, one, via, imported=True)
         elif not inside and "." not in one.name and one.name[:1] != OWN:
             self._note("types.ModuleType", one, via)
@@ -313,12 +319,14 @@ def _run_first(classes: list[Scope]) -> set[str]:
     return found
 
 
-def _is_found(call: ast.Call, scope: Scope | None) -> bool:
-    """Whether the file has something of the name that a call gives to a class."""
+def _is_found(made: Value) -> bool:
+    """Whether the file of a call binds the class that it made to the name that it gave."""
+    call, place = made.node, made.place
+    if not isinstance(call, ast.Call) or place is None:
+        return True
     name = getattr(call.args[0], "value", None) if call.args else None
-    while scope is not None and scope.parent is not None:
-        scope = scope.parent
-    return not isinstance(name, str) or scope is None or name in scope.bindings
+    bound = place.scope.module.bindings.get(name, ()) if isinstance(name, str) else ()
+    return not isinstance(name, str) or any(binding.value is call for binding in bound)
 
 
 def _mode(one: Value) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import posixpath
 
-from envdoctor.probes.source.abstract_values import OWN, STARS, names_class
+from envdoctor.probes.source.abstract_values import OWN, PROGRAM, STARS, names_class
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -23,6 +23,7 @@ class Linker:
     def __init__(self, files: Iterable[str], exports: Callable[[str], dict[str, Any]]) -> None:
         self._files = frozenset(name for name in files if name.endswith(".py"))
         self._exports = exports
+        self._programs: dict[str, dict[str, dict[str, Any]]] = {}
         #: The first segments of the project's own modules.
         self.tops = frozenset(map(_top, self._files))
 
@@ -46,6 +47,7 @@ class Linker:
         self._names(argument, file, depth, answer)
         self._carries(argument, file, answer, replaced)
         self._lacks(argument, file, answer)
+        self._lacks_of_others(argument, file, answer)
         answer["is"] = sorted(answer["is"]) or ["unknown"]
         answer["made_by"] = sorted(set(answer["made_by"]))
         answer["names"] = sorted(set(answer["names"]))
@@ -107,6 +109,42 @@ class Linker:
         if argument.get("results"):
             answer["results"] = [*answer.get("results", ()), *({"file": file, **one} for one in argument["results"])]
 
+    def _lacks_of_others(self, argument: Argument, file: str, answer: Argument) -> None:
+        """Add what functions that run in a worker read, and the program sets of a module that they do not lie in."""
+        run = [one for one in (*argument.get("runs", ()), *argument.get("names", ())) if self.concerns(one)]
+        program = self._set_by_program(file) if run else {}
+        known = {one["name"] for one in answer.get("lacks", ())}
+        answer.update({"runs": [self.name(one, file) for one in run]} if run else {})
+        for one in run if program else ():
+            _, export, there = self._follow(one, file)
+            if one[:1] == OWN:
+                export = self._exports(file).get(one[1:])
+            read = {self.name(each, there) for each in export.get("reads", ())} if export is not None else set()
+            own = {self.name(each, there) for each in export.get("sets", ())} if export is not None else set()
+            found = [program[name] for name in sorted((read - own - known) & program.keys())]
+            if found:
+                answer["lacks"] = [*answer.get("lacks", ()), *found]
+                known |= read
+
+    def _set_by_program(self, file: str) -> dict[str, dict[str, Any]]:
+        """What a file sets of others, by name, where it runs as a program: itself, by calls of theirs, by importing."""
+        if file not in self._programs:
+            found: dict[str, dict[str, Any]] = {}
+            for how, name, line in self._exports(file).get(PROGRAM, {}).get("does", ()):
+                meant, export, there = self._follow(name, file)
+                names = [meant]
+                if how == "imports":
+                    there = self.defined_in(name + ".", file) or there
+                    names = [
+                        self.name(each, there) for each in self._exports(there).get(PROGRAM, {}).get("changes", ())
+                    ]
+                elif how == "calls":
+                    names = [self.name(each, there) for each in (export or {}).get("sets", ())]
+                for each in names:
+                    found.setdefault(each, {"name": each, "file": file, "line": line, "by": name.rpartition(".")[2]})
+            self._programs[file] = found
+        return self._programs[file]
+
     def _merge(self, other: Argument, answer: Argument, file: str) -> None:
         answer["is"].update(other["is"])
         answer["made_by"] += other["made_by"]
@@ -122,7 +160,8 @@ class Linker:
                 continue
             name, export, there = self._follow(one["name"], file)
             if "imported" not in one:
-                within = export.get("instance", {}) if export is not None and one["name"][:1] != OWN else {}
+                known = export if export is not None and one["name"][:1] != OWN else {}
+                within = known.get("instance", known.get("returns", {}))
                 answer["carries"] += [{**one, "name": name}, *self._carried_within(within, there, one)]
             elif export is not None and not {"function", "class"} & set(export["is"]):
                 only = {key: each for key, each in one.items() if key in {"kept_by", "after", "via"}}

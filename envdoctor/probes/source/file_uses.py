@@ -7,7 +7,7 @@ import gc
 import sys
 import warnings
 
-from envdoctor.probes.source.abstract_values import CALLED, OWN, STARS, Call, Value, last, qualified
+from envdoctor.probes.source.abstract_values import CALLED, OWN, PROGRAM, STARS, Call, Value, last, qualified
 from envdoctor.probes.source.arguments import Arguments
 from envdoctor.probes.source.ast_expressions import TooLargeError
 from envdoctor.probes.source.ast_statements import Walker
@@ -203,12 +203,17 @@ class _File:
                 continue  # what the file can do without
             if found:
                 answer[name] = self._export(name, found, here)
-        return answer
+        program = self.arguments.parent.program()
+        return {**answer, PROGRAM: program} if program else answer
 
     def _export(self, name: str, found: list[Value], here: Place) -> dict[str, Any]:
         if len(found) == 1 and found[0].kind == "ref":
             return {"ref": found[0].name}
         answer = {**self.arguments.summary(found, name), "line": getattr(found[0].node, "lineno", None)}
+        functions = [one.scope for one in found if one.kind == "function" and one.scope is not None]
+        functions += [method for one in found if one.kind == "class" and one.scope for method in one.scope.children]
+        for word, names in zip(("reads", "sets"), self.arguments.parent.reads(functions) if functions else ()):
+            answer.update({word: names} if names else {})
         made = [Value("made", one.name, scope=one.scope) for one in found if one.kind == "class"]
         if made:
             answer.update(self._instances(made, name, here))

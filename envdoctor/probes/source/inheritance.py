@@ -18,6 +18,8 @@ _MOST_CLASSES = 12
 _OWN_PICKLING = {
     "__getstate__", "__reduce__", "__reduce_ex__", "__getnewargs__", "__getnewargs_ex__", "__copyreg__", "__deepcopy__",
 }  # fmt: skip
+#: Calls that say it of the class that they are given.
+_REGISTERED = {"copyreg.pickle", "pickle", "ForkingPickler.register", "reduction.register"}
 
 
 def lineage(resolver: Resolver, scope: Scope) -> Iterator[Value]:
@@ -40,7 +42,13 @@ def own_classes(resolver: Resolver, scope: Scope) -> list[Scope]:
 
 def pickles_itself(resolver: Resolver, scope: Scope) -> bool:
     """Whether a class of this file says itself what is pickled or copied of its instances."""
-    return any(name in own.bindings for own in own_classes(resolver, scope) for name in _OWN_PICKLING)
+    classes = own_classes(resolver, scope)
+    return any(name in own.bindings for own in classes for name in _OWN_PICKLING) or any(
+        one.scope in classes
+        for node, place in scope.module.reads
+        if isinstance(node, ast.Call) and node.args and ast.unparse(node.func) in _REGISTERED
+        for one in resolver.evaluate(node.args[0], place)
+    )
 
 
 def attributes(resolver: Resolver, scope: Scope, attr: str) -> list[tuple[Binding, Scope]]:

@@ -15,6 +15,8 @@ from envdoctor.probes.source.abstract_values import (
     Value,
     distinct,
     is_transparent,
+    joined,
+    last,
     names_class,
     part_of,
     passed_on,
@@ -52,6 +54,7 @@ MOST_STEPS = 600
 MOST_SEGMENTS = 12
 MOST_NESTED = 100
 _BUILTINS = frozenset(dir(builtins))
+_VIEWS = {"keys", "values", "items"}
 _SAME_ELEMENTS = {"builtins.list", "builtins.tuple", "builtins.set", "builtins.sorted", "builtins.reversed"}
 
 
@@ -178,8 +181,8 @@ class Resolver:
         if base.scope is not None and base.kind in {"self", "made", "class"}:
             return self.own_attribute(base, attr)
         if base.kind in {"ref", "made", "member", "declared"} and base.name.count(".") < MOST_SEGMENTS:
-            return [Value("ref" if base.kind == "ref" else "member", _join(base.name, attr)).through(base)]
-        return [UNKNOWN]
+            return [Value("ref" if base.kind == "ref" else "member", joined(base.name, attr)).through(base)]
+        return [Value("ref", f"builtins.dict.{attr}")] if base.kind == "dict" and attr in _VIEWS else [UNKNOWN]
 
     def own_attribute(self, base: Value, attr: str) -> list[Value]:
         """An attribute of a class of this file, or of its instance: what the class body and its methods assign."""
@@ -209,7 +212,7 @@ class Resolver:
         if callee.kind == "lambda" and callee.scope is not None:
             return self.evaluate(*callee.scope.returns[0])
         if callee.kind == "made" and callee.scope is None and callee.name.count(".") < MOST_SEGMENTS:
-            return [Value("made", _join(callee.name, CALLED), node=node, place=place).through(callee)]
+            return [Value("made", joined(callee.name, CALLED), node=node, place=place).through(callee)]
         return self._called_partial(callee) if callee.kind == "partial" else [UNKNOWN]
 
     def _called_partial(self, callee: Value) -> list[Value]:
@@ -231,7 +234,7 @@ class Resolver:
         inner = passed_on(callee, node)
         if inner is not None:
             return self.evaluate(inner, place)
-        if name.startswith("builtins.") and name != "builtins.open":
+        if name.startswith("builtins.") and name != "builtins.open" and last(name) not in _VIEWS:
             return self._builtin(name, first, node, place)
         return [Value("made", name, node=node, place=place).through(callee)]
 
@@ -289,15 +292,15 @@ class Resolver:
             return []
         return self.evaluate(given[position], call.place)
 
-    def elements(self, found: Iterable[Value]) -> list[Value]:
-        """The values that the elements of some values may resolve to."""
+    def elements(self, found: Iterable[Value], *, parts: bool = False) -> list[Value]:
+        """The values that the elements of some values may resolve to; ``parts`` are taken by number."""
         answer: list[Value] = []
         for one in found:
             if one.kind == "items" and one.parts:
                 for node, place in one.parts:
                     answer += self.evaluate(node, place)
             elif one.kind != "items":
-                answer.append(UNKNOWN)
+                answer.append(part_of(one) if parts else UNKNOWN)
         return answer
 
     def _sequence(self, node: ast.List, place: Place) -> list[Value]:
@@ -347,8 +350,9 @@ class Resolver:
         """``[make] * 4`` and ``[a] + [b]`` keep their elements."""
         sides = (node.left, node.right)
         literal = isinstance(node.op, (ast.Mult, ast.Add)) and any(isinstance(one, _LISTS) for one in sides)
-        found = (one for side in sides for one in self.evaluate(side, place) if literal)
-        return [one for one in found if one.kind == "items"] or [UNKNOWN]
+        return [one for side in sides if literal for one in self.evaluate(side, place) if one.kind == "items"] or [
+            UNKNOWN
+        ]
 
     def _subscript(self, node: ast.Subscript, place: Place) -> list[Value]:
         base = self.evaluate(node.value, place)
@@ -361,7 +365,7 @@ class Resolver:
                 if isinstance(key, ast.Constant) and key.value == wanted
                 for found in self.evaluate(value, where)
             ] or [UNKNOWN]
-        return self.elements(base)
+        return self.elements(base, parts=isinstance(getattr(node.slice, "value", None), int))
 
     _handlers: ClassVar[dict[type, Callable[..., list[Value]]]] = {
         ast.Name: _name,
@@ -384,10 +388,6 @@ class Resolver:
         ast.BinOp: _repeated,
         ast.Subscript: _subscript,
     }
-
-
-def _join(name: str, attr: str) -> str:
-    return name + attr if name.endswith(".") else f"{name}.{attr}"
 
 
 def _seen_from(scope: Scope, place: Place) -> Place:

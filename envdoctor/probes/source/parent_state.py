@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import ast
 import functools
+import sys
 
-from envdoctor.probes.source.abstract_values import names_class
+from envdoctor.probes.source.abstract_values import OWN, names_class
 from envdoctor.probes.source.bindings import IMPORT, VALUE, Place, Scope, below
 from envdoctor.probes.source.call_graph import CallGraph, runner
 
@@ -22,11 +23,13 @@ if TYPE_CHECKING:
 
     Lacks = list[dict[str, Any]]
 
+_STANDARD = frozenset(getattr(sys, "stdlib_module_names", ()))
 #: Changed there, a new process inherits these.
 _HANDED_ON = {"os.environ", "sys.path", "sys.argv"}
 
 
 #: Calls that replace something as long as a block runs, or until it is undone.
+_INSTALLING = ("gettext.install", "gettext.translation.install")
 _PATCHING = ("unittest.mock.patch", "unittest.mock.patch.object")
 
 
@@ -46,10 +49,68 @@ class ParentState:
         if not (self._candidates or self._made):
             return []
         closure = self._graph.reachable([function], guarded=True)
-        own = {name for scope in closure for name, _ in self._changed_by(scope)}
-        read = (self._read(closure) & (self._candidates | self._made.keys())) - own
+        lines = {name: place.order >> 32 for scope in closure for name, place in self._changed_by(scope)}
+        own = lines.keys()
+        seen = self._read(closure)
+        read = ((seen | self._settings(seen)) & (self._candidates | self._made.keys())) - own
         made = [self._made[one] for one in sorted(read & self._made.keys()) if one not in self._set_elsewhere]
-        return [{"name": one, "line": self._changes[one]} for one in sorted(read) if one in self._changes] + made
+        lost = [{"name": one, "line": lines[one], "lost": True} for one in sorted(own & self._awaited(closure))]
+        return [{"name": one, "line": self._changes[one]} for one in sorted(read) if one in self._changes] + made + lost
+
+    def _settings(self, read: set[str]) -> set[str]:
+        """The attributes that the program sets of modules of the standard library of which some names are read."""
+        modules = {name.rpartition(".")[0] for name in read if _top(name) in _STANDARD}
+        return {name for name in self._candidates if name.rpartition(".")[0] in modules and _top(name) in _STANDARD}
+
+    def _awaited(self, closure: set[Scope]) -> set[str]:
+        """The plain values of the file that the program reads, where it does not itself run what a worker runs."""
+        plain = {name for name, found in self._module.bindings.items() if len(found) == 1 and found[0].kind == VALUE}
+        called = self._started & closure
+        read = set()
+        for scope in () if called else (self._module, *self._started):
+            for node, place in scope.reads:
+                if scope is not self._module or place.block.guard:
+                    read |= {node.id} if isinstance(node, ast.Name) else set()
+        return read & plain
+
+    def reads(self, functions: list[Scope]) -> tuple[list[str], list[str]]:
+        """What functions of this file read, and what they set, of its values and of what it imports."""
+        closure = self._graph.reachable(functions, guarded=True)
+        own = {name for name, found in self._module.bindings.items() if found[0].kind == VALUE}
+        read = {OWN + one if one in own else one for one in self._read(closure)}
+        known = {one for one in read if one[:1] == OWN or ("." in one.strip(".") and _top(one) not in _STANDARD)}
+        changed = {OWN + one if one in own else one for scope in closure for one, _ in self._changed_by(scope)}
+        return sorted(known), sorted(changed)
+
+    def program(self) -> dict[str, Any]:
+        """What only the program ``does`` to others, and what importing this file ``changes`` of them.
+
+        The first are ``sets``, ``calls`` or ``imports``, each with a name and a line.
+        """
+        does = [["sets", name, line] for name, line in self._changes.items() if "." in name]
+        alone = self._started - self._graph.reachable(self._passed())
+        for scope in below(self._module):
+            run = runner(scope)
+            for how, name, place in self._on_others(scope):
+                if place.block.guard if run is self._module else run in alone:
+                    does.append([how, name, place.order >> 32])
+        changed = [self._of_module(node, place) or "" for node, place in self._module.changes if not place.block.guard]
+        told = {"does": does, "changes": [one for one in changed if "." in one]}
+        return {name: one for name, one in told.items() if one}
+
+    def _on_others(self, scope: Scope) -> Iterator[tuple[str, str, Place]]:
+        """The calls of what is imported, and the imports, in a scope."""
+        for node, place in scope.reads:
+            for one in self._resolver.resolve(node.func, place) if isinstance(node, ast.Call) else ():
+                if one.kind == "ref" and "." in one.name:
+                    yield "calls", one.name, place
+        imported = (each for bindings in scope.bindings.values() for each in bindings if each.kind == IMPORT)
+        yield from (("imports", each.value, each.place) for each in imported)
+
+    @functools.cached_property
+    def _started(self) -> set[Scope]:
+        """The functions that only the program runs."""
+        return self._graph.reachable([self._module], guarded=True) - self._graph.reachable([self._module])
 
     @functools.cached_property
     def _made(self) -> dict[str, dict[str, Any]]:
@@ -78,12 +139,12 @@ class ParentState:
     @functools.cached_property
     def _changing(self) -> set[str]:
         """The last segments of calls that may change something: of methods that assign, and of ``patch``."""
-        return {"patch", "object", *(scope.name for scope in below(self._module) if scope.assigned)}
+        return {"patch", "object", "install", *(scope.name for scope in below(self._module) if scope.assigned)}
 
     @functools.cached_property
     def _changes(self) -> dict[str, int]:
         """The names that only the program sets or changes, with the first line that does; attributes are dotted."""
-        started = self._graph.reachable([self._module], guarded=True) - self._graph.reachable([self._module])
+        started = self._started
         passed = self._graph.reachable(self._passed())
         found: dict[str, int] = {}
         for scope in below(self._module):
@@ -123,7 +184,9 @@ class ParentState:
             if not isinstance(node, ast.Call) or _last(node.func) not in self._changing:
                 continue
             for one in self._resolver.resolve(node.func, place):
-                if one.name in _PATCHING and node.args:
+                if one.name in _INSTALLING:
+                    yield ast.copy_location(ast.Name("_", ast.Load()), node), place
+                elif one.name in _PATCHING and node.args:
                     yield from ((each, place) for each in _patched(node, one.name))
                 elif isinstance(node.func, ast.Attribute) and one.scope is not None and one.scope.assigned:
                     yield node.func.value, place
@@ -136,6 +199,8 @@ class ParentState:
                 name = self._of_module(node.func if isinstance(node, ast.Call) else node, place) or ""
                 parts = name.split(".")
                 found |= {".".join(parts[:length]) for length in range(1, len(parts) + 1)}
+            if scope.kind == "function" and any(one.kind == IMPORT for each in scope.bindings.values() for one in each):
+                found.add("sys.modules")
         return found
 
     def _of_module(self, node: ast.expr, place: Place) -> str | None:
@@ -147,6 +212,8 @@ class ParentState:
         if not isinstance(node, ast.Name):
             return None
         owner, _, _ = self._resolver.owner(node.id, place)
+        if owner is None and node.id == "_":
+            return node.id
         if owner is not self._module:
             return None
         if not all(one.kind == IMPORT for one in owner.bindings[node.id]):
@@ -154,6 +221,10 @@ class ParentState:
         module = owner.bindings[node.id][0].value
         dotted = ".".join([module, *reversed(names)])
         return dotted if names and not any(dotted.startswith(one) for one in _HANDED_ON) else None
+
+
+def _top(name: str) -> str:
+    return name.partition(".")[0]
 
 
 def _last(node: ast.expr) -> str:

@@ -96,7 +96,7 @@ def test_programs(source):
         for argument in (*use.get("arguments", ()), *use.get("keywords", {}).values()):
             assert argument["is"]
             told = {"is", "made_by", "names", "carries", "text", "value", "entries", "open", "maker", "itself"}
-            assert set(argument) <= told | {"lacks", "results", "parameter"}
+            assert set(argument) <= told | {"lacks", "results", "parameter", "runs"}
 
 
 @settings(max_examples=60, deadline=None)

@@ -174,7 +174,7 @@ def test_what_is_passed(source, kinds, made_by):
         ("def f():\n  class Env: pass\n  ParallelEnv(2, Env())", {"train.f.Env", "local-function"}),
         (
             "import collections\ndef f():\n  Env = collections.namedtuple('Env', 'a')\n  ParallelEnv(2, Env(1))",
-            {"collections.namedtuple.__call__", "local-function"},
+            {"collections.namedtuple.__call__", "local-class"},
         ),
         (
             "import collections\nEnv = collections.namedtuple('Env', 'a')\ndef f():\n  ParallelEnv(2, Env(1))",
@@ -196,7 +196,7 @@ def test_what_is_passed(source, kinds, made_by):
         ("import json\nParallelEnv(2, json)", {"types.ModuleType"}),
         (
             "import joblib\nParallelEnv(2, joblib.delayed(f)(threading.Lock()))",
-            {"joblib.delayed.__call__", "threading.Lock"},
+            {"joblib.delayed", "joblib.delayed.__call__", "threading.Lock"},
         ),
         ("ParallelEnv(2, open('x', mode))", {"builtins.open"}),
         ("ParallelEnv(2, open('x', 'ab'))", {"builtins.open", "builtins.open.wb"}),
