@@ -19,16 +19,14 @@ if TYPE_CHECKING:
 
 #: Imports that lead from module to module more often than this lead nowhere.
 _DEEPEST = 30
+#: By the first parameter of a method that is asked of its class: whether Python fills it in.
+_CALLED = {"cls": "method", "self": "unbound"}
 #: So far a module that cannot be imported is followed.
 _DEEPEST_BREAK = 12
 #: Bases of the standard library that add nothing that others ask for.
 _EMPTY_BASES = {
-    "builtins.object",
-    "typing.Generic",
-    "typing.Protocol",
-    "abc.ABC",
-    "typing_extensions.Protocol",
-    "typing_extensions.Generic",
+    *("builtins.object", "typing.Generic", "typing.Protocol", "abc.ABC"),
+    *("typing_extensions.Protocol", "typing_extensions.Generic"),
 }
 
 
@@ -201,7 +199,8 @@ class Resolver:
         if "error" in summary:
             return unknown("source that could not be read")
         names = self._store.definitions(module).get("names", {})
-        if name in names and not (names[name] == ["i", module, name] and place.kind == "py"):  # taken of itself
+        itself = names.get(name) == ["i", module, name] and (place.kind == "py" or self._layout.has(inner))
+        if name in names and not itself:
             return self._value(names[name], module, depth)
         other = inner if self._layout.has(inner) else self.run_time.second_name(inner)
         if other:
@@ -334,7 +333,8 @@ class Resolver:
             return unknown("set from outside, or of the class of classes")
         if method == "none":
             return no("attribute", module, f"{self._store.class_name(module, number)}.{name}")
-        return yes(("method", *method) if method and kind == "instance" else None)
+        first = "cls" if kind == "instance" else "".join(method[2][1][:1] if method[2] else ())
+        return yes((_CALLED[first], *method) if first in _CALLED else None)
 
     def method(self, module: str, number: int, name: str, depth: int = 0) -> Any:
         """The module and class that define a method, with its signature; ``None`` for another attribute.
@@ -383,8 +383,8 @@ class Resolver:
         if value[0] == "function":
             signature = self._store.definitions(value[1])["functions"][value[2]]
             return None if signature is None else (signature, False)
-        if value[0] == "method":
-            return None if value[3] is None else (value[3], True)
+        if value[0] in {"method", "unbound"}:
+            return None if value[3] is None else (value[3], value[0] == "method")
         if value[0] == "class":
             return self._constructor(value[1], value[2])
         return None

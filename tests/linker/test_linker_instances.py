@@ -86,6 +86,14 @@ def over(x: str) -> Part: ...
 def over(x): return K() if isinstance(x, int) else Part()
 shared = K()
 shown = shared.itself
+def both(): return K(), [1]
+def two() -> "tuple[K, int]": return K(), 1
+def mixed(flag):
+    if flag: return K(), 1
+    return "ab"
+def swapped(flag):
+    if flag: return K(), 1
+    return Part(), 2
 """
 
 #: What a function of ``a`` does, and what it asks for that is not there; nothing where it runs.
@@ -117,6 +125,13 @@ CASES = {
     "text": ("b.word().encode()", None),
     "bound twice, alike": ("x = b.K()\n    x = b.K()\n    x.lost", "b.K().lost"),
     "bound twice": ("x = b.K()\n    x = []\n    x.append(1)", None),
+    "one of several values": ("x, y = b.both()\n    x.lost", "b.both().lost"),
+    "another of several values": ("x, y = b.both()\n    y.append(1)", None),
+    "one of several values that are promised": ("x, y = b.two()\n    x.lost", "b.two().lost"),
+    "several values of one expression": ("x, y = b.K(), 1\n    x.lost", "b.K().lost"),
+    "several values, or a text": ("x, y = b.mixed(0)\n    x.upper()", None),
+    "several values of one or the other": ("x, y = b.swapped(0)\n    x.run()", None),
+    "several values with a star": ("*x, y = b.K(), 1\n    x.append(1)", None),
     "bound again by itself": ("x = b.K()\n    x = x.itself()\n    x.lost", "b.K().itself().lost"),
     "bound by a loop": ("x = b.K()\n    for x in 'ab':\n        x.upper()", None),
     "bound in a comprehension": ("x = b.K()\n    return [x.upper() for x in 'ab']", None),
