@@ -160,11 +160,11 @@ def fails(folder, statement="import a; a.g()"):
     return done.returncode != 0
 
 
-def found(tmp_path, source, **others):
+def found(tmp_path, source, makes=None, **others):
     """What objects lack, whether or not anybody knows of a release that had it: so the project's own code is read."""
-    env.write(tmp_path, a={"a.py": source}, b={"b.py": PROVIDER}, **others)
+    env.write(tmp_path, a={"a.py": source}, **{"b": {"b.py": PROVIDER}, **others})
     layout = Layout(scan([str(tmp_path)]).packages.values())
-    world = World(layout, Target(sys.version_info[:2], "linux"))
+    world = World(layout, Target(sys.version_info[:2], "linux"), makes or {})
     reach = Reach(layout, world.store, world.resolver, lambda _doing: None)
     reach.follow()
     told = Instances(world, reach).all(reach.ways)
@@ -230,6 +230,26 @@ def test_where_objects_come_from(tmp_path, source, asked):
     told = found(tmp_path, source)
     assert [(one[0], one[3]) for one in told] == ([("warning", asked)] if asked else [])
     assert fails(tmp_path) is bool(asked)
+
+
+MAKES = {"b.hidden.()": "b:K.()", "b.pair.().(0)": "b:K.()", "b.Part.inner": "b:K.()", "b.K.part.()": "b:Base.()"}
+
+
+@pytest.mark.parametrize(
+    ("body", "asked"),
+    [
+        ("b.hidden().lost", "b.hidden().lost"),
+        ("b.hidden().old()", None),
+        ("x, y = b.pair()\n    x.lost", "b.pair().lost"),
+        ("b.Part().inner.lost", "b.Part().inner.lost"),
+        ("b.K().part().run()", "b.K().part().run"),  # what is said counts, not what the source promises
+    ],
+)
+def test_what_the_vocabulary_says_of_makings(tmp_path, body, asked):
+    more = "\ndef hidden(): return eval('K()')\ndef pair(): return eval('K(), 1')\nPart.inner = K()\n"
+    provider = PROVIDER.replace("class Part:\n", "class Part:\n    inner = eval('K()')\n") + more
+    told = found(tmp_path, f"import b\ndef g():\n    {body}\n", MAKES, b={"b.py": provider})
+    assert [(one[0], one[3]) for one in told] == ([("warning", asked)] if asked else [])
 
 
 #: Graphs lost ``node`` after 2.3.
