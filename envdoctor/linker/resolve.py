@@ -24,10 +24,8 @@ _CALLED = {"cls": "method", "self": "unbound"}
 #: So far a module that cannot be imported is followed.
 _DEEPEST_BREAK = 12
 #: Bases of the standard library that add nothing that others ask for.
-_EMPTY_BASES = {
-    *("builtins.object", "typing.Generic", "typing.Protocol", "abc.ABC"),
-    *("typing_extensions.Protocol", "typing_extensions.Generic"),
-}
+_EMPTY_BASES = {"builtins.object", "typing.Generic", "typing.Protocol", "abc.ABC",
+                "typing_extensions.Protocol", "typing_extensions.Generic"}  # fmt: skip
 
 
 class Resolver:
@@ -249,6 +247,8 @@ class Resolver:
         if found.verdict is not False:
             return found
         reason = "a module-level __getattr__" if answers and answer is None else self._filled_by(summary, module)
+        if name in (self._store.definitions(module).get("all") or ()):
+            reason = "named in __all__"
         if reason:
             return self._unless_written_nowhere(module, name, reason)
         return self._not_filled(summary, module, name, weak=found.weak)

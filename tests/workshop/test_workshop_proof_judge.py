@@ -109,6 +109,13 @@ def test_a_signal_shows_what_a_shell_says_of_it(signal, message):
     assert judge(trial(), came(signal="SIGKILL"), rule)["verdict"] == "contradicts"
 
 
+def test_of_a_signal_the_line_is_kept_that_the_rule_knows():
+    known = texts('{message: "OMP: Error #15"}')
+
+    found = judge(trial(), came(output="OMP: Error #15: Initializing lib.so\nOMP: Hint\n", signal="SIGABRT"), known)
+    assert (found["verdict"], found["symptom"]) == ("agrees", "OMP: Error #15: Initializing lib.so")
+
+
 def test_a_program_without_end_agrees_with_a_rule_about_a_hang_whatever_else_the_rule_shows():
     result = came("timeout")
 

@@ -18,7 +18,7 @@ from envdoctor.probes import cache
 from envdoctor.remedies.commands import with_command
 from envdoctor.remedies.words import names
 from envdoctor.targets import examine
-from envdoctor.workshop.proof import built_environment, bytecode, installing, processes, pythons, sandbox, scripts
+from envdoctor.workshop.proof import built_environment, bytecode_cache, installing, processes, pythons, sandbox, scripts
 from envdoctor.workshop.proof.trials import name_of
 
 if TYPE_CHECKING:
@@ -27,10 +27,6 @@ if TYPE_CHECKING:
     from envdoctor.model import Action
     from envdoctor.workshop.proof.trials import Place, Trial
 
-#: Seconds that building one environment may take.
-SECONDS = 900
-#: The same of one that may well be impossible.
-BRIEF_SECONDS = 150
 _NO_UV = "uv was not found, and trials are built with it: pip install 'pyenvdoctor[workshop]', or put uv on PATH"
 _REASON = 300
 
@@ -71,7 +67,7 @@ def run_trial(trial: Trial, *, offline: bool = False) -> dict[str, Any]:
     """
     start = time.monotonic()
     lab = os.path.join(cache.directory(), "lab")  # beside uv's hard links
-    with writing("a trial", lab), bytecode.directory(lab) as top:
+    with writing("a trial", lab), bytecode_cache.directory(lab) as top:
         try:
             result = _run(trial, top, offline=offline)
         except UnbuiltError as error:
@@ -175,7 +171,7 @@ def _prepare(python: str, text: str, work: str, doing: str) -> None:
 def _script(python: str, text: str, work: str, env: Any, name: str) -> sandbox.Outcome:
     path = os.path.join(work, name)
     write(path, text)
-    own = {**bytecode.variables(python), **env, "VIRTUAL_ENV": os.path.dirname(os.path.dirname(python))}
+    own = {**bytecode_cache.variables(python), **env, "VIRTUAL_ENV": os.path.dirname(os.path.dirname(python))}
     return sandbox.run([python, path], work, own)
 
 
@@ -243,17 +239,19 @@ def _pip(place: Place, python: str, step: Sequence[str], *, offline: bool) -> No
         words = ["--override", _held(place, top, ()), *words]
     if verb == "install":
         words = [*(["--no-build"] if place.wheels else []), *(["--no-deps"] if place.locked else []), *words]
-    limit = BRIEF_SECONDS if place.brief else SECONDS
+    limit = installing.BRIEF_SECONDS if place.brief else installing.SECONDS
     run_uv(["pip", verb, "--python", python, *words], top, offline=offline, seconds=limit)
 
 
-def run_uv(words: Sequence[str], directory: str, *, offline: bool, seconds: float = SECONDS) -> None:
+def run_uv(words: Sequence[str], directory: str, *, offline: bool, seconds: float = installing.SECONDS) -> None:
     """Run uv beside a directory. Raises :class:`UnbuiltError` with what it says where it fails."""
     command = [uv(), "--quiet", "--no-config", *(["--offline"] if offline else []), *words]
     _started(command, directory, {}, seconds=seconds)
 
 
-def _started(command: Sequence[str], directory: str, own: Mapping[str, str], seconds: float = SECONDS) -> None:
+def _started(
+    command: Sequence[str], directory: str, own: Mapping[str, str], seconds: float = installing.SECONDS
+) -> None:
     kept = {name: value for name, value in os.environ.items() if name not in {"VIRTUAL_ENV", "CONDA_PREFIX"}}
     log = directory + ".log"
     env = {**kept, "NO_COLOR": "1", **own}

@@ -6,7 +6,7 @@ import os
 import re
 from typing import TYPE_CHECKING, Any
 
-from envdoctor.workshop.proof import bytecode, sandbox
+from envdoctor.workshop.proof import bytecode_cache, sandbox
 from envdoctor.workshop.proof.trials import name_of
 
 if TYPE_CHECKING:
@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 
 #: Seconds that building and installing may take.
 SECONDS = 900
+#: The same of one that may well be impossible.
+BRIEF_SECONDS = 150
 #: What pip says where the index did not answer: no rule is about that.
 _UNREACHED = re.compile(
     r"NewConnectionError|(?:Read|Connect)TimeoutError|Max retries exceeded|name resolution|Network is unreachable"
@@ -44,10 +46,11 @@ def install(trial: Trial, python: str, work: str, *, offline: bool) -> sandbox.O
         "PIP_NO_INPUT": "1",
         "VIRTUAL_ENV": os.path.dirname(os.path.dirname(python)),
         **({"PIP_NO_INDEX": "1"} if offline else {}),
-        **bytecode.variables(python),
+        **bytecode_cache.variables(python),
     }
     command = [python, "-m", "pip", "install", "--no-color", "--progress-bar", "off", *wanted]
-    return sandbox.run(command, work, {**_sources(), **trial.env, **own}, seconds=SECONDS, network=True)
+    seconds = BRIEF_SECONDS if trial.place.brief else SECONDS
+    return sandbox.run(command, work, {**_sources(), **trial.env, **own}, seconds=seconds, network=True)
 
 
 def _sources() -> dict[str, str]:

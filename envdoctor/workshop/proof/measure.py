@@ -162,6 +162,8 @@ class Survey:
             if line[at] in stands:
                 near = stands[line[at]]
                 return End(kind="good", base=near, order=stretch, anchor=line[at], **common)
+            if self._moves(base, axis, line[at]):
+                break  # the next stretch that the rule calls bad
             stretch.append(line[at])
         return End(kind="good", base=base, order=stretch[:_TRIED], anchor=None, **common)
 
@@ -241,7 +243,7 @@ class Survey:
         late = [one for one in last.values() if came[one] > since]
         yield from [one for one in late[-_TRIED:] if self._moves(end.base, end.axis, one)]
 
-    # --- what it told -------------------------------------------------------------------------------------------
+    # --- what was found ----------------------------------------------------------------------------------------
 
     def edges(self, verdicts: Verdicts) -> list[dict[str, Any]]:
         """Each end as a proof tells it: what was wanted there, and the nearest version that shows it."""

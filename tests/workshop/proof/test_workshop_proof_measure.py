@@ -105,6 +105,17 @@ def test_the_oldest_and_the_newest_python_are_run_with_a_bad_and_a_good_cell():
     assert (edges["python", "lower", "bad"], edges["python", "upper", "good"]) == ("3.8", "3.13")
 
 
+def test_what_lies_past_an_edge_ends_where_the_rule_calls_the_next_stretch_bad():
+    text = RULE.replace('"<1.5"', '"<1.5,!=1.2"').replace(
+        'user: "1.4"}}]', 'user: "1.4"}}, {python: "3.10", packages: {lib: "2.0", user: "1.1"}}]'
+    )
+
+    asked, _ = told(survey(text=text), otherwise=["user==1.2"])
+
+    assert "bad 2, on user 1.2" in asked
+    assert not {f"good 1, on user {version}" for version in ("1.2", "1.3", "1.4")} & asked
+
+
 def test_an_index_that_does_not_answer_is_named():
     measured = survey()
     rule = measured.rule
