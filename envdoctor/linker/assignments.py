@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from envdoctor.linker import tables
 from envdoctor.linker.branches import holds
 from envdoctor.linker.expressions import chain, is_itself
-from envdoctor.linker.makings import last
+from envdoctor.linker.makings import last, parts
 from envdoctor.linker.summary import IMPORTS, WRITES_GLOBALS
 
 if TYPE_CHECKING:
@@ -70,8 +70,12 @@ def assign_to(reader: Reader, target: ast.expr, value: ast.expr | None, kind: as
         reader.walk(target.slice)
         _assign_entry(reader, target)
     elif isinstance(target, (ast.Tuple, ast.List)):
-        for one in target.elts:
-            assign_to(reader, one, None)
+        for one, part in zip(target.elts, parts(target.elts, value), strict=True):
+            if isinstance(one, ast.Name):
+                reader.objects.named(one.id, part)
+                _assign_name(reader, one.id, None)
+            else:
+                assign_to(reader, one, part if isinstance(one, ast.Attribute) else None)
     elif isinstance(target, ast.Starred):
         assign_to(reader, target.value, None)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from envdoctor.linker.makings import ANY, AWAITED, ENTERED
+from envdoctor.linker.makings import ANY, AWAITED, ENTERED, is_special
 from envdoctor.linker.summary import INSTANCE
 from envdoctor.linker.verdicts import DOUBTS
 
@@ -15,9 +15,8 @@ if TYPE_CHECKING:
 
 _DEEPEST = 12
 _MOST = 6
-#: Steps in the key of a type: a call, and what it is awaited for or entered.
-_LONGEST_KEY = 2
-_SPECIAL = {INSTANCE, AWAITED, ENTERED}
+#: Steps in the key of a type: a call, what it is awaited for or entered, and one of its values.
+_LONGEST_KEY = 3
 _MANAGING = (("__enter__", INSTANCE), ("__aenter__", INSTANCE, AWAITED))
 
 
@@ -66,14 +65,25 @@ class Classes:
     def _of(self, module: str, steps: list[str], depth: int) -> list[Any] | None:
         if depth > _DEEPEST:
             return None
-        first = next((at for at, step in enumerate(steps) if step in _SPECIAL), len(steps))
+        first = next((at for at, step in enumerate(steps) if is_special(step)), len(steps))
         for end in range(first, 0, -1):
+            said = self._said(f"{module}.{'.'.join(steps[:end])}", steps[end:], depth)
+            if said is not None:
+                return said
             found = self._world.resolver.offers(module, ".".join(steps[:end]))
             if found.verdict is not True:
                 return None
-            if found.value and found.value[0] != "method":
+            if found.value and found.value[0] not in {"method", "unbound"}:
                 return self._of_value(found.value, steps[end:], depth)
         return self._of_variable(module, steps, depth)
+
+    def _said(self, name: str, steps: list[str], depth: int) -> list[Any] | None:
+        """The kinds of what the vocabulary says that a function or an attribute of a class gives."""
+        for count in (2, 1, 0):
+            made = self._world.makes.get(".".join((name, *steps[:count]))) if count <= len(steps) else None
+            if made:
+                return self.of(".".join((made, *steps[count:])), "", depth + 1)
+        return None
 
     def _of_value(self, value: Any, steps: list[str], depth: int) -> list[Any] | None:
         if value[0] == "function":
@@ -118,9 +128,11 @@ class Classes:
             return None if kind.made else self.walk([kind._replace(made=True)], rest, depth)
         if step == ENTERED and kind.made:
             return self._entered(kind, rest, depth + 1)
-        there = "unknown" if step in _SPECIAL else self._member(kind, step)
+        there = "unknown" if is_special(step) else self._member(kind, step)
         if isinstance(there, tuple):
-            return self._made(f"c{there[1]}.{step}", there[0], rest, [kind], depth)
+            name = f"{there[0]}.{self._world.store.class_name(*there[:2])}.{step}"
+            said = self._said(name, list(rest), depth) if kind.made else None
+            return said or self._made(f"c{there[1]}.{step}", there[0], rest, [kind], depth)
         if there == "unknown" or not kind.made:
             return None
         return [Lack(kind, step, there != "none", there in {"open", "answers"}, there == "answers")]
@@ -148,7 +160,7 @@ class Classes:
         types: Mapping[str, list[str]] = self._world.store.definitions(module).get("types", {})
         for count in range(min(len(steps), _LONGEST_KEY), -1, -1):
             makings = types.get(key + "".join(steps[:count]))
-            if makings is not None and all(step in _SPECIAL for step in steps[:count]):
+            if makings is not None and all(map(is_special, steps[:count])):
                 found: list[Any] = []
                 for one in makings:
                     found += self._promised(one, module, own, depth + 1)
@@ -221,8 +233,11 @@ class Classes:
             found |= new
         return found - {own}
 
-    def derived(self, kind: Kind, word: str, names: Iterable[str]) -> bool:
-        """Whether a class that is derived from one, in some modules, has an attribute, or may for what it adds."""
+    def derived(self, kind: Kind, word: str, names: Iterable[str], *, lost: bool) -> bool:
+        """Whether a class that is derived from one, in some modules, has an attribute, or may for what it adds.
+
+        What a release has lost no base gives back of which nothing is known.
+        """
         world, own = self._world, (kind.module, kind.number)
         here = world.resolver.method(*own, word)
         more = DOUBTS[max(DOUBTS.index(here) + 1, 2) :] if here in DOUBTS else ()
@@ -230,6 +245,12 @@ class Classes:
         for name, number in self._derived_from(own, names):
             text = world.store.packed(name)
             there = world.resolver.method(name, number, word) if any(one in text for one in words) else None
-            if (isinstance(there, tuple) and there[:2] not in self.chain(kind)) or there in more:
+            doubted = there in more and not (lost and there == "unknown" and not self._is_filled(Kind(name, number)))
+            if doubted or (isinstance(there, tuple) and there[:2] not in self.chain(kind)):
                 return True
         return False
+
+    def _is_filled(self, kind: Kind) -> bool:
+        """Whether a class of a chain gets attributes by running code, or has a base that is computed."""
+        records = (self._world.store.definitions(module)["classes"][number] for module, number in self.chain(kind))
+        return any(record[2] is True or "__dict__" in record[1] or None in record[0] for record in records)

@@ -30,7 +30,7 @@ _SPECIFICATION, _IMPLEMENTATION = "specification", "implementation"
 
 
 class Hook(NamedTuple):
-    """A function: of which framework's hook ``name`` it is a specification or implementation, and its arguments."""
+    """A function: of which framework's hook ``name`` it is a specification or implementation, with its class."""
 
     framework: str
     name: str
@@ -39,6 +39,7 @@ class Hook(NamedTuple):
     file: str
     line: int
     arguments: tuple[str, ...]
+    within: str
 
 
 class HookFile(NamedTuple):
@@ -116,7 +117,8 @@ class Hooks:
             if kind:
                 arguments = _arguments(node, within, every=kind == _SPECIFICATION)
                 name = _name_of_hook(node)
-                yield kind, Hook(framework, name, file.owner, file.module, file.path, node.lineno, arguments)
+                place = within.name if within else ""
+                yield kind, Hook(framework, name, file.owner, file.module, file.path, node.lineno, arguments, place)
 
     def _plainly(
         self, node: Function, within: ast.ClassDef | None, unmarked: Sequence[tuple[str, str]]
@@ -159,13 +161,18 @@ class Hooks:
 
     def _misfits(self, file: HookFile) -> Iterator[Missing]:
         tree = parsed(file.text)
+        found: dict[tuple[str, str, str], list[tuple[list[str], Hook]]] = {}
         for kind, hook in self._hooks(file, tree) if tree else ():
             specified = self._specified.get((hook.framework, hook.name), ())
-            if kind == _SPECIFICATION or not specified or any(one.owner == hook.owner for one in specified):
-                continue
-            lacking = min(([one for one in hook.arguments if one not in spec.arguments] for spec in specified), key=len)
-            if lacking:
-                spec, words = specified[0], ", ".join(lacking)
+            if kind == _IMPLEMENTATION and specified and all(one.owner != hook.owner for one in specified):
+                lacking = min(
+                    ([one for one in hook.arguments if one not in spec.arguments] for spec in specified), key=len
+                )
+                found.setdefault((hook.framework, hook.name, hook.within), []).append((lacking, hook))
+        for branches in found.values():
+            least, hook = min(branches, key=lambda one: len(one[0]))
+            if least:
+                spec, words = self._specified[hook.framework, hook.name][0], ", ".join(least)
                 severity = "error" if file.sure else "warning"
                 asked = f"{spec.module}.{hook.name}({words.replace(' ', '')})"
                 yield Missing(
@@ -194,14 +201,25 @@ class _NamesOfFile:
         return ".".join([self._imported.get(found[0], found[0]), *found[1]]) if found else ""
 
     def functions(self) -> Iterator[tuple[Function, ast.ClassDef | None]]:
-        """The functions of the file and of its classes that are defined once, and under no condition."""
+        """The functions of the file and of its classes that are defined once, or once in each branch of a condition."""
         classes = [one for one in self.tree.body if isinstance(one, ast.ClassDef)]
         for within in (None, *classes):
             body = self.tree.body if within is None else within.body
             defined = _functions(body)
             inner = [one for node in body if isinstance(node, (ast.If, ast.Try)) for one in _statements(node)]
             names = [one.name for one in (*defined, *_functions(inner))]
-            yield from ((one, within) for one in defined if names.count(one.name) == 1)
+            for name, found in _alternatives(body).items():
+                yield from ((one, within) for one in found if names.count(name) == len(found))
+
+
+def _alternatives(body: Sequence[ast.stmt]) -> dict[str, list[Function]]:
+    """The functions that some statements define whatever holds, by name: of a condition, one for each branch."""
+    found = {one.name: [one] for one in _functions(body)}
+    for node in body:
+        if isinstance(node, ast.If):
+            then, other = _alternatives(node.body), _alternatives(node.orelse)
+            found.update({name: then[name] + other[name] for name in then.keys() & other.keys()})
+    return found
 
 
 def _functions(nodes: Iterable[ast.AST]) -> list[Function]:

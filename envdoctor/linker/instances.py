@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from envdoctor.linker.reach import Reach
     from envdoctor.linker.world import World
 
-_SPECIAL = re.compile(r"\.\((await|with)\)")
+_SPECIAL = re.compile(r"\.\((await|with|\d+)\)")
 _TOLD_TO_CHECKERS = re.compile(rb"#\s*(type|pyright|ty|pyre):?\s*-?\s*(ignore|fixme)")
 
 
@@ -205,7 +205,8 @@ class Instances:
         """Whether a class that is derived from one has an attribute, among the modules that anybody imports."""
         key = (kind, word)
         if key not in self._derived:
-            self._derived[key] = self._classes.derived(kind, word, self._reach.ways)
+            lost = self._life(kind, word) is not None
+            self._derived[key] = self._classes.derived(kind, word, self._reach.ways, lost=lost)
         return self._derived[key]
 
     def _is_open(self, kind: Kind) -> bool:

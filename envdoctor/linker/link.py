@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import sys
 from collections import Counter
@@ -48,7 +49,7 @@ def link(
     What has not changed is not looked at again.
     """
     layout = Layout(distributions)
-    known = {key: vocabulary.get(key, {}) for key in ("hooks", "dotted")}
+    known = {key: vocabulary.get(key, {}) for key in ("hooks", "dotted", "makes")}
     words = json.dumps(known)
     file = remembered.path(layout, target, [words, *(natives.state() if natives else ())])
     found = _kept(file, lambda: _resolved(layout, target, known, natives, tell))
@@ -56,7 +57,8 @@ def link(
         return found
     generated = (natives.generated, natives.variables) if natives else ({}, {})
     file = remembered.path(layout, target, [words, json.dumps(generated), *beside.state(known["dotted"])])
-    return _together(found, _kept(file, lambda: beside.linked(World(layout, target), known, generated, tell)))
+    world = functools.partial(World, layout, target, known["makes"])
+    return _together(found, _kept(file, lambda: beside.linked(world(), known, generated, tell)))
 
 
 def _kept(file: str, make: Callable[[], Linked]) -> Linked:
@@ -78,7 +80,7 @@ def _together(one: Linked, other: Linked) -> Linked:
 def _resolved(
     layout: Layout, target: Target, known: Mapping[str, Any], natives: Binaries | None, tell: Callable[[str], None]
 ) -> Linked:
-    world = World(layout, target)
+    world = World(layout, target, known["makes"])
     reach = Reach(layout, world.store, world.resolver, tell)
     reach.follow()
     tell("resolving")

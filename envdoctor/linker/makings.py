@@ -1,8 +1,8 @@
 """How objects are made, by expressions and annotations, and where that comes from in a scope.
 
 An object is known by how it is made: a name, and the steps from it. Besides attributes a step is ``()`` for a call or
-an instance, ``(await)`` for what a coroutine ends with, and ``(with)`` for what a context manager gives. A name or a
-field may be bound several times: all of these *makings* count.
+an instance, ``(await)`` for what a coroutine ends with, ``(with)`` for what a context manager gives, and ``(0)`` for
+the first of several values. A name or a field may be bound several times: all of these *makings* count.
 """
 
 from __future__ import annotations
@@ -26,6 +26,7 @@ AWAITED, ENTERED = "(await)", "(with)"
 ANY = "?"
 _MOST_MAKINGS = 8
 _CHOOSING = {"Optional", "Union"}
+_TOGETHER = {"tuple", "Tuple"}
 _YIELDING = {"Iterator", "Generator", "AsyncIterator", "AsyncGenerator", "Iterable"}
 _LITERALS = {
     *(ast.Constant, ast.List, ast.Dict, ast.Set, ast.Tuple, ast.JoinedStr),
@@ -33,6 +34,35 @@ _LITERALS = {
 }
 #: What begins with this is the object of a method, or its class, by the number of the class.
 OWN, KIND = "<self ", "<class "
+
+
+class Item(ast.expr):
+    """One of the values that an expression gives together, by its place."""
+
+    def __init__(self, value: ast.expr, at: int) -> None:
+        self.value, self.at = value, at
+
+
+def parts(targets: Sequence[ast.expr], value: ast.expr | None) -> list[ast.expr | None]:
+    """What each of several targets gets of a value; ``None`` where that is not known."""
+    if value is None or any(isinstance(one, ast.Starred) for one in targets):
+        return [None] * len(targets)
+    if isinstance(value, (ast.Tuple, ast.List)) and len(value.elts) == len(targets):
+        return [*value.elts]
+    return [Item(value, at) for at in range(len(targets))]
+
+
+def members(kind: ast.expr | None) -> list[ast.expr]:
+    """The annotations of the values that an annotated function returns together."""
+    kind = _unquoted(kind)
+    if not (isinstance(kind, ast.Subscript) and last(kind.value) in _TOGETHER and isinstance(kind.slice, ast.Tuple)):
+        return []
+    return [] if any(isinstance(one, ast.Constant) for one in kind.slice.elts) else kind.slice.elts
+
+
+def is_special(step: str) -> bool:
+    """Whether a step is not an attribute."""
+    return step[:1] == "("
 
 
 def making(node: ast.expr | None) -> Making | None:
@@ -50,6 +80,9 @@ def making(node: ast.expr | None) -> Making | None:
             node = node.value
         elif type(node) is ast.Subscript:
             steps += (INSTANCE, "__getitem__")
+            node = node.value
+        elif type(node) is Item:
+            steps.append(f"({node.at})")
             node = node.value
         else:
             return None

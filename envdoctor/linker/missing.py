@@ -265,7 +265,7 @@ class Search:
 
     def _owner(self, module: str, value: Any) -> str:
         """The distribution that a value belongs to; empty for Python."""
-        where = value[1] if value and value[0] in {"function", "method", "class"} else module
+        where = value[1] if value and value[0] in {"function", "method", "unbound", "class"} else module
         place = self._layout.modules.get(where)
         return place.owner if place is not None else ""
 

@@ -15,9 +15,11 @@ from envdoctor.linker.makings import (
     OWN,
     annotated,
     is_made,
+    is_special,
     last,
     making,
     makings,
+    members,
     promised,
     settled,
     text,
@@ -45,6 +47,7 @@ _PROPERTY = re.compile(r"property$|memoize", re.IGNORECASE)
 _MANAGED = {"contextmanager", "asynccontextmanager"}
 #: Builtin types that take each other's place from release to release.
 _PLAIN = {"str", "bytes"}
+_STEPS = re.compile(r"\.\(\d*\)")
 
 
 class Objects:
@@ -58,6 +61,7 @@ class Objects:
         self._reader = reader
         self._wanted: dict[str, int] = {}
         self._spoilt: set[str] = set()
+        self._single: set[str] = set()
         self._makings: dict[str, list[list[str]]] = {}
         self._late: list[tuple[list[Any], Any]] = []
         self._hinted: dict[str, tuple[str, str]] = {}
@@ -156,6 +160,8 @@ class Objects:
             inner.returns = key
         else:
             self._sink(key, promised(node.returns, key), outside)
+            for at, one in enumerate(members(node.returns) if not key.endswith(ENTERED) else ()):
+                self._sink(f"{key}({at})", annotated(one), outside)
 
     def _parameters(self, node: Function, words: Sequence[str], inner: Scope, number: int | None) -> None:
         """The makings of a function's parameters; of the first one of a method, the number of its class."""
@@ -204,6 +210,10 @@ class Objects:
             return
         if yields == scope.returns.endswith(ENTERED):
             self._sink(scope.returns, makings(value), scope)
+            if type(value) is not ast.Tuple and not _is_nothing(value):
+                self._single.add(scope.returns)
+            for at, one in enumerate(value.elts if type(value) is ast.Tuple else ()):
+                self._sink(f"{scope.returns}({at})", makings(one), scope)
         elif yields:
             self._spoilt.add(scope.returns)
 
@@ -262,7 +272,7 @@ class Objects:
 
     def _is_whole(self, key: str, count: int) -> bool:
         """Whether a key is given a value exactly so many times."""
-        if key in self._spoilt or count != self._wanted[key]:
+        if key in self._spoilt or count != self._wanted[key] or key.rpartition("(")[0] in self._single:
             return False
         return key[0] != "v" or self._reader.top.bound.get(key[2:]) == count
 
@@ -294,7 +304,7 @@ class Objects:
         key = self._prefix(root)
         if not key or depth > _ROUNDS:
             return []
-        for count in (3, 2, 1):
+        for count in (4, 3, 2, 1):
             made = types.get(key + "".join(path[:count]))
             if made:
                 return self._replaced(made, root, path[count:], types, depth)
@@ -346,7 +356,7 @@ class Objects:
     def _use(self, alternatives: Sequence[list[str]], use: Use) -> None:
         """Keep a use if all that its object may be is known, and another distribution's or of a changed class."""
         reader = self._reader
-        if not all(alternatives) or use.path[-1:] in ((INSTANCE,), (AWAITED,), (ENTERED,)):
+        if not all(alternatives) or is_special("".join(use.path[-1:])):
             return
         possible = [one for some in alternatives for one in some]
         if not set(possible) - {ANY}:
@@ -357,7 +367,7 @@ class Objects:
                 continue
             if module == "builtins":
                 return
-            plain = path.replace(f".{INSTANCE}", "")
+            plain = _STEPS.sub("", path)
             if module and not (reader.keep(module, plain, None) and INSTANCE in path):
                 return
         makings = sorted(set(possible))

@@ -284,6 +284,8 @@ def _part(evaluator: Evaluator, node: ast.Subscript, scope: Namespace) -> Any:
         return evaluator.module(name) if isinstance(name, str) else UNKNOWN
     whole = evaluator.value(evaluator.evaluate(node.value, scope))
     key = UNKNOWN if isinstance(node.slice, ast.Slice) else evaluator.evaluate(node.slice, scope)
+    if whole is GLOBALS and key == evaluator.asked[1]:  # nobody asks here for what is there
+        raise Raised("KeyError")
     if not _is_container(whole) or isinstance(whole, (set, frozenset)) or not _is_whole(key):
         return UNKNOWN
     try:

@@ -19,13 +19,13 @@ if TYPE_CHECKING:
 
 #: Imports that lead from module to module more often than this lead nowhere.
 _DEEPEST = 30
+#: By the first parameter of a method that is asked of its class: whether Python fills it in.
+_CALLED = {"cls": "method", "self": "unbound"}
 #: So far a module that cannot be imported is followed.
 _DEEPEST_BREAK = 12
 #: Bases of the standard library that add nothing that others ask for.
-_EMPTY_BASES = {
-    *("builtins.object", "abc.ABC"),
-    *(f"{module}.{name}" for module in ("typing", "typing_extensions") for name in ("Generic", "Protocol")),
-}
+_EMPTY_BASES = {"builtins.object", "typing.Generic", "typing.Protocol", "abc.ABC",
+                "typing_extensions.Protocol", "typing_extensions.Generic"}  # fmt: skip
 
 
 class Resolver:
@@ -197,7 +197,8 @@ class Resolver:
         if "error" in summary:
             return unknown("source that could not be read")
         names = self._store.definitions(module).get("names", {})
-        if name in names and not (names[name] == ["i", module, name] and place.kind == "py"):  # taken of itself
+        itself = names.get(name) == ["i", module, name] and (place.kind == "py" or self._layout.has(inner))
+        if name in names and not itself:
             return self._value(names[name], module, depth)
         other = inner if self._layout.has(inner) else self.run_time.second_name(inner)
         if other:
@@ -332,7 +333,8 @@ class Resolver:
             return unknown("set from outside, or of the class of classes")
         if method == "none":
             return no("attribute", module, f"{self._store.class_name(module, number)}.{name}")
-        return yes(("method", *method) if method and kind == "instance" else None)
+        first = "cls" if kind == "instance" else "".join(method[2][1][:1] if method[2] else ())
+        return yes((_CALLED[first], *method) if first in _CALLED else None)
 
     def method(self, module: str, number: int, name: str, depth: int = 0) -> Any:
         """The module and class that define a method, with its signature; ``None`` for another attribute.
@@ -379,8 +381,8 @@ class Resolver:
         if kind == "function":
             signature = self._store.definitions(value[1])["functions"][value[2]]
             return None if signature is None else (signature, False)
-        if kind == "method":
-            return None if value[3] is None else (value[3], True)
+        if kind in {"method", "unbound"}:
+            return None if value[3] is None else (value[3], kind == "method")
         return self._constructor(value[1], value[2]) if kind == "class" else None
 
     def _constructor(self, module: str, number: int) -> tuple[list[Any], bool] | None:

@@ -138,7 +138,7 @@ def _proofs(rules: Iterable[Rule]) -> dict[str, Any]:
 #: The sections of the vocabulary that error texts are read by.
 _WORDS = (
     *("imports", "families", "classes", "symbols", "plugins", "loaders", "voices", "stands_in"),
-    *("hooks", "dotted", "compiled", "generated", "libraries", "machine"),
+    *("hooks", "dotted", "makes", "compiled", "generated", "libraries", "machine"),
 )
 
 

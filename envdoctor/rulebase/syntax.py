@@ -335,6 +335,7 @@ _SHAPES: dict[str, type] = {
     "libraries": dict,
     "hooks": dict,
     "dotted": dict,
+    "makes": dict,
     "builds": dict,
     "first_use": dict,
     "gpu": dict,

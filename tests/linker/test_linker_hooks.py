@@ -69,6 +69,14 @@ CASES = {
     ),
     "a hook that nobody specifies": ("@hookimpl\ndef unheard(x): pass", None),
     "no hook": ("def prepare(x): pass", None),
+    "in each branch of a condition": (
+        "import sys\nif sys.path:\n    @hookimpl\n    def prepare(x): pass\nelse:\n    @hookimpl\n    def prepare(x, y): pass",
+        (6, "host.specs.prepare(x)"),
+    ),
+    "in a branch that fits": (
+        "import sys\nif sys.path:\n    @hookimpl\n    def prepare(config): pass\nelse:\n    @hookimpl\n    def prepare(x): pass",
+        None,
+    ),
     "for one release": ("import sys\nif sys.path:\n    @hookimpl\n    def prepare(config): pass\nelse:\n    prepare = 1", None),
 }  # fmt: skip
 

@@ -86,6 +86,14 @@ def over(x: str) -> Part: ...
 def over(x): return K() if isinstance(x, int) else Part()
 shared = K()
 shown = shared.itself
+def both(): return K(), [1]
+def two() -> "tuple[K, int]": return K(), 1
+def mixed(flag):
+    if flag: return K(), 1
+    return "ab"
+def swapped(flag):
+    if flag: return K(), 1
+    return Part(), 2
 """
 
 #: What a function of ``a`` does, and what it asks for that is not there; nothing where it runs.
@@ -117,6 +125,13 @@ CASES = {
     "text": ("b.word().encode()", None),
     "bound twice, alike": ("x = b.K()\n    x = b.K()\n    x.lost", "b.K().lost"),
     "bound twice": ("x = b.K()\n    x = []\n    x.append(1)", None),
+    "one of several values": ("x, y = b.both()\n    x.lost", "b.both().lost"),
+    "another of several values": ("x, y = b.both()\n    y.append(1)", None),
+    "one of several values that are promised": ("x, y = b.two()\n    x.lost", "b.two().lost"),
+    "several values of one expression": ("x, y = b.K(), 1\n    x.lost", "b.K().lost"),
+    "several values, or a text": ("x, y = b.mixed(0)\n    x.upper()", None),
+    "several values of one or the other": ("x, y = b.swapped(0)\n    x.run()", None),
+    "several values with a star": ("*x, y = b.K(), 1\n    x.append(1)", None),
     "bound again by itself": ("x = b.K()\n    x = x.itself()\n    x.lost", "b.K().itself().lost"),
     "bound by a loop": ("x = b.K()\n    for x in 'ab':\n        x.upper()", None),
     "bound in a comprehension": ("x = b.K()\n    return [x.upper() for x in 'ab']", None),
@@ -145,11 +160,11 @@ def fails(folder, statement="import a; a.g()"):
     return done.returncode != 0
 
 
-def found(tmp_path, source, **others):
+def found(tmp_path, source, makes=None, **others):
     """What objects lack, whether or not anybody knows of a release that had it: so the project's own code is read."""
-    env.write(tmp_path, a={"a.py": source}, b={"b.py": PROVIDER}, **others)
+    env.write(tmp_path, a={"a.py": source}, **{"b": {"b.py": PROVIDER}, **others})
     layout = Layout(scan([str(tmp_path)]).packages.values())
-    world = World(layout, Target(sys.version_info[:2], "linux"))
+    world = World(layout, Target(sys.version_info[:2], "linux"), makes or {})
     reach = Reach(layout, world.store, world.resolver, lambda _doing: None)
     reach.follow()
     told = Instances(world, reach).all(reach.ways)
@@ -215,6 +230,26 @@ def test_where_objects_come_from(tmp_path, source, asked):
     told = found(tmp_path, source)
     assert [(one[0], one[3]) for one in told] == ([("warning", asked)] if asked else [])
     assert fails(tmp_path) is bool(asked)
+
+
+MAKES = {"b.hidden.()": "b:K.()", "b.pair.().(0)": "b:K.()", "b.Part.inner": "b:K.()", "b.K.part.()": "b:Base.()"}
+
+
+@pytest.mark.parametrize(
+    ("body", "asked"),
+    [
+        ("b.hidden().lost", "b.hidden().lost"),
+        ("b.hidden().old()", None),
+        ("x, y = b.pair()\n    x.lost", "b.pair().lost"),
+        ("b.Part().inner.lost", "b.Part().inner.lost"),
+        ("b.K().part().run()", "b.K().part().run"),  # what is said counts, not what the source promises
+    ],
+)
+def test_what_the_vocabulary_says_of_makings(tmp_path, body, asked):
+    more = "\ndef hidden(): return eval('K()')\ndef pair(): return eval('K(), 1')\nPart.inner = K()\n"
+    provider = PROVIDER.replace("class Part:\n", "class Part:\n    inner = eval('K()')\n") + more
+    told = found(tmp_path, f"import b\ndef g():\n    {body}\n", MAKES, b={"b.py": provider})
+    assert [(one[0], one[3]) for one in told] == ([("warning", asked)] if asked else [])
 
 
 #: Graphs lost ``node`` after 2.3.

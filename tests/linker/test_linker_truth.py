@@ -9,8 +9,10 @@ import pytest
 PLAIN = {"b/__init__.py": "from b.inner import kept\nfrom b.shop import shop\ndef f(x, *, y=1): pass\nclass K:\n    def m(self, one): pass\n"
          "class Open:\n    def __init__(self, **names):\n        for name in names:\n            setattr(self, name, print)\n"
          "class Wrapped:\n    def __init__(self): pass\n    def init(self, one, two): pass\n"
-         "setattr(Wrapped, '__init__', Wrapped.init)\n",
-         "b/inner.py": "kept = 1\n", "b/lone.py": "lone = 1\n",
+         "setattr(Wrapped, '__init__', Wrapped.init)\nfrom b import own\n"
+         "class Made:\n    @classmethod\n    def make(cls, one): pass\n    def m(self, one): pass\n"
+         "    @staticmethod\n    def plain(one): pass\n",
+         "b/inner.py": "kept = 1\n", "b/lone.py": "lone = 1\n", "b/own.py": "def f(x): pass\n",
          "b/shop.py": "shop = type('Shop', (), {'item': 1})()\n"}  # fmt: skip
 
 #: What ``a`` contains, and what is missing of ``b``; nothing where it imports.
@@ -75,6 +77,10 @@ def test_errors_are_failing_imports(tmp_path, case):
 PROVIDERS = {
     "binds names in a loop": ("for n in ('g' + 'one',):\n    globals()[n] = 1\n# gone", None),
     "hands its names to others": ("import json\ndef fill(d): d['gone'] = 1\nfill(globals())", None),
+    "looks into its own names": (
+        "def __getattr__(name):\n    try:\n        return globals()[name]\n    except KeyError:\n        raise AttributeError(name)  # gone",
+        "name",
+    ),
     "answers for the name": (
         "def __getattr__(name):\n    if name == 'gone': return 1\n    raise AttributeError(name)", None
     ),
@@ -173,6 +179,12 @@ def test_a_module_with_a_second_name(tmp_path, source, asked):
 
 CALLS = {
     "fits": ("b.f(1, y=2)", None),
+    "a class method": ("b.Made.make(1)", None),
+    "a class method, too few": ("b.Made.make()", "missing"),
+    "a method of a class": ("b.Made.m(b.Made(), 1)", None),
+    "a method of a class, too many": ("b.Made.m(b.Made(), 1, 2)", "many"),
+    "a static method": ("b.Made.plain(1)", None),
+    "a submodule that the package takes from itself": ("b.own.f(1, 2)", "many"),
     "an unknown keyword": ("b.f(1, z=2)", "unknown"),
     "too many": ("b.f(1, 2)", "many"),
     "too few": ("b.f()", "missing"),
