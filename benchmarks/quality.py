@@ -50,7 +50,13 @@ ROWS = {
             "remedies/resolver.py",
             "remedies/offers.py",
         ],
-        ["test_fixing.py", "remedies/test_remedies_planner.py", "remedies/test_remedies_joined.py"],
+        [
+            "test_searching.py",
+            "remedies/test_remedies_steps.py",
+            "test_fixing.py",
+            "remedies/test_remedies_planner.py",
+            "remedies/test_remedies_joined.py",
+        ],
     ),
     "judge": (["workshop/proof/judge.py"], ["workshop/test_workshop_proof_judge.py"]),
 }

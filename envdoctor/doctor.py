@@ -179,9 +179,11 @@ def _together(parts: Sequence[Report]) -> Report:
 
 
 def _grouped(part: Report) -> Report:
-    """The report with its findings in groups, and what their commands depend on."""
+    """The report with its findings in groups, what their commands depend on, and the line of a plan that is known."""
+    from envdoctor.remedies import kept
+
     part = commandable(part)
-    grouped: Report = part.replace(groups=groups(part.findings, part.snapshot))
+    grouped: Report = part.replace(groups=groups(part.findings, part.snapshot), planned=kept.known(part))
     return grouped
 
 

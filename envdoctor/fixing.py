@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from envdoctor.model import Finding, Ignore, Snapshot
     from envdoctor.plans import Move
     from envdoctor.remedies.project_files import Narrow
-    from envdoctor.searching import Candidate
+    from envdoctor.searching import Candidate, Refused
 
 #: The minor releases of Python 3 that a new environment may have, the newest first.
 PYTHONS = range(14, 7, -1)
@@ -45,13 +45,13 @@ def plan(  # noqa: PLR0913 - each is a separate option
     ignore: Sequence[Ignore] = (),
     everything: bool = False,
     project: str | None = None,
-    refused: Collection[tuple[str, str]] = (),
+    refused: Collection[Refused] = (),
     tell: Callable[[str], None] = lambda _: None,
 ) -> tuple[Plan, Snapshot]:
     """One plan for all errors of an environment, with ``everything`` for its warnings too, and what was examined.
 
     ``project`` is the directory whose files say what was asked for, and are edited. ``refused`` are releases, by name
-    and version, that a plan must not have. ``tell`` is given what is being done.
+    and version, that a plan must not have, with ``None`` what it must not move. ``tell`` is given what is being done.
     Raises :class:`~envdoctor.errors.ProbeError` where no resolver can be called.
     """
     indexes = load.indexes(load.further(rules), candidates=candidates)
@@ -82,6 +82,7 @@ def planned(search: Search, best: Candidate, snapshot: Snapshot, project: str | 
     if not snapshot.complete:  # what only comes along is not pinned there, and is no step
         moves = [one for one in moves if one.before is not None]
     changed, besides = edits.of_remedies(_placed(best), project or os.curdir)
+    others = {rule: edits.of_remedies(some, project or os.curdir) for rule, some in _instead(search, best).items()}
     files = edits.of_requirements(moves, _files(snapshot, project), partial(_change, snapshot, narrow))
     edited = [name for one in files for name in one.why]
     whole = steps.at_once(moves, snapshot, search.market.asked, edited, narrow)
@@ -91,7 +92,8 @@ def planned(search: Search, best: Candidate, snapshot: Snapshot, project: str | 
         moves=moves,
         edits=[*changed, *files],
         advice=doctor.commanded(besides, snapshot),
-        instead={rule: doctor.commanded(some, snapshot) for rule, some in _instead(search, best).items()},
+        instead={rule: doctor.commanded(some, snapshot) for rule, (_, some) in others.items() if some},
+        instead_edits={rule: made for rule, (made, _) in others.items() if made},
         left=_left(search, best),
         conflicts=search.conflicts,
         line=whole.command if whole else None,
@@ -125,7 +127,7 @@ def _left(search: Search, best: Candidate) -> list[Finding]:
 
 
 def _change(snapshot: Snapshot, narrow: Narrow, path: str) -> Callable[..., str]:
-    """What edits a file of requirements: all that moves is written where a tool has no other way to be told of it."""
+    """What edits a file of requirements: all that moves is written where a tool has no option for it."""
     if not path.endswith(("pyproject.toml", "Pipfile")):
         return partial(project_files.requirements, narrow=narrow)
     tool = installer(snapshot) or ""

@@ -266,6 +266,7 @@ class Report(Record):
     not want to see, each with the wish that says so; they are not among ``findings``. ``ruled_out`` holds what
     ``explain`` recognised in the text but the environment contradicts; ``understood`` is what it made of the text, for
     a report without findings. ``parts`` are the reports of each environment, where the target has several.
+    ``planned`` is the line of a plan that was made for just this, and what to know of it; empty where there is none.
     ``attached`` is what a bug report has besides: ``machine`` (rows of a label and texts), ``command`` (what
     reproduces it), ``traceback`` (lines), ``explained`` (a report) and ``snapshot`` (a document).
     """
@@ -280,6 +281,7 @@ class Report(Record):
     understood: Mapping[str, Any] = {}
     known_packages: Sequence[str] = ()
     parts: Sequence[Report] = ()
+    planned: Sequence[str] = ()
     attached: Mapping[str, Any] = {}
 
     def _repr_html_(self) -> str:

@@ -20,7 +20,8 @@ class Move(Record):
 
     ``before`` is ``None`` where it was not installed, ``after`` where it is removed. ``step`` is one of :data:`STEPS`,
     with the sign of a downgrade in ``down``; ``why`` are the ids of rules, or the requirement that another move brings;
-    ``asked`` says that the user's own requirements name it.
+    ``asked`` says that the user's own requirements name it. What is removed may have an ``heir``, the requirement of
+    what the same rule puts in its place.
     """
 
     package: str
@@ -30,6 +31,7 @@ class Move(Record):
     step: str = ""
     down: bool = False
     asked: bool = False
+    heir: str | None = None
 
 
 class Edit(Record):
@@ -46,8 +48,9 @@ class Plan(Record):
 
     ``moves`` and ``edits`` are carried out by ``apply``; ``line`` is the one command that does the moves, in the words
     of the tool that manages the environment (``None`` where there is none). ``advice`` are remedies that only a person
-    can carry out; ``instead`` are such, by the id of a rule, that would end what moves end here. ``left`` are findings
-    that stay, ``conflicts`` are sets of rules' ids that no plan cures together.
+    can carry out; ``instead`` are such, by the id of a rule, that would end what moves end here, and ``instead_edits``
+    are edits that would. ``left`` are findings that stay, ``conflicts`` are sets of rules' ids that no plan cures
+    together.
     ``python`` is the version that a new environment needs where nothing less helps.
     """
 
@@ -55,6 +58,7 @@ class Plan(Record):
     edits: Sequence[Edit] = ()
     advice: Sequence[Remedy] = ()
     instead: Mapping[str, Sequence[Remedy]] = {}
+    instead_edits: Mapping[str, Sequence[Edit]] = {}
     left: Sequence[Finding] = ()
     conflicts: Sequence[Sequence[str]] = ()
     line: str | None = None

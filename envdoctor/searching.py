@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Optional
 
 from envdoctor.engine import diagnose as engine
 from envdoctor.engine.alternatives import held
@@ -35,6 +35,9 @@ if TYPE_CHECKING:
     from envdoctor.engine.index import Index
     from envdoctor.model import Ignore, Remedy, Snapshot
     from envdoctor.remedies.planner import Choice, Cost, Wants
+
+    #: A distribution, and the release that it must not have; for ``None`` it must stay as it is.
+    Refused = tuple[str, Optional[str]]
 
 _WHICH = "envdoctor fix asks which releases go together on a Python, and nothing says which one is meant"
 #: The calls of the resolver that a plan may take, and those that are spent on a cheaper one once there is one.
@@ -93,7 +96,7 @@ class Search:
         new = name_of(one) not in self.known and one.finding.severity != "info"
         return bool(one.declared) or new or one.finding.severity in self._severities
 
-    def run(self, refused: Collection[tuple[str, str]] = ()) -> Candidate | None:
+    def run(self, refused: Collection[Refused] = ()) -> Candidate | None:
         """The best candidate; ``None`` where nothing has to be done."""
         wanted = list(filter(self.counts, self.found))
         if not wanted and not self.snapshot.effects:
@@ -118,7 +121,7 @@ class Search:
         self._conclude(best)
         return best
 
-    def _begin(self, wanted: Sequence[Held], refused: Collection[tuple[str, str]]) -> None:
+    def _begin(self, wanted: Sequence[Held], refused: Collection[Refused]) -> None:
         """Ask the index what it has, and say what is to be ended."""
         self._tell("asking the index for releases")
         self.offers.ask([*self.installed, *_named(wanted)])
@@ -158,9 +161,11 @@ class Search:
         made.append(Alternative(wants={}, cost=planner.one(severe)))
         return Clause(name=name, alternatives=planner.widest(made))
 
-    def _without(self, name: str, version: str) -> Clause:
-        """A distribution is to be of any release but one."""
-        others = frozenset(one for one in self.offers.releases(name) if key(one) != key(version))
+    def _without(self, name: str, version: str | None) -> Clause:
+        """A distribution is to be of any release but one, or to stay as it is."""
+        others = frozenset([self.installed[name]])
+        if version is not None:
+            others = frozenset(one for one in self.offers.releases(name) if key(one) != key(version))
         return Clause(name=f"{name} {version} was tried", alternatives=[Alternative(wants={name: others})])
 
     def _alternative(self, way: Way, one: Held) -> Alternative | None:

@@ -68,7 +68,7 @@ TOOLS: Mapping[str, Tool] = {
     ),
     "pipenv": Tool(
         install=("pipenv", "install"), uninstall=("pipenv", "uninstall"), of_project=True,
-        lock=("pipenv", "upgrade"), sync=("pipenv", "sync"),
+        lock=("pipenv", "upgrade"), sync=("pipenv", "sync"),  # pipenv lock would renew what the file leaves open
     ),
     "system": Tool(install=(".venv/bin/python", "-m", "pip", "install"), uninstall=(), signs=False),
 }
@@ -119,7 +119,7 @@ FORMATS: Mapping[str, Format] = {
     "environment.yml": Format(
         reader="conda_environment", contains=r"^[\"']?dependencies[\"']?:", tool="conda", of_conda=True,
     ),
-    "requirements.txt": Format(reader="requirements_file", contains=""),
+    "requirements.txt": Format(reader="requirement_lines", contains=""),
 }
 # fmt: on
 

@@ -41,6 +41,18 @@ def _own_world(tmp_path_factory, shared):
     patch.undo()
 
 
+@pytest.fixture(autouse=True)
+def _nothing_remembered():
+    """Each test reads versions and requirements itself: a mutant is tried on the tests that call what it is in."""
+    for name, remembered in (
+        ("versions", ("_keys", "_intervals", "_tests")),
+        ("installed_requirements", ("_names", "_parts")),
+    ):
+        module = sys.modules.get(f"envdoctor.engine.{name}")
+        for table in remembered if module else ():
+            getattr(module, table).clear()
+
+
 def new_cache(folder):
     """A cache directory for ``XDG_CACHE_HOME`` with nothing in it but the shipped rules, which take long to compile."""
     from envdoctor.probes import cache

@@ -191,11 +191,15 @@ def test_what_could_be_done_instead_of_a_step_is_shown_beside_it(planned, tmp_pa
     assert [(one["package"], one["after"]) for one in plan["moves"]] == [("core", "1.9")]
     assert (plan["advice"], [os.path.basename(one["path"]) for one in plan["edits"]]) == ([], ["requirements.txt"])
     assert [(one["kind"], one["file"], one["line"]) for one in plan["instead"]["either"]] == [
-        ("change", "main.py", 3), ("set", "run.yaml", 2)
+        ("change", "main.py", 3)
     ]  # fmt: skip
+    (edit,) = plan["instead_edits"]["either"]
+    assert (edit["path"], edit["after"]) == (str(tmp_path / "run.yaml"), "run:\n  fast: false\n")
     text = run_envdoctor(*words, cwd=tmp_path).stdout
     assert "or        write core.new for core.old  main.py:3\n" in text
-    assert "or        in run.yaml, line 2, write fast: false\n" in text
+    diff = f"--- {tmp_path}/run.yaml\n+++ {tmp_path}/run.yaml\n@@ -1,2 +1,2 @@\n run:\n-  fast: true\n+  fast: false\n"
+    said = "in place of the steps for either; run.fast: as the rule says"
+    assert f"or        {tmp_path}/run.yaml  {said}\n{diff}" in text
     assert "in place of the steps for either" in text
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from envdoctor.commands.progress import talk
@@ -16,9 +17,10 @@ if TYPE_CHECKING:
     from envdoctor.model import Report, Snapshot
     from envdoctor.plans import Plan
     from envdoctor.remedies.trial import Outcome
+    from envdoctor.searching import Refused
 
-#: So many plans are tried before the last of them is given up.
-_TRIALS = 3
+#: So many plans are tried before the last of them is given up, and so many are made.
+_TRIALS, _PLANS = 4, 8
 _SHOWN = 6
 
 
@@ -42,21 +44,36 @@ def planned(wishes: Wishes) -> tuple[Plan, Snapshot, Outcome | None]:
 
     Raises :class:`TargetError` where no plan passes.
     """
-    refused: set[tuple[str, str]] = set()
     examined = wishes.examine()
-    for _ in range(_TRIALS):
+    refused: list[Plan] = []
+    ways: list[frozenset[Refused]] = [frozenset()]
+    for apart in islice(ways, _PLANS):  # to which each trial adds
         with talk() as tell:
-            plan, snapshot = wishes.plan(examined, refused=refused, tell=tell)
-            if not wishes.attempt or plan.python or not plan.moves:
-                break
+            plan, snapshot = wishes.plan(examined, refused=apart, tell=tell)
+            can_be_tried = plan.moves and not plan.python
+            if not refused and not (wishes.attempt and can_be_tried):
+                return plan, snapshot, None
+            if not can_be_tried or (refused and not _is_another(plan, refused)):
+                continue
             outcome = _tried(plan, snapshot, wishes.command, tell)
         if outcome.refused is None:
             return plan, snapshot, outcome
-        say(f"refused: {' '.join(f'{one.package}=={one.after}' for one in plan.moves if one.after)}: {outcome.refused}")
-        refused |= _blamed(plan, outcome)
-    if refused:
-        raise TargetError("no plan passed its trial; what each of them breaks is said above. Nothing was changed")
-    return plan, snapshot, None
+        say(f"refused: {' '.join(_pins(plan))}: {outcome.refused}")
+        refused.append(plan)
+        if len(refused) == _TRIALS:
+            break
+        ways += [apart | one for one in _blamed(plan, outcome)]
+    raise TargetError("no plan passed its trial; what each of them breaks is said above. Nothing was changed")
+
+
+def _pins(plan: Plan) -> list[str]:
+    return [f"{one.package}=={one.after}" for one in plan.moves if one.after]
+
+
+def _is_another(plan: Plan, refused: Sequence[Plan]) -> bool:
+    """Whether a plan is none of those, and leaves no more errors than the first of them."""
+    left = [sum(one.severity == "error" for one in some.left) for some in (plan, refused[0])]
+    return left[0] <= left[1] and plan.moves not in [one.moves for one in refused]
 
 
 def _tried(plan: Plan, snapshot: Snapshot, command: Sequence[str], tell: Callable[[str], None]) -> Outcome:
@@ -107,11 +124,19 @@ def _few(names: Sequence[str]) -> str:
     return ", ".join(names[:_SHOWN]) + (f" and {more} more" if more > 0 else "")
 
 
-def _blamed(plan: Plan, outcome: Outcome) -> set[tuple[str, str]]:
-    """The releases that the next plan must not have: those whose modules break, else that of the largest step."""
-    moved = [(one.package, one.after) for one in sorted(plan.moves, key=lambda one: one.step != "major") if one.after]
+def _blamed(plan: Plan, outcome: Outcome) -> list[frozenset[Refused]]:
+    """What the next plans must not have, the likeliest first: releases whose modules break, else each step in turn.
+
+    First what the user has asked for, and the largest steps; at last another release of the first of them.
+    """
+    moved = [one for one in plan.moves if one.after]
+    moved.sort(key=lambda one: (not one.asked, one.step != "major"))
     broken = {name.replace("_", "-").lower() for name in outcome.broken}
-    return {one for one in moved if one[0] in broken} or set(moved[:1])
+    theirs = frozenset((one.package, one.after) for one in moved if one.package in broken)
+    if theirs:
+        return [theirs]
+    stays: list[Refused] = [(one.package, None) for one in moved if one.before]
+    return [frozenset([one]) for one in [*stays, *((one.package, one.after) for one in moved[:1])]]
 
 
 def applied(wishes: Wishes, plan: Plan, snapshot: Snapshot) -> None:

@@ -61,6 +61,8 @@ def run(words: Sequence[str]) -> int:
         ),
     )  # fmt: skip
     plan, snapshot, outcome = planned(wishes)
+    if plan.line and not options.all:
+        _keep(plan, wishes.check(snapshot))
     if options.format == "html":
         text = _page(plan, wishes.check(wishes.examine()))
     else:
@@ -73,6 +75,16 @@ def run(words: Sequence[str]) -> int:
         applied(wishes, plan, snapshot)
         todo = []
     return int(any((todo, plan.advice, plan.left)))
+
+
+def _keep(plan: Plan, report: Report) -> None:
+    """Keep the line of a plan of all errors: ``check`` ends with it while they are the same."""
+    from envdoctor.remedies import kept
+    from envdoctor.renderers.line import count
+    from envdoctor.renderers.plan import headline
+
+    left = sum(one.severity == "error" for one in plan.left)
+    kept.keep(str(plan.line), headline(plan).rstrip(":") + (f", {count(left, 'error')} left" if left else ""), report)
 
 
 def _said(plan: Plan, snapshot: Snapshot, outcome: Outcome | None, form: str, *, plain: bool) -> str:

@@ -19,7 +19,7 @@ examples:
   envdoctor undo --python /opt/app/bin/python
 
 Every file of the environment, and every file that was edited beside it, is what it was, byte by byte. What was kept
-for that stands in .envdoctor of the environment; after a run that was killed, too, undo is all there is to do.
+for that is in .envdoctor of the environment; after a run that was killed, too, undo is all there is to do.
 """
 
 

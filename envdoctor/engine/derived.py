@@ -32,7 +32,7 @@ MOST_FINDINGS, _MOST_FRAMES, _MOST_LINKS = 2, 3, 2
 _OFFERED = {
     "gone": "the installed release has no such name in this file",
     "there": "the installed release has it in this file",
-    "submodule": "it is a module of its own",
+    "submodule": "it is a separate module",
     "no-module": "the installed release has no such module",
 }
 

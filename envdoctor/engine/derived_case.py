@@ -172,7 +172,7 @@ class Case:
     # -- in words ----------------------------------------------------------------------------------------------------
 
     def fields(self) -> dict[str, str]:
-        """What stands for the words in braces."""
+        """The texts that replace the words in braces."""
         who, said = self.who, self.said
         asked = self.release(who.provider) if who.provider else "Python" if who.python else "what is installed"
         named = [self.release(name) for name in (who.provider, *who.others) if name]

@@ -126,7 +126,7 @@ WORDS: Mapping[str, Words] = {
     ),
     "unmet": Words(
         "derived-unmet-requirement", "crash", "{asker} requires {requirement}, which is not met",
-        "The text says so itself: the requirement stands in the metadata or in the code of {asker}.",
+        "The text says so itself: the requirement is in the metadata or in the code of {asker}.",
         ("packages", "installed"), ("require-it", "upgrade-asker"),
     ),
     "stated": Words(

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 from envdoctor.engine import symptoms
 from envdoctor.engine.diagnose import OF_CONSUMERS, finding, matched_by, remedies
 from envdoctor.engine.evaluate import Match, Trace, holds
+from envdoctor.engine.frames import asker, not_named, own_frames, packages_in, place_of
 from envdoctor.engine.index import NEVER
-from envdoctor.engine.installed_requirements import normalise
 from envdoctor.engine.questions import questions
 from envdoctor.engine.wording import fill, said
 from envdoctor.facts import IMPORTABLE, METADATA, PROJECT, Answer
@@ -49,7 +49,7 @@ class Recognised(Record):
     def asked(self, snapshot: Snapshot) -> Questions:
         """The facts of an environment that these rules ask for."""
         wanted: dict[Any, Any] = {METADATA: [(one.name, one.version) for one in snapshot.packages.values()]}
-        wanted[IMPORTABLE] = _missing(self.error_text, snapshot)
+        wanted[IMPORTABLE] = not_named(self.error_text, snapshot)
         for case in self.cases:
             for kind, keys in questions([case.compiled], case.lenient(snapshot)).items():
                 wanted[kind] = dict.fromkeys([*wanted.get(kind, ()), *keys])
@@ -76,7 +76,7 @@ def explain(known: Recognised, snapshot: Snapshot | None) -> Report:
     findings: list[tuple[tuple[Any, ...], Finding]] = []
     ruled_out: list[Finding] = []
     for case in known.cases:
-        contradicted = _contradicts(case.compiled, stated_there)
+        contradicted = _contradicts(case.compiled, stated_there) or bool(asker(known.error_text, case.compiled))
         for score, found in case.findings(snapshot):
             doubtful = contradicted or any(one.fact == "environment" for one in found.evidence)
             order = (found.confirmed is not True, doubtful, -score, found.rule, found.consumer or "")
@@ -192,7 +192,7 @@ class _Case:
         confirmed = matched_by(self.compiled, open_minded, Trace())
         if confirmed:
             confirmed = self._fitting(confirmed)
-        elif not _contradicts(self.compiled, open_minded):
+        elif not asker(self.error_text, self.compiled) and not _contradicts(self.compiled, open_minded):
             yield self._open(snapshot)
             return
         for match in confirmed:
@@ -219,8 +219,11 @@ class _Case:
         """The environment does not have the combination: ruled out, unless the cause is there for others to meet."""
         trace = Trace()
         confirmed: bool | None = False
+        library = asker(self.error_text, self.compiled)
         said = "the environment does not have this combination"
-        if self.texts["consumers"] and not self.pointed and holds(self.compiled["when"], snapshot, trace):
+        if library:
+            said = f"it failed in the code of {library}; this rule is about the project's own"
+        elif self.texts["consumers"] and not self.pointed and holds(self.compiled["when"], snapshot, trace):
             confirmed = None
             said = "none of the distributions that this rule lists is affected; another one, or your own code, may be"
         elif not _is_where_it_failed(self.error_text, snapshot, self.texts["consumers"]):
@@ -249,7 +252,7 @@ class _Case:
 
     def _frames(self, snapshot: Snapshot) -> list[Evidence]:
         """Where in the project the traceback was, the last place first."""
-        frames = _own_frames(self.error_text) if snapshot.facts.ask(PROJECT, "there") is True else ()
+        frames = own_frames(self.error_text) if snapshot.facts.ask(PROJECT, "there") is True else ()
         return [
             Evidence(
                 fact="frames.own", value=(one.code or "your code")[:MOST_CODE], source=Location(one.file, one.line)
@@ -284,19 +287,6 @@ def _doubted(_kind: Kind[Any, Any], _key: Any, answer: Any) -> Any:
     return answer.replace(gaps=[*answer.gaps, more]) if isinstance(answer, Answer) else answer
 
 
-def place_of(error_text: Any) -> dict[str, str]:
-    """The file and line of the user's own code that a traceback was in last."""
-    return next(({"file": one.file, "line": str(one.line)} for one in _own_frames(error_text)), {})
-
-
-def _own_frames(error_text: Any) -> Iterator[Any]:
-    """The frames in the user's own code, the last one first."""
-    for frame in (one for failure in reversed(error_text.failures) for one in reversed(failure.frames)):
-        name = getattr(frame, "file", "")
-        if name and name[0] != "<" and not (frame.installed or frame.standard_library) and frame.line is not None:
-            yield frame
-
-
 def _with(
     found: Finding, symptom: symptoms.SymptomMatch, *, confirmed: bool | None, frames: Sequence[Evidence] = ()
 ) -> Finding:
@@ -311,23 +301,12 @@ def _is_where_it_failed(error_text: Any, snapshot: Snapshot, lines: Mapping[str,
     Where it is not known what can be imported, a distribution of the same name as one of them shows it, or a
     consumer, whose import name is in ``lines``.
     """
-    names = _imported(error_text)
+    names = packages_in(error_text)
     imported = {line["module"].partition(".")[0] for name, line in lines.items() if name in snapshot.packages}
-    missing = _missing(error_text, snapshot) - imported
+    missing = not_named(error_text, snapshot) - imported
     answers = [snapshot.facts.ask(IMPORTABLE, name) for name in missing]
     known = [answer for answer in answers if not isinstance(answer, Unknown)]
     return all(known) and (len(missing) < len(names) or bool(known) or not names)
-
-
-def _imported(error_text: Any) -> set[str]:
-    """The import names of the installed packages that a traceback runs through."""
-    frames = [frame for failure in error_text.failures for frame in failure.frames]
-    return {frame.package for frame in frames if getattr(frame, "installed", False) and frame.package}
-
-
-def _missing(error_text: Any, snapshot: Snapshot) -> set[str]:
-    """Those of them that are not the name of a distribution."""
-    return {name for name in _imported(error_text) if normalise(name) not in snapshot.packages}
 
 
 def _tripping(error_text: Any, lines: Mapping[str, Any]) -> list[str]:

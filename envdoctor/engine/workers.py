@@ -134,7 +134,7 @@ class _Start:
         return "" if _CONTEXT + "." in self.use["name"] else None
 
     def travelling(self, *, at_start: bool) -> Iterator[tuple[Argument, Mapping[str, Any]]]:
-        """The arguments that are pickled, and how each stands in the call: when workers start, or with a task."""
+        """The arguments that are pickled, and how each is written in the call: when workers start, or with a task."""
         for test in self.entry.get("at-start" if at_start else "with-task", ()):
             if test.get("on"):
                 found = [self.use["on"]] if "on" in self.use else []
@@ -216,7 +216,7 @@ def _context_of(maker: Mapping[str, Any] | None) -> Mapping[str, Any] | None:
 
 
 def _method_of(argument: Mapping[str, Any]) -> str | None:
-    """The method that a context, or its name, stands for."""
+    """The method that a context, or its name, means."""
     maker = argument.get("maker")
     if maker is not None:
         given = [*maker.get("arguments", ()), *maker.get("keywords", {}).values()]
@@ -316,16 +316,10 @@ def _handing_on(entry: Entry, snapshot: Snapshot) -> Iterator[str]:
 
 def _lacks(start: _Start) -> Case | None:
     """A function for a worker that reads what only the program has set."""
-    run = [
-        argument
-        for at_start in (True, False)
-        for argument, test in start.travelling(at_start=at_start)
-        if test.get("runs")
-    ]
-    exchanging = start.words["calls"]["exchanging"]
-    missing = [
-        one for argument in run for one in argument.get("lacks", ()) if one.get("made_by") in (None, *exchanging)
-    ]
+    travelling = (*start.travelling(at_start=True), *start.travelling(at_start=False))
+    run = [argument for argument, test in travelling if test.get("runs")]
+    makers = (None, *start.words["calls"]["exchanging"])
+    missing = [one for argument in run for one in argument.get("lacks", ()) if one.get("made_by") in makers]
     functions = {name for argument in run for name in argument["names"]}
     method, seen = start.method()
     anew = method in {"spawn", "forkserver"}

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from envdoctor.linker import tables
 from envdoctor.linker.branches import holds
-from envdoctor.linker.expressions import chain, is_itself, last
+from envdoctor.linker.expressions import chain, is_itself
+from envdoctor.linker.makings import last
 from envdoctor.linker.summary import IMPORTS, WRITES_GLOBALS
 
 if TYPE_CHECKING:

@@ -7,11 +7,11 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from envdoctor.engine.installed_requirements import normalise
-from envdoctor.linker import operations, releases
+from envdoctor.linker import operations, release_values
 from envdoctor.linker.branches import known_value
 from envdoctor.linker.module_getattr import Evaluator
 from envdoctor.linker.operations import UNKNOWN, Builtin, Namespace, Taken, Undecided
-from envdoctor.linker.releases import Installed, Release
+from envdoctor.linker.release_values import Installed, Release
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -63,7 +63,7 @@ class Releases(Evaluator):
         version = self._layout.versions.get(owner, "")
         if version and operations.is_unknown(found):
             found = version if "." not in taken.module and taken.name == "__version__" else UNKNOWN
-        numbers = releases.numbers_of(found)
+        numbers = release_values.numbers_of(found)
         if version and numbers:
             self._tell(owner, found if isinstance(found, str) else ".".join(map(str, numbers)))
         return found
@@ -82,7 +82,7 @@ class Releases(Evaluator):
 
     def _lookup(self, name: str, scope: Namespace) -> Any:
         found = super()._lookup(name, scope)
-        is_python = found is UNKNOWN and name in releases.BUILTIN and not self._is_bound(name, scope)
+        is_python = found is UNKNOWN and name in release_values.BUILTIN and not self._is_bound(name, scope)
         return Builtin(name) if is_python else found
 
     @staticmethod
@@ -107,7 +107,7 @@ class Releases(Evaluator):
             told = known_value(node, self.target)
             if told is not None:
                 return told
-        if isinstance(node, ast.Attribute) and node.attr in releases.OF_TEXT:
+        if isinstance(node, ast.Attribute) and node.attr in release_values.OF_TEXT:
             whole = self.value(self.evaluate(node.value, scope))
             return Builtin(node.attr, whole) if isinstance(whole, str) else UNKNOWN
         return super().evaluate(node, scope)
@@ -115,10 +115,10 @@ class Releases(Evaluator):
     def _compare(self, node: ast.Compare, scope: Namespace) -> Any:
         values = [self.value(self.evaluate(one, scope)) for one in (node.left, *node.comparators)]
         for left, kind, right in zip(values, node.ops, values[1:]):
-            held = releases.ordered(left, kind, right)
+            held = release_values.ordered(left, kind, right)
             if held is UNKNOWN:
                 return super().evaluate(node, scope)
-            if releases.numbers_of(left) and releases.numbers_of(right):
+            if release_values.numbers_of(left) and release_values.numbers_of(right):
                 self.compared = (left, kind, right, held)
             if not held:
                 return False
@@ -141,14 +141,14 @@ class Releases(Evaluator):
         if told:
             return told[0]
         if isinstance(function, Builtin) and not named:
-            found = self._mapped(known) if function.name == "map" else releases.builtin(function, known)
+            found = self._mapped(known) if function.name == "map" else release_values.builtin(function, known)
             if found is not None:
                 return found
         return super().call(function, given, named)
 
     def _asked(self, dotted: str, text: str) -> list[Any]:
         """What a function of metadata, versions or libraries tells of a text, as a list of one; of others nothing."""
-        if releases.makes_release(dotted):
+        if release_values.makes_release(dotted):
             return [Release(text)]
         if dotted in _METADATA | _DISTRIBUTION:
             name = normalise(text)

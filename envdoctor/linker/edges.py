@@ -13,14 +13,12 @@ from typing import TYPE_CHECKING, Any
 from packaging.version import InvalidVersion, Version
 
 from envdoctor.engine.asks import NAMED, NEW, Asking, Edges
-from envdoctor.engine.installed_requirements import parse
-from envdoctor.engine.versions import within
 from envdoctor.errors import TargetError
 from envdoctor.linker.branches import Target
 from envdoctor.linker.history import Life
 from envdoctor.linker.index_files import Archive, File, fits, published
 from envdoctor.linker.release_archives import Room
-from envdoctor.linker.side import MOST_READ, Enough, Side
+from envdoctor.linker.side import MOST_READ, Enough, Side, cap, required
 from envdoctor.linker.standard_library import standard_of
 from envdoctor.linker.store import version
 from envdoctor.probes import cache, releases
@@ -34,7 +32,7 @@ if TYPE_CHECKING:
 #: Distributions of which it is asked whether they define what was called.
 MOST_OTHERS = 6
 #: The files that decide, besides those of summaries, what is read of a release.
-_READERS = ("asked.py", "release_archives.py")
+_READERS = ("release_archives.py", "syntax_queries.py")
 
 
 class _Search:
@@ -114,8 +112,8 @@ class _Search:
 
     def defining(self, consumer: Side | None) -> Side | None:
         """Of what may be meant, the one that defines what was called, and differently; of what is new, the only one."""
-        required = _required(consumer.metadata(consumer.at)) if consumer and self.ask.kind != "made" else []
-        sides = map(self.listed, list(dict.fromkeys([*self.ask.others, *required]))[:MOST_OTHERS])
+        requires = required(consumer.metadata(consumer.at)) if consumer and self.ask.kind != "made" else []
+        sides = map(self.listed, list(dict.fromkeys([*self.ask.others, *requires]))[:MOST_OTHERS])
         found = (
             one for one in sides if one and one is not consumer and self._has(one, one.at) is False and self._had(one)
         )
@@ -150,7 +148,7 @@ class _Search:
         for name in self.ask.others[:MOST_OTHERS]:
             side = self.listed(name, fitting=True) if name != provider.name else None
             # of two, the other one asks, even where an import that may fail is all that names the provider
-            if side is not None and (len(self.ask.others) <= 2 or provider.name in _required(side.metadata(side.at))):  # noqa: PLR2004
+            if side is not None and (len(self.ask.others) <= 2 or provider.name in required(side.metadata(side.at))):  # noqa: PLR2004
                 room = Room({side.name: side.archive(side.at)}, self.target, self.standard)
                 if room.asks(self.ask, side.name):
                     return side
@@ -158,16 +156,17 @@ class _Search:
 
     def _has(self, side: Side, number: int) -> bool | None:
         """Whether a release has what is asked for."""
-        ask = self.ask.replace(provider=side.name)
+        return self._offers("offers", side, number, self.ask.replace(provider=side.name))
 
+    def _offers(self, question: str, side: Side, number: int, ask: Ask) -> bool | None:
         def offered(archive: Archive) -> bool | None:
             return Room({side.name: archive}, self.target, self.standard).offers(ask)
 
-        offers: bool | None = side.decided("offers", number, offered)
+        offers: bool | None = side.decided(question, number, offered)
         return offers
 
     def provider(self, side: Side) -> Life | None:
-        """Between which releases the name went or came; nothing where the failing release cannot be told to lack it."""
+        """Between which releases the name went or came; nothing where the failing release may have it."""
         ask = self.ask
 
         def has(number: int) -> bool | None:
@@ -190,15 +189,10 @@ class _Search:
         """Whether the failing release has no file of a module that is there, as the message says."""
         if self.ask.kind not in {"name", "part"} or side.name not in self.ask.versions:
             return False
-        ask = self.ask.replace(kind="module", provider=side.name)
-
-        def there(archive: Archive) -> bool | None:
-            return Room({side.name: archive}, self.target, self.standard).offers(ask)
-
-        return side.decided("module", side.at, there) is False
+        return self._offers("module", side, side.at, self.ask.replace(kind="module", provider=side.name)) is False
 
     def consumer(self, side: Side, beside: Side | None, life: Life | None) -> Asking | None:
-        """Which releases ask; nothing where the installed one cannot be told to ask."""
+        """Which releases ask; nothing where it is not known that the installed one asks."""
         for ask in self._variants():
             found = _Consumer(self, side, beside, life, ask).asking()
             if found is not None:
@@ -224,8 +218,8 @@ class _Consumer:
         self._search, self._side, self._beside, self._life, self._ask = search, side, beside, life, ask
 
     def asking(self) -> Asking | None:
-        """Which releases ask; nothing where the installed one, or any where that is not known, cannot be told to."""
-        side, version = self._side, self._side.version
+        """Which releases ask; nothing where it is not known that the installed one, else any, asks."""
+        side = self._side
         if not self._asks(side.at):
             return self._older() if side.name not in self._ask.versions else None
         newest = len(side.files) - 1
@@ -233,20 +227,18 @@ class _Consumer:
             return None  # nobody can tell how long it does
         end = next((one for one in (newest, side.latest) if one > side.at and self._stopped(one)), None)
         forward = None if end is None else side.turn(end, self._stopped)
-        last = forward[0] if forward else newest
-        more = self._capped(last) if last > side.at else {}
-        if forward and end is not None:
-            more |= self._since(forward[1], end, newest)
-        free = more.pop("free", version(last))
-        return Asking(
-            distribution=side.name,
-            until=version(last),
-            before=None if forward and not self._came() else self._before(),
-            free=free,
-            module=str(self._asks(side.at) or ""),
-            verb=self._verb(),
-            **more,
-        )
+        if forward is None or end is None:
+            return self._until(newest, {}, before=self._before())
+        more = self._since(forward[1], end, newest)
+        return self._until(forward[0], more, before=self._before() if self._came() else None)
+
+    def _until(self, last: int, more: dict[str, Any], before: str | None) -> Asking:
+        """That releases ask from the installed one to the last that does."""
+        side = self._side
+        more = {"free": side.version(last), **(self._capped(last) if last > side.at else {}), **more}
+        module = str(self._asks(side.at) or "")
+        verb = f"does without {self._ask.name}" if self._ask.kind == "super" else "asks"
+        return Asking(distribution=side.name, until=side.version(last), before=before, module=module, verb=verb, **more)
 
     def _since(self, first: int, end: int, newest: int) -> dict[str, Any]:
         """The first release that asks no more, one from there on that works, and the one that asks again, if any."""
@@ -255,9 +247,6 @@ class _Consumer:
         works = self._whole(first, end)
         found = {"since": version(first), "works": version(works), "python": side.files[works].python}
         return {**found, **({"again": version(again[1])} if again else {}), **self._turned(first, newest)}
-
-    def _verb(self) -> str:
-        return f"does without {self._ask.name}" if self._ask.kind == "super" else "asks"
 
     def _turned(self, *numbers: int) -> dict[str, str]:
         """The patch release of Python at which one of these releases tells Pythons apart where it asks."""
@@ -295,7 +284,7 @@ class _Consumer:
         return Room(archives, self._search.target, self._search.standard)
 
     def _asks(self, number: int) -> Any:
-        """The module in which a release asks, false where it does not, ``None`` where that cannot be told."""
+        """The module in which a release asks, false where it does not, ``None`` where that is not known."""
         ask, here = self._ask, self._beside.at if self._beside else None
         question = f"asks {ask.kind} {ask.code}"
         return self._side.decided(question, number, lambda one: self._room(one, here).asks(ask, self._side.name))
@@ -338,36 +327,9 @@ class _Consumer:
             return ""
 
         def stated(archive: Archive) -> str:
-            return _cap(archive.metadata().decode("utf-8", "replace"), provider, failing)
+            return cap(archive.metadata().decode("utf-8", "replace"), provider, failing)
 
         return self._side.decided("caps", number, stated) or ""
-
-
-def _required(metadata: str) -> list[str]:
-    """The distributions that a release requires without an extra."""
-    parsed = [parse(line) for line in _lines(metadata) if "extra" not in line]
-    return [one[0] for one in parsed if one]
-
-
-def _lines(metadata: str) -> list[str]:
-    """The requirements in the metadata of a wheel, or in the list of a source archive."""
-    lines = metadata.splitlines()
-    stated = [line.partition("Requires-Dist:")[2].strip() for line in lines if line.startswith("Requires-Dist:")]
-    return stated or [line.strip() for line in lines if line[:1].isalpha() and ": " not in line]
-
-
-def _cap(metadata: str, provider: str, failing: str) -> str:
-    """The requirement of a release that excludes a failing release of another distribution; empty where it has none.
-
-    An empty failing release stands for none: that the other is required is enough.
-    """
-    for line in _lines(metadata):
-        parsed = parse(line.partition(";")[0])
-        if not parsed or parsed[0] != provider or "extra" in line:
-            continue
-        if not failing or (parsed[1] and within(failing, parsed[1]) is False):
-            return f"{parsed[0]}{parsed[1]}".replace(" ", "").replace("(", "").replace(")", "")
-    return ""
 
 
 def edges(ask: Ask, tell: Callable[[str], None]) -> Edges:

@@ -38,11 +38,6 @@ def chain(node: ast.expr) -> tuple[str, tuple[str, ...]] | None:
     return (node.id, tuple(attributes[::-1])) if type(node) is ast.Name else None
 
 
-def last(node: ast.expr) -> str | None:
-    """The last word of a dotted name."""
-    return getattr(node, "attr", None) or getattr(node, "id", None)
-
-
 def is_itself(node: ast.Subscript) -> bool:
     """Whether something is ``sys.modules[__name__]``, the module that is read."""
     return (

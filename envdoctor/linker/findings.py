@@ -26,7 +26,7 @@ _RULES = {"unknown": "linked-argument-unknown", "many": "linked-argument-unknown
           "override": "linked-override"}  # fmt: skip
 _ARGUMENTS = {"unknown": "with the argument {detail}", "many": "with more than {detail} arguments",
               "missing": "without the argument {detail}"}  # fmt: skip
-_VERBS = {"setting": "sets", "form": "has", "undeclared": "imports", "argument": "hands on", "check": "asks for"}
+_VERBS = {"setting": "sets", "form": "has", "undeclared": "imports", "argument": "passes on", "check": "asks for"}
 _TITLES = {
     "name": "{who} take{s} {asked}, which {provider} does not have",
     "syntax": "{who} has a module that Python {python} cannot parse: {asked}",
@@ -208,24 +208,24 @@ def _evidence(places: Sequence[Missing], environment: Environment) -> list[Evide
 
 def _remedies(first: Missing, consumers: Sequence[str], environment: Environment) -> list[Remedy]:
     """Both sides: a consumer that no longer asks, a provider that still has it."""
-    remedies = [Remedy(kind="change", text=_consumers_side(first, consumers, environment), safety="manual")]
+    change = Remedy(kind="change", text=_consumers_side(first, consumers, environment), safety="manual")
+    wanted = _wanted(first, environment)
+    if wanted:
+        kind = "upgrade" if ">" in wanted else "downgrade"
+        return [change, Remedy(kind=kind, requirement=wanted, safety="workaround")]
+    if not first.provider:
+        return [change]
+    return [change, Remedy(kind="change", text=f"use a release of {first.provider} that still has it", safety="manual")]
+
+
+def _wanted(first: Missing, environment: Environment) -> str:
+    """The requirement that what is missing states by itself: on Python, or what a check asks for; else empty."""
     ends = environment.standard.span(first.module, first.name) if first.kind == "standard" else None
     if ends is not None:
         since, last = ends
         numbers = [int(part) for part in last.split(".")] if last else []
-        wanted = f"python<{numbers[0]}.{numbers[1] + 1}" if numbers else f"python>={since}"
-        remedies.append(Remedy(kind="downgrade" if last else "upgrade", requirement=wanted, safety="workaround"))
-    elif first.kind == "form":
-        kind = "upgrade" if ">=" in first.name else "downgrade"
-        remedies.append(Remedy(kind=kind, requirement=first.name, safety="workaround"))
-    elif first.kind == "check" and first.name:
-        kind = "upgrade" if ">" in first.name else "downgrade"
-        remedies.append(Remedy(kind=kind, requirement=first.asked, safety="workaround"))
-    elif first.provider:
-        remedies.append(
-            Remedy(kind="change", text=f"use a release of {first.provider} that still has it", safety="manual")
-        )
-    return remedies
+        return f"python<{numbers[0]}.{numbers[1] + 1}" if numbers else f"python>={since}"
+    return {"form": first.name, "check": first.asked if first.name else ""}.get(first.kind, "")
 
 
 def _consumers_side(first: Missing, consumers: Sequence[str], environment: Environment) -> str:

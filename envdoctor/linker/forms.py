@@ -10,7 +10,8 @@ import re
 import warnings
 from typing import TYPE_CHECKING, Any
 
-from envdoctor.linker.expressions import chain, last
+from envdoctor.linker.expressions import chain
+from envdoctor.linker.makings import last
 from envdoctor.linker.summary import LATER
 
 if TYPE_CHECKING:
@@ -39,7 +40,7 @@ _LATE_GENERIC = {
     "subprocess": "Popen CompletedProcess",
     "weakref": "WeakKeyDictionary WeakValueDictionary WeakSet ReferenceType",
 }
-#: Keywords that functions take as any keyword, and hand on to what refuses them from a version on.
+#: Keywords that functions take as any keyword, and pass on to what refuses them from a version on.
 _HANDED_ON = {
     ("json", "load", "encoding"): (3, 9),
     ("json", "loads", "encoding"): (3, 9),
@@ -185,7 +186,7 @@ class Forms:
         return _is_asking(node.func.value)  # type: ignore[attr-defined]
 
     def _of_library(self, node: ast.Call, module: str, name: str) -> None:
-        """A pattern, or a keyword that a function of the library hands on to what refuses it."""
+        """A pattern, or a keyword that a function of the library passes on to what refuses it."""
         if module == "re" and name in _PATTERNS:
             self._pattern(node)
         for given in node.keywords:
@@ -225,7 +226,7 @@ class Forms:
 
 
 def _is_bound(name: str, scope: Scope | None) -> bool:
-    """Whether a name has a value of its own in a scope of a function or class, or around it."""
+    """Whether a name is bound in a scope of a function or class, or around it."""
     while scope is not None and name:
         if name in scope.bound or name in scope.shadowed:
             return True

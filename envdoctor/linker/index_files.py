@@ -39,7 +39,7 @@ NO_WHEEL = "no index has a wheel of it for this Python and platform"
 
 
 class File(Record):
-    """The file of a release that is easiest to read: version, address, size in bytes if told, its Pythons, its day."""
+    """The file of a release that is easiest to read. ``size`` is in bytes, or unknown; ``python`` what it is for."""
 
     version: str
     address: str

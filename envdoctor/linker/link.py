@@ -86,7 +86,9 @@ def _resolved(
     # What a released library reads from an object was run by its authors: it lacks that where a release has lost it.
     missing += Instances(world, reach, lost_only=True).all(reach.ways)
     missing += Overrides(world, known["hooks"].get("dispatch", ())).all(reach.ways)
-    missing += OwnChecks(world, reach, natives).all(reach.ways, missing)
+    checks = OwnChecks(world, reach, natives)
+    refused = [*checks.all(reach.ways, missing)]
+    missing = [one for one in missing if one.line <= checks.ends.get(one.file, one.line)] + refused
     if natives is not None:
         missing += Generated(layout, reach, world.store, natives.generated, natives.variables).all()
         tell("reading compiled modules")

@@ -38,6 +38,9 @@ if TYPE_CHECKING:
 #: From this version on every module that it can parse is one that an older Python, back to this one, can parse too.
 _STABLE_GRAMMAR = (3, 7)
 
+#: Why nothing is said of a module that nobody has, nor of what a module that is not always imported takes instead.
+OPTIONAL = "modules that nothing installed has: optional, as a rule"
+
 
 class Missing(NamedTuple):
     """A reference that finds nothing.
@@ -115,7 +118,7 @@ class Search:
     def _core(self, owner: str) -> set[str]:
         """The modules that a plain import of a distribution's own module executes.
 
-        Of one with many modules that is the one of its own name: others are there for who has more.
+        Of one with many modules that is the one that is called like it: others need what else is installed.
         """
         if owner not in self._cores:
             own = {one for one in self._layout.tops.get(owner, ()) if one in self._reach.ways and one[:1] != "_"}
@@ -213,8 +216,10 @@ class Search:
     def _refused(self, name: str, ref: list[Any], flags: int, ways: list[int]) -> Iterator[Missing]:
         """A module of another distribution that raises when it is imported: it has moved, or is not for this Python."""
         inner, modules = f"{ref[0]}.{ref[1]}", self._layout.modules
-        wanted = inner if flags & FROM and inner in modules else ref[0]
-        raises = self._resolver.take_note(wanted).get("raises") if wanted in modules else None
+        parts = (inner if flags & FROM and inner in modules else ref[0]).split(".")
+        run = (".".join(parts[: at + 1]) for at in range(len(parts)))
+        notes = ((one, self._resolver.take_note(one).get("raises")) for one in run if one in modules)
+        wanted, raises = next((pair for pair in notes if pair[1]), ("", ()))
         if raises:
             place, owner = self._layout.modules[name], modules[wanted].owner
             severity, way = severity_of(ways, flags, caught(raises[1]) or CATCHES_SYNTAX)
@@ -276,12 +281,12 @@ class Search:
         place = self._layout.modules[name]
         severity, way = severity_of(ways, flags, _raised(flags, answer))
         last = answer.path.rpartition(".")[2]
-        if answer.why == "absent":
-            self.unknown["modules that nothing installed has: optional, as a rule"] += 1
+        if answer.why == "absent" or (way & SUBMODULE and not way & ENTRY and self._reach.stands_in(name, ref)):
+            self.unknown[OPTIONAL] += 1
             return
         if severity == "silent":
             return
-        if last in hints or (answer.why == "standard" and flags & LATER and "version_info" in hints):
+        if last in hints or (answer.why == "standard" and flags & LATER and self._is_for_newer(answer, hints)):
             severity = "info"
         elif answer.weak and severity == "error":
             severity = "warning"
@@ -292,6 +297,11 @@ class Search:
         yield Missing(
             place.owner, place.path, line, asked, provider, answer.why, severity, way, answer.module, answer.path
         )  # fmt: skip
+
+    def _is_for_newer(self, answer: Answer, hints: set[str]) -> bool:
+        """Whether a function says itself that it is for some versions of Python, or takes what a newer one has."""
+        span = self._standard.span(answer.module, answer.path)
+        return "version_info" in hints or (span is not None and not span[1])
 
 
 def _raised(flags: int, answer: Answer) -> int:

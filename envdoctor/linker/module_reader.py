@@ -10,8 +10,9 @@ import warnings
 from typing import TYPE_CHECKING, Any
 
 from envdoctor.linker.branches import is_about_python, is_about_versions
-from envdoctor.linker.expressions import Expressions, chain, is_itself, last
+from envdoctor.linker.expressions import Expressions, chain, is_itself
 from envdoctor.linker.forms import Forms
+from envdoctor.linker.makings import last
 from envdoctor.linker.objects import Objects
 from envdoctor.linker.scopes import Scope, Use
 from envdoctor.linker.statements import read_all
@@ -57,7 +58,7 @@ class Reader:
         self.scope = self.top = Scope("module")
         #: Names whose uses are read: those that imports may bind, and those of instances.
         self.roots: set[str] = set()
-        self.flags = self.attempt = self.handler = self.attempts = self.branches = 0
+        self.flags = self.attempt = self.handler = self.attempts = self.branches = self.loops = 0
         self.around: dict[int, int] = {}
         self.sets: set[str] = set()
         self.known: dict[str, bool] = {}
@@ -157,7 +158,7 @@ class Reader:
         self.checks = True
         if node.exc is None:
             return
-        if not (self.flags or self.attempt or self.handler or self.raised):
+        if not (self.flags or self.attempt or self.handler or self.loops or self.raised):
             self.raised = raised_by(node, node.exc)
 
     def given_away(self, node: ast.expr) -> None:
@@ -170,10 +171,13 @@ class Reader:
         elif name in {"vars", "locals"} and self.scope.kind == "class":
             self.scope.record[2] = True
 
-    def reference(self, module: str, path: str, line: int, flags: int, call: Any = None) -> None:
-        """Keep what the module uses from another."""
-        use = Use("", (), line, self.flags | flags, self.attempt, self.handler, call)
-        self._keep(use, module, path, 0)
+    def reference(self, module: str, path: str, line: int, flags: int, top: str = "") -> None:
+        """Keep what the module imports from another; ``top`` is the package that the import of a submodule binds."""
+        use = Use(top, (), line, self.flags | flags, self.attempt, self.handler)
+        if top and self.scope.kind == "function" and top != self.module.partition(".")[0]:
+            self.scope.imported.append((use, module, path))
+        else:
+            self._keep(use, module, path, 0)
 
     def _keep(self, use: Use, module: str, path: str, own: int) -> None:
         if use.flags & IMPORTS or self.keep(module, path, use.call):
@@ -187,6 +191,9 @@ class Reader:
             for use in scope.pending:
                 if use.root == scope.own:
                     self.objects.own(use, scope.record)
+        used = {use.root for use in scope.pending} | scope.outer if scope.imported else set()
+        for use, module, path in scope.imported:  # never used, it is there for tools that read imports
+            self._keep(use if use.root in used else use._replace(flags=use.flags | CONDITIONAL), module, path, 0)
         for use, module, path, own in scope.settled():
             if use.store:
                 self.stores.add((module, path))

@@ -93,11 +93,11 @@ _BASES = {"KeyError": "LookupError", "IndexError": "LookupError", "ModuleNotFoun
 
 
 class Raised(Exception):  # noqa: N818 - what is followed raises it
-    """An exception of the code that is followed."""
+    """An exception of the code that is followed; ``absent`` where it imports what nothing installed has."""
 
-    def __init__(self, name: str) -> None:
+    def __init__(self, name: str, *, absent: bool = False) -> None:
         super().__init__(name)
-        self.name = name
+        self.name, self.absent = name, absent
 
 
 class Undecided(Exception):  # noqa: N818 - it never leaves the evaluator

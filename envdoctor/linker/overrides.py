@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from envdoctor.linker import signatures
 from envdoctor.linker.branches import LEAVES, children
 from envdoctor.linker.classes import Classes, Kind
-from envdoctor.linker.expressions import last
 from envdoctor.linker.hooks import parsed, walked
+from envdoctor.linker.makings import last
 from envdoctor.linker.missing import Missing
 from envdoctor.linker.module_files import is_aside
 from envdoctor.linker.summary import LATER
@@ -38,7 +38,7 @@ _NEVER: tuple[str, str, str, list[list[Any]]] = ("", "", "", [])
 class _Call(NamedTuple):
     """A call of a method: its first argument, where that is a constant, and its arguments.
 
-    ``caller`` is the method that calls one of its own object; ``made`` says that the object is of the class itself.
+    ``caller`` is the method that calls on ``self`` or ``cls``; ``made`` says that the object is of the class itself.
     """
 
     first: Any
@@ -189,8 +189,10 @@ class Overrides:
 def _calls_in(text: bytes) -> dict[str, list[_Call]]:
     """The calls in some source by attribute, but for those of a class to its own base."""
     found, tree = dict[str, list[_Call]](), parsed(text)
-    made = {getattr(one, "id", "") for node in walked(tree) if _is_making(node) for one in node.targets} if tree else ()
-    nodes: list[tuple[Any, str]] = [(tree, "")] if tree else []
+    if not tree:
+        return found
+    made = {getattr(one, "id", "") for node in walked(tree) if _is_making(node) for one in node.targets}
+    nodes: list[tuple[Any, str]] = [(tree, "")]
     while nodes:
         node, caller = nodes.pop()
         if type(node) is ast.Call and type(node.func) is ast.Attribute and not _is_of_base(node.func.value):

@@ -10,7 +10,7 @@ import ast
 import re
 from typing import TYPE_CHECKING, Any
 
-from envdoctor.linker import operations, releases
+from envdoctor.linker import operations, release_values
 from envdoctor.linker.branches import holds, is_about_python
 from envdoctor.linker.checked_values import Releases
 from envdoctor.linker.hooks import parsed, walked
@@ -19,6 +19,7 @@ from envdoctor.linker.module_files import is_aside
 from envdoctor.linker.module_getattr import changed_later
 from envdoctor.linker.module_reader import raised_by
 from envdoctor.linker.operations import UNKNOWN, Function, Namespace, Raised, Returned, Taken, Undecided
+from envdoctor.linker.reach import ENTRY
 from envdoctor.linker.summary import CATCHES_ALL, CATCHES_SYNTAX, caught
 
 if TYPE_CHECKING:
@@ -39,8 +40,10 @@ _ENDING = (ast.Raise, ast.Break, ast.Continue)
 class _Refused(Raised):
     """An exception that the code raises itself, with the statement."""
 
-    def __init__(self, name: str, node: ast.stmt, error: ast.expr | None, compared: Compared | None) -> None:
-        super().__init__(name)
+    def __init__(
+        self, name: str, node: ast.stmt, error: ast.expr | None, compared: Compared | None, *, absent: bool = False
+    ) -> None:
+        super().__init__(name, absent=absent)
         self.compared = compared
         self.line, self.said = node.lineno, (raised_by(node, error)[2] if error is not None else name)
 
@@ -57,6 +60,8 @@ class OwnChecks(Releases):
         self._reach = reach
         self._top: Namespace | None = None
         self._handled: list[Raised] = []
+        #: By file of a module that refuses to be imported, the line where it ends.
+        self.ends: dict[str, int] = {}
         self._within = 0
         self._body: list[ast.stmt] = []
 
@@ -87,6 +92,9 @@ class OwnChecks(Releases):
         severity, way = severity_of(ways, 0, caught(error.name) & CATCHES_ALL or CATCHES_SYNTAX)
         provider, wanted = self._provider(error.compared)
         if severity not in {"error", "warning"} or provider in {None, place.owner}:
+            return
+        self.ends[place.path] = error.line
+        if error.absent and severity == "warning" and not way & ENTRY:  # a choice not to install that
             return
         said = (place.owner, place.path, error.line)
         if self.lacking:
@@ -124,14 +132,14 @@ class OwnChecks(Releases):
         if compared is None or len(compared) == 1:
             return None if compared is None else "", ""
         left, kind, right, held = compared
-        some = [releases.numbers_of(one) for one in (left, right)]
+        some = [release_values.numbers_of(one) for one in (left, right)]
         for provider, version in reversed(self.told.items()):
-            whole = releases.numbers_of(version)
+            whole = release_values.numbers_of(version)
             if any(whole[: len(one)] == one for one in some):
-                return provider, releases.wanted(version, left, kind, right, held=held)
+                return provider, release_values.wanted(version, left, kind, right, held=held)
         if self.target.minor not in some:
             return None, ""
-        return "", releases.wanted(".".join(map(str, self.target.minor)), left, kind, right, held=held)
+        return "", release_values.wanted(".".join(map(str, self.target.minor)), left, kind, right, held=held)
 
     # --- statements -------------------------------------------------------------------------------------------------
 
@@ -175,7 +183,7 @@ class OwnChecks(Releases):
         name = ast.unparse(called).rpartition(".")[2]
         if not name[:1].isupper():
             raise Undecided
-        raise _Refused(name, node, node.exc, self.compared)
+        raise _Refused(name, node, node.exc, self.compared, absent=any(one.absent for one in self._handled))
 
     def _assert(self, node: Any, scope: Namespace) -> None:
         if self._is_followed(scope) and self.decided(node.test, scope) is False:
@@ -260,7 +268,8 @@ class OwnChecks(Releases):
                 asked = (origin, one.name) if origin else (one.name, "")
                 found = self.resolver.offers(*asked) if one.name != "*" else self.resolver.module(origin)
                 if found.verdict is False:
-                    raise Raised("ModuleNotFoundError" if found.why in {"absent", "module"} else "ImportError")
+                    name = "ModuleNotFoundError" if found.why in {"absent", "module"} else "ImportError"
+                    raise Raised(name, absent=found.why == "absent")
                 if found.verdict is None:
                     raise Undecided
         super()._import(node, scope)

@@ -226,6 +226,11 @@ class Reach:
             handler = around.get(abs(handler), 0)
         return flags
 
+    def stands_in(self, name: str, ref: list[Any]) -> bool:
+        """Whether a reference is in the handler of a ``try`` that imports what nothing installed has."""
+        refs = self._resolver.take_note(name).get("refs", ()) if ref[5] > 0 else ()
+        return any(one[4] == ref[5] and self._resolver.offers(one[0], one[1]).why == "absent" for one in refs)
+
     def _fails(self, name: str, attempt: int) -> bool | None:
         """Whether what a ``try`` imports is surely missing."""
         held = self._failing.setdefault(name, {})

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 from envdoctor.engine.asks import NEW
 from envdoctor.errors import TargetError
-from envdoctor.linker.asked import Branches, calls, parsed, saying, takes, takes_attribute, turns, words_of
 from envdoctor.linker.module_files import Layout, is_aside
 from envdoctor.linker.reach import Reach
 from envdoctor.linker.resolve import Resolver
 from envdoctor.linker.store import LONGEST, Store
 from envdoctor.linker.summary import CATCHES_ATTRIBUTE, CATCHES_IMPORT, CATCHES_MODULE, CONDITIONAL, FROM
+from envdoctor.linker.syntax_queries import Branches, calls, parsed, saying, takes, takes_attribute, turns, words_of
 from envdoctor.linker.word_search import Words
 
 if TYPE_CHECKING:

@@ -250,6 +250,8 @@ class Resolver:
         if found.verdict is not False:
             return found
         reason = "a module-level __getattr__" if answers and answer is None else self._filled_by(summary, module)
+        if name in (self._store.definitions(module).get("all") or ()):
+            reason = "named in __all__"
         if reason:
             return self._unless_written_nowhere(module, name, reason)
         return self._not_filled(summary, module, name, weak=found.weak)

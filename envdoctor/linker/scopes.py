@@ -26,10 +26,11 @@ class Scope:
 
     ``bound`` counts what binds a name here, imports apart; ``imports`` has the modules and paths that a name is
     imported from; ``keys`` what a dictionary of this name surely has; ``types`` says for each time that a name is
-    bound what may make its value, and ``narrowed`` has names whose kind is asked for. ``record`` is the record of the
-    class that is being read, here or around. ``objects`` are uses, and keys of types, that wait with what makes them;
-    ``own`` is what a method calls its object, and ``returns`` the key of what a function returns. ``outside`` is the
-    next scope around whose names are seen from here, which is none of a class.
+    bound what may make its value, and ``narrowed`` has names whose kind is asked for. ``imported`` has the submodules
+    that a function imports. ``record`` is the record of the class that is being read, here or around. ``objects`` are
+    uses, and keys of types, that wait with what makes them; ``own`` is what a method calls its object, and
+    ``returns`` the key of what a function returns. ``outside`` is the next scope around whose names are seen from
+    here, which is none of a class.
     """
 
     def __init__(self, kind: str, parent: Scope | None = None) -> None:
@@ -44,6 +45,7 @@ class Scope:
         self.keys: dict[str, list[str]] = {}
         self.record: list[Any] = parent.record if parent is not None and kind == "function" else []
         self.pending: list[Use] = []
+        self.imported: list[tuple[Use, str, str]] = []
         self.objects: list[tuple[list[Any], Any]] = []
         self.narrowed: set[str] = set()
         self.own = self.returns = ""

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
+from envdoctor.engine.installed_requirements import parse
+from envdoctor.engine.versions import within
 from envdoctor.errors import TargetError
 from envdoctor.linker.index_files import Archive, File
 from envdoctor.probes import cache
@@ -110,3 +112,30 @@ def turn(start: int, end: int, differs: Callable[[int], bool | None]) -> tuple[i
         middle = (near + far) // 2
         near, far = (near, middle) if differs(middle) else (middle, far)
     return None if far is None else (near, far)
+
+
+def required(metadata: str) -> list[str]:
+    """The distributions that a release requires without an extra."""
+    parsed = [parse(line) for line in _lines(metadata) if "extra" not in line]
+    return [one[0] for one in parsed if one]
+
+
+def cap(metadata: str, provider: str, failing: str) -> str:
+    """The requirement of a release that excludes a failing release of another distribution; empty where it has none.
+
+    Where no failing release is given, that the other is required is enough.
+    """
+    for line in _lines(metadata):
+        parsed = parse(line.partition(";")[0])
+        if not parsed or parsed[0] != provider or "extra" in line:
+            continue
+        if not failing or (parsed[1] and within(failing, parsed[1]) is False):
+            return f"{parsed[0]}{parsed[1]}".replace(" ", "").replace("(", "").replace(")", "")
+    return ""
+
+
+def _lines(metadata: str) -> list[str]:
+    """The requirements in the metadata of a wheel, or in the list of a source archive."""
+    lines = metadata.splitlines()
+    stated = [line.partition("Requires-Dist:")[2].strip() for line in lines if line.startswith("Requires-Dist:")]
+    return stated or [line.strip() for line in lines if line[:1].isalpha() and ": " not in line]

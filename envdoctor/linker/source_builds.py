@@ -16,11 +16,11 @@ from envdoctor.errors import TargetError
 from envdoctor.linker import index_files
 from envdoctor.linker.beside import Beside
 from envdoctor.linker.branches import Target
-from envdoctor.linker.expressions import last
 from envdoctor.linker.fetch import fetched
 from envdoctor.linker.findings import Environment, findings
 from envdoctor.linker.hooks import parsed, walked
 from envdoctor.linker.link import link
+from envdoctor.linker.makings import last
 from envdoctor.linker.missing import Missing
 from envdoctor.linker.module_files import PROJECT, Layout
 from envdoctor.linker.own_checks import OwnChecks

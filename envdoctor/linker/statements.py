@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any
 from envdoctor.linker import signatures, tables
 from envdoctor.linker.assignments import annotated_assign, assign, assign_to, augmented, expression
 from envdoctor.linker.branches import children, holds, is_one_version
-from envdoctor.linker.expressions import chain, last
+from envdoctor.linker.expressions import chain
+from envdoctor.linker.makings import last
 from envdoctor.linker.scopes import Scope
 from envdoctor.linker.summary import CATCHES_ALL, CONDITIONAL, FROM, IMPORTS, LATER, caught
 
@@ -27,12 +28,13 @@ _PLAIN_DECORATORS = {"dataclass", "dataclasses", "total_ordering", "final", "run
 
 def _import(reader: Reader, node: ast.Import) -> None:
     for alias in node.names:
-        reader.reference(alias.name, "", node.lineno, IMPORTS)
+        top, _, inner = alias.name.partition(".")
+        reader.reference(alias.name, "", node.lineno, IMPORTS, top if inner and not alias.asname else "")
         if alias.asname:  # an attribute of the package comes before its submodule
             module, _, name = alias.name.rpartition(".")
             reader.bind_import(alias.asname, *((module, name) if module else (alias.name, "")))
         else:
-            reader.bind_import(alias.name.partition(".")[0], alias.name.partition(".")[0], "")
+            reader.bind_import(top, top, "")
 
 
 def _import_from(reader: Reader, node: ast.ImportFrom) -> None:
@@ -216,7 +218,9 @@ def _loop(reader: Reader, node: ast.For | ast.AsyncFor) -> None:
     reader.walk(node.iter)
     assign_to(reader, node.target, None)
     before, reader.rounds = reader.rounds, {**reader.rounds, **_rounds(reader, node)}
+    reader.loops += 1
     reader.body(node.body)
+    reader.loops -= 1
     reader.rounds = before
     reader.body(node.orelse)
 
@@ -224,16 +228,20 @@ def _loop(reader: Reader, node: ast.For | ast.AsyncFor) -> None:
 def _rounds(reader: Reader, node: ast.For | ast.AsyncFor) -> dict[str, list[str]]:
     """The texts that the name of a loop at the top goes through, where they are literal and nothing else binds it."""
     name = getattr(node.target, "id", "")
-    given = tables.strings(node.iter) if name and reader.scope is reader.top else None
+    if not name or reader.scope is not reader.top:
+        return {}
+    given = tables.strings(node.iter)
     if given is None and isinstance(node.iter, ast.Name) and reader.scope.bound.get(node.iter.id) == 1:
-        given = tables.strings(node.iter, reader.tables) if reader.scope is reader.top else None
+        given = tables.strings(node.iter, reader.tables)
     stored = (one for part in node.body for one in ast.walk(part) if isinstance(one, ast.Name) and one.id == name)
     return {} if given is None or any(isinstance(one.ctx, ast.Store) for one in stored) else {name: given}
 
 
 def _while(reader: Reader, node: ast.While) -> None:
     reader.walk(node.test)
+    reader.loops += 1
     reader.within(node.body, 0 if isinstance(node.test, ast.Constant) else reader.conditional(node.test))
+    reader.loops -= 1
     reader.body(node.orelse)
 
 

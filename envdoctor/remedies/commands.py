@@ -211,8 +211,14 @@ def place_of(snapshot: Snapshot, tool: str, action: Action) -> Place:
         direct=found.get("direct"),
         admitted=found.get("admitted", ()),
         apt=found.get("apt", False),
-        old=any(str(one).startswith("Poetry 1.") for one in _of_environment(snapshot)),
+        old=_is_of_old_poetry(snapshot),
     )
+
+
+def _is_of_old_poetry(snapshot: Snapshot) -> bool:
+    """Whether a Poetry before 2 has installed things, or written the lock file that was read."""
+    lock = _lock_of(snapshot) == "poetry.lock" and str(snapshot.target.get("lock_version"))
+    return lock in {"1.0", "1.1", "2.0"} or any(str(one).startswith("Poetry 1.") for one in _of_environment(snapshot))
 
 
 def _is_active(prefix: str | None) -> bool:

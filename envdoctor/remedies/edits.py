@@ -11,7 +11,7 @@ from envdoctor.plans import Edit
 from envdoctor.remedies import project_files
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from envdoctor.model import Finding, Remedy
     from envdoctor.plans import Move
@@ -41,11 +41,16 @@ def placed(remedy: Remedy, finding: Finding) -> list[Remedy]:
     fact = {"set": f"config.{remedy.key}", "change": "source."}.get(remedy.kind)
     if fact is None or (remedy.kind == "change" and remedy.file):
         return [remedy]
-    seen = [one.source for one in finding.evidence if one.fact == fact or (fact[-1] == "." and fact in one.fact)]
-    places = [(one.path, one.line) for one in seen if isinstance(one, Location)]
-    others = [one for one in dict.fromkeys(places) if one != (remedy.file, remedy.line)]
+    others = [one for one in dict.fromkeys(_places(finding, fact)) if one != (remedy.file, remedy.line)]
     made = [remedy.replace(file=file, line=line, write=None, replaces=None) for file, line in others]
     return made if made and remedy.kind == "change" else [remedy, *made]
+
+
+def _places(finding: Finding, fact: str) -> Iterator[tuple[str, int | None]]:
+    """The files and lines in the evidence of a fact, or of all whose names have a part that ends with a dot."""
+    for one in finding.evidence:
+        if isinstance(one.source, Location) and (one.fact == fact or (fact[-1] == "." and fact in one.fact)):
+            yield one.source.path, one.source.line
 
 
 def of_remedies(remedies: Iterable[Remedy], directory: str) -> tuple[list[Edit], list[Remedy]]:

@@ -11,8 +11,10 @@ from typing import TYPE_CHECKING
 
 import psutil
 
+from envdoctor.engine.installed_requirements import normalise
 from envdoctor.errors import TargetError
 from envdoctor.model import Record
+from envdoctor.remedies import journal
 from envdoctor.remedies.commands import manager
 
 if TYPE_CHECKING:
@@ -98,16 +100,21 @@ def _impossible(place: Place, plan: Plan, snapshot: Snapshot) -> Iterator[str]:
         yield f"only a new environment helps, with Python {plan.python}: make it by the line of the plan"
     if plan.moves and not plan.line:
         yield "no installer of this environment is known that could carry the plan out"
-    for root in (place.prefix, *place.roots):
-        if os.path.exists(root) and not os.access(root, os.W_OK | os.X_OK):
-            yield f"{root} cannot be written to"
+    metadata = [snapshot.packages[one.package].path for one in plan.moves if one.package in snapshot.packages]
+    theirs = [folder for path in metadata if path for folder in _folders(path)]
+    for folder in dict.fromkeys((place.prefix, *place.roots, place.scripts, *place.packages, *theirs)):
+        if os.path.exists(folder) and not os.access(folder, os.W_OK | os.X_OK):
+            yield f"{folder} cannot be written to: it is for its owner to do"
     yield from _lost(place, plan, snapshot)
 
 
 def _lost(place: Place, plan: Plan, snapshot: Snapshot) -> Iterator[str]:
     """What undo could not bring back, or would bring back as something else."""
+    there = {normalise(name.partition("-")[0]) for name in journal.installed(place.packages)}
     for move in plan.moves:
         one = snapshot.packages.get(move.package)
+        if not os.path.exists(one.path) if one and one.path else one is None and move.package in there:
+            yield f"{move.package} is not what it was when the plan was made: make it anew"
         for outside in _outside(place, one.path) if one and one.path else ():
             yield f"{move.package} has installed {outside}, which undo could not bring back: carry the plan out by hand"
     for edit in plan.edits:
@@ -124,7 +131,7 @@ def _text(path: str) -> str | None:
 
 
 def _outside(place: Place, metadata: str) -> Iterator[str]:
-    """The files of a distribution that stand where nothing is kept of them; none of one that stands there as a whole.
+    """The files of a distribution that are where nothing is kept of them; none of one that is there as a whole.
 
     An installer leaves alone what is installed outside of a virtual environment.
     """
@@ -132,15 +139,27 @@ def _outside(place: Place, metadata: str) -> Iterator[str]:
         if not place.own:
             yield metadata
         return
-    try:
-        with open(os.path.join(metadata, "RECORD"), encoding="utf-8", newline="") as file:
-            listed = [row[0] for row in csv.reader(file) if row]
-    except OSError:
-        return
     home = os.path.dirname(metadata)
-    for path in listed:
+    for path in _listed(metadata):
         if (path.startswith("..") or os.path.isabs(path)) and not _below(os.path.join(home, path), place.roots):
             yield os.path.normpath(os.path.join(home, path))
+
+
+def _folders(metadata: str) -> list[str]:
+    """The directories of a distribution's files."""
+    home = os.path.dirname(metadata)
+    return list(
+        dict.fromkeys(os.path.normpath(os.path.join(home, os.path.dirname(path))) for path in _listed(metadata))
+    )
+
+
+def _listed(metadata: str) -> list[str]:
+    """The files of a distribution, as its metadata names them; none where it does not."""
+    try:
+        with open(os.path.join(metadata, "RECORD"), encoding="utf-8", newline="") as file:
+            return [row[0] for row in csv.reader(file) if row]
+    except OSError:
+        return []
 
 
 def _below(path: str, roots: Sequence[str]) -> bool:

@@ -1,6 +1,6 @@
 """What an environment and a project's files were before a plan changed them, kept until that is undone.
 
-It stands in ``.envdoctor`` of the environment itself: only there can links be made to its files (see ``linked``), and
+It is in ``.envdoctor`` of the environment itself: only there can links be made to its files (see ``linked``), and
 who deletes the environment deletes it too. ``undo-<moment>`` holds one; it counts once it has its ``journal.json``,
 which comes last and in one step, so that there is no moment at which a kill leaves something that cannot be undone.
 """
@@ -59,7 +59,7 @@ def locked(prefix: str, say: Callable[[str], None]) -> Iterator[int]:
         os.makedirs(folder, exist_ok=True)
         descriptor = os.open(os.path.join(folder, "lock"), os.O_RDWR | os.O_CREAT, 0o600)
     except OSError as error:
-        raise TargetError(f"{prefix} cannot be changed: {folder}: {error.strerror}") from error
+        raise TargetError(f"{prefix} cannot be changed: {folder}: {error.strerror}; nothing was begun") from error
     try:
         if not _lock(descriptor, wait=False):
             say(f"waiting for another envdoctor, or an installer that it started, in {prefix}")

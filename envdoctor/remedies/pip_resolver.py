@@ -51,7 +51,7 @@ def resolve(task: Task, python: str) -> dict[str, str] | Refusal:
 
 
 def _pip(python: str) -> Sequence[str]:
-    """The words that call a pip for an environment: ours can be told for which, its own may be older."""
+    """The words that call a pip for an environment: ours takes an option for which, its own may be older."""
     ours = importlib.util.find_spec("pip") is not None
     return [sys.executable, "-m", "pip", "--python", python] if ours else [python, "-m", "pip"]
 

@@ -85,9 +85,8 @@ def _is_set(name: str, before: str, after: str, remedy: Remedy) -> bool:
     new, other_gap = contents(name, after.encode())
     if gap or other_gap or [path for path, *_ in old] != [path for path, *_ in new]:
         return False
-    changed = [
-        (path, value) for (path, was, _), (_, value, _) in zip(old, new) if was != value or type(was) is not type(value)
-    ]
+    pairs = ((path, was, value) for (path, was, _), (_, value, _) in zip(old, new))
+    changed = [(path, value) for path, was, value in pairs if (type(was), was) != (type(value), value)]
     ends = {path.rpartition(".")[2] for path, _ in changed}  # an entry that is repeated changes with its copies
     return remedy.key in dict(changed) and len(ends) == 1 and all(str(one) == str(remedy.to) for _, one in changed)
 
@@ -106,7 +105,7 @@ def declared(
     ``read`` gives the specifiers of which a version in a table of requirements has to meet one. With ``steers`` every
     requirement of what moves is written, so that a resolver takes the release of the plan.
     """
-    wanted = {one.package: one for one in moves}
+    wanted = {one.package: one for one in moves if one.after}  # a tool's own command takes out what goes
     lines = text.splitlines(keepends=True)
     for path, value, number in contents("pyproject.toml", text.encode())[0]:
         made, table = value, _TABLE.match(path)
@@ -141,16 +140,16 @@ def _admitting(line: str, moves: dict[str, Move], narrow: Narrow, *, steers: boo
     body = line.rstrip("\r\n")
     found = _REQUIREMENT.match(body)
     move = moves.get(normalise(re.split(r"[\[\s]", found[2].strip())[0])) if found else None
-    if found is None or move is None or "--hash" in line or not (found[4] or steers):
+    if found is None or move is None or "--hash" in line:
         return line
-    if found[4][:1] not in _OPERATORS:
-        return line
-    stated = parts(found[2] + found[4])
-    if stated is None or stated[3] or (move.after and not steers and within(move.after, stated[2]) is True):
+    start, name, space, specifier, rest = found.groups()
+    told = specifier or steers or not move.after
+    stated = parts(name + specifier) if specifier[:1] in _OPERATORS and told else None
+    if stated is None or stated[3]:
         return line
     if move.after is None:
-        return ""
+        return start + move.heir + rest + line[len(body) :] if move.heir else ""
+    if not steers and within(move.after, stated[2]) is True:
+        return line
     made = narrow(stated[2], move)
-    return (
-        found[1] + found[2] + found[3] + (f"({made})" if found[4][:1] == "(" else made) + found[5] + line[len(body) :]
-    )
+    return start + name + space + (f"({made})" if specifier[:1] == "(" else made) + rest + line[len(body) :]

@@ -1,4 +1,4 @@
-"""The range that a requirement has to state for a plan: as near as it can be to the one that stands there. Pure."""
+"""The range that a requirement has to state for a plan: as near as it can be to the one that is stated now. Pure."""
 
 from __future__ import annotations
 
@@ -23,15 +23,18 @@ def narrowed(stated: str, move: Move, releases: Sequence[str] = ()) -> str:
     """
     after = str(move.after)
     if "," in stated or not stated.startswith("=="):
-        clauses = _CLAUSE.findall(stated)
-        apart = [value for operator, value in clauses if operator == "!="]
-        for high in _highs(clauses, move):
-            for low in dict.fromkeys([_lows(clauses), f">={after}"]):
-                bounds = [one for one in (low, high) if one]
-                text = ",".join([*bounds, *(f"!={one}" for one in apart if within(one, ",".join(bounds)))])
-                if text and _leads(text, move, releases):
-                    return text
+        found = (text for text in _ranges(_CLAUSE.findall(stated), move) if text and _leads(text, move, releases))
+        return next(found, f"=={after}")
     return f"=={after}"
+
+
+def _ranges(clauses: Sequence[tuple[str, str]], move: Move) -> Iterator[str]:
+    """The ranges that may do, the nearest to some clauses first."""
+    apart = [value for operator, value in clauses if operator == "!="]
+    for high in _highs(clauses, move):
+        for low in dict.fromkeys([_lows(clauses), f">={move.after}"]):
+            bounds = ",".join(one for one in (low, high) if one)
+            yield ",".join(filter(None, [bounds, *(f"!={one}" for one in apart if within(one, bounds))]))
 
 
 def _lows(clauses: Sequence[tuple[str, str]]) -> str:

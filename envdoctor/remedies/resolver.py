@@ -1,7 +1,7 @@
 """Which releases go together: asked of uv, over everything that is installed, with as little change as it can.
 
 Where there is no uv, pip is asked. Nothing is installed, and nothing is built: releases without a wheel are not on
-offer. What is installed stands in uv's output file, whose versions it keeps where it can.
+offer. What is installed is written to uv's output file, whose versions it keeps where it can.
 """
 
 from __future__ import annotations

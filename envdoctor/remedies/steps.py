@@ -198,7 +198,13 @@ def moves(versions: Versions, choice: Choice, market: Market, together: Together
                 asked=name in market.asked,
             )
         )
-    return made
+    return [one if one.after else one.replace(heir=_heir(one, made)) for one in made]
+
+
+def _heir(gone: Move, moves: Sequence[Move]) -> str | None:
+    """The requirement of what comes for the same rule as something goes."""
+    new = (one for one in moves if not one.before and not {*gone.why}.isdisjoint(one.why))
+    return next((f"{one.package}=={one.after}" for one in new), None)
 
 
 def _why(name: str, before: str, versions: Versions, choice: Choice, together: Together) -> list[str]:

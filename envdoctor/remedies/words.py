@@ -25,7 +25,7 @@ class Place(Record):
     read. Of a project ``directory`` is ``None`` where that is the current one, and ``direct`` what the project requires
     itself, with the options of its groups, ``None`` where that is not known; what its file, once edited, asks for as it
     is to be is ``admitted``. ``apt`` says that the operating system is a Debian, ``old`` that a Poetry before 2 has
-    installed things, which locks everything anew unless it is told not to.
+    installed things, which locks everything anew unless an option forbids it.
     """
 
     tool: str
@@ -143,14 +143,18 @@ def _added(wanted: Sequence[Parts], place: Place) -> Calls:
         else:
             added.setdefault(tuple(direct.get(name, ())), []).append(canonical(found))
     calls = [[*_filled(tool.install, place), *options, *texts] for options, texts in added.items()]
-    if not moved:
-        return calls
+    return _relocked(calls, moved, place) if moved else calls
+
+
+def _relocked(calls: Calls, moved: Sequence[str], place: Place) -> Calls:
+    """Calls that add requirements, with those that lock what the files of a project admit already, and install it."""
+    tool, direct = TOOLS[place.tool], place.direct or {}
     groups = dict.fromkeys(tuple(direct.get(name, ())) for name in sorted(place.admitted))
     chosen = [tool.synced.get(word, word) for options in groups for word in options]
     lock, sync = [*_filled(tool.lock, place), *["--no-update"] * place.old], [*_filled(tool.sync, place), *chosen]
     if place.tool == "pipenv":
-        lock += chosen  # which leaves alone what is for development, unless it is told to
-    if of_uv:
+        lock += chosen  # which leaves alone what is for development, unless an option asks for it
+    if place.tool == "uv-project":
         return [*calls, [*lock, *moved], sync]
     return [lock, *calls, *([sync] if chosen or not calls else [])]  # what adds something installs as well
 

@@ -150,8 +150,12 @@ def _whole(report: Report, plan: Plan | None = None) -> Iterator[ET.Element]:
 
 def _of_environment(report: Report, *, planned: bool) -> Iterator[ET.Element]:
     """The report of one environment."""
-    if layout.together(report) and not planned:
-        yield _element("p", _element("code", "envdoctor fix"), f" {layout.TOGETHER}")
+    together = None if planned or report.planned else layout.together(report)
+    if report.planned and not planned:
+        yield _element("p", "Plan:", _element("code", report.planned[0], **{"class": "command"}))
+        yield _quiet(report.planned[1])
+    if together:
+        yield _element("p", _element("code", together[0]), f" {together[1]}")
     for number, (heading, group) in enumerate(layout.headed(report)):
         if heading:
             yield _element("h2", heading)
@@ -182,14 +186,17 @@ def _plan(plan: Plan) -> Iterator[ET.Element]:
     from envdoctor.renderers.plan import diff, headline, step
 
     yield _element("h2", f"Plan: {headline(plan).rstrip(':')}")
-    rows = [["package", "from", "to", "step", "why"]] if plan.moves else []
-    rows += [[one.package, one.before or "-", one.after or "-", step(one), "; ".join(one.why)] for one in plan.moves]
-    heads = ["th", *["td"] * len(plan.moves)]
-    table = [_element("tr", *(_element(tag, cell) for cell in row)) for tag, row in zip(heads, rows)]
-    yield from [_element("table", *table, **{"class": "plan"})] if table else []
-    for edit in plan.edits:
+    if plan.moves:
+        moves = (
+            (one.package, one.before or "-", one.after or "-", step(one), "; ".join(one.why)) for one in plan.moves
+        )
+        table = [_row("th", ("package", "from", "to", "step", "why")), *(_row("td", cells) for cells in moves)]
+        yield _element("table", *table, **{"class": "plan"})
+    edits = [("Edit", one) for one in plan.edits]
+    edits += [(f"Or, for {rule}, edit", one) for rule, some in plan.instead_edits.items() for one in some]
+    for label, edit in edits:
         lines = [part for text in diff(edit) for part in (text, _element("br"))]
-        yield _element("p", "Edit:", _element("code", *lines, **{"class": "command"}))
+        yield _element("p", f"{label}:", _element("code", *lines, **{"class": "command"}))
     if plan.line:
         yield _element("p", "Do:", _element("code", plan.line, **{"class": "command"}))
     for label, some in (("By hand", plan.advice), *((f"Or, for {rule}", some) for rule, some in plan.instead.items())):
@@ -197,6 +204,10 @@ def _plan(plan: Plan) -> Iterator[ET.Element]:
             yield from _remedy(label, remedy)
     yield from (_element("p", "Not cured: ", *_prose(one.title)) for one in plan.left)
     yield from (_element("p", f"No releases cure together: {'; '.join(names)}") for names in plan.conflicts)
+
+
+def _row(tag: str, cells: Iterable[str]) -> ET.Element:
+    return _element("tr", *(_element(tag, cell) for cell in cells))
 
 
 def _article(group: Group, report: Report, *, unfolded: bool) -> ET.Element:

@@ -21,13 +21,15 @@ _FLAGS = {"present", "absent", "missing", "set", "unset", "installed", "not inst
 DERIVED = "Derived from the text, proven by nobody:"
 BEHIND = "Rules that fit less well:"
 
-#: What ``envdoctor fix`` does where there are several ways out.
-TOGETHER = "plans one set of changes that ends them all"
 
-
-def together(report: Report) -> bool:
-    """Whether several groups of findings have ways out, which may fight."""
-    return not explains(report) and sum(any(one.action for one in group.remedies) for group in report.groups) > 1
+def together(report: Report) -> tuple[str, str] | None:
+    """Where several groups have ways out, which may fight: who plans one set of changes, and what that ends."""
+    found = [group.findings[0] for group in report.groups if any(one.action for one in group.remedies)]
+    if explains(report) or len(found) < 2:  # noqa: PLR2004 - one stands alone
+        return None
+    if any(one.severity == "error" for one in found):
+        return "envdoctor fix", "plans one set of changes that ends every error"
+    return "envdoctor fix --all", "plans one set of changes that ends them all"
 
 
 def derived(finding: Finding) -> bool:

@@ -30,6 +30,7 @@ def document(plan: Plan, report: Report, trial: Mapping[str, object] | None = No
         "edits": [one.as_dict() for one in plan.edits],
         "advice": [json.of_remedy(one) for one in plan.advice],
         "instead": {rule: [json.of_remedy(one) for one in some] for rule, some in plan.instead.items()},
+        "instead_edits": {rule: [one.as_dict() for one in some] for rule, some in plan.instead_edits.items()},
         "left": [json.of_finding(one) for one in report.findings],
         "conflicts": plan.conflicts,
         "command": plan.line,
@@ -51,6 +52,9 @@ def text(plan: Plan, report: Report, *, width: int | None, color: bool, unicode:
         page.put()
     for remedy in plan.advice:
         _advice(page, remedy)
+    for rule, some in plan.instead_edits.items():
+        for one in some:
+            _edit(page, one, "or", f"in place of the steps for {rule}; ")
     others = [(rule, remedy) for rule, some in plan.instead.items() for remedy in some]
     for rule, remedy in others[:_LEFT]:
         _advice(page, remedy, "or", f"in place of the steps for {safe(rule)}")
@@ -92,9 +96,10 @@ def step(one: Move) -> str:
     return f"{said}, asked for" if one.asked and one.before else said
 
 
-def _edit(page: Page, edit: Edit) -> None:
+def _edit(page: Page, edit: Edit, label: str = "edit", remark: str = "") -> None:
     """What changes in a file, as a diff that patch takes."""
-    page.row(("edit", "green"), (safe(edit.path), "bold"), (f"  {', '.join(map(safe, edit.why))}", "dim"))
+    said = safe(remark + ", ".join(edit.why))
+    page.row((label, "green"), (safe(edit.path), "bold"), (f"  {said}", "dim"))
     for one in diff(edit):
         page.put((safe(one), {"+": "green", "-": "red"}.get(one[:1], "dim")))
     page.put()

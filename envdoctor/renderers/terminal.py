@@ -81,10 +81,16 @@ def _whole(page: Page, report: Report, lines: int | None) -> Page:
 
 
 def _together(width: int | None, report: Report) -> Page:
-    """Where several findings have ways out, which may fight: who plans one for all of them."""
+    """The line of a plan that is known; else, where several findings have ways out, which may fight, who plans one."""
     page = Page(width)
-    if layout.together(report):
-        page.prose(("together", "dim"), ("envdoctor fix", "bold"), (f" {layout.TOGETHER}", ""))
+    if report.planned:
+        line, said = report.planned
+        page.row(("plan", "green"), (safe(line), "bold"))
+        page.prose(("", ""), (safe(said), ""))
+        return page
+    together = layout.together(report)
+    if together:
+        page.prose(("together", "dim"), (together[0], "bold"), (f" {together[1]}", ""))
     return page
 
 

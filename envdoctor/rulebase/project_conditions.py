@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from envdoctor.engine.builds import WORDS
@@ -166,7 +167,7 @@ def read_artifact(node: Node) -> dict[str, Any]:
         "kind": lambda child: [_artifact_kind(item) for item in child.items_or_self()],
         "names": read_globs,
         "protocol": read_specifier,
-        "written-by": _writer,
+        "written-by": partial(read_writer, read=read_specifier),
         "code": lambda child: child.choice(("foreign", "any")),
         "where": read_several,
     }
@@ -180,16 +181,6 @@ def read_artifact(node: Node) -> dict[str, Any]:
 
 def _artifact_kind(node: Node) -> str:
     return node.choice(node.book.vocabulary.get("artifacts", ()))
-
-
-def _writer(node: Node) -> dict[str, Any]:
-    fields = node.fields(("python", "packages"))
-    found: dict[str, Any] = {}
-    if "python" in fields:
-        found["python"] = read_specifier(fields["python"])
-    if "packages" in fields:
-        found["packages"] = {name: read_specifier(child) for name, child in read_names(fields["packages"]).items()}
-    return found
 
 
 def read_library(node: Node) -> dict[str, str]:
@@ -316,14 +307,14 @@ def _protocol(node: Node) -> int:
     return node.value
 
 
-def read_writer(node: Node) -> dict[str, Any]:
-    """The environment that wrote an artefact: exact versions."""
+def read_writer(node: Node, read: Callable[[Node], str] = read_version) -> dict[str, Any]:
+    """The environment that wrote an artefact: exact versions, or what ``read`` makes of each."""
     fields = node.fields(("python", "packages"))
     found: dict[str, Any] = {}
     if "python" in fields:
-        found["python"] = read_version(fields["python"])
+        found["python"] = read(fields["python"])
     if "packages" in fields:
-        found["packages"] = {name: read_version(child) for name, child in read_names(fields["packages"]).items()}
+        found["packages"] = {name: read(child) for name, child in read_names(fields["packages"]).items()}
     return found
 
 

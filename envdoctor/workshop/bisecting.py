@@ -19,7 +19,7 @@ from envdoctor.model import Record, Unknown
 from envdoctor.probes import answered, cache
 from envdoctor.probes.error_text import read as read_error
 from envdoctor.workshop.narrowing import FAILS, PASSES, UNRESOLVED
-from envdoctor.workshop.proof import build, bytecode, processes, pythons
+from envdoctor.workshop.proof import build, bytecode_cache, processes, pythons
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -146,7 +146,7 @@ def run(made: Sides, moved: Collection[str], command: Sequence[str], seconds: fl
     room for it.
     """
     lab = os.path.join(cache.directory(), "lab")
-    with build.writing("a trial", lab), bytecode.directory(lab) as top:
+    with build.writing("a trial", lab), bytecode_cache.directory(lab) as top:
         place = os.path.join(top, "place")
         try:
             python = _built(made, moved, place)
@@ -213,4 +213,4 @@ def _within(word: str, made: Sides, place: str) -> str:
 def _variables(place: str, python: str) -> dict[str, str]:
     kept = {name: value for name, value in os.environ.items() if name not in {"CONDA_PREFIX", "PYTHONHOME"}}
     path = os.path.dirname(python) + os.pathsep + kept.get("PATH", os.defpath)
-    return {**kept, **bytecode.variables(python), "VIRTUAL_ENV": place, "PATH": path}
+    return {**kept, **bytecode_cache.variables(python), "VIRTUAL_ENV": place, "PATH": path}

@@ -98,12 +98,12 @@ def _subjects(
 
 
 def _replaced(rule: Rule, base: Mapping[str, Rule]) -> Iterator[Complaint]:
-    """What stands in the place of a retired rule: another rule by its id, or a sentence that says why nothing does."""
+    """The replacement of a retired rule: another rule by its id, or a sentence that says why nothing does."""
     named = rule.replaced_by
     known = named in base and base[named].status != statuses.RETIRED
     if rule.status == statuses.RETIRED and " " not in named and not known:
         hint = "write the id of a rule that is not retired, or a sentence that says why nothing does"
-        message = f"no rule `{shorten(named)}` stands in its place; {hint}"
+        message = f"no rule `{shorten(named)}` can replace it; {hint}"
         yield Complaint(path=rule.path, line=rule.line("replaced-by"), message=message)
 
 
@@ -168,7 +168,7 @@ def _symptoms(subject: Subject) -> Iterator[Complaint]:
             given = " and ".join(f"`{key}`" for key in symptom)
             yield subject.complaint(where, f"{given} alone is not specific; add the characteristic words as `message:`")
         if message and literals(message) < LITERALS_NEEDED and not _names_a_rare_error(symptom):
-            hint = f"write at least {LITERALS_NEEDED} characters that must stand there literally"
+            hint = f"write at least {LITERALS_NEEDED} characters that must be there literally"
             yield subject.complaint((*where, "message"), f"the message `{shorten(message)}` is not specific; {hint}")
 
 
@@ -219,7 +219,7 @@ def distributions(rule: Rule) -> set[str]:
 
 
 def _required(rule: Rule) -> Iterator[tuple[Where, str, SpecifierSet]]:
-    """The distributions that remedies want installed, without those that stand in braces."""
+    """The distributions that remedies want installed, without those in braces."""
     for number, remedy in enumerate(rule.remedies):
         texts = remedy.get("requirements") or [remedy.get("requirement", "")]
         for text in texts:

@@ -189,7 +189,7 @@ def _is_proven(subject: Subject, edge: Edge, bad: list[Cell]) -> bool:
 
 
 def _is_border(subject: Subject, edge: Edge, bad: list[Cell]) -> bool:
-    """Whether another rule begins on the other side, so that nothing good can stand there."""
+    """Whether another rule begins on the other side, so that nothing good can be there."""
     others = [other for other in subject.others() if edge.axis in other.axes]
     for there in (cell for other in others for cell in _beyond(subject, edge, other.cells("bad"))):
         moved = [_with_axis(subject, edge.axis, cell, there) for cell in bad]

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from envdoctor.workshop.cells import Cell
     from envdoctor.workshop.lint_proof import Subject
 
-#: Stands for the newest release of a distribution whose releases are not known.
+#: Means the newest release of a distribution whose releases are not known.
 _NEWEST = "9999"
 
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from envdoctor.rulebase.syntax import Rule
     from envdoctor.workshop.mining import Lost, Mined
 
-#: So many names stand in a title.
+#: A title has at most so many names.
 MOST_NAMES = 3
 _RULE = """\
 # Mined from releases on the index, and linked, not run. Replace every TODO, then: envdoctor rules verify {id}.yaml

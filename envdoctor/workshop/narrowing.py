@@ -45,7 +45,7 @@ def _reached(name: str, needs: Mapping[str, Collection[str]]) -> set[str]:
 def smallest(
     order: Sequence[Sequence[str]], needs: Mapping[str, Collection[str]], judge: Judge, jobs: int = 1
 ) -> list[tuple[str, ...]]:
-    """The culprits: of each the names that cannot be told apart, in the order in which they were found.
+    """The culprits: of each the names that are indistinguishable, in the order in which they were found.
 
     ``judge`` says of a set of moved names what came out; all of them fail, and none passes. What cannot be built is
     tried with more or fewer moved; where that helps nowhere, all between are one culprit.

@@ -17,8 +17,8 @@ from envdoctor.rulebase import status as statuses
 from envdoctor.rulebase.reader import vocabulary_of
 from envdoctor.rulebase.sources import proof_of
 from envdoctor.rulebase.syntax import read_rules
+from envdoctor.workshop.proof.gaps import KINDS
 from envdoctor.workshop.proof.judge import UNPROVEN
-from envdoctor.workshop.proof.missing import KINDS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

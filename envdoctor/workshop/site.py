@@ -149,7 +149,7 @@ def _rules(home: str) -> dict[str, str]:
 def _symptoms(rule: Rule, proof: Mapping[str, Any] | None) -> Iterator[str]:
     """What a person sees, as it is printed and not as the expression that recognises it, and what was seen in trials.
 
-    It stands in the first section of the page, which a search prefers.
+    It is in the first section of the page, which a search prefers.
     """
     said: dict[str, None] = {}
     for one in rule.symptoms:

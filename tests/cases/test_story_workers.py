@@ -10,6 +10,7 @@ import interpreters
 import pytest
 import worker_programs
 from conftest import run, untraced
+from golden.samples import same
 
 from envdoctor import doctor
 
@@ -75,6 +76,15 @@ def judgements(tmp_path_factory):
 @pytest.fixture(scope="module")
 def found(judgements):
     return judgements["truth"]
+
+
+def test_what_is_said_of_each_program(found):
+    lines = []
+    for name, answers in found.items():
+        for method, finding in ((each, one) for each in ("fork", "spawn") for one in answers.get(each, ())):
+            shown = "; ".join(f"{one.value} ({os.path.basename(str(one.source))})" for one in finding.evidence)
+            lines.append(f"{name}, {method}\n  {finding.title}\n  {shown}\n  {finding.remedies[0].text}\n")
+    same("workers.txt", "".join(lines))
 
 
 @pytest.mark.parametrize("record", worker_programs.RECORDS)

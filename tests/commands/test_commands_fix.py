@@ -2,6 +2,7 @@
 
 import json
 import os
+import time
 
 import pytest
 import small_environments as small
@@ -32,6 +33,7 @@ def patient(tmp_path, monkeypatch):
     small.wheel(
         made.wheels, "lost", "1.0", {}, "Requires-Dist: nowhere>=5", "Requires-Dist: right<1", "Requires-Dist: left>=1"
     )
+    small.wheel(made.wheels, "right", "2.0", {}, "Requires-Dist: left")
     wheels = {path.name: path.read_bytes() for path in made.wheels.iterdir()}
     with serving(monkeypatch, tmp_path / "cache", wheels) as server:
         made.index = f"http://127.0.0.1:{server.server_port}/simple/"
@@ -42,6 +44,11 @@ def patient(tmp_path, monkeypatch):
         def fix(*words):
             return run_here("fix", "--python", made.python, "--rules", tmp_path / "rules", *words, cwd=tmp_path)
 
+        def check():
+            words = ("check", "--python", made.python, "--rules", tmp_path / "rules")
+            return run_here(*words, cwd=tmp_path).stdout.rstrip().rpartition("\n\n")[2]
+
+        made.check = check
         made.fix, made.undo = fix, lambda: run_here("undo", "--python", made.python, cwd=tmp_path)
         yield made
 
@@ -86,6 +93,39 @@ def test_a_plan_that_breaks_something_is_refused_and_the_next_one_tried(patient)
     assert done.returncode == 3, done.stderr
     assert "refused: added==1.0 left==2.0: the command passed before" in done.stderr
     assert patient.files() == before
+
+
+def test_the_next_plan_leaves_alone_what_the_refused_one_moved(patient, tmp_path):
+    both = {"id": "both-old", "when": {"packages": {"left": "<2", "right": "<2"}}}
+    both["remedies"] = [{"upgrade": "left>=2"}, {"upgrade": "right>=2"}]
+    (tmp_path / "rules" / "left-too-old.yaml").unlink()
+    (tmp_path / "rules" / "both-old.yaml").write_text(json.dumps({**RULE, **both}))
+    (first,) = {"left", "right"} & {
+        one["package"] for one in json.loads(patient.fix("-f", "json").stdout)["plan"]["moves"]
+    }
+
+    command = f"import importlib.metadata as m; assert m.version({first!r}) == '1.0'"
+    done = patient.fix("--try", "-f", "json", "--", "python", "-c", command)
+
+    (other,) = {"left", "right"} - {first}
+    assert f"refused: {first}==2.0: the command passed before" in done.stderr.replace("added==1.0 ", "")
+    assert [one["package"] for one in json.loads(done.stdout)["plan"]["moves"] if one["before"]] == [other]
+
+
+def test_check_ends_with_the_line_of_a_plan_while_all_is_as_it_was_planned_for(patient):
+    patient.fix("--try", "--", "python", "-c", "import importlib.util as u; assert not u.find_spec('left.new')")
+    assert "plan " not in patient.check(), "a plan that its trial refuses is none"
+    plan = json.loads(patient.fix("-f", "json").stdout)["plan"]
+    day = time.strftime("%Y-%m-%d")
+
+    said = f"plan      {plan['command']}\n          2 steps; as envdoctor fix planned it on {day}"
+    assert patient.check() == said
+    patient.install("added==1.0")
+    assert "plan " not in patient.check()
+    assert run("uv", "pip", "uninstall", "--python", patient.python, "added").returncode == 0
+    assert patient.check() == said
+    patient.fix("--apply")
+    assert "nothing known to be wrong" in patient.check()
 
 
 def without_times(files):

@@ -181,6 +181,29 @@ def test_the_environment_does_not_tell():
     assert finding.evidence[0].fact == "text"
 
 
+@pytest.mark.parametrize(
+    ("modules", "confirmed"),
+    [(["right.core"], False), (["right.core", "left.core"], None), ([], None), (["left.core"], None)],
+)
+def test_a_rule_about_the_projects_own_code_is_ruled_out_where_a_library_did_it(modules, confirmed):
+    own = rule("own", when={"packages": {"left": ">=2"}, "source": {"uses": ["left.pad"]}}, symptoms=[GONE])
+
+    report = explained(traceback(*modules), snapshot({"left": "2.1", "right": "1.0"}), own)
+
+    (finding,) = [*report.findings, *report.ruled_out]
+    assert finding.confirmed is confirmed
+    if confirmed is False:
+        assert "in the code of right" in finding.evidence[-1].value
+
+
+def test_by_the_text_alone_it_comes_last():
+    own = rule("own", when={"packages": {"left": ">=2"}, "source": {"uses": ["left.pad"]}}, symptoms=[GONE])
+
+    found = explained(traceback("unknown.core"), None, own, removed(symptoms=[{"raises": "ImportError"}])).findings
+
+    assert [one.rule for one in found] == ["left-pad-removed", "own"]
+
+
 def test_what_is_confirmed_comes_before_what_matches_better():
     rules = [
         rule("a-open", symptoms=[{**GONE, "in": "left"}], when={"env": {"X": {"is": "set"}}}),

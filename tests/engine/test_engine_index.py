@@ -172,7 +172,6 @@ def test_a_head_of_another_shape_is_refused(head, tmp_path):
 DATA = pack([rule("one"), rule("two", when={"packages": {"right": "<1"}}), rule("any", when={"python": ">=3"})], "d")
 
 
-@settings(deadline=None, max_examples=300)
 @given(st.integers(0, len(DATA) - 1), st.binary(min_size=1, max_size=8))
 def test_no_damage_shows_as_an_error_of_python(place, noise):
     data = DATA[:place] + noise + DATA[place + len(noise) :]

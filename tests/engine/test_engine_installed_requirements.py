@@ -1,7 +1,7 @@
 """Requirements in any form become the canonical one, and mean to ``packaging`` what they meant before."""
 
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 from packaging.requirements import InvalidRequirement, Requirement
 from packaging.version import InvalidVersion, Version
@@ -29,7 +29,6 @@ ODD = st.text("ab1-_.[](),;@=<>!~ \n\"'$&/:", max_size=14) | st.text(max_size=8)
 @example("name,")
 @example("name (,)")
 @given(LINES | ODD)
-@settings(deadline=None, max_examples=400)
 def test_a_line_keeps_its_meaning(line):
     found = parts(line)
     try:
@@ -48,7 +47,6 @@ def test_a_line_keeps_its_meaning(line):
 
 
 @given(st.text("ab1-_.", max_size=6) | VERSIONS | st.text("0123456789.abcdev+-! \n", max_size=8))
-@settings(deadline=None, max_examples=400)
 def test_names_and_versions_are_those_of_packaging(text):
     assert is_name(text) is (
         text.isascii() and bool(text) and text[0].isalnum() and text[-1].isalnum() and not set(text) & set("!+ \n")

@@ -37,6 +37,13 @@ def owner(path, names=NAMES, module=None):
         ("stranger/core.py", None, False),
         (".../stranger/core.py", "stranger", False),
         ("C:\\x\\train.py", None, False),
+        ("~/stranger/core.py", None, False),
+        ("../left/core.py", "left", False),
+        (".../stranger.py", None, False),
+        (".../stranger/__init__.py", "stranger", False),
+        (".../Models/core.py", None, False),
+        ("/usr/lib/python3.11/distutils/core.py", None, True),
+        ("/home/u/json/decoder.py", None, False),
     ],
 )
 def test_a_frame_is_of_a_distribution_of_python_or_of_the_user(path, distribution, standard):

@@ -58,7 +58,7 @@ def test_what_has_no_other_words_is_found_outside_of_clauses_only():
 
 
 def test_placeholders_are_names_in_braces_in_order():
-    assert placeholders("{b} {a} {B} {} {1} {a_b}") == ["b", "a", "a_b"]
+    assert placeholders("{b} {a}} {B} {} {1} {a_b} {c") == ["b", "a", "a_b"]
 
 
 @pytest.mark.parametrize("name", UNNAMED)

@@ -40,6 +40,46 @@ def test_severity_by_the_way(tmp_path, files, severity):
     assert [told[0] for told in env.missing(tmp_path)] == ([severity] if severity else [])
 
 
+OPTIONAL = "try:\n    from not_installed import it\nexcept ImportError:\n    from {} import gone as it\n"
+CHECKS = """import sys
+try:
+    import not_installed
+except Exception as error:
+    if sys.version_info >= (3, 4):
+        raise Exception("needs it") from error
+from b import gone
+"""
+
+
+@pytest.mark.parametrize(
+    ("files", "told"),
+    [
+        ({"a/__init__.py": "", "a/x.py": OPTIONAL.format("b")}, []),
+        ({"a/__init__.py": OPTIONAL.format("b")}, [("error", "a", 4, "b.gone")]),
+        ({"a/__init__.py": "from a import x", "a/x.py": OPTIONAL.format("b")}, [("error", "a", 4, "b.gone")]),
+        ({"a/__init__.py": "", "a/x.py": CHECKS}, []),
+        ({"a/__init__.py": "import a.x", "a/x.py": CHECKS}, [("error", "a", 6, "python")]),
+        ({"a.py": "def f():\n    import b.gone"}, [("info", "a", 2, "b.gone")]),
+        ({"a.py": "def f():\n    import b.gone\n    return lambda: b.here"}, [("warning", "a", 2, "b.gone")]),
+        ({"a.py": "def f():\n    global b\n    import b.gone"}, [("warning", "a", 3, "b.gone")]),
+        ({"a.py": "def f():\n    import b.gone as g"}, [("warning", "a", 2, "b.gone")]),
+        ({"a.py": "import c\nc.lazy"}, []),
+        ({"a.py": "import d"}, [("error", "a", 1, "d")]),
+        ({"a.py": "import d.looks"}, [("error", "a", 1, "d")]),
+        ({"a.py": "import e"}, []),
+        ({"a.py": "def f():\n    from itertools import batched"}, [("info", "a", 2, "itertools.batched")]),
+        ({"a/__init__.py": "", "a/x.py": "from itertools import batched"}, [("warning", "a", 1, "itertools.batched")]),
+        ({"a.py": "def f():\n    from asyncio import coroutine"}, [("warning", "a", 2, "asyncio.coroutine")]),
+    ],
+)
+def test_what_is_optional_or_for_another_python(tmp_path, files, told):
+    moved = {"d/__init__.py": "raise ImportError('moved to b')", "d/looks.py": ""}
+    looks = {"e.py": "import sys\nfor one in sys.path:\n    if one:\n        continue\n    raise RuntimeError(one)"}
+    lazy = {"c.py": "__all__ = ['lazy']\nfill(__name__)"}
+    env.write(tmp_path, a=files, b=B, c=lazy, d=moved, e=looks)
+    assert env.missing(tmp_path, (3, 11)) == told
+
+
 def test_a_command_is_reached_by_its_entry_point(tmp_path):
     files = {"a/__init__.py": "", "a/_main.py": "from b import gone"}
     env.write(tmp_path, a={**files, "a-1.0.dist-info/entry_points.txt": "[console_scripts]\na = a._main:run\n"}, b=B)

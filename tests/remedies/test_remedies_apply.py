@@ -1,9 +1,13 @@
 """A plan is carried out as a whole, or not at all; and it can be undone, byte by byte, wherever it was stopped."""
 
 import os
+import pathlib
+import re
+import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 
 import pytest
 import small_environments as small
@@ -17,6 +21,9 @@ from envdoctor.remedies import journal
 from envdoctor.remedies.apply import apply, undo
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="builds environments in the layout of POSIX")
+
+#: The number of a user who owns nothing.
+NOBODY = 65534
 
 
 @pytest.fixture(scope="module")
@@ -145,6 +152,21 @@ def started(*words):
     return subprocess.Popen([sys.executable, *words], stdout=pipe, stderr=subprocess.STDOUT, text=True, bufsize=1)
 
 
+@pytest.mark.parametrize("moved", [0, 1])
+def test_a_plan_is_not_carried_out_where_another_one_was_meanwhile(patient, moved):
+    """As a second run does that has waited for the first: what that has kept is what undo brings back."""
+    before, plan, snapshot = patient.files(), patient.plan(), patient.snapshot()
+    carry_out(patient, plan)
+    applied = patient.files()
+
+    with pytest.raises(TargetError, match=f"{plan.moves[moved].package} is not what it was when the plan was made"):
+        apply(plan.replace(moves=plan.moves[moved:]), snapshot, list, print)
+
+    assert patient.files() == applied
+    undo(str(patient.folder), print)
+    assert patient.files() == before
+
+
 @pytest.mark.parametrize("line", ["kill -9 $PPID; {line}", "{line}; kill -9 $PPID", "rm -r {site}; kill -9 $PPID"])
 def test_a_killed_run_is_undone_and_its_installer_waited_for(patient, line):
     before = patient.files()
@@ -240,6 +262,56 @@ def test_what_could_not_be_undone_is_not_begun(patient, spoil, said):
 
     assert patient.files() == before
     assert journal.last(str(patient.folder)) is None
+
+
+def as_nobody(function, *arguments):
+    """What a function has to say against its arguments where a user who owns nothing calls it."""
+    reader, writer = os.pipe()
+    child = os.fork()
+    if not child:
+        try:
+            os.setgroups([])
+            os.setgid(NOBODY)
+            os.setuid(NOBODY)
+            function(*arguments)
+        except BaseException as error:  # noqa: BLE001 - nothing may go back into the tests from here
+            os.write(writer, str(error).encode())
+        finally:
+            os._exit(0)
+    os.close(writer)
+    os.waitpid(child, 0)
+    with open(reader, encoding="utf-8") as said:
+        return said.read()
+
+
+@pytest.mark.parametrize(
+    ("theirs", "said"),
+    [
+        (".", "{folder} cannot be changed: .*Permission denied; nothing was begun"),
+        ("lib/python3.*/site-packages", "nothing was changed: {site} cannot be written to"),
+        ("lib/python3.*/site-packages/left", "nothing was changed: {site}/left cannot be written to"),
+    ],
+)
+def test_what_somebody_else_owns_is_not_begun(theirs, said, wheels):
+    python = shutil.which("python3", path="/usr/bin:/usr/local/bin")  # others cannot start one in a home directory
+    if os.geteuid() or not python:
+        pytest.skip("only root can become somebody else, who needs a Python")
+    with tempfile.TemporaryDirectory() as folder:
+        os.chmod(folder, 0o755)
+        patient = small.Patient(pathlib.Path(folder), wheels, python)
+        snapshot, plan = patient.snapshot(), patient.plan()
+        for top, _, names in os.walk(patient.folder):
+            for path in (top, *(os.path.join(top, name) for name in names)):
+                os.chown(path, NOBODY, NOBODY, follow_symlinks=False)
+        (kept,) = patient.folder.glob(theirs) if theirs != "." else [patient.folder]
+        os.chown(kept, 0, 0)
+        before = patient.files()
+
+        told = as_nobody(apply, plan, snapshot, list, list)
+
+        assert re.match(said.format(folder=patient.folder, site=patient.site), told), told
+        assert patient.files() == before
+        assert journal.last(str(patient.folder)) is None
 
 
 def test_a_plan_without_a_command_is_not_begun(patient):

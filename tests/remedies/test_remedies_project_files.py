@@ -11,6 +11,7 @@ from envdoctor.targets.locks.poetry_constraints import specifiers
 NUMPY = Move(package="numpy", before="2.1", after="1.26.4")
 FLASK = Move(package="flask", before="1.1.2", after="2.3.3")
 GONE = Move(package="a-b", before="1.0", after=None)
+HEIR = Move(package="old", before="1.0", after=None, heir="new==2.0")
 
 
 @pytest.mark.parametrize(
@@ -22,13 +23,16 @@ GONE = Move(package="a-b", before="1.0", after=None)
         ("numpy>=1.20\n", "numpy>=1.20\n"),
         ("numpy\n", "numpy\n"),
         ("A_B>=1\n", ""),
+        ("a-b  # mine\n", ""),
+        ("old~=1.0 ; python_version > '3'  # c\n", "new==2.0 ; python_version > '3'  # c\n"),
+        ("Old\r\n", "new==2.0\r\n"),
         ("flask<2 --hash=sha256:abc\n", "flask<2 --hash=sha256:abc\n"),
         ("-r flask==1.1.2\n", "-r flask==1.1.2\n"),
         ("flask @ https://example.org/flask.zip\n", "flask @ https://example.org/flask.zip\n"),
     ],
 )
 def test_a_requirement_admits_what_is_moved_to(line, made):
-    assert project_files.requirements("# top\n" + line, [NUMPY, FLASK, GONE]) == "# top\n" + made
+    assert project_files.requirements("# top\n" + line, [NUMPY, FLASK, GONE, HEIR]) == "# top\n" + made
 
 
 def test_the_requirements_of_a_project_are_edited_where_they_stand():

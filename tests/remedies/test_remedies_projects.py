@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import sys
 
 import pytest
@@ -16,6 +17,7 @@ RELEASES = {
     "shop": {"1.0": ["core"], "1.1": ["core"]},
     "lone": {"1.0": [], "1.1": []},
     "free": {"1.0": [], "1.1": []},
+    "apart": {"1.0": []},
 }
 #: The first wants less of what only comes along, the second more of what is asked for.
 RULES = {
@@ -34,6 +36,7 @@ requires-python = "=={here}.*"
 dependencies = [
   "shop<1.1",  # the first
   "free",
+  "apart",
 ]
 [dependency-groups]
 dev = ["lone<1.1"]
@@ -48,16 +51,34 @@ name = "here"
 [packages]
 shop = "<1.1"
 free = "*"
+apart = "*"
 
 [dev-packages]
 lone = "<1.1"
 """
 SOURCE = '[tool.poetry]\npackage-mode = false\n[[tool.poetry.source]]\nname = "here"\nurl = "{index}"\npriority = "primary"\n'
+OLD_PROJECT = """\
+[tool.poetry]
+package-mode = false
+
+[tool.poetry.dependencies]
+python = "{here}.*"
+shop = "<1.1"  # the first
+free = "*"
+apart = "*"
+
+[tool.poetry.group.dev.dependencies]
+lone = "<1.1"
+"""
 #: By name: what has to be installed of it, the file of a project and its text, the lock, and what makes both.
 TOOLS = {
     "uv": (None, "pyproject.toml", PROJECT, "uv.lock", ["uv sync --python {python}"]),
     "poetry": (
         "poetry", "pyproject.toml", PROJECT + SOURCE, "poetry.lock", ["poetry env use {python}", "poetry install"]
+    ),
+    "poetry-1": (
+        "poetry==1.8.*", "pyproject.toml", OLD_PROJECT + SOURCE.partition("false\n")[2], "poetry.lock",
+        ["poetry env use {python}", "poetry install"],
     ),
     "pdm": (
         "pdm[locked]", "pyproject.toml", PROJECT + "[tool.pdm]\ndistribution = false\n", "pdm.lock",
@@ -67,9 +88,19 @@ TOOLS = {
 }  # fmt: skip
 
 
+def tiny(name, version, requires):
+    info = f"{name}-{version}.dist-info"
+    sources = {
+        f"{name}.py": f"version = {version!r}\n",
+        f"{info}/WHEEL": "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n",
+        f"{info}/RECORD": "",
+    }
+    return f"{name}-{version}-py3-none-any.whl", wheel(sources, name, version, requires)
+
+
 @pytest.fixture
 def index(tmp_path, monkeypatch):
-    """The address of an index of tiny wheels, the only one that anybody here asks, with the rules about them."""
+    """An index of tiny wheels, the only one that anybody here asks, with the rules about them."""
     (tmp_path / "rules").mkdir()
     for name, (when, remedies) in RULES.items():
         rule = {
@@ -81,21 +112,16 @@ def index(tmp_path, monkeypatch):
     files = {}
     for name, releases in RELEASES.items():
         for version, requires in releases.items():
-            info = f"{name}-{version}.dist-info"
-            sources = {
-                f"{name}.py": f"version = {version!r}\n",
-                f"{info}/WHEEL": "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n",
-                f"{info}/RECORD": "",
-            }
-            files[f"{name}-{version}-py3-none-any.whl"] = wheel(sources, name, version, requires)
+            files.update([tiny(name, version, requires)])
     with serving(monkeypatch, tmp_path / "cache", files) as server:
-        yield f"http://127.0.0.1:{server.server_port}/simple/"
+        yield server
 
 
 @pytest.fixture
 def around(index, tmp_path):
     """The environment variables under which each tool asks the index, and keeps an environment beside its project."""
     (tmp_path / "bin").mkdir()
+    index = f"http://127.0.0.1:{index.server_port}/simple/"
     return environment(
         PATH=f"{tmp_path / 'bin'}{os.pathsep}{os.environ['PATH']}", XDG_CACHE_HOME=str(tmp_path / "cache"),
         UV_DEFAULT_INDEX=index, UV_CACHE_DIR=str(tmp_path / "uv"), PIP_INDEX_URL=index,
@@ -106,8 +132,11 @@ def around(index, tmp_path):
 
 
 @pytest.fixture
-def patient(tmp_path, around):
-    """The project of a tool as that has made it: ``patient(tool)``; then a shell there, and envdoctor."""
+def patient(tmp_path, around, index):
+    """The project of a tool as that has made it: ``patient(tool)``; then a shell there, and envdoctor.
+
+    Since it was made there is a newer release of what nothing is wrong with.
+    """
 
     class Patient:
         folder = tmp_path / "project"
@@ -137,9 +166,12 @@ def patient(tmp_path, around):
             assert run("uv", "venv", "--quiet", "--python", need(HERE), tmp_path / "tool").returncode == 0
             done = run("uv", "pip", "install", "--quiet", "--python", tmp_path / "tool", requirement)
             assert done.returncode == 0, done.stderr
-            (tmp_path / "bin" / tool).symlink_to(tmp_path / "tool" / "bin" / tool)
+            program = re.match("[a-z]+", requirement)[0]
+            (tmp_path / "bin" / program).symlink_to(tmp_path / "tool" / "bin" / program)
+        index.html = tool == "poetry-1"  # which reads no JSON of an index of one's own
         for call in calls:
             made.sh(call.format(python=need(HERE)))
+        index.wheels.update([tiny("apart", "1.5", [])])
         return made
 
     return make
@@ -157,6 +189,7 @@ def test_a_plan_edits_and_locks_a_project_and_undo_brings_it_back(tool, patient)
     assert sick.found(*of_lock) == sick.found(*ENVIRONMENT) == set()
     assert sick.asks("fix", *ENVIRONMENT)["plan"]["moves"] == []
     applied = sick.looks()
+    assert {"core==1.9", "apart==1.0"} < set(applied[0].splitlines())
     sick.sh(f"{sys.executable} -m envdoctor undo --python .venv")
     assert {name: (sick.folder / name).read_bytes() for name in (file, lock)} == before
     assert sick.found(*of_lock) == sick.found(*ENVIRONMENT) == set(RULES)
@@ -172,7 +205,7 @@ def test_a_plan_edits_and_locks_a_project_and_undo_brings_it_back(tool, patient)
     sick.sh(plan["command"])
     assert sick.looks() == applied
     if tool != "pipenv":  # which sorts the table that it adds something to
-        assert (sick.folder / file).read_text().startswith(wanted.partition("]\n[dep")[0])
+        assert (sick.folder / file).read_text().startswith(wanted[: wanted.index("\n", wanted.index("apart"))])
 
 
 def test_the_edits_of_a_plan_are_what_another_environment_is_made_from(patient):

@@ -58,7 +58,14 @@ def links(tmp_path_factory):
 
 
 @pytest.fixture
-def lab(tmp_path, links):
+def lab(tmp_path, links, shared):
+    """A laboratory that remembers the trials of other tests: they are of the same wheels."""
+    return laboratory(tmp_path, links, "lib-name-removed", shared("trials-of-lib", os.mkdir))
+
+
+@pytest.fixture
+def fresh(tmp_path, links):
+    """A laboratory that remembers nothing."""
     return laboratory(tmp_path, links, "lib-name-removed")
 
 
@@ -164,13 +171,13 @@ def test_what_cannot_be_built_is_unproven_and_says_why(lab):
     assert "no version of lib==2.0.5" in trials(lab)["bad 1"]["reason"]
 
 
-def test_nothing_is_run_twice_unless_asked(lab):
-    state(lab)
-    assert lab("verify").stderr.splitlines()[-1].startswith("5 trials run")
-    assert "every proof is up to date" in lab("verify").stderr
-    lab.proof.unlink()
-    assert lab("verify").stderr.splitlines()[-1].startswith("0 trials run; of 1 rules 1 proven")
-    assert lab("verify", "--again").stderr.splitlines()[-1].startswith("5 trials run")
+def test_nothing_is_run_twice_unless_asked(fresh):
+    state(fresh)
+    assert fresh("verify").stderr.splitlines()[-1].startswith("5 trials run")
+    assert "every proof is up to date" in fresh("verify").stderr
+    fresh.proof.unlink()
+    assert fresh("verify").stderr.splitlines()[-1].startswith("0 trials run; of 1 rules 1 proven")
+    assert fresh("verify", "--again").stderr.splitlines()[-1].startswith("5 trials run")
 
 
 def test_a_proof_of_long_ago_is_run_again(lab):
@@ -215,28 +222,28 @@ def test_a_candidate_that_is_true_speaks_when_asked(lab):
     assert listed(lab) == ["warning", "candidate", "proven"]
 
 
-def test_trials_leave_nothing_behind_and_clear_up_after_a_killed_runner(lab):
-    state(lab)
-    left = lab.cache / "lab" / "999999999-left"
+def test_trials_leave_nothing_behind_and_clear_up_after_a_killed_runner(fresh):
+    state(fresh)
+    left = fresh.cache / "lab" / "999999999-left"
     left.mkdir(parents=True)
-    assert lab("verify").returncode == 0
-    assert os.listdir(lab.cache / "lab") == []
+    assert fresh("verify").returncode == 0
+    assert os.listdir(fresh.cache / "lab") == []
 
 
-def test_a_cache_that_cannot_be_written_to_is_told_and_what_was_proven_stays(lab):
-    state(lab)
-    assert lab("verify").returncode == 0
-    proof = lab.proof.read_text()
-    (lab.cache / "lab").rmdir()
-    (lab.cache / "lab").write_text("no directory")
-    refused = lab("verify", "--again")
+def test_a_cache_that_cannot_be_written_to_is_told_and_what_was_proven_stays(fresh):
+    state(fresh)
+    assert fresh("verify").returncode == 0
+    proof = fresh.proof.read_text()
+    (fresh.cache / "lab").rmdir()
+    (fresh.cache / "lab").write_text("no directory")
+    refused = fresh("verify", "--again")
     assert refused.returncode == 4
     assert refused.stderr.splitlines()[-1] == (
-        f"envdoctor: a trial could not be written to {lab.cache / 'lab'}: File exists; free space there, or name "
+        f"envdoctor: a trial could not be written to {fresh.cache / 'lab'}: File exists; free space there, or name "
         "another cache directory with XDG_CACHE_HOME. What is done is kept: the same command goes on with the rest"
     )
-    assert lab.proof.read_text() == proof
-    assert lab("verify", "--again", XDG_CACHE_HOME=str(lab.cache.parent / "other")).returncode == 0
+    assert fresh.proof.read_text() == proof
+    assert fresh("verify", "--again", XDG_CACHE_HOME=str(fresh.cache.parent / "other")).returncode == 0
 
 
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="no device here is always full")
@@ -256,16 +263,16 @@ def test_what_was_run_before_a_disk_refused_is_given(monkeypatch):
     assert [(trial, result["outcome"]) for trial, result in given] == [(fits, "passed")]
 
 
-def test_two_runners_on_one_cache_agree(lab):
-    state(lab)
+def test_two_runners_on_one_cache_agree(fresh):
+    state(fresh)
     words = [sys.executable, "-m", "envdoctor", "rules", "verify", "--again"]
-    both = [subprocess.Popen(words, cwd=lab.directory, env=lab.variables, stdout=subprocess.PIPE) for _ in range(2)]
+    both = [subprocess.Popen(words, cwd=fresh.directory, env=fresh.variables, stdout=subprocess.PIPE) for _ in range(2)]
     assert [one.communicate(timeout=300)[0] for one in both] == [
         b"proven    lib-name-removed  (5 of 5 trials agree)\n"
     ] * 2
-    (rule,), _ = read_rules(str(lab.rule.parent))
+    (rule,), _ = read_rules(str(fresh.rule.parent))
     assert (
-        record.status(rule, load_vocabulary(str(lab.rule.parent / "vocabulary.yaml")), record.read(str(lab.proof)))
+        record.status(rule, load_vocabulary(str(fresh.rule.parent / "vocabulary.yaml")), record.read(str(fresh.proof)))
         == "proven"
     )
 

@@ -3,6 +3,7 @@
 import compileall
 import io
 import json
+import os
 import py_compile
 import shutil
 import sys
@@ -65,8 +66,8 @@ def state_pair(lab, remedy, together):
     lab.rule.write_text(text)
 
 
-def test_a_pair_that_refuses_each_other_is_put_together_where_the_cell_says_so(tmp_path, pair):
-    lab = laboratory(tmp_path, pair, "right-old-removed")
+def test_a_pair_that_refuses_each_other_is_put_together_where_the_cell_says_so(tmp_path, pair, shared):
+    lab = laboratory(tmp_path, pair, "right-old-removed", shared("trials-of-pair", os.mkdir))
     state_pair(lab, "{upgrade: left>=1.2}, {downgrade: right<2}", together=False)
     done = lab("verify")
     assert done.stdout.startswith("unproven")
@@ -79,8 +80,8 @@ def test_a_pair_that_refuses_each_other_is_put_together_where_the_cell_says_so(t
     assert trials(lab)["bad 1, then downgrade right<2"]["installed"] == ["left==1.0", "right==1.0"]
 
 
-def test_it_is_said_where_a_remedy_cures_because_the_resolver_avoids_the_pair(tmp_path, pair):
-    lab = laboratory(tmp_path, pair, "right-old-removed")
+def test_it_is_said_where_a_remedy_cures_because_the_resolver_avoids_the_pair(tmp_path, pair, shared):
+    lab = laboratory(tmp_path, pair, "right-old-removed", shared("trials-of-pair", os.mkdir))
     state_pair(lab, "{downgrade: left==1.0}", together=False)
     lab.rule.write_text(lab.rule.read_text().replace('{left: "1.0", right: "2.0"}', '{left: "0.9", right: "2.0"}', 1))
     done = lab("verify")
@@ -89,8 +90,8 @@ def test_it_is_said_where_a_remedy_cures_because_the_resolver_avoids_the_pair(tm
     assert trials(lab)["bad 1, then downgrade left==1.0"]["moved"] == ["right 2.0 to 1.0"]
 
 
-def test_an_upgrade_that_only_makes_the_resolver_avoid_the_pair_does_not_cure(tmp_path, pair):
-    lab = laboratory(tmp_path, pair, "right-old-removed")
+def test_an_upgrade_that_only_makes_the_resolver_avoid_the_pair_does_not_cure(tmp_path, pair, shared):
+    lab = laboratory(tmp_path, pair, "right-old-removed", shared("trials-of-pair", os.mkdir))
     state_pair(lab, "{upgrade: left==1.1}", together=True)
     done = lab("verify")
     assert done.returncode == 1
@@ -123,19 +124,19 @@ proof:
 """
 
 
-def test_each_consumer_has_a_trial_in_a_cell_that_has_none_of_them(tmp_path, pair):
+def test_each_consumer_has_a_trial_in_a_cell_that_has_none_of_them(tmp_path, pair, shared):
     links = shutil.copytree(pair, tmp_path / "links")
     wheel(links, "link", "1.0", OLD, "right")
     wheel(links, "link", "1.1", NEW, "right>=2")
-    lab = laboratory(tmp_path, links, "right-old-removed")
+    lab = laboratory(tmp_path, links, "right-old-removed", shared("trials-of-pair", os.mkdir))
     lab.rule.write_text(EACH.replace("PYTHON", PYTHON))
     done = lab("verify")
     assert done.stdout == "proven    right-old-removed  (15 of 15 trials agree)\n", done.stdout + done.stderr
     assert {"good 1: left", "good 1: link"} < trials(lab).keys()
 
 
-def test_a_cell_of_this_platform_is_run_and_one_of_another_is_not(tmp_path, pair):
-    lab = laboratory(tmp_path, pair, "right-old-removed")
+def test_a_cell_of_this_platform_is_run_and_one_of_another_is_not(tmp_path, pair, shared):
+    lab = laboratory(tmp_path, pair, "right-old-removed", shared("trials-of-pair", os.mkdir))
     state_pair(lab, "{upgrade: left>=1.2}", together=True)
     rule = lab.rule.read_text().replace("when: {", f"when: {{marker: sys_platform == '{sys.platform}', ")
     other = "win32" if sys.platform != "win32" else "linux"

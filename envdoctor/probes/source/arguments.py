@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from envdoctor.probes.source.abstract_values import Call
     from envdoctor.probes.source.bindings import Place, Scope
     from envdoctor.probes.source.excerpts import Excerpts
-    from envdoctor.probes.source.resolver import Resolver
+    from envdoctor.probes.source.name_resolver import Resolver
 
     #: The call of a function that is looked at, and the function.
     Given = Optional[tuple[Call, Scope]]
@@ -187,20 +187,19 @@ class Arguments:
 
     def _lacks(self, one: Value) -> list[dict[str, Any]]:
         """What a function, or that of a partial, reads and only the program has set."""
-        if one.kind == "partial" and isinstance(one.node, ast.Call) and one.node.args and one.place is not None:
-            return [lack for each in self.resolver.evaluate(one.node.args[0], one.place) for lack in self._lacks(each)]
-        if one.kind in {"function", "method"} and one.scope is not None:
+        found = [lack for each in self.resolver.of_partial(one) for lack in self._lacks(each)]
+        if one.scope is None:
+            return found
+        if one.kind in {"function", "method"}:
             return self.parent.lacks(one.scope)
-        classes = (
-            own_classes(self.resolver, one.scope) if one.kind in {"made", "self"} and one.scope is not None else []
-        )
+        classes = own_classes(self.resolver, one.scope) if one.kind in {"made", "self"} else []
         methods = [method for own in classes for method in own.children if _runs_there(method.name)]
-        return [lack for method in methods for lack in self.parent.lacks(method)]
+        return [*found, *(lack for method in methods for lack in self.parent.lacks(method))]
 
     def _results(self, one: Value) -> list[dict[str, Any]]:
         """What a function, or that of a partial, gives back and nothing can pickle, with the ``line``."""
-        if one.kind == "partial" and isinstance(one.node, ast.Call) and one.node.args and one.place is not None:
-            inner = self.resolver.evaluate(one.node.args[0], one.place)
+        if one.kind == "partial":
+            inner = self.resolver.of_partial(one)
             return [result for each in inner if each.kind != "partial" for result in self._results(each)]
         if one.kind not in {"function", "method"} or one.scope is None or not isinstance(one.scope.node, Function):
             return []

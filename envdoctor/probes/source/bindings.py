@@ -30,7 +30,7 @@ class Block:
 
     __slots__ = ("branch", "ends", "guard", "loop", "on", "parent", "spared")
 
-    def __init__(  # noqa: PLR0913 - each is a trait of its own
+    def __init__(  # noqa: PLR0913 - each is a separate trait
         self,
         parent: Block | None,
         *,

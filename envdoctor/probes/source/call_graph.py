@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from envdoctor.probes.source.abstract_values import Value
     from envdoctor.probes.source.bindings import Place, Scope
-    from envdoctor.probes.source.resolver import Resolver
+    from envdoctor.probes.source.name_resolver import Resolver
 
 
 class CallGraph:

@@ -11,7 +11,7 @@ from envdoctor.probes.source.inheritance import own_classes, pickles_itself
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
     from typing import Any, ClassVar
 
     from envdoctor.probes.source.arguments import Arguments, Given
@@ -199,15 +199,16 @@ class Carried:
         """The functions inside functions that decorators of this file put in the place of one, under their own name."""
         if not isinstance(scope.node, Function) or scope.place is None:
             return []
-        found = [one for each in scope.node.decorator_list for one in self.resolver.evaluate(each, scope.place)]
-        inner = [
-            made
-            for one in found
-            if one.kind == "function" and one.scope is not None
-            for node, place in one.scope.returns
-            for made in self.resolver.evaluate(node, place)
-        ]
-        return [one for one in inner if one.kind == "function" and one.scope is not None and not _renamed(one.scope)]
+        written = ((decorator, scope.place) for decorator in scope.node.decorator_list)
+        returns = (each for _, decorator in self._functions(written) for each in decorator.returns)
+        return [one for one, inner in self._functions(returns) if not _renamed(inner)]
+
+    def _functions(self, written: Iterable[tuple[ast.expr, Place]]) -> Iterator[tuple[Value, Scope]]:
+        """The functions of this file among the values of expressions, with their scopes."""
+        for node, place in written:
+            for one in self.resolver.evaluate(node, place):
+                if one.kind == "function" and one.scope is not None:
+                    yield one, one.scope
 
     def _defaults(self, scope: Scope, depth: int, given: Any) -> None:
         if isinstance(scope.node, (*Function, ast.Lambda)) and scope.place is not None:

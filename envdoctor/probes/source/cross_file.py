@@ -65,22 +65,19 @@ class Linker:
         before = answer["is"]
         answer["is"] = before - {"instance", "result"}
         for made in argument.get("made_by", ()):
-            name, export, there = self._follow(made, file)
-            inner = _passed(argument) if export is not None and "passes" in export else None
+            name, found, there = self._follow(made, file)
+            export = found or {}
+            inner = _passed(argument) if "passes" in export else None
             if inner is not None and depth < MOST_FILES:
                 self._merge(self.argument(inner, file, depth + 1), answer, file)
-                continue
-            if export is not None and "returns" in export and depth < MOST_FILES and "result" in before:
+            elif "returns" in export and depth < MOST_FILES and "result" in before:
                 self._merge(self._renamed(export["returns"], name, there, depth), answer, there)
                 replaced.add(made)
-                continue
-            known = names_class(made) or "result" not in before or (export is not None and "instance" in export)
-            called = export is not None and export.get("instance", {}).get("is") == ["factory"]
-            if not before.isdisjoint(("instance", "result")):
-                answer["is"].add("factory" if called else "instance" if known else "result")
-            answer["made_by"].append(name)
-            if export is not None and made[:1] != OWN:
-                self._carries(export.get("instance", {}), there, answer)
+            else:
+                answer["made_by"].append(name)
+                answer["is"] |= _kinds(made, before, export)
+                if made[:1] != OWN:
+                    self._carries(export.get("instance", {}), there, answer)
         return replaced
 
     def _renamed(self, returns: Argument, name: str, file: str, depth: int) -> Argument:
@@ -125,22 +122,20 @@ class Linker:
                 continue
             name, export, there = self._follow(one["name"], file)
             if "imported" not in one:
-                answer["carries"].append({**one, "name": name})
                 within = export.get("instance", {}) if export is not None and one["name"][:1] != OWN else {}
-                for made in filter(None, (self._held(each, there) for each in within.get("carries", ()))):
-                    both = {
-                        **made,
-                        **one,
-                        "name": self.name(made["name"], there),
-                        "at": made["via"],
-                    }  # an object of a class of another file
-                    kept = [*one.get("kept_by", ()), *made.get("kept_by", ())]
-                    answer["carries"].append({**both, "kept_by": kept} if kept else both)
+                answer["carries"] += [{**one, "name": name}, *self._carried_within(within, there, one)]
             elif export is not None and not {"function", "class"} & set(export["is"]):
                 only = {key: each for key, each in one.items() if key in {"kept_by", "after", "via"}}
                 for made in _there(export.get("carries", ()), {}):
                     found = {"name": self.name(made["name"], there), "line": made.get("line"), "file": there}
                     answer["carries"].append({**only, **found})
+
+    def _carried_within(self, instance: Argument, file: str, one: dict[str, Any]) -> Iterator[dict[str, Any]]:
+        """What an object of a class of another file carries, where something carries the object."""
+        for made in filter(None, (self._held(each, file) for each in instance.get("carries", ()))):
+            both = {**made, **one, "name": self.name(made["name"], file), "at": made["via"]}
+            kept = [*one.get("kept_by", ()), *made.get("kept_by", ())]
+            yield {**both, "kept_by": kept} if kept else both
 
     def _held(self, one: dict[str, Any], file: str) -> dict[str, Any] | None:
         """What was given to calls, with those of elsewhere; ``None`` where one of the project does not keep it."""
@@ -210,6 +205,15 @@ def _method(export: dict[str, Any], rest: list[str]) -> dict[str, Any] | None:
     if rest == ["__call__"] and returned is None:
         returned = export.get("returns", {}).get("returns")
     return {"is": ["function"], "returns": returned} if returned else None
+
+
+def _kinds(made: str, before: set[str], export: dict[str, Any]) -> set[str]:
+    """The kind of what a name makes, by what its file exports; none where the argument is not something made."""
+    if before.isdisjoint(("instance", "result")):
+        return set()
+    if export.get("instance", {}).get("is") == ["factory"]:
+        return {"factory"}
+    return {"instance" if names_class(made) or "result" not in before or "instance" in export else "result"}
 
 
 def _passed(argument: Argument) -> Argument | None:

@@ -15,8 +15,8 @@ from envdoctor.probes.source.bindings import ATTRIBUTES, CALLS, IMPORTS, Functio
 from envdoctor.probes.source.call_graph import CallGraph, runner
 from envdoctor.probes.source.excerpts import Excerpts
 from envdoctor.probes.source.inheritance import attributes, lineage, own_classes, pickles_itself
+from envdoctor.probes.source.name_resolver import Resolver
 from envdoctor.probes.source.relevance import Relevance, patterns_of
-from envdoctor.probes.source.resolver import Resolver
 from envdoctor.probes.source.source_text import NOTEBOOK
 
 TYPE_CHECKING = False
@@ -46,7 +46,7 @@ class UnreadableError(Exception):
 
 
 def uses_of(source: str, asked: Asked) -> dict[str, list[Use]]:
-    """The uses of one file by the last segment of their names; names of its own module begin with ``@``.
+    """The uses of one file by the last segment of their names; names of the module itself begin with ``@``.
 
     ``asked`` are patterns and the top-level names of the project's own modules: returned are the uses that match, and
     those that begin in the project and may resolve to one that does. A use has ``kind``, ``name``, ``line``,
@@ -148,10 +148,8 @@ class _File:
     def _called(self, values: list[Value]) -> Iterator[str]:
         """The names that a call of some values calls: of a partial its function, of a class what it inherits."""
         for one in values:
-            inner: list[Value] = []
-            if one.kind == "partial" and isinstance(one.node, ast.Call) and one.node.args and one.place is not None:
-                inner = self.resolver.evaluate(one.node.args[0], one.place)
-            elif one.kind == "class" and one.scope is not None and not attributes(self.resolver, one.scope, "__init__"):
+            inner = self.resolver.of_partial(one)
+            if one.kind == "class" and one.scope is not None and not attributes(self.resolver, one.scope, "__init__"):
                 inner = [base for base in lineage(self.resolver, one.scope) if base.scope is None][:1]
             yield from _foreign([one, *inner], called=True)
 
@@ -213,15 +211,18 @@ class _File:
         answer = {**self.arguments.summary(found, name), "line": getattr(found[0].node, "lineno", None)}
         made = [Value("made", one.name, scope=one.scope) for one in found if one.kind == "class"]
         if made:
-            answer["instance"] = self.arguments.summary(made, name)
-            answer["methods"] = self._methods(made, here)
-            if any(pickles_itself(self.resolver, one.scope) for one in made if one.scope is not None):
-                answer["reduced"] = True
+            answer.update(self._instances(made, name, here))
         if all(one.kind == "function" and one.scope is not None for one in found):
             answer["returns"] = self._returned(found, here)
             if all(_passes(one) for one in found):
                 answer["passes"] = True
         return answer
+
+    def _instances(self, made: list[Value], name: str, here: Place) -> dict[str, Any]:
+        """What instances of classes are, what their methods return, and whether one of them says how to pickle it."""
+        answer = {"instance": self.arguments.summary(made, name), "methods": self._methods(made, here)}
+        reduced = any(pickles_itself(self.resolver, one.scope) for one in made if one.scope is not None)
+        return {**answer, "reduced": True} if reduced else answer
 
     def _returned(self, functions: list[Value], here: Place, depth: int = 0) -> dict[str, Any]:
         """What functions return; of a function that they return, in its ``returns`` what that returns."""

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from envdoctor.probes.source.bindings import Binding, Scope
-    from envdoctor.probes.source.resolver import Resolver
+    from envdoctor.probes.source.name_resolver import Resolver
 
 _MOST_CLASSES = 12
 #: A class that defines one of these says itself what travels.

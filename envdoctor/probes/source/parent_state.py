@@ -18,11 +18,11 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from typing import Any
 
-    from envdoctor.probes.source.resolver import Resolver
+    from envdoctor.probes.source.name_resolver import Resolver
 
     Lacks = list[dict[str, Any]]
 
-#: Changed there, these are handed on to a new process.
+#: Changed there, a new process inherits these.
 _HANDED_ON = {"os.environ", "sys.path", "sys.argv"}
 
 

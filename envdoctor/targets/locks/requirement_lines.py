@@ -9,14 +9,14 @@ from packaging.requirements import Requirement
 
 from envdoctor.errors import ProbeError
 from envdoctor.targets.locks.choose import choose
-from envdoctor.targets.locks.contents import Entry, load, name_of, note, version_in_name
+from envdoctor.targets.locks.contents import Contents, Entry, load, name_of, note, version_in_name
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from envdoctor.model import UnknownFact
-    from envdoctor.targets.locks.contents import Source
+    from envdoctor.targets.locks.contents import Source, Stated
     from envdoctor.targets.marker_environment import Markers
 
 _COMMENT = re.compile(r"(?:^|(?<=\s))#.*$")
@@ -31,6 +31,20 @@ _LOCKERS = re.compile(r"\b(?:pip-compile|pip-tools|uv|rye|pdm|hatch)\b")
 #: More lines than any environment has requirements, while reading them takes seconds.
 LINES = 20_000
 _SHOWN, _LONGEST_PATH = 100, 1_000
+
+
+def read(source: Source, stated: Stated) -> Contents:
+    """The requirements of a file and of those it names. Raises :class:`ProbeError`."""
+    lines = Lines(stated.markers())
+    lines.file(source)
+    if lines.refused and not lines.read:
+        raise ProbeError(
+            f"{source.path} could not be read as a requirements file, no line of it is a requirement: "
+            "give a requirements or lock file",
+        )
+    entries = lines.entries()
+    target = {} if lines.complete else pinned(entries, lines.nameless)
+    return Contents(entries=entries, complete=lines.complete, target=target, notes=lines.notes)
 
 
 class Lines:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from envdoctor.commands.options import Parser
     from envdoctor.rulebase.syntax import Rule
-    from envdoctor.workshop.proof.bisect import Edge
+    from envdoctor.workshop.proof.edge_search import Edge
     from envdoctor.workshop.proof.matrix import Axis, Grid
     from envdoctor.workshop.proof.trials import Trial
 
@@ -103,7 +103,7 @@ def _results(planned: Sequence[Trial], options: argparse.Namespace) -> dict[str,
 def bisect(options: argparse.Namespace) -> int:
     """Run ``envdoctor rules bisect``; 1 where an edge is not where the rule states it."""
     from envdoctor.probes.releases import releases
-    from envdoctor.workshop.proof import bisect as measure
+    from envdoctor.workshop.proof import edge_search as measure
     from envdoctor.workshop.proof.trials import plan
 
     rule, vocabulary = _rule(options)
@@ -189,7 +189,7 @@ def _axis(name: str, options: argparse.Namespace) -> Axis:
     from packaging.version import Version
 
     from envdoctor.probes.releases import releases
-    from envdoctor.workshop.proof.bisect import PYTHON
+    from envdoctor.workshop.proof.edge_search import PYTHON
     from envdoctor.workshop.proof.matrix import Axis, thinned
 
     if name == PYTHON:

@@ -18,7 +18,7 @@ from envdoctor.probes import cache
 from envdoctor.remedies.commands import with_command
 from envdoctor.remedies.words import names
 from envdoctor.targets import examine
-from envdoctor.workshop.proof import built_environment, bytecode, installing, processes, pythons, sandbox, scripts
+from envdoctor.workshop.proof import built_environment, bytecode_cache, installing, processes, pythons, sandbox, scripts
 from envdoctor.workshop.proof.trials import name_of
 
 if TYPE_CHECKING:
@@ -67,7 +67,7 @@ def run_trial(trial: Trial, *, offline: bool = False) -> dict[str, Any]:
     """
     start = time.monotonic()
     lab = os.path.join(cache.directory(), "lab")  # beside uv's hard links
-    with writing("a trial", lab), bytecode.directory(lab) as top:
+    with writing("a trial", lab), bytecode_cache.directory(lab) as top:
         try:
             result = _run(trial, top, offline=offline)
         except UnbuiltError as error:
@@ -171,7 +171,7 @@ def _prepare(python: str, text: str, work: str, doing: str) -> None:
 def _script(python: str, text: str, work: str, env: Any, name: str) -> sandbox.Outcome:
     path = os.path.join(work, name)
     write(path, text)
-    own = {**bytecode.variables(python), **env, "VIRTUAL_ENV": os.path.dirname(os.path.dirname(python))}
+    own = {**bytecode_cache.variables(python), **env, "VIRTUAL_ENV": os.path.dirname(os.path.dirname(python))}
     return sandbox.run([python, path], work, own)
 
 

@@ -1,4 +1,4 @@
-"""What stands in an environment that was built: releases, and what its metadata contradicts."""
+"""The content of an environment that was built: releases, and what its metadata contradicts."""
 
 from __future__ import annotations
 

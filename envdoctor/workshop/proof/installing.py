@@ -6,7 +6,7 @@ import os
 import re
 from typing import TYPE_CHECKING, Any
 
-from envdoctor.workshop.proof import bytecode, sandbox
+from envdoctor.workshop.proof import bytecode_cache, sandbox
 from envdoctor.workshop.proof.trials import name_of
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ def install(trial: Trial, python: str, work: str, *, offline: bool) -> sandbox.O
         "PIP_NO_INPUT": "1",
         "VIRTUAL_ENV": os.path.dirname(os.path.dirname(python)),
         **({"PIP_NO_INDEX": "1"} if offline else {}),
-        **bytecode.variables(python),
+        **bytecode_cache.variables(python),
     }
     command = [python, "-m", "pip", "install", "--no-color", "--progress-bar", "off", *wanted]
     seconds = BRIEF_SECONDS if trial.place.brief else SECONDS

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 #: The verdicts on a trial: as stated, not as stated, or not run.
 AGREES, CONTRADICTS, UNPROVEN = "agrees", "contradicts", "unproven"
-#: What stands for a program that does not end.
+#: The outcome of a program that does not end.
 HANG = "hang"
 #: How the reason begins of a trial that fails, and does not show the rule's symptom.
 OTHERWISE = "it fails in another way"
@@ -29,7 +29,7 @@ _LINE = 200
 def judge(trial: Trial, result: Mapping[str, Any], texts: Mapping[str, Any]) -> dict[str, Any]:
     """The verdict on a trial, the symptom that was seen and, where it does not agree, why.
 
-    ``texts`` is the compiled rule, whose symptoms a bad cell must show that states no failure of its own. That a
+    ``texts`` is the compiled rule, whose symptoms a bad cell must show that states no failure itself. That a
     program does not end tells something only of a rule that is about a hang: any other may have been slow.
     """
     seen = _failed_by(trial, result, texts)

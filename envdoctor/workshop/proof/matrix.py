@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from envdoctor.model import Record
-from envdoctor.workshop.proof.bisect import BAD, GOOD, UNBUILT, at
+from envdoctor.workshop.proof.edge_search import BAD, GOOD, UNBUILT, at
 from envdoctor.workshop.proof.judge import symptom
 
 if TYPE_CHECKING:

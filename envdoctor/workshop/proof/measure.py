@@ -243,7 +243,7 @@ class Survey:
         late = [one for one in last.values() if came[one] > since]
         yield from [one for one in late[-_TRIED:] if self._moves(end.base, end.axis, one)]
 
-    # --- what it told -------------------------------------------------------------------------------------------
+    # --- what was found ----------------------------------------------------------------------------------------
 
     def edges(self, verdicts: Verdicts) -> list[dict[str, Any]]:
         """Each end as a proof tells it: what was wanted there, and the nearest version that shows it."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from html import escape
 from typing import TYPE_CHECKING
 
-from envdoctor.workshop.proof.bisect import GOOD, UNBUILT
+from envdoctor.workshop.proof.edge_search import GOOD, UNBUILT
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -101,7 +101,7 @@ def _key(height: int) -> list[str]:
 
 
 def html(grid: Grid) -> str:
-    """The picture in a page of its own."""
+    """The picture as a separate page."""
     return (
         f'<!doctype html>\n<html lang="en">\n<meta charset="utf-8">\n<title>{escape(grid.title)}</title>\n'
         f"<body>\n{svg(grid)}</body>\n</html>\n"

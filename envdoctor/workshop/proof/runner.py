@@ -21,7 +21,7 @@ from envdoctor.rulebase import status as statuses
 from envdoctor.rulebase.compile import compile_rule
 from envdoctor.rulebase.sources import proof_of
 from envdoctor.workshop import every_release
-from envdoctor.workshop.proof import build, locks, measure, missing, processes, pythons, trials
+from envdoctor.workshop.proof import build, gaps, locks, measure, processes, pythons, trials
 from envdoctor.workshop.proof.judge import CONTRADICTS, UNPROVEN, judge, through
 
 if TYPE_CHECKING:
@@ -222,7 +222,7 @@ class Run:
             return {}
         survey = self.surveys[name]
         edges = survey.edges(lambda one: self._verdict(name, one))
-        left = list(missing.missing(survey, edges, rows, self.plans[name]))
+        left = list(gaps.missing(survey, edges, rows, self.plans[name]))
         return {"meaning": record.MEANING, "edges": edges, "missing": left}
 
 

@@ -1,6 +1,6 @@
 """Runs a program where it can do no harm: without network, in time and memory, and with everything it started ended.
 
-On Linux with user namespaces the program stands in its own network and process namespaces, so that nothing of it is
+On Linux with user namespaces the program runs in its own network and process namespaces, so that nothing of it is
 left when it ends. Elsewhere it has its own session, which is killed as a whole; that its network is not cut is said.
 """
 
@@ -56,7 +56,7 @@ def result(came: Outcome, length: int = _TOLD) -> dict[str, Any]:
 
 @functools.cache
 def isolation() -> tuple[str, ...]:
-    """The command that puts a program into namespaces of its own; empty where there is none."""
+    """The command that puts a program into separate namespaces; empty where there is none."""
     unshare = shutil.which("unshare") if sys.platform == "linux" else None
     if unshare is None:
         return ()

@@ -59,7 +59,7 @@ def looks_at_versions(script: str) -> Iterator[str]:
 
 
 def raised(script: str) -> Iterator[str]:
-    """Each statement by which a script raises something of its own; to raise again what was caught is none."""
+    """Each statement by which a script raises a new exception, not one that was caught."""
     tree = parsed(script)
     for node in ast.walk(tree) if tree else ():
         if isinstance(node, ast.Raise) and _raises(node):
@@ -67,7 +67,7 @@ def raised(script: str) -> Iterator[str]:
 
 
 def raises(code: str) -> bool:
-    """Whether a line raises an exception in words of its own, or by a demand on a value."""
+    """Whether a line raises an exception with its own words, or by an assertion about a value."""
     try:
         return any(map(_raises, ast.walk(ast.parse(code.strip()))))
     except SyntaxError:

@@ -33,7 +33,7 @@ class Place(Record):
 
     ``together`` installs exactly these although their metadata refuses each other; ``needs`` is installed besides.
     ``brief`` is for one that may well be impossible: not for long, with ``wheels`` without building any, and without
-    what is ``loose`` where that stands in its way. ``locked`` says that these are all there is.
+    what is ``loose`` where that is in its way. ``locked`` says that these are all there is.
     """
 
     python: str

@@ -114,7 +114,6 @@ def test_what_is_announced_is_answered_alike(source, patterns):
             assert uses(project, pattern) == uses(Project.of(files), pattern)
 
 
-@settings(max_examples=200, deadline=None)
 @given(st.binary(max_size=400) | st.text(max_size=200).map(lambda text: text.encode("utf-8", "surrogatepass")))
 def test_bytes(data):
     for name in ("x.py", "x.ipynb"):
@@ -122,7 +121,6 @@ def test_bytes(data):
         assert answer["found"] or answer["gaps"] or not data or name == "x.ipynb"
 
 
-@settings(max_examples=200, deadline=None)
 @given(st.text(alphabet="ab()[]{}:=.,'\"\n \\@%!lambdefifor", max_size=80))
 def test_texts(source):
     try:

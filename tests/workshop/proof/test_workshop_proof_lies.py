@@ -2,6 +2,7 @@
 
 import http.server
 import json
+import os
 import threading
 
 import pytest
@@ -55,9 +56,9 @@ def links(tmp_path_factory):
     return folder
 
 
-@pytest.fixture(scope="module")
-def cache(tmp_path_factory):
-    return tmp_path_factory.mktemp("cache")
+@pytest.fixture
+def cache(shared):
+    return shared("trials-of-lies", os.mkdir)
 
 
 @pytest.fixture

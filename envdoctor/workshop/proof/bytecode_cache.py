@@ -72,7 +72,7 @@ def _remove(compiled: str, info: str) -> None:
 def _kept(top: str) -> str:
     """Where bytecode is kept as long as this process lives."""
     kept = os.path.join(os.path.dirname(top), f"{os.getpid()}-bytecode")
-    if kept not in _removed_at_exit:  # a fork has what its parent has seen, and a directory of its own
+    if kept not in _removed_at_exit:  # a fork has what its parent has seen, but needs its own directory
         _removed_at_exit.add(kept)
         atexit.register(shutil.rmtree, kept, ignore_errors=True)
     return kept

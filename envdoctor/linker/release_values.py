@@ -1,4 +1,4 @@
-"""The values that stand for installed releases in code that is followed, and what compares and calls of them give."""
+"""The values of installed releases in code that is followed, and the results of comparisons and calls of them."""
 
 from __future__ import annotations
 
@@ -136,12 +136,15 @@ def wanted(version: str, left: Any, kind: ast.cmpop, right: Any, *, held: bool) 
 
 def builtin(function: Builtin, known: Sequence[Any]) -> Any:
     """The value of a function of Python or of a method of a text; ``None`` for one that is not followed here."""
-    if function.name in {"tuple", "list"} and function.owner is UNKNOWN and len(known) == 1 and _is_row(known[0]):
-        return (tuple if function.name == "tuple" else list)(known[0])
+    copy = {"tuple": tuple, "list": list}.get(function.name) if function.owner is UNKNOWN else None
+    if copy is not None and len(known) == 1 and _is_row(known[0]):
+        return copy(known[0])
     make = _called(function)
+    if make is None:
+        return None
     long = make is int and any(isinstance(one, str) and len(one) > _LONGEST_NUMBER for one in known)
-    if make is None or long or any(map(is_unknown, known)):
-        return UNKNOWN if make else None
+    if long or any(map(is_unknown, known)):
+        return UNKNOWN
     try:
         made = make(*known)
     except (TypeError, ValueError) as error:

@@ -3,8 +3,8 @@
 import pytest
 
 from envdoctor.rulebase.syntax import parse
+from envdoctor.workshop.proof.gaps import missing
 from envdoctor.workshop.proof.measure import Survey
-from envdoctor.workshop.proof.missing import missing
 
 RULE = """\
 id: lib-name-removed

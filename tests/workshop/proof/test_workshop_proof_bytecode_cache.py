@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from envdoctor.workshop.proof import bytecode
+from envdoctor.workshop.proof import bytecode_cache
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="environments are laid out otherwise")
 SITE = os.path.join("lib", f"python3.{sys.version_info[1]}", "site-packages")
@@ -14,7 +14,7 @@ SITE = os.path.join("lib", f"python3.{sys.version_info[1]}", "site-packages")
 
 def run(base, version, files):
     """What a release prints when it is imported in the environment of a trial, and whether it was compiled before."""
-    with bytecode.directory(str(base)) as top:
+    with bytecode_cache.directory(str(base)) as top:
         site = os.path.join(top, "place", SITE)
         files = {f"lib-{version}.dist-info/RECORD": "".join(f"{name},,\n" for name in files), **files}
         for name, text in files.items():
@@ -23,7 +23,7 @@ def run(base, version, files):
             with open(path, "w") as file:
                 file.write(text)
             os.utime(path, (1_000_000_000, 1_000_000_000))
-        own = bytecode.variables(os.path.join(top, "place", "bin", "python"))
+        own = bytecode_cache.variables(os.path.join(top, "place", "bin", "python"))
         command = [sys.executable, "-v", "-c", "import lib"]
         done = subprocess.run(
             command, capture_output=True, text=True, env={**os.environ, **own, "PYTHONPATH": site}, check=True
@@ -41,7 +41,7 @@ def test_a_release_is_compiled_once_and_another_of_the_same_size_and_second_anew
 
 
 def test_trials_at_the_same_time_stand_apart(tmp_path):
-    with bytecode.directory(str(tmp_path)) as one, bytecode.directory(str(tmp_path)) as other:
+    with bytecode_cache.directory(str(tmp_path)) as one, bytecode_cache.directory(str(tmp_path)) as other:
         assert one != other
-    with bytecode.directory(str(tmp_path)) as again:
+    with bytecode_cache.directory(str(tmp_path)) as again:
         assert again == one

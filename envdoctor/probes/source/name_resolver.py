@@ -152,13 +152,8 @@ class Resolver:
 
     def definition(self, scope: Scope) -> Value:
         """A function or class of this file."""
-        return Value(
-            "class" if scope.kind == "class" else "function",
-            qualified(scope),
-            node=scope.node,
-            place=scope.place,
-            scope=scope,
-        )
+        kind = "class" if scope.kind == "class" else "function"
+        return Value(kind, qualified(scope), node=scope.node, place=scope.place, scope=scope)
 
     def _parameter(self, binding: Binding, owner: Scope) -> list[Value]:
         argument, default, place = binding.value
@@ -222,6 +217,12 @@ class Resolver:
             return [UNKNOWN]
         inner = self.evaluate(callee.node.args[0], callee.place)
         return [made for one in inner if one.kind != "partial" for made in self.called(one, callee.node, callee.place)]
+
+    def of_partial(self, one: Value) -> list[Value]:
+        """What a partial calls; nothing for any other value."""
+        if one.kind != "partial" or not isinstance(one.node, ast.Call) or not one.node.args or one.place is None:
+            return []
+        return self.evaluate(one.node.args[0], one.place)
 
     def _external(self, callee: Value, node: ast.Call, place: Place) -> list[Value]:
         name, first = callee.name, node.args[0] if node.args else None

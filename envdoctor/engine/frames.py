@@ -1,0 +1,58 @@
+"""Whose code the frames of a traceback are in. Pure."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from envdoctor.engine.installed_requirements import normalise
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from envdoctor.model import Snapshot
+
+
+def place_of(error_text: Any) -> dict[str, str]:
+    """The file and line of the user's own code that a traceback was in last."""
+    return next(({"file": one.file, "line": str(one.line)} for one in own_frames(error_text)), {})
+
+
+def own_frames(error_text: Any) -> Iterator[Any]:
+    """The frames in the user's own code, the last one first."""
+    for frame in (one for failure in reversed(error_text.failures) for one in reversed(failure.frames)):
+        name = getattr(frame, "file", "")
+        if name and name[0] != "<" and not (frame.installed or frame.standard_library) and frame.line is not None:
+            yield frame
+
+
+def packages_in(error_text: Any) -> set[str]:
+    """The import names of the installed packages that a traceback runs through."""
+    frames = [frame for failure in error_text.failures for frame in failure.frames]
+    return {frame.package for frame in frames if getattr(frame, "installed", False) and frame.package}
+
+
+def not_named(error_text: Any, snapshot: Snapshot) -> set[str]:
+    """Those of them that are not the name of a distribution."""
+    return {name for name in packages_in(error_text) if normalise(name) not in snapshot.packages}
+
+
+def asker(error_text: Any, compiled: Mapping[str, Any]) -> str | None:
+    """The import name of the installed package whose code did what a rule says of the project's own code.
+
+    ``None`` where a failure ends in the project's code, or in that of a package that the rule's names belong to, which
+    the project may have called; and for a rule that asks for nothing in source.
+    """
+    named = {name.partition(".")[0] for name in _names_in_source(compiled["when"])}
+    last = [failure.frames[-1] for failure in error_text.failures if failure.frames] if named else []
+    packages = [frame.package if getattr(frame, "installed", False) else None for frame in last]
+    return packages[-1] if packages and all(one and one not in named for one in packages) else None
+
+
+def _names_in_source(condition: Sequence[Any]) -> Iterator[str]:
+    """The dotted names that a compiled condition looks for in source."""
+    if condition[0] == "source":
+        yield from condition[2]
+    else:
+        for part in condition[1:]:
+            if isinstance(part, list) and part and isinstance(part[0], str):
+                yield from _names_in_source(part)
