@@ -130,7 +130,7 @@ def test_a_demoted_rule_shows_what_it_states(tmp_path, capsys, rules):
         (RULE.format(id="left-x"), "lacks `proof`"),
         (RULE.format(id="left-x") + PROOF + "replaced-by: left-lead\n", "only a retired rule is replaced"),
         ("id: left-x\ntitle: t\nstatus: retired\n", "lacks `replaced-by`"),
-        ("id: left-x\ntitle: t\nstatus: retired\nreplaced-by: no-such-rule\n", "no rule `no-such-rule` stands in its"),
+        ("id: left-x\ntitle: t\nstatus: retired\nreplaced-by: no-such-rule\n", "no rule `no-such-rule` can replace it"),
         ("id: left-x\ntitle: t\nstatus: retired\nreplaced-by: left-was-wrong\n", "write the id of a rule that is not"),
     ],
 )
