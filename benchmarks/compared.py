@@ -1,26 +1,33 @@
 """Side by side on six environments that are built here: envdoctor and the tools that people ask today.
 
-    python benchmarks/compared.py [--write docs/compared.md]
+    python benchmarks/compared.py [--advisories DIR] [--write docs/compared.md]
 
 Three environments are healthy and three are not, of different kinds; what is true is found by running a statement in
 each. Every tool examines each environment from outside where it can, and is installed in it where it must be. What it
-says of vulnerabilities is no complaint here: that is another question, and a right answer to it.
+says of vulnerabilities is no complaint here: that is another question, and a right answer to it. pip-audit asks its
+service, or DIR, a checkout of PyPA's advisory database, over the same protocol. A conda on PATH is asked too.
 """
 
 from __future__ import annotations
 
 import argparse
+import contextlib
+import glob
+import http.server
 import json
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
+import threading
 from typing import TYPE_CHECKING, NamedTuple
 
 import tool
+import yaml
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
 sys.path.insert(0, os.path.join(tool.CHECKOUT, "tests"))
 from gpu import ABSENT
@@ -41,13 +48,15 @@ The six were chosen by the authors of envdoctor, from the kinds of trouble that 
 - `pip check` and `uv pip check` compare what is installed with what the metadata of each package asks for: of what
   metadata does not say they cannot know. They are the quickest there are, and where they complain, somebody declared it.
 - `pip-audit` looks for releases with a published vulnerability, which is no question of envdoctor's; it says nothing of
-  what works together. Its advisories would be counted, not judged; *not run* where its service could not be reached.
+  what works together. Its advisories are counted, not judged; they are {advisories}.
 - `env-doctor` compares PyTorch, TensorFlow and JAX with driver and CUDA: [side by side on ten machines with
   GPUs](compared-gpu.md).
-- `conda doctor` looks for files of conda packages that are missing or were altered, in environments made by conda only:
-  it was not run, as none of these is one.
+- `conda doctor` looks for files of conda packages that are missing or were altered: in environments that conda did not
+  make, as these, it has nothing to look at.
 """
-OTHERS = ("pip==26.0", "pip-audit==2.9.0", "env-doctor==0.3.5")
+#: Further words for pip-audit.
+SERVICE: list[str] = []
+OTHERS = ("pip==26.0", "pip-audit==2.10.1", "env-doctor==0.3.5")
 
 
 class Built(NamedTuple):
@@ -123,20 +132,58 @@ def uv(python: str, _others: str) -> list[str]:
 def audit(python: str, others: str) -> list[str] | None:
     """How many advisories ``pip-audit`` knows, in brackets as these are another question; ``None`` without its service."""
     sites = run(python, "-c", "import sysconfig; print(sysconfig.get_path('purelib'))").stdout.strip()
-    done = run(f"{others}/bin/pip-audit", "--path", sites, "-f", "json", "--progress-spinner", "off")
+    words = ["--path", sites, "-f", "json", "--progress-spinner", "off", *SERVICE]
+    done = run(f"{others}/bin/pip-audit", *words)
     asked = [one for one in json.loads(done.stdout or "{}").get("dependencies", ()) if "vulns" in one]
     found = sum(len(one["vulns"]) for one in asked)
     return ([f"({found} advisories)"] if found else []) if asked else None
 
 
-def env_doctor(python: str, _others: str) -> list[str]:
-    """The complaints of ``env-doctor check``, which is put beside the environment and runs in its interpreter."""
+@contextlib.contextmanager
+def advisories(folder: str | None) -> Iterator[str]:
+    """Have ``pip-audit`` ask for the advisories of a folder, where there is one; what they are is given in words."""
+    if folder is None:
+        yield "those that its service had that day, *not run* where it could not be reached"
+        return
+
+    class Service(http.server.BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            asked = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+            files = glob.glob(os.path.join(glob.escape(folder), "vulns", asked["package"]["name"], "*.yaml"))
+            every = [yaml.load(open(path, encoding="utf-8"), yaml.BaseLoader) for path in sorted(files)]  # noqa: SIM115
+            found = [one for one in every if any(asked["version"] in each["versions"] for each in one["affected"])]
+            self.send_response(200)
+            self.end_headers()
+            self.wfile.write(json.dumps({"vulns": found} if found else {}).encode())
+
+        def log_message(self, *_: object) -> None:
+            """Say nothing."""
+
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Service)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    SERVICE[:] = ["-s", "osv", "--osv-url", f"http://127.0.0.1:{server.server_port}/v1/query"]
+    day = run("git", "-C", folder, "log", "-1", "--format=%cs").stdout.strip()
+    yield f"those of PyPA's advisory database of {day}"
+    server.shutdown()
+
+
+def conda(python: str, _others: str) -> list[str] | None:
+    """The complaints of ``conda doctor``, where there is a conda."""
+    if shutil.which("conda") is None:
+        return None
+    done = run("conda", "doctor", "--prefix", os.path.dirname(os.path.dirname(python)))
+    said = done.stdout + done.stderr
+    if "NotACondaEnvironment" in said:
+        return ["(refused: no conda environment)"]
+    return [line.strip() for line in said.splitlines() if line.startswith("❌")]
+
+
+def env_doctor(python: str, others: str) -> list[str] | None:
+    """The complaints of ``env-doctor check``, which runs in the environment's interpreter; ``None`` where it cannot."""
     version = run(python, "-c", "import sys; print('%d.%d' % sys.version_info[:2])").stdout.strip()
-    place = os.path.join(tempfile.gettempdir(), f"compared-env-doctor-{version}")
-    if not os.path.exists(place):
-        subprocess.run(
-            [tool.uv(), "pip", "install", "-q", "--python", python, "--target", place, OTHERS[2]], check=True
-        )
+    place = f"{others}-env-doctor-{version}"
+    if run(tool.uv(), "pip", "install", "-q", "--python", python, "--target", place, OTHERS[2]).returncode:
+        return None
     script = f"import sys; sys.path.append({place!r}); from env_doctor.cli import check_command; check_command()"
     lines = (line.strip() for line in run(python, "-c", script).stdout.splitlines())
     said = [line.lstrip("❌⚠️ ") for line in lines if "❌" in line or "⚠️" in line]
@@ -145,6 +192,7 @@ def env_doctor(python: str, _others: str) -> list[str]:
 
 TOOLS: dict[str, Callable[[str, str], list[str] | None]] = {
     "envdoctor": envdoctor, "pip check": pip, "uv pip check": uv, "pip-audit": audit, "env-doctor": env_doctor,
+    "conda doctor": conda,
 }  # fmt: skip
 
 
@@ -161,22 +209,20 @@ def row(environment: Built, scratch: str, others: str) -> tuple[str, list[bool |
     return f"| {environment.name} | `{truth}` | {' | '.join(cells)} |", right
 
 
-def main(path: str | None) -> None:
+def main(path: str | None, folder: str | None) -> None:
     """Build, ask and write."""
-    with tempfile.TemporaryDirectory() as scratch:
+    with tempfile.TemporaryDirectory() as scratch, advisories(folder) as known:
         others = os.path.join(scratch, "others")
         subprocess.run([tool.uv(), "venv", "-q", "--python", sys.executable, others], check=True)
         subprocess.run([tool.uv(), "pip", "install", "-q", "--python", others, *OTHERS[:2]], check=True)
         rows = [row(one, scratch, others) for one in ENVIRONMENTS]
-    counts = [
-        "not run" if None in right else f"{sum(map(bool, right))} of {len(rows)}"
-        for right in zip(*(right for _, right in rows))
-    ]
+    told = [[one for one in right if one is not None] for right in zip(*(right for _, right in rows))]
+    counts = [f"{sum(right)} of {len(right)}" if right else "not run" for right in told]
     versions = ", ".join(
         [*(one.replace("==", " ") for one in OTHERS), run(tool.uv(), "--version").stdout.strip().split(" (")[0]]
     )
     page = PAGE.format(
-        versions=versions, heads=" | ".join(TOOLS), rule="---|" * len(TOOLS),
+        versions=versions, heads=" | ".join(TOOLS), rule="---|" * len(TOOLS), advisories=known,
         rows="\n".join(line for line, _ in rows), right=" | ".join(counts),
     )  # fmt: skip
     tool.put(page, path)
@@ -185,4 +231,6 @@ def main(path: str | None) -> None:
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--write", help="the page to write the comparison to")
-    main(parser.parse_args().write)
+    parser.add_argument("--advisories", metavar="DIR", help="a checkout of PyPA's advisory database, for pip-audit")
+    given = parser.parse_args()
+    main(given.write, given.advisories)
