@@ -66,6 +66,11 @@ def test_a_first_use_takes_nothing_but_its_package_and_says_where_it_stands(name
     nodes = list(ast.walk(ast.parse(use["script"])))
     taken = {alias.name for node in nodes if isinstance(node, ast.Import) for alias in node.names}
     taken |= {node.module for node in nodes if isinstance(node, ast.ImportFrom)}
-    brings = {"hydra-core": {"hydra"}, "pip-tools": {"piptools.scripts.compile"}, "respx": {"respx", "httpx"}}
+    brings = {
+        "hydra-core": {"hydra"},
+        "pip-tools": {"piptools.scripts.compile"},
+        "respx": {"respx", "httpx"},
+        "pyinstaller": {"PyInstaller.__main__"},
+    }
     assert taken - {"pickle"} == brings.get(name, {name})
     assert use["source"].startswith("https://")
