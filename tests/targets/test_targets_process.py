@@ -327,7 +327,8 @@ with open(PLACE, "w") as stream:
 
     assert facts(snapshot, "threads", "forked-with-threads") == [1, True]
     assert facts(parents, "forked-with-threads") == [True]
-    named = f"thread {thread}" + (" (saver)" if version else "")
+    names_its_threads = version is not None or sys.version_info >= (3, 14)  # to the system, that is
+    named = f"thread {thread}" + (" (saver)" if names_its_threads else "")
     assert snapshot.target["forked"].startswith(f"it is a fork of process {pid} (")
     assert snapshot.target["forked"].endswith(f"where {named} ran")
     assert parents.target["forked"] == f"it forked process {child} while {named} ran"
