@@ -1,6 +1,6 @@
 """The types of facts that are found in files: for type checkers, and for what is read back of a saved snapshot.
 
-At run time they are mappings, which processes hand to each other and caches keep as they are.
+At run time they are mappings, which processes send each other and caches keep as they are.
 """
 
 from __future__ import annotations

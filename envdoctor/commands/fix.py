@@ -135,7 +135,7 @@ def _parser() -> Parser:
     group.add_argument(
         "--try", action="store_true", dest="attempt",
         help="carry the plan out in a copy of the environment first, and import there all that could be imported; what "
-        "stands behind -- is run before and after. A plan that breaks something is refused, and another one looked for",
+        "is behind -- is run before and after. A plan that breaks something is refused, and another one looked for",
     )  # fmt: skip
     group.add_argument(
         "--apply", action="store_true",

@@ -173,7 +173,7 @@ def _below(low: Key | None) -> str:
 
 
 def _is_before(at: Key) -> bool:
-    """Whether a bound stands before the release that it names, not behind it."""
+    """Whether a bound is before the release that it names, not behind it."""
     return at[2] < FINAL or (at[2] == FINAL and len(at) == len([0, [], FINAL]))
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from envdoctor.engine import symptoms
 from envdoctor.engine.diagnose import OF_CONSUMERS, finding, matched_by, remedies
 from envdoctor.engine.evaluate import Match, Trace, holds
-from envdoctor.engine.frames import asker, not_named, own_frames, packages_in, place_of
+from envdoctor.engine.frames import failed_in, last_own_place, not_named, own_frames, packages_in
 from envdoctor.engine.index import NEVER
 from envdoctor.engine.questions import questions
 from envdoctor.engine.wording import fill, said
@@ -61,7 +61,7 @@ def recognised(error_text: Any, indexes: Sequence[Index]) -> Recognised:
     rules = {texts["id"]: (texts, compiled) for index in indexes for texts, compiled in _rules(index)}
     slow: list[str] = []
     shown = _by_rule(symptoms.rank(stated(texts for texts, _ in rules.values()), error_text, slow))
-    place = place_of(error_text)
+    place = last_own_place(error_text)
     cases = [_Case(*rules[rule], seen, error_text, place) for rule, seen in shown.items()]
     return Recognised(error_text=error_text, cases=cases, slow=slow, rules=sum(index.rules for index in indexes))
 
@@ -76,7 +76,7 @@ def explain(known: Recognised, snapshot: Snapshot | None) -> Report:
     findings: list[tuple[tuple[Any, ...], Finding]] = []
     ruled_out: list[Finding] = []
     for case in known.cases:
-        contradicted = _contradicts(case.compiled, stated_there) or bool(asker(known.error_text, case.compiled))
+        contradicted = _contradicts(case.compiled, stated_there) or bool(failed_in(known.error_text, case.compiled))
         for score, found in case.findings(snapshot):
             doubtful = contradicted or any(one.fact == "environment" for one in found.evidence)
             order = (found.confirmed is not True, doubtful, -score, found.rule, found.consumer or "")
@@ -192,7 +192,7 @@ class _Case:
         confirmed = matched_by(self.compiled, open_minded, Trace())
         if confirmed:
             confirmed = self._fitting(confirmed)
-        elif not asker(self.error_text, self.compiled) and not _contradicts(self.compiled, open_minded):
+        elif not failed_in(self.error_text, self.compiled) and not _contradicts(self.compiled, open_minded):
             yield self._open(snapshot)
             return
         for match in confirmed:
@@ -219,7 +219,7 @@ class _Case:
         """The environment does not have the combination: ruled out, unless the cause is there for others to meet."""
         trace = Trace()
         confirmed: bool | None = False
-        library = asker(self.error_text, self.compiled)
+        library = failed_in(self.error_text, self.compiled)
         said = "the environment does not have this combination"
         if library:
             said = f"it failed in the code of {library}; this rule is about the project's own"

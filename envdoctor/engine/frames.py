@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from envdoctor.model import Snapshot
 
 
-def place_of(error_text: Any) -> dict[str, str]:
+def last_own_place(error_text: Any) -> dict[str, str]:
     """The file and line of the user's own code that a traceback was in last."""
     return next(({"file": one.file, "line": str(one.line)} for one in own_frames(error_text)), {})
 
@@ -36,23 +36,22 @@ def not_named(error_text: Any, snapshot: Snapshot) -> set[str]:
     return {name for name in packages_in(error_text) if normalise(name) not in snapshot.packages}
 
 
-def asker(error_text: Any, compiled: Mapping[str, Any]) -> str | None:
+def failed_in(error_text: Any, compiled: Mapping[str, Any]) -> str | None:
     """The import name of the installed package whose code did what a rule says of the project's own code.
 
     ``None`` where a failure ends in the project's code, or in that of a package that the rule's names belong to, which
     the project may have called; and for a rule that asks for nothing in source.
     """
-    named = {name.partition(".")[0] for name in _names_in_source(compiled["when"])}
+    named = {name.partition(".")[0] for name in _needed_in_source(compiled["when"])}
     last = [failure.frames[-1] for failure in error_text.failures if failure.frames] if named else []
     packages = [frame.package if getattr(frame, "installed", False) else None for frame in last]
     return packages[-1] if packages and all(one and one not in named for one in packages) else None
 
 
-def _names_in_source(condition: Sequence[Any]) -> Iterator[str]:
-    """The dotted names that a compiled condition looks for in source."""
-    if condition[0] == "source":
-        yield from condition[2]
-    else:
-        for part in condition[1:]:
-            if isinstance(part, list) and part and isinstance(part[0], str):
-                yield from _names_in_source(part)
+def _needed_in_source(condition: Sequence[Any]) -> set[str]:
+    """The dotted names one of which source has to use for a compiled condition to hold; none where it can without."""
+    operator, *parts = condition
+    if operator == "source":
+        return set(parts[1])
+    needed = [_needed_in_source(part) for part in parts] if operator in {"all", "any"} else []
+    return set().union(*needed) if operator == "all" or all(needed) else set()

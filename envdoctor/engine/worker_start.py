@@ -109,7 +109,7 @@ class Start:
 
     def held(self, one: Carried, **names: str) -> Case:
         """A finding about something that travels, with where that was made."""
-        via, what = one.get("via", "").replace("each of ", ""), said(one["name"])
+        via, what = one.get("via", "").replace("each of ", ""), object_name(one["name"])
         seen: Seen = (f"source.{one['name']}", f"{via} holds {what}" if via else what, made_at(one, self.use))
         return self.case([seen], given=via or "it", object=what, **names)
 
@@ -123,7 +123,7 @@ _SAID = {
 }
 
 
-def said(name: str) -> str:
+def object_name(name: str) -> str:
     """What something is called that a worker is given."""
     return _SAID.get(name) or ("a module" if name.endswith("ModuleType") else f"what {name} made")
 

@@ -1,6 +1,6 @@
 """What the workers that a project's source starts are given, and what they lack, in whatever way they are started.
 
-The vocabulary says which calls start workers or send them tasks, and where in a call what travels stands. A start
+The vocabulary says which calls start workers or send them tasks, and which argument of a call is sent. A start
 method decides whether that is pickled: what the call is given, else the library's own, else what the program sets, else
 the default of the interpreter. Pure.
 """
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from envdoctor.engine.project_operators import answers, argument_of, made_at, matches_any, place_of, text_of
 from envdoctor.engine.start_method import asked as asked_of_start_method
-from envdoctor.engine.worker_start import Start, calls_of, library_of, maker_of, of_maker, said
+from envdoctor.engine.worker_start import Start, calls_of, library_of, maker_of, object_name, of_maker
 from envdoctor.facts import SOURCE
 
 if TYPE_CHECKING:
@@ -116,7 +116,7 @@ def _result(start: Start) -> Case | None:
         for one in argument.get("results", ()) if test.get("runs") else ():
             always = one["name"] in {"generator", "exception", *start.words["calls"]["unpicklable"]}
             if always or (not start.by_value and one["name"] in {"lambda", *start.words["calls"]["bound-to-process"]}):
-                what = _EXCEPTION if one["name"] == "exception" else said(one["name"])
+                what = _EXCEPTION if one["name"] == "exception" else object_name(one["name"])
                 seen: Seen = (f"source.{one['name']}", f"its result is {what}", made_at(one, start.use))
                 words = {"given": f"{what} as a result", "object": f"a function whose result is {what}"}
                 return start.case([seen], **words, start_method="every start method")

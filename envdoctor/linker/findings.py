@@ -68,7 +68,7 @@ _WHY = {
     "hook": "{module} of {provider} specifies the hook {name} without {detail}, and refuses a plugin that declares it.",
     "unknown": "The signature of {module}.{name} in {provider} takes no argument {detail}.",
     "many": "The signature of {module}.{name} in {provider} takes {detail} positional arguments.",
-    "handed": "{module}.{name} of {provider} hands {detail} on, and nothing that gets it takes it.",
+    "handed": "{module}.{name} of {provider} passes {detail} on, and no function that receives it takes it.",
     "twice": "In the signature of {module}.{name} in {provider}, {detail} has the place of an argument before it.",
     "missing": "The signature of {module}.{name} in {provider} requires the argument {detail}.",
 }

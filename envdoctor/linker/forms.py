@@ -1,6 +1,6 @@
 """Source that every Python can parse and some refuse when they run it: forms of expressions, and what they mean.
 
-What stands here is said by the language reference and the standard library's "What's new" of the version that is named.
+What is here is documented by the language reference and the standard library's "What's new" of the version named.
 """
 
 from __future__ import annotations

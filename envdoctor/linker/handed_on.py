@@ -1,4 +1,4 @@
-"""Keywords that a function takes as any keyword, and hands on to functions none of which takes them."""
+"""Keywords that a function takes as any keyword, and passes on to functions none of which takes them."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ class HandedOn:
         return _Body(named[0], module, kind) if isinstance(named[0], _FUNCTIONS) else None
 
     def _takes(self, body: _Body, keyword: str, depth: int) -> bool:
-        """Whether a keyword without a parameter may be welcome: it is looked at, or handed to what may take it."""
+        """Whether a keyword without a parameter may be welcome: it is looked at, or passed to what may take it."""
         rest = body.node.args.kwarg
         calls = list(_handing(body.node, rest.arg)) if rest is not None else []
         if not calls or None in calls or depth >= _DEEP:
@@ -153,7 +153,7 @@ def _is_super(node: ast.expr) -> bool:
 
 
 def _bound(node: ast.FunctionDef | ast.AsyncFunctionDef) -> set[str]:
-    """The names that a function gives a meaning of its own."""
+    """The names that a function rebinds."""
     imports = [one for one in ast.walk(node) if isinstance(one, (ast.Import, ast.ImportFrom))]
     imported = {(one.asname or one.name).partition(".")[0] for each in imports for one in each.names}
     return bound_in(node) | imported | {one.arg for one in ast.walk(node) if isinstance(one, ast.arg)}

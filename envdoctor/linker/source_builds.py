@@ -1,8 +1,8 @@
 """Source distributions that have to be built, and whose ``setup.py`` the target's Python or setuptools refuses.
 
 Where no wheel fits, an installer builds the release with the newest build tools that it allows. What its ``setup.py``
-takes of Python and of these is resolved like any source, and what it hands to ``setup()`` is held against their checks.
-Nothing is executed.
+takes of Python and of these is resolved like any source, and what it passes to ``setup()`` is compared with their
+checks. Nothing is executed.
 """
 
 from __future__ import annotations

@@ -59,7 +59,7 @@ class StubNumbers:
                     )  # fmt: skip
 
     def _imported(self, tree: ast.AST) -> dict[str, str]:
-        """By name in a file, the module or class of a stub that it stands for; names with a second meaning are out."""
+        """By name in a file, the module or class of a stub that it names; names with a second meaning are out."""
         found: dict[str, str] = {}
         for node in ast.walk(tree):
             if isinstance(node, ast.Import):
@@ -101,7 +101,7 @@ def _stubs(world: World) -> Iterator[tuple[str, Classes]]:
 
 
 def _is_bound(kind: ast.ClassDef, named: dict[str, ast.ClassDef]) -> bool:
-    """Whether a class is derived from those that the generator gives to all of its own."""
+    """Whether a class is derived from those that the generator gives to all of its classes."""
     bases = [ast.unparse(one).strip("'\"").rpartition(".")[2] for one in kind.bases]
     return any(one in _BASES or (one != kind.name and one in named and _is_bound(named[one], named)) for one in bases)
 

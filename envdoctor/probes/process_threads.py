@@ -15,7 +15,7 @@ MOST_NAMED = 5
 def started_before(pid: int, children: Iterable[int]) -> str:
     """The threads of a process that still run and were started before the last of some of its children, on Linux.
 
-    Each by its number, and by its name where it has one of its own: Python gives it that from 3.14 on. Times are
+    Each by its number, and by its name where it has one: Python gives it that from 3.14 on. Times are
     counted in ticks of the kernel. Within one of them the numbers tell, which the kernel gives out one after the other:
     a pool starts its threads right after its processes.
     """

@@ -208,7 +208,7 @@ def cheapest(
 ) -> Choice | None:
     """The cheapest choice that nobody has refused, and that nothing that was ``tried`` is one of.
 
-    ``known`` is what some wants came to, which is the least that it costs to want more.
+    ``known`` is what some wants cost, which is the least that it costs to want more.
     ``None`` where there is no choice, or it is not found.
     """
     ordered = sorted(clauses, key=lambda clause: len(clause.alternatives))

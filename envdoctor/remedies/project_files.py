@@ -1,6 +1,6 @@
 """What a plan changes in the files of a project, as texts: single lines, and the rest byte for byte as it was. Pure.
 
-An edit of configuration is read back: it stands only where exactly the one entry has changed.
+An edit of configuration is read back: it is accepted only where exactly the one entry has changed.
 """
 
 from __future__ import annotations
@@ -138,7 +138,7 @@ def _entered(value: str, move: Move, narrow: Narrow, read: Read, *, steers: bool
 
 
 def _exchange(lines: list[str], first: int, value: str, made: str) -> None:
-    """Write another text in quotes where one stands first, from a line on; with nothing in them, leave that alone."""
+    """Replace a value in quotes with another one, in the first line from a line on that has it; not with nothing."""
     for number, quote in ((number, quote) for number in range(first, len(lines)) for quote in "\"'"):
         if made and quote + value + quote in lines[number]:
             lines[number] = lines[number].replace(quote + value + quote, quote + made + quote, 1)

@@ -83,7 +83,7 @@ def render(
     lines: int | None = None,
     plan: Plan | None = None,
 ) -> str:
-    """Write a report as one HTML document, ending in a newline; with a plan, that stands first."""  # fmt: skip
+    """Write a report as one HTML document, ending in a newline; with a plan, that is first."""  # fmt: skip
     head = _element(
         "head",
         _element("meta", charset="utf-8"),
@@ -211,7 +211,7 @@ def _row(tag: str, cells: Iterable[str]) -> ET.Element:
 
 
 def _article(group: Group, report: Report, *, unfolded: bool) -> ET.Element:
-    """What one rule found: what to do stands open, what it rests on is folded."""
+    """What one rule found: what to do is open, its evidence is folded."""
     finding = group.findings[0]
     badge = _element("span", finding.severity, **{"class": "badge"})
     made = _element("article", _element("h3", badge, " ", *_prose(group.title)), **{"class": finding.severity})

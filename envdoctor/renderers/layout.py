@@ -25,7 +25,7 @@ BEHIND = "Rules that fit less well:"
 def together(report: Report) -> tuple[str, str] | None:
     """Where several groups have ways out, which may fight: who plans one set of changes, and what that ends."""
     found = [group.findings[0] for group in report.groups if any(one.action for one in group.remedies)]
-    if explains(report) or len(found) < 2:  # noqa: PLR2004 - one stands alone
+    if explains(report) or len(found) < 2:  # noqa: PLR2004 - one is alone
         return None
     if any(one.severity == "error" for one in found):
         return "envdoctor fix", "plans one set of changes that ends every error"

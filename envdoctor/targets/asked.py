@@ -23,7 +23,7 @@ def asked(snapshot: Snapshot, directory: str | None, direct: Collection[str] | N
     """The range of each distribution that was asked for by name; ``None`` where no range is stated.
 
     A project's ``pyproject.toml`` and ``requirements*.txt`` say it, and the tool of a project, which knows what is
-    ``direct``, else what an installer notes in ``REQUESTED``. Where that stands beside everything, or nothing, it is
+    ``direct``, else what an installer notes in ``REQUESTED``. Where that is beside everything, or nothing, it is
     what nothing else requires.
     """
     found: dict[str, str | None] = dict.fromkeys(_noted(snapshot) if direct is None else direct)

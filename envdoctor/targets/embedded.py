@@ -8,7 +8,7 @@ import zlib
 
 from envdoctor.errors import TargetError
 
-#: A folded block that says that it is one, in a fence of back quotes; what quotes it may stand before it.
+#: A folded block that says that it is one, in a fence of back quotes; what quotes it may precede it.
 _BLOCK = re.compile(r"<summary>Snapshot: [^\n]*</summary>\s*?\n\s*?(`{3,})\w*\n(.*?)\n\1", re.DOTALL)
 _PACKED = "zlib, base64:"
 

@@ -190,10 +190,10 @@ def _references(subject: Subject) -> Iterator[Complaint]:
 
 
 def _lost(rules: Sequence[Rule], gone: Gone) -> list[Complaint]:
-    """References where nothing stands."""
+    """References to addresses that do not exist."""
     nowhere = gone([url for rule in rules for url in rule.references])
     return [
-        Complaint(path=rule.path, line=rule.line("references", number), message=f"nothing stands at {shorten(url)}")
+        Complaint(path=rule.path, line=rule.line("references", number), message=f"nothing is at {shorten(url)}")
         for rule in rules
         for number, url in enumerate(rule.references)
         if url in nowhere

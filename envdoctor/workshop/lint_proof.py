@@ -122,10 +122,10 @@ class Edge(Record):
         return SpecifierSet(self.clause).contains(version, prereleases=True) is self.negated
 
     def unproven(self) -> str:
-        """The complaint that no cell stands on the other side."""
+        """The complaint that no cell is on the other side."""
         side = "inside" if self.negated else "outside"
         name = "Python" if self.axis == "python" else self.axis
-        return f"no good cell stands just past `{name} {self.clause}`; add a bad cell's copy with {name} {side} of it"
+        return f"no good cell is just past `{name} {self.clause}`; add a bad cell's copy with {name} {side} of it"
 
 
 def edges(rule: Rule) -> Iterator[Edge]:

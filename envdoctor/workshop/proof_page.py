@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 _HEAD = """\
 # What is proven
 
-Made by `python -m envdoctor.workshop.proof_page --write docs/proof.md`, which counts what stands in the proof files; do
+Made by `python -m envdoctor.workshop.proof_page --write docs/proof.md`, which counts what the proof files contain; do
 not edit. A proof says which meaning of *proven* it satisfies. Under the first, a bad and a good cell agreed. Under the
 second `rules verify` measures besides: the neighbours on both sides of every range, of the rule and of each consumer;
 what is open at its outermost release; the oldest and the newest Python; the first remedy from each far end; and what a

@@ -24,7 +24,7 @@ _GONE = (404, 410)
 
 
 def gone(urls: Iterable[str], *, offline: bool = False) -> set[str]:
-    """Those of some addresses where nothing stands. Who does not answer once is not asked again in this run."""
+    """Those of some addresses where nothing is. Who does not answer once is not asked again in this run."""
     silent: set[str] = set()
 
     def status(url: str) -> int | None:

@@ -163,7 +163,7 @@ def _symptoms(rule: Rule, proof: Mapping[str, Any] | None) -> Iterator[str]:
 
 
 def _measured(rule: Rule, proof: Mapping[str, Any] | None) -> Iterator[str]:
-    """A table of what was built and run: green what passes, red what fails, grey what came to nothing."""
+    """A table of what was built and run: green what passes, red what fails, grey what has no result."""
     squares = grid(catalogue.about(rule), proof["trials"] if proof else ())
     if not squares:
         return
@@ -175,7 +175,7 @@ def _measured(rule: Rule, proof: Mapping[str, Any] | None) -> Iterator[str]:
         named = ", ".join(" ".join(one) for one in row) or "nothing else"
         cells = (_square(*squares.get((row, python), ("", ""))) for python in pythons)
         yield f"<tr><th>{html.escape(named)}</th>{''.join(cells)}</tr>"
-    yield from ("</table></div>", "", "✓ passes, ✗ fails, ? came to nothing; an empty cell was not tried.", "")
+    yield from ("</table></div>", "", "✓ passes, ✗ fails, ? has no result; an empty cell was not tried.", "")
 
 
 def _square(outcome: str, symptom: str) -> str:

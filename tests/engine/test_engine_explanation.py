@@ -196,6 +196,15 @@ def test_a_rule_about_the_projects_own_code_is_ruled_out_where_a_library_did_it(
         assert "in the code of right" in finding.evidence[-1].value
 
 
+def test_a_rule_that_holds_without_the_projects_code_is_not_ruled_out_by_whose_code_failed():
+    uses = {"any": [{"source": {"uses": ["left.pad"]}}, {"packages": {"right": "<2"}}]}
+    either = rule("either", when={"packages": {"left": ">=2"}, **uses}, symptoms=[GONE])
+
+    report = explained(traceback("right.core"), snapshot({"left": "2.1", "right": "1.0"}), either)
+
+    assert [(one.rule, one.confirmed) for one in report.findings] == [("either", True)]
+
+
 def test_by_the_text_alone_it_comes_last():
     own = rule("own", when={"packages": {"left": ">=2"}, "source": {"uses": ["left.pad"]}}, symptoms=[GONE])
 

@@ -250,4 +250,4 @@ def test_where_another_rule_begins_no_good_cell_can_stand(base):
     other = RULE.replace("left-breaks-right", "left-one-breaks-right").replace('left: ">=2"', 'left: "<2"')
     other = other.replace('left: "2', 'left: "1').replace('left: "1.9"', 'left: "2.9"')
     found = [message for file, _, message in complaints(base(text, other), None) if file == "left-breaks-right.yaml"]
-    assert found == ["no good cell stands just past `left <3`; add a bad cell's copy with left outside of it"]
+    assert found == ["no good cell is just past `left <3`; add a bad cell's copy with left outside of it"]

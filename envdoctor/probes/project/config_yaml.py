@@ -154,7 +154,7 @@ class _Documents:
         return self._done
 
     def complete(self) -> list[Entry]:
-        """The entries of the documents that came to their end."""
+        """The entries of the documents that are complete."""
         return self._done
 
     def _finish(self) -> None:

@@ -335,7 +335,7 @@ def _is_of_base(call: ast.Call) -> bool:
 
 
 def _runs_there(method: str) -> bool:
-    """Whether a method runs in the process that an object is handed to: ``run``, ``__getitem__``, ``__call__``."""
+    """Whether a method runs in the process that an object is sent to: ``run``, ``__getitem__``, ``__call__``."""
     return method in {"run", "__call__", "__getitem__", "__getitems__", "__iter__", "__next__"}
 
 

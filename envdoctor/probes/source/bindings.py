@@ -94,7 +94,7 @@ class Scope:
         #: Where its body begins.
         self.inside = Place(self, Block(place.block if place else None, root=True), place.order if place else 0)
         self.bindings: dict[str, list[Binding]] = {}
-        #: Names that ``global`` or ``nonlocal`` hand to another scope.
+        #: Names that ``global`` or ``nonlocal`` move to another scope.
         self.outer: dict[str, Scope] = {}
         #: For methods: what they assign to attributes of their first parameter, in order.
         self.assigned: list[tuple[str, Binding]] = []

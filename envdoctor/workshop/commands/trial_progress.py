@@ -34,7 +34,7 @@ class Progress:
             self._draw()
 
     def more(self, number: int) -> None:
-        """Take note of trials that came to be needed."""
+        """Take note of trials that have become needed."""
         self.total += number
 
     def end(self, trial: Trial, *, failed: bool = False, seconds: float | None = None) -> None:

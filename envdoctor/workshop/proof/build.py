@@ -211,7 +211,7 @@ def _build(place: Place, directory: str, *, offline: bool, copied: bool = False)
 
 
 def _type(action: Action, place: Place, python: str, *, offline: bool) -> None:
-    """Run the line that users of an environment are shown for an action, in a shell as it stands."""
+    """Run the line that users of an environment are shown for an action, in a shell, unchanged."""
     shown = with_command(Remedy(kind=action.verb, action=action), examine("python", python))
     if shown is None or shown.command is None:
         raise UnbuiltError(f"there is no command to {action.verb} {' '.join([*action.packages, *action.requirements])}")

@@ -59,7 +59,7 @@ class Edge(Record):
 def pairs(
     planned: Sequence[Trial], releases: Callable[[str], Sequence[str] | None], pythons: Sequence[str]
 ) -> list[Pair]:
-    """The pairs of trials to walk between: for each axis and direction the two that stand nearest to each other."""
+    """The pairs of trials to walk between: for each axis and direction the two that are nearest to each other."""
     best: dict[tuple[str, bool, str], Pair] = {}
     for axis, bad, good in _comparable(planned):
         known = pythons if axis == PYTHON else releases(axis) or ()

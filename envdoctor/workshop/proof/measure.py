@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     Verdicts = Callable[[str], "str | None"]
 
 PYTHON = "python"
-#: How many versions past an edge are tried where no cell stands beyond it.
+#: How many versions past an edge are tried where no cell is beyond it.
 _TRIED = 3
 
 

@@ -46,7 +46,7 @@ _AGES = 365_000
 
 
 class Verified(Record):
-    """The proof of one rule as it stands after a run."""
+    """The proof of one rule after a run."""
 
     rule: Rule
     status: str

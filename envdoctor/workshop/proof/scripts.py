@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-#: Where versions stand: attributes, and calls by the end of their dotted names.
+#: Where versions are: attributes, and calls by the end of their dotted names.
 _VERSIONS = {"__version__", "__version_info__", "VERSION", "version_info", "hexversion", "python_version_tuple"}
 _ASKING = ("metadata.version", "pkg_resources.get_distribution", "platform.python_version", "sys.version")
 
@@ -24,7 +24,7 @@ def parsed(script: str) -> ast.Module | None:
 
 
 def bare(script: str) -> str:
-    """A script without its comments, its braces as they stand."""
+    """A script without its comments, its braces unchanged."""
     return "\n".join(line for line in script.splitlines() if not line.lstrip().startswith("#"))
 
 

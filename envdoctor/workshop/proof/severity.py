@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 #: The facts that an environment alone decides: a rule about others shows in the examined project what it breaks.
 OF_ENVIRONMENT = frozenset({"packages", "python", "marker", "module"})
-#: What stands before the failure of a command, and of a first use, in the output.
+#: What precedes the failure of a command, and of a first use, in the output.
 COMMAND, FIRST_USE = "the command ", "the first use "
 _SCRIPT = """\
 import glob, importlib, os, re, subprocess, sys, sysconfig

@@ -157,7 +157,7 @@ def _consumers(rule: Rule, kind: str, cell: Cell) -> Sequence[str | None]:
         return [None]
     packages = cell.get("packages", {})
     present = [one for one in rule.consumers if one in packages]
-    if kind == "bad":  # another one may stand beside it that works
+    if kind == "bad":  # another one may be beside it that works
         present = [one for one in present if _within(packages[one], rule.consumers[one]["bad"])]
     return present or list(rule.consumers)
 

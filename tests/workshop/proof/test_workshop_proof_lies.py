@@ -274,10 +274,10 @@ def test_a_reference_that_does_not_exist_is_refused_and_asked_for_once(lab):
         here = f"http://127.0.0.1:{server.server_port}"
         quiet = {"PIP_INDEX_URL": f"{here}/simple"}
         lab.rule.write_text(RULE.format(**{**TRUE, "reference": f"{here}/nowhere"}))
-        assert f"nothing stands at {here}/nowhere" in lab("lint", **quiet).stdout
-        assert f"nothing stands at {here}/nowhere" in lab("lint", **quiet).stdout
+        assert f"nothing is at {here}/nowhere" in lab("lint", **quiet).stdout
+        assert f"nothing is at {here}/nowhere" in lab("lint", **quiet).stdout
         lab.rule.write_text(RULE.format(**{**TRUE, "reference": f"{here}/there"}))
-        assert "nothing stands" not in lab("lint", **quiet).stdout
+        assert "nothing is at" not in lab("lint", **quiet).stdout
         assert [path for path in server.asked if path in {"/nowhere", "/there"}] == ["/nowhere", "/there"]
     finally:
         server.shutdown()
