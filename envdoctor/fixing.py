@@ -26,7 +26,7 @@ from envdoctor.targets.locks.poetry_constraints import specifiers
 from envdoctor.tools import TOOLS
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Sequence
+    from collections.abc import Callable, Collection, Mapping, Sequence
 
     from envdoctor.model import Finding, Ignore, Snapshot
     from envdoctor.plans import Move
@@ -78,27 +78,41 @@ def planned(search: Search, best: Candidate, snapshot: Snapshot, project: str | 
     def narrow(stated: str, move: Move) -> str:
         return narrowed(stated, move, search.market.releases.get(move.package, ()))
 
-    moves = steps.moves(best.versions, best.choice, search.market, search.together)
-    if not snapshot.complete:  # what only comes along is not pinned there, and is no step
-        moves = [one for one in moves if one.before is not None]
+    moves = _steps(search, best, snapshot)
     changed, besides = edits.of_remedies(_placed(best), project or os.curdir)
-    others = {rule: edits.of_remedies(some, project or os.curdir) for rule, some in _instead(search, best).items()}
     stated = [one for one in moves if not steps.is_brought(one)] if "resolved" in snapshot.target else moves
     files = edits.of_requirements(stated, _files(snapshot, project), partial(_change, snapshot, narrow))
     edited = [name for one in files for name in one.why]
     whole = steps.at_once(moves, snapshot, search.market.asked, edited, narrow)
     if whole and installer(snapshot) == "system":  # which lets nobody in
         besides.append(Remedy(kind="change", safety="manual", text=whole.text))
-    return Plan(
+    plan = Plan(
         moves=moves,
         edits=[*changed, *files],
         advice=doctor.commanded(besides, snapshot),
-        instead={rule: doctor.commanded(some, snapshot) for rule, (_, some) in others.items() if some},
-        instead_edits={rule: made for rule, (made, _) in others.items() if made},
         left=_left(search, best),
         conflicts=search.conflicts,
         line=whole.command if whole else None,
     )
+    return _with_alternatives(plan, _instead(search, best), snapshot, project)
+
+
+def _with_alternatives(
+    plan: Plan, instead: Mapping[str, Sequence[Remedy]], snapshot: Snapshot, project: str | None
+) -> Plan:
+    """A plan with what a person could do instead, as edits and as advice, by the id of a rule."""
+    others = {rule: edits.of_remedies(some, project or os.curdir) for rule, some in instead.items()}
+    whole: Plan = plan.replace(
+        instead={rule: doctor.commanded(some, snapshot) for rule, (_, some) in others.items() if some},
+        instead_edits={rule: made for rule, (made, _) in others.items() if made},
+    )
+    return whole
+
+
+def _steps(search: Search, best: Candidate, snapshot: Snapshot) -> list[Move]:
+    """The releases that move; where not all is known that is installed, without what only comes along."""
+    moves = steps.moves(best.versions, best.choice, search.market, search.together)
+    return [one for one in moves if snapshot.complete or one.before is not None]
 
 
 def _instead(search: Search, best: Candidate) -> dict[str, list[Remedy]]:

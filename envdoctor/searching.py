@@ -220,8 +220,8 @@ class Search:
         snapshot, found = self._examined(changed)
         left = [one for one in found if self.counts(one) and not self.is_beside(one, choice)]
         self._learn(left, choice)
-        costs = [self._moving(solved)]
-        costs += [planner.one(planner.BESIDE) for one in found if self.is_beside(one, choice)]
+        beside = sum(self.is_beside(one, choice) for one in found)
+        costs = [self._moving(solved), *[planner.one(planner.BESIDE)] * beside]
         costs += [planner.one(LEFT if one.finding.severity == "error" else LEFT_BESIDE) for one in left]
         return Candidate(
             versions=solved, snapshot=snapshot, held=found, left=left, choice=choice, cost=planner.total(costs)
@@ -257,14 +257,11 @@ class Search:
 
     def _task(self, choice: Choice) -> Task:
         """What is to be resolved for a choice: all may move but who keeps an unmet requirement."""
-        wants = choice.wants
-        stays = [clause.name for clause, way in choice.picks if not way.wants]
-        left = {one for name in stays for one in self._unmet.get(name, ())}
+        wants, left = choice.wants, self._left_unmet(choice)
         removed = {name for name, allowed in wants.items() if allowed == GONE}
         apart = {*self.apart, *(owner for owner, _ in left)} - removed
-        apart = {name for name in apart if name not in wants or self._stays(name, wants)}
+        apart -= {name for name in apart & wants.keys() if not self._stays(name, wants)}
         names = {**self.installed, **wants}.keys() - removed - apart
-        lines = [(name, line) for name in sorted(apart) for line in self._requires(name, self.installed[name]) or ()]
         moving = {name: wants[name] for name in sorted(names & wants.keys())}
         best = {name: self.market.best(name, allowed)[1] for name, allowed in moving.items()}
         return Task(
@@ -272,9 +269,19 @@ class Search:
             names=sorted(names),
             preferred={name: best.get(name, self.installed[name]) for name in sorted(names & self.installed.keys())},
             bounds={name: self._bound(name, allowed) for name, allowed in moving.items()},
-            lines=[line for name, line in lines if (name, _required(line)) not in left],
+            lines=[line for name in sorted(apart) for line in self._lines(name, left)],
             apart=[*sorted(apart), *sorted(removed)],
         )
+
+    def _left_unmet(self, choice: Choice) -> set[tuple[str, str]]:
+        """The requirements, each as its owner and the name required, that a choice leaves unmet."""
+        stays = (clause.name for clause, way in choice.picks if not way.wants)
+        return {one for name in stays for one in self._unmet.get(name, ())}
+
+    def _lines(self, name: str, left: set[tuple[str, str]]) -> list[str]:
+        """What an installed release requires, without what stays unmet."""
+        required = self._requires(name, self.installed[name]) or ()
+        return [line for line in required if (name, _required(line)) not in left]
 
     def _stays(self, name: str, wants: Wants) -> bool:
         return self.installed[name] in wants[name]

@@ -70,7 +70,7 @@ def run(words: Sequence[str]) -> int:
     write(text, options.output)
     for line in shown(outcome) if outcome else ():
         say(line)
-    todo = bool(plan.moves or plan.edits or plan.line)
+    todo = any((plan.moves, plan.edits, plan.line))
     if options.apply and todo:
         applied(wishes, plan, snapshot)
         todo = False

@@ -174,22 +174,31 @@ class Case:
     def fields(self) -> dict[str, str]:
         """The texts that replace the words in braces."""
         who, said = self.who, self.said
-        asked = self.release(who.provider) if who.provider else "Python" if who.python else "what is installed"
         named = [self.release(name) for name in (who.provider, *who.others) if name]
+        minor = ".".join(self.python.split(".")[:2])
         return {
             "asker": self._asker(),
-            "asked": asked,
+            "asked": self._asked(),
             "consumer": who.consumer or "the program",
             "provider": who.provider or "what it uses",
             "thing": self._thing(),
-            "said": short(said.get("said") or self.clue.said, MOST_SAID),
-            "python": f"Python {minor}" if (minor := ".".join(self.python.split(".")[:2])) else "this Python",
+            "said": short(self._first_said("said") or self.clue.said, MOST_SAID),
+            "python": f"Python {minor}" if minor else "this Python",
             "since": self.since,
             "object": f"`{short(said.get('object', '').strip(chr(39)), MOST_SAID)}`",
             "library": said.get("library") or "that the text names",
-            "requirement": said.get("requirement") or said.get("distribution") or "",
+            "requirement": self._first_said("requirement", "distribution"),
             "also": f"Concerned besides: {', '.join(named)}." if named else "",
         }
+
+    def _first_said(self, *names: str) -> str:
+        """The first of some parts of the text that it has; empty where it has none."""
+        return next((self.said[name] for name in names if self.said.get(name)), "")
+
+    def _asked(self) -> str:
+        if self.who.provider:
+            return self.release(self.who.provider)
+        return "Python" if self.who.python else "what is installed"
 
     def _asker(self) -> str:
         who = self.who
@@ -202,7 +211,7 @@ class Case:
 
     def _thing(self) -> str:
         said = self.said
-        name = said.get("name") or said.get("named") or ""
+        name = self._first_said("name", "named")
         if "function" in said and self.clue.family == "signature":
             return f"`{said['function']}()`"
         if "symbol" in said:

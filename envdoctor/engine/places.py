@@ -24,7 +24,7 @@ _ELIDED = (".../", "…/", "...\\", "…\\", "../", "~/")
 _ENDING = re.compile(r"\.libs$|\.(?:cpython|abi3|so|pyd|cp\d).*$")
 
 
-class Place(Record):
+class Owner(Record):
     """Whose code a frame is in: a distribution's, the standard library's, or (neither) the user's own."""
 
     frame: Any
@@ -38,24 +38,24 @@ class Place(Record):
         return self.distribution is None and not self.standard
 
 
-def places(failure: Any, names: Names) -> list[Place]:
+def places(failure: Any, names: Names) -> list[Owner]:
     """Whose code each frame of a failure is in, the innermost first."""
     frames = reversed(failure.frames) if failure is not None else ()
     return [_place(frame, names) for frame in frames if frame.standard_library or not frame.file.startswith("<")]
 
 
-def _place(frame: Any, names: Names) -> Place:
+def _place(frame: Any, names: Names) -> Owner:
     module = frame.module or ""
     if frame.installed:
         name = names.distribution(module)
-        return Place(frame=frame, module=module, distribution=name, standard=name is None)
+        return Owner(frame=frame, module=module, distribution=name, standard=name is None)
     if names.standard(module) and not frame.standard_library:
         backport = next((one for one in (module, names.stands_in.get(module)) if one in names.installed), None)
         if backport:
-            return Place(frame=frame, module=module, distribution=backport)
+            return Owner(frame=frame, module=module, distribution=backport)
     if frame.standard_library or (names.standard(module) and _shortened(frame.file, module)):
-        return Place(frame=frame, module=module, standard=True)
-    return Place(frame=frame, module=module, distribution=_guessed(frame, module, names))
+        return Owner(frame=frame, module=module, standard=True)
+    return Owner(frame=frame, module=module, distribution=_guessed(frame, module, names))
 
 
 def _guessed(frame: Any, module: str, names: Names) -> str | None:

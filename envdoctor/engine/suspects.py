@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from envdoctor.engine.families import Clue
     from envdoctor.engine.names import Names
-    from envdoctor.engine.places import Place
+    from envdoctor.engine.places import Owner
 
 #: How many further distributions a finding names, and how many may be left for elimination to tell anything.
 MOST_OTHERS, MOST_LEFT = 2, 3
@@ -61,7 +61,7 @@ class Parties(Record):
     own: Any = None
     inside: bool = False
     loading: bool = False
-    seen: Sequence[Place] = ()
+    seen: Sequence[Owner] = ()
     others: Sequence[str] = ()
     left: Sequence[str] = ()
 
@@ -98,7 +98,7 @@ def parties(clue: Clue, names: Names, seen: Mapping[str, Any], *, complete: bool
     )
 
 
-def _frames(clue: Clue, names: Names) -> list[Place]:
+def _frames(clue: Clue, names: Names) -> list[Owner]:
     """Whose code each frame is in, without the frames of what builds a distribution."""
     return [one for one in places(clue.failure, names) if not (clue.built and _HOOKS.search(one.frame.file))]
 
@@ -158,7 +158,7 @@ def _raiser(clue: Clue, names: Names) -> list[str]:
 # -- who was asked --------------------------------------------------------------------------------------------------
 
 
-def _asked(clue: Clue, names: Names, around: Sequence[Place], seen: Mapping[str, Any]) -> tuple[str | None, bool]:
+def _asked(clue: Clue, names: Names, around: Sequence[Owner], seen: Mapping[str, Any]) -> tuple[str | None, bool]:
     """The distribution that should have what is missing, and whether it is the interpreter instead."""
     said = clue.groups
     if clue.family == "super":
@@ -186,7 +186,7 @@ def _named(clue: Clue) -> re.Match[str] | None:
     return re.match(r"[\w.-]+", given)
 
 
-def _announcing(clue: Clue, names: Names, around: Iterable[Place], module: str | None) -> str | None:
+def _announcing(clue: Clue, names: Names, around: Iterable[Owner], module: str | None) -> str | None:
     """Whose code raises what announces a change of a module that nobody knows by this name: it is an alias."""
     place = _innermost(around) if clue.family == "announced" else None
     raises = place is not None and (place.frame.code or "").startswith("raise ")
@@ -201,7 +201,7 @@ def _of_module(module: str, names: Names) -> tuple[str | None, bool]:
     return names.distribution(module), names.standard(module)
 
 
-def _innermost(around: Iterable[Place]) -> Place | None:
+def _innermost(around: Iterable[Owner]) -> Owner | None:
     """The innermost frame that is not Python's own."""
     return next((one for one in around if not one.standard), None)
 
@@ -257,7 +257,7 @@ def _of_object(text: str, names: Names) -> str | None:
     return None if module.startswith(("_", "builtins")) or "<locals>" in text else names.distribution(module)
 
 
-def _module_of(said: Mapping[str, str], around: Sequence[Place], seen: Mapping[str, Any], names: Names) -> str | None:
+def _module_of(said: Mapping[str, str], around: Sequence[Owner], seen: Mapping[str, Any], names: Names) -> str | None:
     """The module that a class, a function or a name in the failing line was imported from, as the file says."""
     owner, function = said.get("owner", ""), said.get("function", "")
     if "." in owner:
@@ -285,7 +285,7 @@ def _called_on(name: str, code: str) -> str:
 # -- who asked --------------------------------------------------------------------------------------------------------
 
 
-def _asking(clue: Clue, names: Names, around: Sequence[Place], asked: str | None) -> tuple[str | None, Any, bool]:
+def _asking(clue: Clue, names: Names, around: Sequence[Owner], asked: str | None) -> tuple[str | None, Any, bool]:
     """The distribution, or the frame of own code, that asked; and whether nobody but the asked one did."""
     said = _stated(clue, names)
     if said:
@@ -301,7 +301,7 @@ def _asking(clue: Clue, names: Names, around: Sequence[Place], asked: str | None
     return (asked if inside else _described(clue, names)), None, inside
 
 
-def _outside(around: Iterable[Place], asked: str | None) -> Place | None:
+def _outside(around: Iterable[Owner], asked: str | None) -> Owner | None:
     """The innermost frame in own code, or in a distribution other than the one that was asked."""
     return next((one for one in around if not one.standard and (one.own or one.distribution != asked)), None)
 
@@ -332,7 +332,7 @@ def _described(clue: Clue, names: Names) -> str | None:
     return names.distribution(module) if module else None
 
 
-def _imported_itself(around: Sequence[Place], asked: str | None) -> bool:
+def _imported_itself(around: Sequence[Owner], asked: str | None) -> bool:
     """Whether the innermost frame is an import in the distribution that should have the name.
 
     A function that answers for missing names, or an exception that is raised by hand, speaks for whoever called it.
@@ -344,7 +344,7 @@ def _imported_itself(around: Sequence[Place], asked: str | None) -> bool:
     return "getattr" not in (frame.function or "") and not (frame.code or "").startswith("raise")
 
 
-def _beside(around: Iterable[Place], consumer: str | None) -> tuple[str | None, bool]:
+def _beside(around: Iterable[Owner], consumer: str | None) -> tuple[str | None, bool]:
     """Without a name in the message: the next distribution in the frames, or the library of Python beside it."""
     beside_library = False
     for place in around:

@@ -334,11 +334,19 @@ def _literals(message: str) -> list[str]:
         depth += (kind == "open") - (kind == "close")
         if depth == 0 and kind == "either":
             return []
-        literal = text if kind == "plain" else text[1] if kind == "escape" and not text[1].isalnum() else ""
-        if depth or not literal:
-            if kind == "repeat" and not depth:
+        if depth:
+            runs.append("")
+        elif literal := _literal(kind, text):
+            runs[-1] += literal
+        else:
+            if kind == "repeat":
                 runs[-1] = runs[-1][:-1]
             runs.append("")
-        else:
-            runs[-1] += literal
     return [run for run in runs if run]
+
+
+def _literal(kind: str | None, text: str) -> str:
+    """The character that a token of an expression means literally; empty for one with a meaning."""
+    if kind == "escape":
+        return "" if text[1].isalnum() else text[1]
+    return text if kind == "plain" else ""

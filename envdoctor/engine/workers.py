@@ -176,28 +176,27 @@ def _lacks(start: Start) -> Case | None:
     """A function for a worker that reads what only the program has set."""
     travelling = (*start.travelling(at_start=True), *start.travelling(at_start=False))
     run = [argument for argument, test in travelling if test.get("runs")]
-    makers = (None, *start.words["calls"]["exchanging"])
-    inits = {name.rpartition(".")[2] for name in _initializers(start)}
-    missing = [
-        one
-        for argument in run
-        for one in argument.get("lacks", ())
-        if one.get("made_by") in makers and one.get("by") not in inits
-        if not start.by_value or "." in one["name"]  # what is the program's own travels by value
-    ]
     functions = {name for argument in run for name in (*argument["names"], *argument.get("runs", ()))}
     method, seen = start.method()
     anew = method in {"spawn", "forkserver"}
-    found = [
-        *(one for one in missing if anew or "lost" in one),
-        *(_state(start, functions, anew=anew) if method else ()),
-    ]
+    found = [one for one in _set_by_program(start, run) if anew or "lost" in one]
+    found += _state(start, functions, anew=anew) if method else ()
     if not found:
         return None
     first = found[0]
     lines = {one["name"]: (f"source.{one['name']}", _lacking(one), place_of(one)) for one in found}
     more = {"object": " and ".join(lines), "given": run[0]["text"], "start_method": str(method)}
     return start.case([*lines.values(), *seen], **more, where=place_of(first))
+
+
+def _set_by_program(start: Start, run: Iterable[Argument]) -> Iterator[Lack]:
+    """What the functions that workers run read, and only the program sets: no initializer of the workers does."""
+    makers = (None, *start.words["calls"]["exchanging"])
+    inits = {name.rpartition(".")[2] for name in _initializers(start)}
+    for one in (lack for argument in run for lack in argument.get("lacks", ())):
+        travels = start.by_value and "." not in one["name"]  # what is the program's own is pickled by value
+        if not travels and one.get("made_by") in makers and one.get("by") not in inits:
+            yield one
 
 
 def _lacking(one: Lack) -> str:
@@ -220,14 +219,18 @@ def _state(start: Start, functions: set[str], *, anew: bool) -> Iterator[Lack]:
         if not (anew or one.get("always")) or not any(_is_of(name, functions) for name in reading):
             continue
         by_init = inits & set(one["set"])
-        if by_init:
-            if one.get("method-of-object") and anew:
-                yield {"name": min(by_init), "file": start.use["file"], "line": start.use["line"], "copied": True}
-            continue
-        setting = [use for use in calls_of(one["set"], start.snapshot) if _by_program(use, start)]
-        within = _within(setting)
-        if setting and run.isdisjoint(within | {name.rpartition(".")[2] for name in within}):
-            yield {"name": setting[0]["name"], "file": setting[0]["file"], "line": setting[0]["line"] or 0}
+        if not by_init:
+            yield from _set_elsewhere(start, one["set"], run)
+        elif one.get("method-of-object") and anew:
+            yield {"name": min(by_init), "file": start.use["file"], "line": start.use["line"], "copied": True}
+
+
+def _set_elsewhere(start: Start, setters: Iterable[str], run: set[str]) -> Iterator[Lack]:
+    """The first call by which the program sets a state, where none is in a function that workers run."""
+    setting = [use for use in calls_of(setters, start.snapshot) if _by_program(use, start)]
+    within = _within(setting)
+    if setting and run.isdisjoint(within | {name.rpartition(".")[2] for name in within}):
+        yield {"name": setting[0]["name"], "file": setting[0]["file"], "line": setting[0]["line"] or 0}
 
 
 def _is_of(name: str, functions: set[str]) -> bool:

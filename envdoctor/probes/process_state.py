@@ -159,9 +159,9 @@ def _read(process: psutil.Process) -> Running:
     root = _other_root(process.pid)
     mapped = _or_unknown("mapped files", lambda: _mapped(process))
     children = _or_unknown("children", lambda: _children(process))
-    fork = _or_unknown("parent", lambda: _fork_of(process))
     own = children if isinstance(children, Unknown) else _forked_beside(process, children)
-    forked = (not isinstance(fork, Unknown) and fork) or (not isinstance(own, Unknown) and own) or ""
+    known = (one for one in (_or_unknown("parent", lambda: _fork_of(process)), own) if not isinstance(one, Unknown))
+    forked = next(filter(None, known), "")
     return Running(
         pid=process.pid,
         executable=executable,

@@ -18,7 +18,7 @@ from envdoctor.remedies.journal import FOLDER
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from envdoctor.remedies.guard import Place
+    from envdoctor.remedies.guard import Installation
 
 _NAME = "try-"
 #: What would make another environment, or another library, of the one that is meant.
@@ -26,7 +26,7 @@ _MISLEADING = ("CONDA_PREFIX", "PIP_PYTHON", "PYTHONHOME", "UV_PROJECT_ENVIRONME
 
 
 @contextlib.contextmanager
-def clone(place: Place) -> Iterator[Place]:
+def clone(place: Installation) -> Iterator[Installation]:
     """The place of a copy, by hard links as far as the file system has them, which is removed in the end.
 
     What names the environment by its path is written anew: commands, ``.pth`` files, ``pyvenv.cfg``.
@@ -43,7 +43,7 @@ def clone(place: Place) -> Iterator[Place]:
         shutil.rmtree(top, ignore_errors=True)
 
 
-def _folder(place: Place) -> str:
+def _folder(place: Installation) -> str:
     """A new directory, on the same file system where that can be written to; what killed runs left there is removed."""
     here = os.path.join(place.prefix, FOLDER)
     with contextlib.suppress(OSError):
@@ -56,7 +56,7 @@ def _folder(place: Place) -> str:
     return tempfile.mkdtemp(prefix="envdoctor-")
 
 
-def _made(place: Place, folder: str) -> Place:
+def _made(place: Installation, folder: str) -> Installation:
     if not place.own:
         words = [place.executable, "-I", "-m", "venv", "--without-pip", folder]
         subprocess.run(words, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, check=True)  # noqa: S603
@@ -77,7 +77,7 @@ def _made(place: Place, folder: str) -> Place:
 _PYTHON = ("Scripts", "python.exe") if os.name == "nt" else ("bin", "python")
 
 
-def _rewrite(made: Place, prefixes: set[str]) -> None:
+def _rewrite(made: Installation, prefixes: set[str]) -> None:
     """Replace the paths of an environment by that of its copy, in the files that are copies."""
     for path in _copied(made):
         with open(path, "r+b") as file:
@@ -90,7 +90,7 @@ def _rewrite(made: Place, prefixes: set[str]) -> None:
                 file.write(changed)
 
 
-def _copied(made: Place) -> Iterator[str]:
+def _copied(made: Installation) -> Iterator[str]:
     for above in {made.prefix, made.scripts, *made.packages}:
         for path in (os.path.join(above, name) for name in os.listdir(above)):
             plain = os.path.isfile(path) and not os.path.islink(path)
@@ -98,7 +98,7 @@ def _copied(made: Place) -> Iterator[str]:
                 yield path
 
 
-def variables(place: Place) -> Mapping[str, str]:
+def variables(place: Installation) -> Mapping[str, str]:
     """The environment variables with which a program runs in an environment."""
     kept = {name: value for name, value in os.environ.items() if name not in {*_MISLEADING, "VIRTUAL_ENV"}}
     path = os.pathsep.join(filter(None, (place.scripts, kept.get("PATH"))))

@@ -12,7 +12,7 @@ from envdoctor.engine.versions import intervals
 from envdoctor.facts import INSTALLER, MANAGER
 from envdoctor.model import Action, Unknown
 from envdoctor.remedies import shell
-from envdoctor.remedies.words import Place, is_python, names, readable, remark, words
+from envdoctor.remedies.words import CommandContext, is_python, names, readable, remark, words
 from envdoctor.remedy_kinds import KINDS
 from envdoctor.tools import FORMATS, TOOLS
 
@@ -195,13 +195,13 @@ def manager(snapshot: Snapshot) -> Manager:
     return {} if isinstance(found, Unknown) or not found else found
 
 
-def place_of(snapshot: Snapshot, tool: str, action: Action) -> Place:
+def place_of(snapshot: Snapshot, tool: str, action: Action) -> CommandContext:
     """Where a command is for. An environment that is active, and a project that is here, need not be named."""
     prefix, executable = (_path(snapshot.python.get(key)) for key in ("prefix", "executable"))
     here = not executable or _is_active(prefix)
     found = manager(snapshot) if TOOLS[tool].of_project or tool == "system" else {}
     directory, packages = found.get("directory"), snapshot.packages
-    return Place(
+    return CommandContext(
         tool=tool,
         python=None if here else executable,
         prefix=None if here else prefix,

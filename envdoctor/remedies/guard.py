@@ -33,7 +33,7 @@ _PATHS = "import json, sysconfig; print(json.dumps(sysconfig.get_paths()))"
 _SECONDS = 60
 
 
-class Place(Record):
+class Installation(Record):
     """An environment as an installer sees it.
 
     ``roots`` are the directories that it may change, or make; ``scripts`` has the commands, ``packages`` are those of
@@ -48,7 +48,7 @@ class Place(Record):
     own: bool
 
 
-def place_of(snapshot: Snapshot) -> Place:
+def place_of(snapshot: Snapshot) -> Installation:
     """The place that a snapshot was taken of. Raises :class:`TargetError` where it is none on this machine."""
     executable, prefix = (str(snapshot.python.get(key) or "") for key in ("executable", "prefix"))
     if snapshot.target.get("kind") != "interpreter" or not os.path.exists(executable):
@@ -56,7 +56,7 @@ def place_of(snapshot: Snapshot) -> Place:
     return place(prefix, executable)
 
 
-def place(prefix: str, executable: str) -> Place:
+def place(prefix: str, executable: str) -> Installation:
     """The place of an interpreter and its environment. Raises :class:`TargetError` where it does not answer."""
     prefix, paths = os.path.realpath(prefix), _paths(executable)
     roots = list(map(os.path.realpath, (paths["purelib"], paths["platlib"], paths["scripts"])))
@@ -67,7 +67,7 @@ def place(prefix: str, executable: str) -> Place:
     if conda or (own and there <= _CONTENTS):
         tops = [os.path.join(prefix, name) for name in sorted((there | _CONTENTS) - _APART)]
         roots = [top for top in tops if not os.path.islink(top)]
-    return Place(
+    return Installation(
         prefix=prefix, executable=executable, own=own, scripts=os.path.realpath(paths["scripts"]),
         roots=list(dict.fromkeys(roots)), packages=packages,
     )  # fmt: skip
@@ -83,7 +83,7 @@ def _paths(executable: str) -> dict[str, str]:
     return found
 
 
-def refuse(place: Place, plan: Plan, snapshot: Snapshot, *, consent: bool) -> None:
+def refuse(place: Installation, plan: Plan, snapshot: Snapshot, *, consent: bool) -> None:
     """Raise :class:`TargetError` where a plan must not be carried out, or not without consent."""
     reason = next(_impossible(place, plan, snapshot), None)
     if reason:
@@ -93,7 +93,7 @@ def refuse(place: Place, plan: Plan, snapshot: Snapshot, *, consent: bool) -> No
         raise TargetError(f"nothing was changed: {reason}; --yes-really does it nevertheless")
 
 
-def _impossible(place: Place, plan: Plan, snapshot: Snapshot) -> Iterator[str]:
+def _impossible(place: Installation, plan: Plan, snapshot: Snapshot) -> Iterator[str]:
     if manager(snapshot).get("tool") == "system":
         yield f"the operating system manages {place.executable}: make an environment of your own"
     if plan.python:
@@ -106,14 +106,14 @@ def _impossible(place: Place, plan: Plan, snapshot: Snapshot) -> Iterator[str]:
     yield from _lost(place, plan, snapshot)
 
 
-def _written(place: Place, plan: Plan, snapshot: Snapshot) -> Iterable[str]:
+def _written(place: Installation, plan: Plan, snapshot: Snapshot) -> Iterable[str]:
     """The directories in which an installer writes: those of the environment, and of each distribution that moves."""
     moved = (snapshot.packages.get(one.package) for one in plan.moves)
     theirs = (folder for one in moved if one and one.path for folder in _folders(one.path))
     return dict.fromkeys((place.prefix, *place.roots, place.scripts, *place.packages, *theirs))
 
 
-def _lost(place: Place, plan: Plan, snapshot: Snapshot) -> Iterator[str]:
+def _lost(place: Installation, plan: Plan, snapshot: Snapshot) -> Iterator[str]:
     """What undo could not bring back, or would bring back as something else."""
     there = {normalise(name.partition("-")[0]) for name in journal.installed(place.packages)}
     for move in plan.moves:
@@ -140,7 +140,7 @@ def _text(path: str) -> str | None:
         return None
 
 
-def _outside(place: Place, metadata: str) -> Iterator[str]:
+def _outside(place: Installation, metadata: str) -> Iterator[str]:
     """The files of a distribution that are where nothing is kept of them; none of one that is there as a whole.
 
     An installer leaves alone what is installed outside of a virtual environment.
@@ -177,7 +177,7 @@ def _below(path: str, roots: Sequence[str]) -> bool:
     return any(real.startswith(os.path.join(root, "")) for root in roots)
 
 
-def _unwise(place: Place) -> Iterator[str]:
+def _unwise(place: Installation) -> Iterator[str]:
     if not place.own:
         yield f"{place.prefix} is a Python that others are made from, not an environment: make one with uv venv"
     running = list(_running(place))
@@ -185,7 +185,7 @@ def _unwise(place: Place) -> Iterator[str]:
         yield f"{', '.join(running)} runs in {place.prefix}: end it first"
 
 
-def _running(place: Place) -> Iterator[str]:
+def _running(place: Installation) -> Iterator[str]:
     """The programs of an environment that run, but this one and those that started it."""
     us = {os.getpid(), *(parent.pid for parent in psutil.Process().parents())}
     for process in psutil.process_iter():
@@ -196,7 +196,7 @@ def _running(place: Place) -> Iterator[str]:
             continue  # somebody else's, or gone
 
 
-def _is_of(process: psutil.Process, place: Place) -> bool:
+def _is_of(process: psutil.Process, place: Installation) -> bool:
     """Whether a process was started by the interpreter of an environment, which may be a link to another one."""
     first = next(iter(process.cmdline()), "")
     if not os.path.dirname(first):

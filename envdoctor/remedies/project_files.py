@@ -86,9 +86,9 @@ def _is_set(name: str, before: str, after: str, remedy: Remedy) -> bool:
     if gap or other_gap or [path for path, *_ in old] != [path for path, *_ in new]:
         return False
     pairs = ((path, was, value) for (path, was, _), (_, value, _) in zip(old, new))
-    changed = [(path, value) for path, was, value in pairs if (type(was), was) != (type(value), value)]
-    ends = {path.rpartition(".")[2] for path, _ in changed}  # an entry that is repeated changes with its copies
-    return remedy.key in dict(changed) and len(ends) == 1 and all(str(one) == str(remedy.to) for _, one in changed)
+    changed = {path: value for path, was, value in pairs if (type(was), was) != (type(value), value)}
+    ends = {path.rpartition(".")[2] for path in changed}  # an entry that is repeated changes with its copies
+    return remedy.key in changed and len(ends) == 1 and {*map(str, changed.values())} == {str(remedy.to)}
 
 
 def requirements(text: str, moves: Iterable[Move], narrow: Narrow = narrowed, *, steers: bool = False) -> str:
@@ -157,15 +157,18 @@ def _admitting(line: str, moves: dict[str, Move], narrow: Narrow, *, steers: boo
     if found is None or move is None or "--hash" in line:
         return line
     start, name, space, specifier, rest = found.groups()
-    stated = _range(name, specifier) if specifier or steers or move.after is None else None
-    if stated is None:
+    stated = _range(name, specifier)
+    if stated is None or _admits(move, specifier, stated, steers=steers):
         return line
     end = rest + line[len(body) :]
     if move.after is None:
         return start + move.heir + end if move.heir else ""
-    if not steers and within(move.after, stated) is True:
-        return line
     return start + name + _written(narrow(stated, move), space, specifier) + end
+
+
+def _admits(move: Move, specifier: str, stated: str, *, steers: bool) -> bool:
+    """Whether a requirement may stay as it is: its range admits the release, and it need not be written."""
+    return move.after is not None and not steers and (not specifier or within(move.after, stated) is True)
 
 
 def _range(name: str, specifier: str) -> str | None:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from envdoctor.plans import Plan
-    from envdoctor.remedies.guard import Place
+    from envdoctor.remedies.guard import Installation
 
     Say = Callable[[str], None]
 
@@ -79,7 +79,9 @@ class Outcome(Record):
         return "\n".join(lines) or None
 
 
-def tried(copy: Place, original: Place, command: Sequence[str], plan: Plan, tool: str, say: Say) -> Outcome:
+def tried(
+    copy: Installation, original: Installation, command: Sequence[str], plan: Plan, tool: str, say: Say
+) -> Outcome:
     """What a plan changes in a copy of an environment, where a ``tool`` installs what it says.
 
     Raises :class:`TargetError` where it cannot be carried out there, or the command cannot be run.
@@ -100,22 +102,22 @@ def tried(copy: Place, original: Place, command: Sequence[str], plan: Plan, tool
     return Outcome(before=before, after=after, command=(first[0], second[0]), output=second[1])
 
 
-def _calls(plan: Plan, copy: Place, tool: str) -> list[list[str]]:
+def _calls(plan: Plan, copy: Installation, tool: str) -> list[list[str]]:
     """The calls that install what a plan says; a project's tool would change the project as well."""
     whole = steps.action(plan.moves)
     chosen = tool if tool in TOOLS and TOOLS[tool].signs and not TOOLS[tool].of_project else "uv"
-    where = words.Place(tool=chosen, python=copy.executable, prefix=copy.prefix)
+    where = words.CommandContext(tool=chosen, python=copy.executable, prefix=copy.prefix)
     return words.words(whole, where) if whole else []
 
 
-def _in(copy: Place, original: Place, word: str) -> str:
+def _in(copy: Installation, original: Installation, word: str) -> str:
     """A word of a command, for the copy where it is a path of the environment."""
     relative = os.path.relpath(os.path.abspath(word), original.prefix)
     inside = os.sep in word and not relative.startswith(os.pardir)
     return os.path.join(copy.prefix, relative) if inside else word
 
 
-def run(place: Place, called: Sequence[str], say: Say, when: str) -> tuple[int, str]:
+def run(place: Installation, called: Sequence[str], say: Say, when: str) -> tuple[int, str]:
     """The exit status of a program in an environment, and the end of what it prints."""
     say(f"{when}: {' '.join(called)}")
     around = variables(place)
@@ -130,7 +132,7 @@ def run(place: Place, called: Sequence[str], say: Say, when: str) -> tuple[int, 
     return done.returncode, done.stdout.decode("utf-8", "replace").strip()[-_SHOWN:]
 
 
-def imports(place: Place, say: Say, when: str) -> dict[str, str | None]:
+def imports(place: Installation, say: Say, when: str) -> dict[str, str | None]:
     """Why each top-level module of an environment cannot be imported, by name; ``None`` where it can."""
     with tempfile.TemporaryDirectory() as elsewhere:
         done = _python(place, _MODULES, elsewhere)
@@ -152,7 +154,7 @@ def imports(place: Place, say: Say, when: str) -> dict[str, str | None]:
     return {name: found[name] for name in names}
 
 
-def _python(place: Place, program: str, elsewhere: str) -> bytes | str:
+def _python(place: Installation, program: str, elsewhere: str) -> bytes | str:
     """What a program prints, or the last line of why it fails."""
     process = subprocess.Popen(  # noqa: S603
         [place.executable, "-c", program], env=variables(place), cwd=elsewhere,

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     Calls = list[list[str]]
 
 
-class Place(Record):
+class CommandContext(Record):
     """Where words are for: the tool, the interpreter and the prefix of the environment, and what is installed.
 
     ``python`` and ``prefix`` are ``None`` where the environment is the active one. ``versions`` are those of what an
@@ -57,7 +57,7 @@ def names(action: Action) -> list[str]:
     ]
 
 
-def words(action: Action, place: Place) -> Calls:
+def words(action: Action, place: CommandContext) -> Calls:
     """The calls of the tool, in order; empty where no tool carries the action out."""
     kind = KINDS[action.verb]
     calls: Calls = kind.function("words")(action, place) if kind.words and action.at == "run" else []
@@ -66,7 +66,7 @@ def words(action: Action, place: Place) -> Calls:
     return calls
 
 
-def remark(action: Action, place: Place) -> str | None:
+def remark(action: Action, place: CommandContext) -> str | None:
     """What else to know of the words for an action, or why there are none."""
     if action.at != "run" or not KINDS[action.verb].words:
         return None
@@ -96,7 +96,7 @@ _EMPTY = (
 )
 
 
-def _filled(words: Sequence[str], place: Place) -> list[str]:
+def _filled(words: Sequence[str], place: CommandContext) -> list[str]:
     """The words of a tool for a place, which is named where that is needed."""
     values = {PYTHON: place.python, PREFIX: place.prefix, DIRECTORY: place.directory}
     said: list[str] = []
@@ -110,7 +110,7 @@ def _filled(words: Sequence[str], place: Place) -> list[str]:
     return said
 
 
-def install(action: Action, place: Place) -> Calls:
+def install(action: Action, place: CommandContext) -> Calls:
     """The calls that end in installed requirements."""
     wanted = [found for found in map(parts, action.requirements) if found]
     python = next(filter(is_python, wanted), None)
@@ -129,7 +129,7 @@ def install(action: Action, place: Place) -> Calls:
     return [[*_filled(tool.install, place), *map(canonical, wanted)]] if wanted else []
 
 
-def _added(wanted: Sequence[Parts], place: Place) -> Calls:
+def _added(wanted: Sequence[Parts], place: CommandContext) -> Calls:
     """What a project requires is written down by its tool, unless its file says it; uv moves things within its lock."""
     added: dict[tuple[str, ...], list[str]] = {}
     moved: list[str] = []
@@ -146,7 +146,7 @@ def _added(wanted: Sequence[Parts], place: Place) -> Calls:
     return _relocked(calls, moved, place) if moved else calls
 
 
-def _relocked(calls: Calls, moved: Sequence[str], place: Place) -> Calls:
+def _relocked(calls: Calls, moved: Sequence[str], place: CommandContext) -> Calls:
     """Calls that add requirements, with those that lock what the files of a project admit already, and install it."""
     tool, direct = TOOLS[place.tool], place.direct or {}
     groups = dict.fromkeys(tuple(direct.get(name, ())) for name in sorted(place.admitted))
@@ -164,7 +164,7 @@ def is_python(found: Parts) -> bool:
     return normalise(found[0]) == "python"
 
 
-def _other_python(python: Parts, place: Place) -> Calls:
+def _other_python(python: Parts, place: CommandContext) -> Calls:
     """An environment's Python cannot be exchanged, except by conda: the call makes a new environment."""
     if place.tool == "conda":
         return [[*_filled(TOOLS["conda"].install, place), canonical(python)]]
@@ -175,7 +175,7 @@ def _other_python(python: Parts, place: Place) -> Calls:
     return []
 
 
-def uninstall(action: Action, place: Place) -> Calls:
+def uninstall(action: Action, place: CommandContext) -> Calls:
     """A project's tool removes what the project requires itself; the rest goes with what requires it."""
     removal = TOOLS[place.tool].uninstall
     if not removal or not action.packages:
@@ -190,7 +190,7 @@ def uninstall(action: Action, place: Place) -> Calls:
     return [[*_filled(removal, place), *options, *names] for options, names in groups.items()]
 
 
-def reinstall(action: Action, place: Place) -> Calls:
+def reinstall(action: Action, place: CommandContext) -> Calls:
     """Only what is installed can be installed again; where the tool cannot, any installer will do."""
     if not place.installed or not action.packages or place.tool == "system":
         return []
@@ -201,12 +201,12 @@ def reinstall(action: Action, place: Place) -> Calls:
     return [[*_filled(again, place), *(_at_its_version(name, place) for name in dict.fromkeys(action.packages))]]
 
 
-def _at_its_version(name: str, place: Place) -> str:
+def _at_its_version(name: str, place: CommandContext) -> str:
     version = place.versions.get(name) or ""
     return f"{name}=={version}" if is_version(version) else name
 
 
-def replace(action: Action, place: Place) -> Calls:
+def replace(action: Action, place: CommandContext) -> Calls:
     """The calls that remove, and then install."""
     removal, installation = uninstall(action, place), install(action, place)
     return [*removal, *installation] if removal and installation else []

@@ -15,11 +15,13 @@ from envdoctor.renderers import layout, line, markdown, several
 from envdoctor.talk import safe
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-    from typing import Union
+    from collections.abc import Iterable, Iterator, Mapping
+    from typing import TypeVar, Union
 
     from envdoctor.model import Finding, Group, Remedy, Report
-    from envdoctor.plans import Plan
+    from envdoctor.plans import Move, Plan
+
+    T = TypeVar("T")
 
     Child = Union[str, ET.Element, None]
 
@@ -183,27 +185,34 @@ def _environment(report: Report) -> Iterator[ET.Element]:
 
 def _plan(plan: Plan) -> Iterator[ET.Element]:
     """What to do about all findings together."""
-    from envdoctor.renderers.plan import diff, headline, step
+    from envdoctor.renderers.plan import diff, headline
 
     yield _element("h2", f"Plan: {headline(plan).rstrip(':')}")
     if plan.moves:
-        moves = (
-            (one.package, one.before or "-", one.after or "-", step(one), "; ".join(one.why)) for one in plan.moves
-        )
-        table = [_row("th", ("package", "from", "to", "step", "why")), *(_row("td", cells) for cells in moves)]
+        table = [_row("th", ("package", "from", "to", "step", "why")), *(_row("td", _move(one)) for one in plan.moves)]
         yield _element("table", *table, **{"class": "plan"})
-    edits = [("Edit", one) for one in plan.edits]
-    edits += [(f"Or, for {rule}, edit", one) for rule, some in plan.instead_edits.items() for one in some]
-    for label, edit in edits:
+    for label, edit in _labelled("Edit", plan.edits, ", edit", plan.instead_edits):
         lines = [part for text in diff(edit) for part in (text, _element("br"))]
         yield _element("p", f"{label}:", _element("code", *lines, **{"class": "command"}))
     if plan.line:
         yield _element("p", "Do:", _element("code", plan.line, **{"class": "command"}))
-    for label, some in (("By hand", plan.advice), *((f"Or, for {rule}", some) for rule, some in plan.instead.items())):
-        for remedy in some:
-            yield from _remedy(label, remedy)
+    for label, remedy in _labelled("By hand", plan.advice, "", plan.instead):
+        yield from _remedy(label, remedy)
     yield from (_element("p", "Not cured: ", *_prose(one.title)) for one in plan.left)
     yield from (_element("p", f"No releases cure together: {'; '.join(names)}") for names in plan.conflicts)
+
+
+def _move(one: Move) -> tuple[str, ...]:
+    """The cells of a table for one step of a plan."""
+    from envdoctor.renderers.plan import step
+
+    return one.package, one.before or "-", one.after or "-", step(one), "; ".join(one.why)
+
+
+def _labelled(label: str, some: Iterable[T], end: str, instead: Mapping[str, Iterable[T]]) -> Iterator[tuple[str, T]]:
+    """What is to be done, under a label, and what could be done instead, by the rule that it is for."""
+    yield from ((label, one) for one in some)
+    yield from ((f"Or, for {rule}{end}", one) for rule, others in instead.items() for one in others)
 
 
 def _row(tag: str, cells: Iterable[str]) -> ET.Element:

@@ -16,10 +16,10 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Collection
 
-    from envdoctor.rulebase.sources import Source
+    from envdoctor.rulebase.sources import RuleSource
 
 
-def base_of(source: Source) -> Base:
+def base_of(source: RuleSource) -> Base:
     """The compiled rules of a source, kept until one of its files, the shipped rules or the compiler changes.
 
     Raises :class:`~envdoctor.errors.RuleError` where they contradict the shipped ones.
@@ -30,7 +30,7 @@ def base_of(source: Source) -> Base:
     return _opened(source, cache.read(path) or b"", now) or _made(source, path, now)
 
 
-def _opened(source: Source, data: bytes, now: str) -> Base | None:
+def _opened(source: RuleSource, data: bytes, now: str) -> Base | None:
     """The content of a cache file, where it was made from the files as they are now: lengths, a head, two indexes."""
     try:
         lengths = [int(word) for word in data[:_LENGTHS].split()]
@@ -49,7 +49,7 @@ def _opened(source: Source, data: bytes, now: str) -> Base | None:
 _LENGTHS = 36
 
 
-def _made(source: Source, path: str, now: str) -> Base:
+def _made(source: RuleSource, path: str, now: str) -> Base:
     """Compile the rules, and keep them."""
     import json
 

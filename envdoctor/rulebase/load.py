@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from envdoctor.engine.index import Index
-    from envdoctor.rulebase.sources import Source
+    from envdoctor.rulebase.sources import RuleSource
 
 
 class Base(Record):
@@ -21,7 +21,7 @@ class Base(Record):
     ``name`` is what the ids of a pack begin with, or empty. ``left_out`` has the file's path, a line and the reason.
     """
 
-    source: Source
+    source: RuleSource
     name: str
     asked: Index
     silent: Index

@@ -17,13 +17,13 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from envdoctor.rulebase.sources import Source
+    from envdoctor.rulebase.sources import RuleSource
 
 GROUP = "envdoctor.rules"
 _PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 
 
-def installed() -> list[Source]:
+def installed() -> list[RuleSource]:
     """The packs beside envdoctor; looked for again only where something was installed or removed since."""
     places = _places()
     state = b"%r\n" % [(place, _changed(place)) for place in places]

@@ -14,7 +14,7 @@ from envdoctor.rulebase.compile import compile_rules, pack
 from envdoctor.rulebase.document import Complaint, shorten
 from envdoctor.rulebase.patterns import danger
 from envdoctor.rulebase.placeholders import filled
-from envdoctor.rulebase.sources import VOCABULARY, Source, directory, proof_of
+from envdoctor.rulebase.sources import VOCABULARY, RuleSource, directory, proof_of
 from envdoctor.rulebase.syntax import load_vocabulary, read_files
 from envdoctor.rulebase.when_tree import leaves
 
@@ -41,7 +41,7 @@ class Compiled(Record):
     complaints: Sequence[Complaint]
 
 
-def read_source(source: Source, known: Known) -> Compiled:
+def read_source(source: RuleSource, known: Known) -> Compiled:
     """Read, check and compile the rules of a source. A file that is not well formed is left out, with a complaint.
 
     ``known`` gives what the rules that came with envdoctor state, of some ids, as in ``ids``. Raises
@@ -61,7 +61,7 @@ def read_source(source: Source, known: Known) -> Compiled:
     return Compiled(name=name, asked=asked, silent=silent, ids=ids, words=own, complaints=complaints)
 
 
-def _vocabulary(source: Source) -> tuple[dict[str, Any], dict[str, Any]]:
+def _vocabulary(source: RuleSource) -> tuple[dict[str, Any], dict[str, Any]]:
     """The own words of a source, and all that its rules may use."""
     common = load_vocabulary(shipped.vocabulary())
     own = load_vocabulary(source.vocabulary) if source.vocabulary else {}
@@ -71,7 +71,7 @@ def _vocabulary(source: Source) -> tuple[dict[str, Any], dict[str, Any]]:
     return own, words
 
 
-def _name(source: Source, own: Mapping[str, Any]) -> str:
+def _name(source: RuleSource, own: Mapping[str, Any]) -> str:
     """The namespace that the ids of a pack begin with."""
     said = own.get("pack", "")
     if source.name and said not in ("", source.name):

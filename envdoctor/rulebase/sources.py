@@ -18,7 +18,7 @@ PROOF = ".proof.json"
 _PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 
 
-class Source(Record):
+class RuleSource(Record):
     """Files with rules that belong together.
 
     ``name`` is what the ids of a pack begin with, empty where the vocabulary may say it; ``place`` is what messages
@@ -36,12 +36,12 @@ class Source(Record):
     own: bool = True
 
 
-def source_of(place: str, paths: Iterable[str], **more: str | bool) -> Source:
+def source_of(place: str, paths: Iterable[str], **more: str | bool) -> RuleSource:
     """The source whose files are among some paths."""
     every = sorted(paths)
     rules = [path for path in every if path.endswith((".yaml", ".yml")) and os.path.basename(path) != VOCABULARY]
     words = [path for path in every if os.path.basename(path) == VOCABULARY]
-    return Source(place=place, rules=rules, vocabulary=min(words, key=len, default=None), **more)  # type: ignore[arg-type]
+    return RuleSource(place=place, rules=rules, vocabulary=min(words, key=len, default=None), **more)  # type: ignore[arg-type]
 
 
 def files_below(directory: str) -> list[str]:
@@ -57,14 +57,14 @@ def _is_rule(folder: str, name: str) -> bool:
     return name.endswith((".yaml", ".yml")) and name != VOCABULARY and os.path.isfile(os.path.join(folder, name))
 
 
-def directory(path: str, *, own: bool = True) -> Source:
+def directory(path: str, *, own: bool = True) -> RuleSource:
     """The rules below a directory. Raises :class:`~envdoctor.errors.UsageError` where it is none."""
     if not os.path.isdir(path):
         from envdoctor.errors import UsageError
 
         raise UsageError(f"no rules at {path}: it is not a directory")
     words = os.path.join(path, VOCABULARY)
-    return Source(place=path, rules=files_below(path), vocabulary=words if os.path.isfile(words) else None, own=own)
+    return RuleSource(place=path, rules=files_below(path), vocabulary=words if os.path.isfile(words) else None, own=own)
 
 
 def proof_of(path: str) -> str:
@@ -72,7 +72,7 @@ def proof_of(path: str) -> str:
     return os.path.splitext(path)[0] + PROOF
 
 
-def state(source: Source, words: Sequence[str]) -> str:
+def state(source: RuleSource, words: Sequence[str]) -> str:
     """A text that changes whenever a file of a source does, one of ``words``, or the code that compiles them.
 
     The system's time of the last change counts besides that of the content, which some tools set as they please.

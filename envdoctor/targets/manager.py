@@ -18,9 +18,9 @@ if TYPE_CHECKING:
     from typing import Any
 
     from envdoctor.found import Manager
-    from envdoctor.targets.locks.graph import Edge
+    from envdoctor.targets.locks.graph import Required
 
-    Found = tuple[Iterable[Edge], list[str]]
+    Found = tuple[Iterable[Required], list[str]]
 
 _MANAGED = "EXTERNALLY-MANAGED"
 _PATH_LIMIT = 4096

@@ -46,10 +46,9 @@ def _holds(value: Any, expected: Any) -> bool:
     origin, parts = typing.get_origin(expected), typing.get_args(expected)
     if origin is typing.Union:
         return any(_holds(value, part) for part in parts)
-    if origin is list:
-        return isinstance(value, list) and all(_holds(one, parts[0]) for one in value)
-    if origin is tuple:
-        return isinstance(value, list) and len(value) == len(parts) and all(map(_holds, value, parts))
+    if origin in {list, tuple}:
+        types = parts if origin is tuple else parts * len(value) if isinstance(value, list) else ()
+        return isinstance(value, list) and len(value) == len(types) and all(map(_holds, value, types))
     if origin is dict or hasattr(expected, "__required_keys__"):
         return isinstance(value, dict) and all(_holds(*pair) for pair in _entries(value, expected, parts))
     return expected is Any or isinstance(value, (int, float) if expected is float else expected)

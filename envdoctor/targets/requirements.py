@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from envdoctor.facts import Answers, Questions
     from envdoctor.model import UnknownFact
-    from envdoctor.targets.locks.contents import Contents, Entry, Source
+    from envdoctor.targets.locks.contents import Contents, Entry, TextFile
 
 #: Files that people give by mistake, and what to give instead.
 _OTHERS = (
@@ -84,7 +84,7 @@ def _readable(entry: Entry) -> Entry:
     return entry.replace(version=None, reason=f"{entry.where}: {NO_VERSION}")  # type: ignore[no-any-return]
 
 
-def _resolvable(source: Source) -> str:
+def _resolvable(source: TextFile) -> str:
     """The name of the format of a file that is to be resolved, which may be a project's file too."""
     name = source.name.lower()
     known = name if name in _RESOLVABLE else _format(source)
@@ -93,7 +93,7 @@ def _resolvable(source: Source) -> str:
     return known
 
 
-def _format(source: Source) -> str:
+def _format(source: TextFile) -> str:
     """The name of a file's format."""
     name = source.name.lower()
     for other, instead in _OTHERS:
@@ -132,7 +132,7 @@ def _facts(stated: Stated, contents: Contents) -> Facts:
 class _Around:
     """Answers which tool manages a file's packages, by its directory; the rest is in the file, or not known."""
 
-    def __init__(self, source: Source) -> None:
+    def __init__(self, source: TextFile) -> None:
         self._directory = os.path.dirname(source.path) or os.curdir
 
     def answers(self, questions: Questions) -> Answers:
@@ -145,7 +145,7 @@ class _Around:
         return answers
 
 
-def _range_notes(source: Source, stated: Stated, contents: Contents) -> Iterator[UnknownFact]:
+def _range_notes(source: TextFile, stated: Stated, contents: Contents) -> Iterator[UnknownFact]:
     """Say that a version names no Python, or one that the file was not made for."""
     if stated.python_version and marker_environment.version(stated.python_version) is None:
         reason = f"--python-version {stated.python_version} names no minor version; give one such as 3.11"

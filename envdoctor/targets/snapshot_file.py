@@ -31,7 +31,7 @@ _DIGITS = 40
 _VERSION = re.compile(r"\d+\.\d+(?:\.\d+)*[A-Za-z0-9._+!-]*")
 
 
-class Kind(NamedTuple):
+class JsonType(NamedTuple):
     """The type that a value must have: a test, its name in messages, and its part of a JSON Schema."""
 
     holds: Callable[[Any], bool]
@@ -39,28 +39,30 @@ class Kind(NamedTuple):
     schema: Mapping[str, Any] = {}
 
 
-_TEXT = Kind(lambda value: isinstance(value, str), "a text in quotes")
-_TEXT_OR_NULL = Kind(lambda value: value is None or isinstance(value, str), "a text in quotes, or null")
-_FLAG = Kind(lambda value: value is None or isinstance(value, bool), "true, false or null")
-_MAPPING = Kind(lambda value: isinstance(value, dict), "an object")
-_LIST = Kind(lambda value: isinstance(value, list), "a list")
-_TABLES = Kind(
+_TEXT = JsonType(lambda value: isinstance(value, str), "a text in quotes")
+_TEXT_OR_NULL = JsonType(lambda value: value is None or isinstance(value, str), "a text in quotes, or null")
+_FLAG = JsonType(lambda value: value is None or isinstance(value, bool), "true, false or null")
+_MAPPING = JsonType(lambda value: isinstance(value, dict), "an object")
+_LIST = JsonType(lambda value: isinstance(value, list), "a list")
+_TABLES = JsonType(
     lambda value: isinstance(value, list) and all(isinstance(item, dict) for item in value), "a list of objects"
 )
-_TEXTS = Kind(lambda value: isinstance(value, list) and all(isinstance(item, str) for item in value), "a list of texts")
-_TEXTS_OR_NULL = Kind(lambda value: value is None or _TEXTS.holds(value), "a list of texts, or null")
+_TEXTS = JsonType(
+    lambda value: isinstance(value, list) and all(isinstance(item, str) for item in value), "a list of texts"
+)
+_TEXTS_OR_NULL = JsonType(lambda value: value is None or _TEXTS.holds(value), "a list of texts, or null")
 _STRING, _STRING_OR_NULL = {"type": "string"}, {"type": ["string", "null"]}
 #: What the values of a section are, by the name of their type (see :class:`~envdoctor.facts.Kind`).
-VALUES: Mapping[str, Kind] = {
+VALUES: Mapping[str, JsonType] = {
     "text": _TEXT_OR_NULL._replace(schema=_STRING_OR_NULL),
     "texts": _TEXTS._replace(schema={"type": "array", "items": _STRING}),
     "tags": _TEXTS_OR_NULL._replace(schema={"type": ["array", "null"], "items": _STRING}),
-    "scalar": Kind(
+    "scalar": JsonType(
         lambda value: not isinstance(value, (dict, list)),
         "a text, a number, true, false or null",
         {"type": ["string", "number", "boolean", "null"]},
     ),
-    "module": Kind(
+    "module": JsonType(
         lambda value: isinstance(value, dict) and isinstance(value.get("kind"), str),
         "an object with a 'kind' in quotes",
         {
@@ -69,7 +71,7 @@ VALUES: Mapping[str, Kind] = {
             "properties": {"kind": _STRING, "origin": _STRING_OR_NULL},
         },
     ),
-    "pairs": Kind(
+    "pairs": JsonType(
         lambda value: isinstance(value, list) and all(_TEXTS.holds(item) and len(item) == 2 for item in value),  # noqa: PLR2004
         "a list of pairs: a path and a reason",
         {"type": "array", "items": {"type": "array", "items": _STRING, "minItems": 2, "maxItems": 2}},
@@ -203,7 +205,9 @@ class _Document:
         packages = self.packages()
         facts: dict[str, Any] = {section: self.facts(section) for section in _FACTS}
         table = self.table(packages)
-        complete = self.value(self.values, "complete", "complete", Kind(lambda v: isinstance(v, bool), "true or false"))
+        complete = self.value(
+            self.values, "complete", "complete", JsonType(lambda v: isinstance(v, bool), "true or false")
+        )
         return Snapshot(
             target=self.target(),
             packages=packages,
@@ -215,7 +219,7 @@ class _Document:
             **facts,
         )
 
-    def value(self, mapping: Mapping[str, Any], key: str, label: str, kind: Kind) -> Any:
+    def value(self, mapping: Mapping[str, Any], key: str, label: str, kind: JsonType) -> Any:
         """One value of the type it must have, or ``None`` where it is missing."""
         if key not in mapping:
             return None
@@ -372,7 +376,7 @@ class _Document:
         project = project_facts.read(self.section("project"), self.name)
         return kinds.Facts({**tables, kinds.METADATA: metadata, kinds.IMPORTABLE: importable, **project})
 
-    def answers(self, section: str, expected: Kind) -> dict[str, Any]:
+    def answers(self, section: str, expected: JsonType) -> dict[str, Any]:
         """The values of a section, each of the type that it must have."""
         values = self.section(section)
         return {key: self.value(values, key, f"{section}.{key}", expected) for key in values}

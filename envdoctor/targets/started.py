@@ -28,11 +28,15 @@ def as_asked(snapshot: Snapshot, python_version: str | None, platform: str | Non
     own = (_numbers(snapshot.python.get("version") or ""), snapshot.platform.get("system"))
     target = dict(snapshot.target)
     if (numbers, system) != own:
-        target["started"] = f"Python {'.'.join(map(str, numbers))}" + (
-            f" on {_CALLED.get(platform, platform)}" if platform else ""
-        )
+        target["started"] = _named(numbers, platform)
     changed: Snapshot = snapshot.replace(start_method={**snapshot.start_method, "default": default}, target=target)
     return changed
+
+
+def _named(numbers: tuple[int, ...], platform: str | None) -> str:
+    """A Python, and the platform that is asked for, in words."""
+    python = f"Python {'.'.join(map(str, numbers))}"
+    return f"{python} on {_CALLED.get(platform, platform)}" if platform else python
 
 
 def _numbers(version: str) -> tuple[int, ...]:

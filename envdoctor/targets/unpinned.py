@@ -10,7 +10,7 @@ from envdoctor.errors import ProbeError, TargetError, UsageError
 from envdoctor.probes import uv_program
 from envdoctor.talk import say
 from envdoctor.targets import marker_environment
-from envdoctor.targets.locks.contents import Source
+from envdoctor.targets.locks.contents import TextFile
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ _WHICH = "--resolve has to know for which Python: name it, as in --python-versio
 _WHY, _INSTEAD = "--resolve asks uv", ", or lock the requirements elsewhere and give the lock file"
 
 
-def resolve(source: Source, stated: Stated) -> tuple[Source, Stated]:
+def resolve(source: TextFile, stated: Stated) -> tuple[TextFile, Stated]:
     """All pins that a file's requirements resolve to, and the target: what was not named is the one at hand.
 
     Raises :class:`UsageError` where nobody says for which Python, and :class:`ProbeError` where uv is not there or
@@ -47,7 +47,7 @@ def resolve(source: Source, stated: Stated) -> tuple[Source, Stated]:
         *("--python-version", python, "--python-platform", _PLATFORMS[system, machine], "--", source.path),
     ]
     text = _run(words, f"resolving {source.path} for Python {python} on {system} {machine}", source.path)
-    pins = Source(path=f"{source.path}, resolved by uv", text=text, numbered=False)
+    pins = TextFile(path=f"{source.path}, resolved by uv", text=text, numbered=False)
     return pins, stated.replace(python_version=python, platform=system, machine=machine)
 
 

@@ -123,7 +123,7 @@ def _applies(requirement: Requirement, snapshot: Snapshot) -> bool:
     return requirement.marker.evaluate({**around, "extra": ""})
 
 
-class Outcome(Record):
+class TrialResult(Record):
     """What a trial showed: ``verdict``, how the command ended (``None`` for out of time), and what it printed last."""
 
     verdict: str
@@ -139,7 +139,7 @@ class Outcome(Record):
         return self.status, re.sub(r"0x[0-9a-fA-F]+|\d+\.\d+ ?s\b", "_", last)
 
 
-def run(made: Sides, moved: Collection[str], command: Sequence[str], seconds: float) -> Outcome:
+def run(made: Sides, moved: Collection[str], command: Sequence[str], seconds: float) -> TrialResult:
     """Build the environment in which some of what differs is moved, and run the command there.
 
     Nothing of it stays. Raises :class:`~processes.StoppedError`, and :class:`EnvdoctorError` where this machine has no
@@ -151,7 +151,7 @@ def run(made: Sides, moved: Collection[str], command: Sequence[str], seconds: fl
         try:
             python = _built(made, moved, place)
         except build.UnbuiltError as error:
-            return Outcome(verdict=UNRESOLVED, reason=str(error).replace(top, ""))
+            return TrialResult(verdict=UNRESOLVED, reason=str(error).replace(top, ""))
         log = os.path.join(top, "log")
         words = [_within(word, made, place) for word in command]
         try:
@@ -160,7 +160,7 @@ def run(made: Sides, moved: Collection[str], command: Sequence[str], seconds: fl
             raise EnvdoctorError(f"{words[0]} could not be run: {error.strerror or error}") from error
         with open(log, encoding="utf-8", errors="replace") as file:
             said = file.read().replace(place, "ENVIRONMENT")
-    return Outcome(verdict=PASSES if status == 0 else FAILS, status=status, said=said)
+    return TrialResult(verdict=PASSES if status == 0 else FAILS, status=status, said=said)
 
 
 def _built(made: Sides, moved: Collection[str], place: str) -> str:

@@ -109,7 +109,7 @@ def proof_contradicted(subject: Subject) -> Iterator[Complaint]:
             yield subject.complaint(where, f"the rule does not match {describe(where, cell)}; {hint}")
 
 
-class Edge(Record):
+class Bound(Record):
     """One clause of a range that a rule names, and the axis that it bounds: ``python`` or a distribution."""
 
     axis: str
@@ -128,7 +128,7 @@ class Edge(Record):
         return f"no good cell is just past `{name} {self.clause}`; add a bad cell's copy with {name} {side} of it"
 
 
-def edges(rule: Rule) -> Iterator[Edge]:
+def edges(rule: Rule) -> Iterator[Bound]:
     """Every edge that the condition and the consumers of a rule name.
 
     Of a consumer it is the edge towards what works: what is older than the range is broken in other ways.
@@ -144,10 +144,10 @@ def edges(rule: Rule) -> Iterator[Edge]:
                 yield edge
 
 
-def _edges(axis: str, specifier: str, where: Where, *, negated: bool) -> Iterator[Edge]:
+def _edges(axis: str, specifier: str, where: Where, *, negated: bool) -> Iterator[Bound]:
     for clause in specifier.split(","):
         if clause.strip():
-            yield Edge(axis=axis, clause=clause.strip(), negated=negated, where=where)
+            yield Bound(axis=axis, clause=clause.strip(), negated=negated, where=where)
 
 
 def edges_unproven(subject: Subject) -> Iterator[Complaint]:
@@ -173,7 +173,7 @@ def _consumers_contradicted(subject: Subject) -> Iterator[Complaint]:
             yield subject.complaint(("consumers", name), f"{name} {line['works']} lies in its bad range; {hint}")
 
 
-def _has_other_side(subject: Subject, edge: Edge) -> bool:
+def _has_other_side(subject: Subject, edge: Bound) -> bool:
     versions = PYTHONS if edge.axis == "python" else subject.releases(edge.axis)
     if not versions:
         consumer = subject.rule.consumers.get(edge.axis)
@@ -181,14 +181,14 @@ def _has_other_side(subject: Subject, edge: Edge) -> bool:
     return any(edge.is_passed(version) for version in versions)
 
 
-def _is_proven(subject: Subject, edge: Edge, bad: list[Cell]) -> bool:
+def _is_proven(subject: Subject, edge: Bound, bad: list[Cell]) -> bool:
     for good in _beyond(subject, edge, subject.cells("good")):
         if any(subject.matches(_with_axis(subject, edge.axis, good, cell)) for cell in bad):
             return True
     return _is_border(subject, edge, bad)
 
 
-def _is_border(subject: Subject, edge: Edge, bad: list[Cell]) -> bool:
+def _is_border(subject: Subject, edge: Bound, bad: list[Cell]) -> bool:
     """Whether another rule begins on the other side, so that nothing good can be there."""
     others = [other for other in subject.others() if edge.axis in other.axes]
     for there in (cell for other in others for cell in _beyond(subject, edge, other.cells("bad"))):
@@ -198,7 +198,7 @@ def _is_border(subject: Subject, edge: Edge, bad: list[Cell]) -> bool:
     return False
 
 
-def _beyond(subject: Subject, edge: Edge, cells: Iterable[tuple[Where, Cell]]) -> Iterator[Cell]:
+def _beyond(subject: Subject, edge: Bound, cells: Iterable[tuple[Where, Cell]]) -> Iterator[Cell]:
     """The cells that lie on the other side of an edge."""
     for _, cell in cells:
         if any(map(edge.is_passed, _values(subject, edge.axis, cell))):

@@ -134,7 +134,7 @@ def test_planted_culprits_are_found_in_25_trials(bad, unpacked, tmp_path):
         program = f"import sys; sys.path.insert(0, {str(site)!r})\n{command(bad)[2]}"
         done = run(sys.executable, "-I", "-S", "-c", program)
         verdict = narrowing.FAILS if done.returncode else narrowing.PASSES
-        return bisecting.Outcome(verdict=verdict, status=done.returncode, said=done.stderr)
+        return bisecting.TrialResult(verdict=verdict, status=done.returncode, said=done.stderr)
 
     good, late = (snapshot(tmp_path, *side) for side in (("good", "1.0"), ("bad", "2.0")))
     made = bisecting.sides(*(snapshot_file.read(str(path)) for path in (good, late)))

@@ -19,7 +19,7 @@ from envdoctor.rulebase import record
 from envdoctor.rulebase.syntax import load_vocabulary, read_rules
 from envdoctor.workshop.proof import build, processes, runner, sandbox
 from envdoctor.workshop.proof.judge import judge
-from envdoctor.workshop.proof.trials import Place, Trial
+from envdoctor.workshop.proof.trials import Trial, TrialEnvironment
 
 #: ``lib`` 1.0 and 1.1 work, 2.0 misses a name, 2.1 has it again; ``user`` 1 needs the name.
 LIB = {"1.0": "def name(): return 1", "1.1": "def name(): return 1", "2.0": "", "2.1": "def name(): return 1"}
@@ -255,7 +255,7 @@ def test_what_an_installer_cannot_write_to_a_full_disk_is_no_result(tmp_path):
 
 def test_what_was_run_before_a_disk_refused_is_given(monkeypatch):
     monkeypatch.setenv("ENVDOCTOR_PYTHONS", sys.executable)
-    fits = Trial(rule="any", name="good 1", kind="good", place=Place(python=PYTHON), script="pass")
+    fits = Trial(rule="any", name="good 1", kind="good", place=TrialEnvironment(python=PYTHON), script="pass")
     refused, later = fits.replace(files={"n" * 300: ""}), fits.replace(script="pass # later")
     given = []
     with processes.stoppable(), pytest.raises(EnvdoctorError, match="File name too long"):
@@ -439,7 +439,9 @@ def test_a_program_without_end_is_ended_with_all_that_it_started(tmp_path):
 def test_a_program_without_end_says_something_of_a_hang_alone(tmp_path, impact, raises, kind, verdict):
     """Any other may have been slow."""
     result = sandbox.result(program("import signal; signal.pause()", tmp_path, seconds=0.2))
-    trial = Trial(rule="one", name=f"{kind} 1", kind=kind, place=Place(python=PYTHON), script="", raises=raises)
+    trial = Trial(
+        rule="one", name=f"{kind} 1", kind=kind, place=TrialEnvironment(python=PYTHON), script="", raises=raises
+    )
     found = judge(trial, result, {"impact": impact, "symptoms": [], "packages": [], "consumers": {}})
     assert found["verdict"] == verdict
     if verdict == "unproven":

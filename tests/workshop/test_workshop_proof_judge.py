@@ -6,7 +6,7 @@ from workshop.laboratory import PYTHON
 from envdoctor.rulebase.compile import compile_rule
 from envdoctor.rulebase.syntax import parse
 from envdoctor.workshop.proof.judge import judge, shows, symptom
-from envdoctor.workshop.proof.trials import Place, Trial
+from envdoctor.workshop.proof.trials import Trial, TrialEnvironment
 
 RULE = f"""\
 id: lib-name-removed
@@ -41,7 +41,9 @@ def texts(symptom=NO_NAME, impact="crash"):
 
 
 def trial(kind="bad", **stated):
-    return Trial(rule="lib-name-removed", name=f"{kind} 1", kind=kind, place=Place(python=PYTHON), script="", **stated)
+    return Trial(
+        rule="lib-name-removed", name=f"{kind} 1", kind=kind, place=TrialEnvironment(python=PYTHON), script="", **stated
+    )
 
 
 def came(outcome="failed", output="", **more):

@@ -9,7 +9,7 @@ from workshop.laboratory import PYTHON, wheel
 
 from envdoctor.model import Action
 from envdoctor.workshop.proof import build, processes
-from envdoctor.workshop.proof.trials import Place, Trial
+from envdoctor.workshop.proof.trials import Trial, TrialEnvironment
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="the line is one for a POSIX shell")
 
@@ -32,7 +32,7 @@ def typed(tmp_path, monkeypatch):
 
 
 def trial(action, script):
-    place = Place(python=PYTHON, install=["left==1.0"])
+    place = TrialEnvironment(python=PYTHON, install=["left==1.0"])
     return build.run_trial(
         Trial(rule="r", name="n", kind="remedy", place=place, script=script, applies=action), offline=True
     )

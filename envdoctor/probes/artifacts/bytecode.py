@@ -32,7 +32,7 @@ _COMPARISONS = {6: (0, 11), 7: (0, 11), 8: (0, 11), 9: (0, 6), 10: (0, 6), 11: (
 _NEWER_COMPARISONS = (5, 6)
 
 
-class Kind(NamedTuple):
+class Opcode(NamedTuple):
     """A kind of instruction: its name, what its argument counts, and how many cache entries follow."""
 
     name: str
@@ -45,7 +45,7 @@ class Step(NamedTuple):
 
     start: int
     end: int
-    kind: Kind
+    kind: Opcode
     argument: int
 
 
@@ -63,14 +63,14 @@ _UNUSED_SINCE = 10
 
 
 @functools.cache
-def table(minor: int) -> Mapping[int, Kind]:
+def table(minor: int) -> Mapping[int, Opcode]:
     """The instructions of a minor version by their numbers."""
     kinds = {}
     for word in TABLES[minor].split():
         name, _, rest = word.partition("=")
         rest, _, caches = rest.partition("/")
         number = rest.rstrip("abcdefghijklmnopqrstuvwxyz")
-        kinds[int(number)] = Kind(name, rest[len(number) :], int(caches or 0))
+        kinds[int(number)] = Opcode(name, rest[len(number) :], int(caches or 0))
     return kinds
 
 

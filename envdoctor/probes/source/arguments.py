@@ -9,6 +9,7 @@ from envdoctor.probes.source.abstract_values import Value, last, names_class, qu
 from envdoctor.probes.source.bindings import Function, parameters
 from envdoctor.probes.source.call_graph import Callers
 from envdoctor.probes.source.carried import MOST_DEEP, MOST_ELEMENTS, MOST_ENTRIES, Carried
+from envdoctor.probes.source.earlier_uses import EarlierUses
 from envdoctor.probes.source.inheritance import attributes, own_classes, pickles_itself
 from envdoctor.probes.source.parent_state import ParentState
 
@@ -45,7 +46,7 @@ class Arguments:
         self.notebook = notebook
         self.parent = ParentState(module, resolver)
         self._callers = Callers(module, resolver)
-        self._parts: dict[int, list[tuple[str, int]]] = {}
+        self._earlier = EarlierUses()
 
     def of_call(self, node: ast.Call, place: Place) -> list[dict[str, Any]]:
         """The ``arguments`` and ``keywords`` of a call, and whether it is ``open`` to more; without empty fields.
@@ -132,28 +133,7 @@ class Arguments:
         late = [(node, place)] if isinstance(node, ast.Name) else []
         answer = self.summary(found, label or self.excerpts.of(node), depth, given, passed, late)
         answer["text"] = self.excerpts.of(node)
-        return {**answer, **self._told_of(node, place)} if isinstance(node, ast.Name) else answer
-
-    def _told_of(self, node: ast.Name, place: Place) -> dict[str, Any]:
-        """Of an object with a name: the methods of it that are ``called`` before, and the attributes ``dropped``."""
-        asked = {name for name, line in self._indexed(place.scope) if line < node.lineno}
-        calls = ["__getitem__"] if node.id in asked else []
-        calls += [
-            one.func.attr
-            for one, where in place.scope.reads
-            if isinstance(one, ast.Call) and isinstance(one.func, ast.Attribute) and where.order < place.order
-            if isinstance(one.func.value, ast.Name) and one.func.value.id == node.id
-        ]
-        gone = [attr for name, attr, value, _ in place.scope.late if name == node.id and value is None]
-        told = {"called": sorted(set(calls)), "dropped": gone}
-        return {word: one for word, one in told.items() if one}
-
-    def _indexed(self, scope: Scope) -> list[tuple[str, int]]:
-        """The names that a scope takes a part of, each with the line."""
-        if id(scope) not in self._parts:
-            body = [one for one in ast.walk(scope.node) if isinstance(one, ast.Subscript)]
-            self._parts[id(scope)] = [(one.value.id, one.lineno) for one in body if isinstance(one.value, ast.Name)]
-        return self._parts[id(scope)]
+        return {**answer, **self._earlier.of(node, place)} if isinstance(node, ast.Name) else answer
 
     def summary(
         self,
@@ -171,30 +151,29 @@ class Arguments:
         carries = carried.all(found)
         for name in late:
             carried.late(*name)
-        fields = {**self._told(flat), "carries": carries, "itself": sorted(_named_by(found, {"made"}))}
+        position = next(map(_position, carried.parameters), None)
+        fields = {"parameter": position, **self._values(flat)}
+        fields.update({"carries": carries, "itself": sorted(_named_by(found, {"made"}))})
         if passed is not None:
             passed |= carried.passed
         answer: dict[str, Any] = {field: value for field, value in fields.items() if value}
-        if len(found) == 1 and found[0].kind == "constant" and _plain(found[0].parts):
-            answer["value"] = found[0].parts
-        if carried.parameters and "parameter" not in answer:
-            position = _position(carried.parameters[0])
-            answer.update({"parameter": position} if position else {})
+        answer.update(_constant(found))
         if depth == 0:
             self._entries(found, answer)
         return answer
 
-    def _told(self, flat: list[Value]) -> dict[str, Any]:
-        """What values are, one by one."""
+    def _values(self, flat: list[Value]) -> dict[str, Any]:
+        """What each of some values is, by field."""
+        parameter = next((_position(one) for one in flat if one.kind == "parameter"), None)
         return {
             "is": sorted({"factory" if self._is_called(one) else kind(one) for one in flat}) or ["unknown"],
             "made_by": sorted({_maker(one) for one in flat if one.kind in {"made", "self"}}),
             "names": sorted(_named_by(flat, {"ref", "function", "class", "method"})),
             "maker": self._makes(flat[0]) if len(flat) == 1 else None,
-            "lacks": [lack for one in flat for lack in self._lacks(one)],
-            "results": [result for one in flat for result in self._results(one)],
+            "lacks": list(itertools.chain.from_iterable(map(self._lacks, flat))),
+            "results": list(itertools.chain.from_iterable(map(self._results, flat))),
             "runs": sorted({name for one in flat for name in self._runs(one)}),
-            "parameter": next((_position(one) for one in flat if one.kind == "parameter"), None),
+            **({"parameter": parameter} if parameter else {}),
         }
 
     def _is_called(self, one: Value) -> bool:
@@ -203,23 +182,21 @@ class Arguments:
 
     def _runs(self, one: Value, depth: int = 0) -> Iterator[str]:
         """The names of what a partial, a lambda, a local function or delayed calls run."""
-        inner: list[Value] = []
-        if one.kind == "partial" and isinstance(one.node, ast.Call) and one.node.args and one.place is not None:
-            inner = self.resolver.evaluate(one.node.args[0], one.place)
-        elif one.kind == "generator" and isinstance(one.node, ast.GeneratorExp) and isinstance(one.node.elt, ast.Call):
-            delayed = one.node.elt.func
-            if isinstance(delayed, ast.Call) and delayed.args:
-                inner = self.resolver.evaluate(delayed.args[0], self.resolver.scope_of[id(one.node)].inside)
-        elif (
-            one.kind in {"lambda", "function"}
-            and one.scope is not None
-            and (one.kind == "lambda" or one.scope.nested())
-        ):
-            calls = [(node.func, place) for node, place in one.scope.reads if isinstance(node, ast.Call)]
-            inner = [each for node, place in calls[:MOST_ENTRIES] for each in self.resolver.evaluate(node, place)]
+        inner = [each for node, place in self._called_by(one) for each in self.resolver.evaluate(node, place)]
         yield from _named_by(inner, {"ref", "function", "class", "method"})
         for each in inner if depth < MOST_DEEP else ():
             yield from self._runs(each, depth + 1)
+
+    def _called_by(self, one: Value) -> list[Written]:
+        """What calling a value calls: a partial, a lambda, a local function or a generator of delayed calls."""
+        if one.kind == "partial":
+            return _first_given(one.node, one.place)
+        if one.kind == "generator":
+            delayed = getattr(getattr(one.node, "elt", None), "func", None)
+            return _first_given(delayed, self.resolver.scope_of[id(one.node)].inside)
+        if one.scope is None or not (one.kind == "lambda" or (one.kind == "function" and one.scope.nested())):
+            return []
+        return [(each.func, place) for each, place in one.scope.reads if isinstance(each, ast.Call)][:MOST_ENTRIES]
 
     def _lacks(self, one: Value) -> list[dict[str, Any]]:
         """What a function, or that of a partial, reads and only the program has set."""
@@ -239,14 +216,18 @@ class Arguments:
             return [result for each in inner if each.kind != "partial" for result in self._results(each)]
         if one.kind not in {"function", "method"} or one.scope is None or not isinstance(one.scope.node, Function):
             return []
-        found = [Value("generator", node=one.scope.node)] if one.scope.yields else []
-        for node, place in one.scope.returns:
-            found += [
-                each for each in self.resolver.evaluate(node, place) if each.kind in {"generator", "lambda", "made"}
-            ]
-        told = [(each.name if each.kind == "made" else each.kind, each.node) for each in found if each.scope is None]
-        told += [(EXCEPTION, node) for node, place in self._raised(one.scope) if self._is_lost(node, place)]
-        return [{"name": name, "line": getattr(node, "lineno", None), "via": "its result"} for name, node in told]
+        found = [(_made_name(each), each.node) for each in self._returns(one.scope)]
+        found += [(EXCEPTION, node) for node, place in self._raised(one.scope) if self._is_lost(node, place)]
+        return [{"name": name, "line": getattr(node, "lineno", None), "via": "its result"} for name, node in found]
+
+    def _returns(self, scope: Scope) -> Iterator[Value]:
+        """The generators, lambdas and objects made elsewhere that a function returns."""
+        if scope.yields:
+            yield Value("generator", node=scope.node)
+        for node, place in scope.returns:
+            for one in self.resolver.evaluate(node, place):
+                if one.kind in {"generator", "lambda", "made"} and one.scope is None:
+                    yield one
 
     def _raised(self, scope: Scope) -> Iterator[Written]:
         """The calls that make what a function raises."""
@@ -258,15 +239,13 @@ class Arguments:
 
         What it passes on is all that its class is given where another process makes it again.
         """
-        for one in self.resolver.resolve(node, place):
-            if one.kind != "made" or one.scope is None or pickles_itself(self.resolver, one.scope):
-                continue
-            for method in (each for each in one.scope.children if each.name == "__init__" and each.receiver):
-                taken = [default for _, default in parameters(method.node.args)[1:]]  # type: ignore[attr-defined]
-                passed = [call for call, _ in method.reads if isinstance(call, ast.Call) and _is_of_base(call)]
-                if any(len(call.args) < taken.count(None) for call in passed):
-                    return True
-        return False
+        made = [one.scope for one in self.resolver.resolve(node, place) if one.kind == "made" and one.scope is not None]
+        return any(
+            _passes_less(method)
+            for scope in made
+            for method in ([] if pickles_itself(self.resolver, scope) else scope.children)
+            if method.name == "__init__" and method.receiver
+        )
 
     def _makes(self, one: Value, depth: int = 0) -> dict[str, Any] | None:
         """The call of something elsewhere that made a value: its ``name``, its constants, and what it was called on."""
@@ -286,8 +265,8 @@ class Arguments:
         found = self.resolver.evaluate(node, place)
         if len(found) != 1:
             return {}
-        if found[0].kind == "constant" and _plain(found[0].parts):
-            return {"value": found[0].parts}
+        if found[0].kind == "constant":
+            return _constant(found)
         if found[0].kind in {"function", "method", "ref"}:
             return {"names": [found[0].name]}
         if found[0].kind == "partial":
@@ -326,6 +305,18 @@ class Arguments:
                 for node, place in reversed(one.parts[:MOST_ENTRIES]):
                     waiting += [(inner, depth + 1) for inner in self.resolver.evaluate(node, place)]
         return answer
+
+
+def _first_given(call: ast.AST | None, place: Place | None) -> list[Written]:
+    """The first argument of a call, where it has one."""
+    return [(one, place) for one in call.args[:1]] if isinstance(call, ast.Call) and place is not None else []
+
+
+def _passes_less(method: Scope) -> bool:
+    """Whether a method passes fewer arguments to that of its base class than it requires itself."""
+    required = [default for _, default in parameters(method.node.args)[1:]].count(None)  # type: ignore[attr-defined]
+    passed = (call for call, _ in method.reads if isinstance(call, ast.Call) and _is_of_base(call))
+    return any(len(call.args) < required for call in passed)
 
 
 def _is_of_base(call: ast.Call) -> bool:
@@ -380,6 +371,17 @@ def _named_by(values: list[Value], kinds: set[str]) -> set[str]:
 
 def _maker(one: Value) -> str:
     return qualified(one.scope) if one.kind == "self" and one.scope is not None else one.name
+
+
+def _made_name(one: Value) -> str:
+    """The class of an object that is made elsewhere, else what kind of value it is."""
+    return one.name if one.kind == "made" else one.kind
+
+
+def _constant(found: Sequence[Value]) -> dict[str, Any]:
+    """The ``value`` of what is one constant."""
+    known = len(found) == 1 and found[0].kind == "constant" and _plain(found[0].parts)
+    return {"value": found[0].parts} if known else {}
 
 
 def _plain(value: object) -> bool:

@@ -112,19 +112,26 @@ class Linker:
     def _lacks_of_others(self, argument: Argument, file: str, answer: Argument) -> None:
         """Add what functions that run in a worker read, and the program sets of a module that they do not lie in."""
         run = [one for one in (*argument.get("runs", ()), *argument.get("names", ())) if self.concerns(one)]
-        program = self._set_by_program(file) if run else {}
+        if not run:
+            return
+        program = self._set_by_program(file)
         known = {one["name"] for one in answer.get("lacks", ())}
-        answer.update({"runs": [self.name(one, file) for one in run]} if run else {})
+        answer["runs"] = [self.name(one, file) for one in run]
         for one in run if program else ():
-            _, export, there = self._follow(one, file)
-            if one[:1] == OWN:
-                export = self._exports(file).get(one[1:])
-            read = {self.name(each, there) for each in export.get("reads", ())} if export is not None else set()
-            own = {self.name(each, there) for each in export.get("sets", ())} if export is not None else set()
-            found = [program[name] for name in sorted((read - own - known) & program.keys())]
+            read = self._only_read(one, file)
+            found = [program[name] for name in sorted((read - known) & program.keys())]
             if found:
                 answer["lacks"] = [*answer.get("lacks", ()), *found]
                 known |= read
+
+    def _only_read(self, name: str, file: str) -> set[str]:
+        """What a function reads, of its file and of others, and does not set itself."""
+        _, export, there = self._follow(name, file)
+        if name[:1] == OWN:
+            export = self._exports(file).get(name[1:])
+        state = export or {}
+        read, own = ({self.name(one, there) for one in state.get(word, ())} for word in ("reads", "sets"))
+        return read - own
 
     def _set_by_program(self, file: str) -> dict[str, dict[str, Any]]:
         """What a file sets of others, by name, where it runs as a program: itself, by calls of theirs, by importing."""
@@ -190,18 +197,24 @@ class Linker:
         """The absolute name, what its file says about it, and that file."""
         if not self.concerns(name):
             return name, None, file
-        place = (file, name.split(".")[1:]) if name[:1] == STARS else self._locate(name, file)
-        if place is None:
-            return self._absolute(name, file), None, file
-        where, rest = place
-        full = name if name[:1] == STARS else ".".join([*_module(where), *rest])
-        export = self._exports(where).get(rest[0]) if rest and name[:1] not in {OWN, STARS} else None
+        if name[:1] == STARS:
+            where, rest, full = file, name.split(".")[1:], name
+        else:
+            place = self._locate(name, file)
+            if place is None:
+                return self._absolute(name, file), None, file
+            where, rest = place
+            full = ".".join([*_module(where), *rest])
         if depth >= MOST_FILES or not rest or name[:1] == OWN:
             return full, None, where
-        meant = self._by_star(".".join(rest), where, depth) if export is None else export.get("ref", "").rstrip(".")
+        export = self._exports(where).get(rest[0]) if name[:1] != STARS else None
+        if export is None:
+            starred = self._by_star(".".join(rest), where, depth)
+            return self._follow(starred, where, depth + 1) if starred else (full, None, where)
+        meant = export.get("ref", "").rstrip(".")
         if meant:
-            return self._follow(meant if export is None else ".".join([meant, *rest[1:]]), where, depth + 1)
-        return full, export if export is None or len(rest) == 1 else _method(export, rest[1:]), where
+            return self._follow(".".join([meant, *rest[1:]]), where, depth + 1)
+        return full, export if len(rest) == 1 else _method(export, rest[1:]), where
 
     def _by_star(self, rest: str, file: str, depth: int) -> str | None:
         """The name of what a star import brings: of the last file of the project that has it, else of elsewhere."""

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from envdoctor.probes.source.bindings import Scope
-    from envdoctor.probes.source.relevance import Asked
+    from envdoctor.probes.source.relevance import Asked, Patterns
 
     Use = dict[str, Any]
 
@@ -135,15 +135,17 @@ class _File:
             for name, line, place in self.imports
             if not place.block.spared & IMPORTS and patterns.may_match(name)
         ]
-        for scope in scopes:
-            for node, place in (*scope.reads, *(scope.unwritten if patterns.unwritten else ())):
-                target = node.func if isinstance(node, ast.Call) else node
-                if relevance.concerns(target) and not place.block.spared & ATTRIBUTES and len(found) < MOST_USES:
-                    values = self.resolver.resolve(target, place) + self.arguments.of_parameter(target, place)
-                    meant = self._called(values) if isinstance(node, ast.Call) else _foreign(values, called=False)
-                    names = filter(patterns.may_match, sorted(set(meant)))
-                    found += ((use, place) for use in self._described(node, place, names, values))
+        for node, place in _reads(scopes, unwritten=patterns.unwritten):
+            target = node.func if isinstance(node, ast.Call) else node
+            if relevance.concerns(target) and not place.block.spared & ATTRIBUTES and len(found) < MOST_USES:
+                found += ((use, place) for use in self._matching(node, target, place, patterns))
         return self._by_end(found)
+
+    def _matching(self, node: ast.expr, target: ast.expr, place: Place, patterns: Patterns) -> Iterator[Use]:
+        """A use for each name that an expression, or what it calls, resolves to and that may match."""
+        values = self.resolver.resolve(target, place) + self.arguments.of_parameter(target, place)
+        meant = self._called(values) if isinstance(node, ast.Call) else _foreign(values, called=False)
+        return self._described(node, place, filter(patterns.may_match, sorted(set(meant))), values)
 
     def _called(self, values: list[Value]) -> Iterator[str]:
         """The names that a call of some values calls: of a partial its function, of a class what it inherits."""
@@ -210,18 +212,22 @@ class _File:
         if len(found) == 1 and found[0].kind == "ref":
             return {"ref": found[0].name}
         answer = {**self.arguments.summary(found, name), "line": getattr(found[0].node, "lineno", None)}
-        functions = [one.scope for one in found if one.kind == "function" and one.scope is not None]
-        functions += [method for one in found if one.kind == "class" and one.scope for method in one.scope.children]
-        for word, names in zip(("reads", "sets"), self.arguments.parent.reads(functions) if functions else ()):
-            answer.update({word: names} if names else {})
+        answer.update(self._state(found))
         made = [Value("made", one.name, scope=one.scope) for one in found if one.kind == "class"]
         if made:
             answer.update(self._instances(made, name, here))
         if all(one.kind == "function" and one.scope is not None for one in found):
             answer["returns"] = self._returned(found, here)
-            if all(_passes(one) for one in found):
-                answer["passes"] = True
+            answer.update({"passes": True} if all(map(_passes, found)) else {})
         return answer
+
+    def _state(self, found: list[Value]) -> dict[str, list[str]]:
+        """What functions, and methods of classes, read of this file and of others (``reads``), and set (``sets``)."""
+        scoped = [(one.kind, one.scope) for one in found if one.scope is not None]
+        functions = [scope for kind, scope in scoped if kind == "function"]
+        functions += [method for kind, scope in scoped if kind == "class" for method in scope.children]
+        known = zip(("reads", "sets"), self.arguments.parent.reads(functions) if functions else ())
+        return {word: names for word, names in known if names}
 
     def _instances(self, made: list[Value], name: str, here: Place) -> dict[str, Any]:
         """What instances of classes are, what their methods return, and whether one of them says how to pickle it."""
@@ -250,6 +256,13 @@ class _File:
                     if found.get("made_by"):
                         answer[method.name] = found
         return answer
+
+
+def _reads(scopes: Iterable[Scope], *, unwritten: bool) -> Iterator[tuple[ast.expr, Place]]:
+    """What is read in some scopes; also what is so without being written."""
+    for scope in scopes:
+        yield from scope.reads
+        yield from scope.unwritten if unwritten else ()
 
 
 def _passes(function: Value) -> bool:

@@ -72,9 +72,8 @@ def main_guard(test: ast.expr) -> tuple[bool, bool]:
     if not isinstance(test, ast.Compare) or len(test.ops) != 1:
         return False, False
     sides = (test.left, test.comparators[0])
-    named = any(map(_is_name, sides))
     value = next((side.value for side in sides if isinstance(side, ast.Constant) and side.value in _MAIN), None)
-    if not (named and value):
+    if not (value and any(map(_is_name, sides))):
         return False, False
     same, other = isinstance(test.ops[0], ast.Eq), isinstance(test.ops[0], ast.NotEq)
     return (same or other, False) if value == "__mp_main__" else (same, other)

@@ -88,15 +88,19 @@ class ParentState:
         The first are ``sets``, ``calls`` or ``imports``, each with a name and a line.
         """
         does = [["sets", name, line] for name, line in self._changes.items() if "." in name]
+        does += self._done_alone()
+        changed = [self._of_module(node, place) or "" for node, place in self._module.changes if not place.block.guard]
+        fields = {"does": does, "changes": [one for one in changed if "." in one]}
+        return {name: one for name, one in fields.items() if one}
+
+    def _done_alone(self) -> Iterator[list[Any]]:
+        """The calls and imports that only the program does: in its functions, or where the main program is guarded."""
         alone = self._started - self._graph.reachable(self._passed())
         for scope in below(self._module):
-            run = runner(scope)
-            for how, name, place in self._on_others(scope):
-                if place.block.guard if run is self._module else run in alone:
-                    does.append([how, name, place.order >> 32])
-        changed = [self._of_module(node, place) or "" for node, place in self._module.changes if not place.block.guard]
-        told = {"does": does, "changes": [one for one in changed if "." in one]}
-        return {name: one for name, one in told.items() if one}
+            outside = runner(scope) is self._module
+            for how, name, place in self._on_others(scope) if outside or runner(scope) in alone else ():
+                if place.block.guard or not outside:
+                    yield [how, name, place.order >> 32]
 
     def _on_others(self, scope: Scope) -> Iterator[tuple[str, str, Place]]:
         """The calls of what is imported, and the imports, in a scope."""

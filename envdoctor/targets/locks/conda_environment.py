@@ -12,10 +12,10 @@ if TYPE_CHECKING:
     from typing import Any
 
     from envdoctor.model import UnknownFact
-    from envdoctor.targets.locks.contents import Source, Stated
+    from envdoctor.targets.locks.contents import Stated, TextFile
 
 
-def read(source: Source, stated: Stated) -> Contents:
+def read(source: TextFile, stated: Stated) -> Contents:
     """The distributions of the file. Raises :class:`ProbeError`."""
     data = yamltree.load(source)
     if not isinstance(data, dict) or not isinstance(data.get("dependencies"), list):
@@ -44,7 +44,7 @@ def _only_pip(written: list[str]) -> bool:
     return all((match_spec(item) or ("",))[0] in {"python", "pip"} for item in written)
 
 
-def _conda(source: Source, written: list[Any]) -> tuple[bool, list[Entry], list[UnknownFact]]:
+def _conda(source: TextFile, written: list[Any]) -> tuple[bool, list[Entry], list[UnknownFact]]:
     builds, entries, notes = True, [], []
     for item in written:
         where, found = source.at(item.line), match_spec(item)
@@ -60,7 +60,7 @@ def _conda(source: Source, written: list[Any]) -> tuple[bool, list[Entry], list[
     return builds, entries, notes
 
 
-def _sections(source: Source, listed: list[Any], lines: Lines) -> list[UnknownFact]:
+def _sections(source: TextFile, listed: list[Any], lines: Lines) -> list[UnknownFact]:
     """Feed the sections of pip's requirements; gives a note for each dependency that is of no known form."""
     notes = []
     for item in listed:
@@ -71,7 +71,7 @@ def _sections(source: Source, listed: list[Any], lines: Lines) -> list[UnknownFa
     return notes
 
 
-def _pip(source: Source, section: dict[str, Any], lines: Lines) -> None:
+def _pip(source: TextFile, section: dict[str, Any], lines: Lines) -> None:
     for key, requirements in section.items():
         if key == "pip" and isinstance(requirements, list):
             for one in requirements:

@@ -10,13 +10,13 @@ if TYPE_CHECKING:
     from typing import Any
 
     from envdoctor.model import UnknownFact
-    from envdoctor.targets.locks.contents import Source, Stated
+    from envdoctor.targets.locks.contents import Stated, TextFile
     from envdoctor.targets.marker_environment import Markers
 
 _KNOWN_VERSION = "1"
 
 
-def read(source: Source, stated: Stated) -> Contents:
+def read(source: TextFile, stated: Stated) -> Contents:
     """The packages for the platform, of all categories. Raises :class:`ProbeError`."""
     data = yamltree.load(source)
     if not isinstance(data, dict) or not isinstance(data.get("package"), list):
@@ -49,7 +49,7 @@ def _python(entries: list[Entry]) -> str | None:
     return conda.python_of(f"python=={pythons.pop()}") if len(pythons) == 1 else None
 
 
-def _packages(source: Source, listed: list[Any]) -> tuple[list[yamltree.Mapping], list[UnknownFact]]:
+def _packages(source: TextFile, listed: list[Any]) -> tuple[list[yamltree.Mapping], list[UnknownFact]]:
     found, notes = [], []
     for package in listed:
         if isinstance(package, yamltree.Mapping) and isinstance(package.get("name"), str):
@@ -67,7 +67,7 @@ def _platforms(data: dict[str, Any], packages: list[yamltree.Mapping]) -> list[s
     return [str(platform) for platform in dict.fromkeys(stated or used) if platform != "noarch"]
 
 
-def _entries(source: Source, packages: list[yamltree.Mapping], platforms: list[str], markers: Markers) -> list[Entry]:
+def _entries(source: TextFile, packages: list[yamltree.Mapping], platforms: list[str], markers: Markers) -> list[Entry]:
     """One entry for each package; what is the same on every platform of the file needs no marker."""
     same: dict[tuple[str | None, str | None], set[str | None]] = {}
     for package in packages:

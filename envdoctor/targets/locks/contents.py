@@ -53,7 +53,7 @@ class Stated(Record):
         return Markers(environment(self.python_version, self.platform, self.machine))
 
 
-class Source(Record):
+class TextFile(Record):
     """A file that was read: its path as the user wrote it, and its text, whose lines he may be able to look up."""
 
     path: str
@@ -105,7 +105,7 @@ def note(reason: str, name: str | None = None) -> UnknownFact:
     return UnknownFact(rule=None, fact=f"packages.{name}" if name else "packages", reason=reason)
 
 
-def load(path: str, why: str = "") -> Source:
+def load(path: str, why: str = "") -> TextFile:
     """Read a text file as pip does. Raises :class:`ProbeError` for what is no ordinary text file."""
     shown = f"{why}{path}"
     try:
@@ -124,7 +124,7 @@ def load(path: str, why: str = "") -> Source:
     except (OSError, ValueError) as error:
         cause = getattr(error, "strerror", None) or error
         raise ProbeError(f"{shown} could not be read ({cause}): see that it exists and may be read") from None
-    return Source(path=path, text=_decode(data, shown))
+    return TextFile(path=path, text=_decode(data, shown))
 
 
 def _decode(data: bytes, shown: str) -> str:
@@ -142,7 +142,7 @@ def _decode(data: bytes, shown: str) -> str:
     return text.replace("\r\n", "\n").replace("\r", "\n")
 
 
-def load_toml(source: Source) -> dict[str, Any]:
+def load_toml(source: TextFile) -> dict[str, Any]:
     """The tables of a TOML file. Raises :class:`ProbeError` with the line."""
     try:
         return tomllib.loads(source.text)
@@ -151,7 +151,7 @@ def load_toml(source: Source) -> dict[str, Any]:
         raise malformed(source, f"as TOML ({cause})") from None
 
 
-def malformed(source: Source, what: str, line: int | None = None) -> ProbeError:
+def malformed(source: TextFile, what: str, line: int | None = None) -> ProbeError:
     """The error for a file that is not in its format."""
     return ProbeError(f"{source.at(line)} could not be read {what}: lock again with the tool that wrote it")
 
@@ -184,7 +184,7 @@ def name_of(value: Any) -> str | None:
 
 
 def package_tables(
-    source: Source, data: Mapping[str, Any], key: str
+    source: TextFile, data: Mapping[str, Any], key: str
 ) -> tuple[list[tuple[int | None, Any]], list[UnknownFact]]:
     """The tables of ``[[key]]`` that have a name, each with its line, and a note for each that has none.
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from envdoctor.targets.marker_environment import Markers
 
 
-class Edge(Record):
+class Required(Record):
     """A requirement: a name, the specifiers of which one must hold (none: any version), and a marker."""
 
     name: str
@@ -30,14 +30,14 @@ class Node(Record):
     name: str
     version: str | None
     where: str
-    edges: Sequence[Edge] = ()
+    edges: Sequence[Required] = ()
     verdict: Verdict = YES
     requires_python: str | None = None
     reason: str | None = None
     optional: bool = False
 
 
-def reach(nodes: Sequence[Node], roots: Iterable[Edge], markers: Markers, *, newest: bool = False) -> list[Entry]:
+def reach(nodes: Sequence[Node], roots: Iterable[Required], markers: Markers, *, newest: bool = False) -> list[Entry]:
     """An entry for each node, with the verdict of the best path to it from the roots.
 
     Of several versions only those remain that everything which applies allows; ``newest`` says that the installer
@@ -62,7 +62,7 @@ class _Walk:
         self.verdicts: list[Verdict] = []
         self._applied: dict[str, list[tuple[list[int], Verdict]]] = {}
 
-    def run(self, roots: list[Edge]) -> None:
+    def run(self, roots: list[Required]) -> None:
         """Follow the edges from the roots until nothing new is reached."""
         self.verdicts, self._applied = [NO] * len(self._nodes), {}
         pending = [(edge, YES) for edge in roots]
@@ -123,7 +123,7 @@ def _installable(nodes: Sequence[Node], indices: list[int], markers: Markers) ->
     return fitting or indices
 
 
-def _candidates(nodes: Sequence[Node], indices: list[int], edge: Edge) -> list[int]:
+def _candidates(nodes: Sequence[Node], indices: list[int], edge: Required) -> list[int]:
     """The versions an edge can mean: all of them, where it does not distinguish them."""
     if len(indices) == 1 or not edge.specifiers:
         return indices

@@ -22,13 +22,13 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from envdoctor.targets.locks.contents import Source, Stated
+    from envdoctor.targets.locks.contents import Stated, TextFile
     from envdoctor.targets.marker_environment import Markers
 
 _KNOWN = ("2", "3", "4.")
 
 
-def read(source: Source, stated: Stated) -> Contents:
+def read(source: TextFile, stated: Stated) -> Contents:
     """The packages of all groups. Raises :class:`ProbeError`."""
     data = load_toml(source)
     metadata = table(data.get("metadata"))
@@ -56,7 +56,7 @@ def _requires_python(metadata: dict[str, Any]) -> str | None:
     return stated.pop() if len(stated) == 1 else None
 
 
-def _node(source: Source, line: int | None, package: dict[str, Any], markers: Markers) -> Node:
+def _node(source: TextFile, line: int | None, package: dict[str, Any], markers: Markers) -> Node:
     version, where = text(package.get("version")), source.at(line)
     name = name_of(package["name"]) or ""
     return Node(

@@ -13,14 +13,14 @@ if TYPE_CHECKING:
     from typing import Any
 
     from envdoctor.model import UnknownFact
-    from envdoctor.targets.locks.contents import Source, Stated
+    from envdoctor.targets.locks.contents import Stated, TextFile
     from envdoctor.targets.marker_environment import Markers
 
 _KNOWN_SPEC = 6
 _KEY = re.compile(r'[ \t]*"([^"\\]+)"[ \t]*:[ \t]*\{')
 
 
-def read(source: Source, stated: Stated) -> Contents:
+def read(source: TextFile, stated: Stated) -> Contents:
     """The packages of all categories. Raises :class:`ProbeError`."""
     try:
         data = json.loads(source.text)
@@ -61,7 +61,7 @@ def _python(requires: Mapping[str, Any]) -> str | None:
     return None
 
 
-def _spec_note(source: Source, meta: Mapping[str, Any]) -> list[UnknownFact]:
+def _spec_note(source: TextFile, meta: Mapping[str, Any]) -> list[UnknownFact]:
     spec = meta.get("pipfile-spec", _KNOWN_SPEC)
     if spec == _KNOWN_SPEC:
         return []

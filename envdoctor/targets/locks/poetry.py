@@ -14,14 +14,14 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from envdoctor.targets.locks.contents import Source, Stated
-    from envdoctor.targets.locks.graph import Edge
+    from envdoctor.targets.locks.contents import Stated, TextFile
+    from envdoctor.targets.locks.graph import Required
     from envdoctor.targets.marker_environment import Markers, Verdict
 
 _KNOWN = ("1.", "2.")
 
 
-def read(source: Source, stated: Stated) -> Contents:
+def read(source: TextFile, stated: Stated) -> Contents:
     """The packages of all extras and groups. Raises :class:`ProbeError`."""
     data = load_toml(source)
     metadata = table(data.get("metadata"))
@@ -43,7 +43,7 @@ def read(source: Source, stated: Stated) -> Contents:
     return Contents(entries=entries, target=target, notes=notes)
 
 
-def _node(source: Source, line: int | None, package: dict[str, Any], markers: Markers) -> Node:
+def _node(source: TextFile, line: int | None, package: dict[str, Any], markers: Markers) -> Node:
     version, where = text(package.get("version")), source.at(line)
     name = name_of(package["name"]) or ""
     return Node(
@@ -58,7 +58,7 @@ def _node(source: Source, line: int | None, package: dict[str, Any], markers: Ma
     )
 
 
-def _edges(package: dict[str, Any]) -> list[Edge]:
+def _edges(package: dict[str, Any]) -> list[Required]:
     return [*poetry_edges(table(package.get("dependencies")))]
 
 

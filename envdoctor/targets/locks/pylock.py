@@ -20,12 +20,12 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from envdoctor.targets.locks.contents import Source, Stated
+    from envdoctor.targets.locks.contents import Stated, TextFile
 
 _KNOWN = "1."
 
 
-def read(source: Source, stated: Stated) -> Contents:
+def read(source: TextFile, stated: Stated) -> Contents:
     """The packages of the file, of all extras and groups. Raises :class:`ProbeError`."""
     data = load_toml(source)
     if "lock-version" not in data and "packages" not in data:

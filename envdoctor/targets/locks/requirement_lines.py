@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from envdoctor.model import UnknownFact
-    from envdoctor.targets.locks.contents import Source, Stated
+    from envdoctor.targets.locks.contents import Stated, TextFile
     from envdoctor.targets.marker_environment import Markers
 
 _COMMENT = re.compile(r"(?:^|(?<=\s))#.*$")
@@ -33,7 +33,7 @@ LINES = 20_000
 _SHOWN, _LONGEST_PATH = 100, 1_000
 
 
-def read(source: Source, stated: Stated) -> Contents:
+def read(source: TextFile, stated: Stated) -> Contents:
     """The requirements of a file and of those it names. Raises :class:`ProbeError`."""
     lines = Lines(stated.markers())
     lines.file(source)
@@ -59,7 +59,7 @@ class Lines:
         self._constraints: list[Entry] = []
         self._visited: set[tuple[str, bool]] = set()
 
-    def file(self, source: Source, *, constraint: bool = False) -> None:
+    def file(self, source: TextFile, *, constraint: bool = False) -> None:
         """Take in a file and those it names. Raises :class:`ProbeError` where one cannot be read."""
         pending = [(source, constraint)]
         while pending:
@@ -78,7 +78,7 @@ class Lines:
                 else:
                     self.feed(source, line, number, constraint=constraint, locked=locked)
 
-    def _nested(self, source: Source, number: int, name: str, *, constraint: bool) -> Iterator[tuple[Source, bool]]:
+    def _nested(self, source: TextFile, number: int, name: str, *, constraint: bool) -> Iterator[tuple[TextFile, bool]]:
         where = source.at(number)
         if "://" in name or "\0" in name or len(name) > _LONGEST_PATH:
             self.complete = False
@@ -86,7 +86,7 @@ class Lines:
         else:
             yield load(os.path.join(os.path.dirname(source.path), name), f"{where} names another file: "), constraint
 
-    def feed(self, source: Source, line: str, number: int, *, constraint: bool = False, locked: bool = False) -> None:
+    def feed(self, source: TextFile, line: str, number: int, *, constraint: bool = False, locked: bool = False) -> None:
         """Take in one line. Raises :class:`ProbeError` where there are too many."""
         self._fed += 1
         if self._fed > LINES:

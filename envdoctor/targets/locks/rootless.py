@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from envdoctor.targets.locks.graph import Edge, reach
+from envdoctor.targets.locks.graph import Required, reach
 from envdoctor.targets.marker_environment import Verdict
 
 TYPE_CHECKING = False
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 _PROJECT = Verdict(holds=None, unknown=frozenset({"what the project itself requires"}))
 
 
-def reach_from(nodes: Sequence[Node], roots: list[Edge] | None, markers: Markers) -> list[Entry]:
+def reach_from(nodes: Sequence[Node], roots: list[Required] | None, markers: Markers) -> list[Entry]:
     """The entries that the project's requirements reach.
 
     Where those are not known, what nothing in the file requires must have been asked for by the project, and what is
@@ -25,7 +25,7 @@ def reach_from(nodes: Sequence[Node], roots: list[Edge] | None, markers: Markers
     if roots:
         return reach(nodes, roots, markers, newest=True)
     required = {edge.name for node in nodes for edge in node.edges}
-    tops = [Edge(name=name) for name in sorted({node.name for node in nodes} - required)]
+    tops = [Required(name=name) for name in sorted({node.name for node in nodes} - required)]
     entries = reach(nodes, tops, markers)
     reached = {entry.name for entry in entries if entry.verdict.holds is not False}
     ruled_out = {node.name for node in nodes if node.verdict.holds is False}

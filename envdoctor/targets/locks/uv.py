@@ -16,7 +16,7 @@ from envdoctor.targets.locks.contents import (
     text,
     texts,
 )
-from envdoctor.targets.locks.graph import Edge, Node, entry, reach
+from envdoctor.targets.locks.graph import Node, Required, entry, reach
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -24,13 +24,13 @@ if TYPE_CHECKING:
     from typing import Any
 
     from envdoctor.model import UnknownFact
-    from envdoctor.targets.locks.contents import Source, Stated
+    from envdoctor.targets.locks.contents import Stated, TextFile
     from envdoctor.targets.marker_environment import Markers
 
 _KNOWN_VERSION = 1
 
 
-def read(source: Source, stated: Stated) -> Contents:
+def read(source: TextFile, stated: Stated) -> Contents:
     """The packages that the workspace's members reach by any extra or group. Raises :class:`ProbeError`."""
     data = load_toml(source)
     if data.keys().isdisjoint({"version", "package"}):
@@ -40,7 +40,7 @@ def read(source: Source, stated: Stated) -> Contents:
     members = _members(table(data.get("manifest")), [package for _, package in found])
     nodes = [_node(source, line, package, markers) for line, package in found]
     virtual = {name_of(package["name"]) for _, package in found if "virtual" in table(package.get("source"))}
-    roots = [Edge(name=name) for name in sorted(members)] + _stated_roots(table(data.get("manifest")))
+    roots = [Required(name=name) for name in sorted(members)] + _stated_roots(table(data.get("manifest")))
     reached, always = [entry(node, node.verdict) for node in nodes], {node.name for node in nodes}
     if roots:
         reached, always = reach(nodes, roots, markers), _always(data, nodes, members)
@@ -54,12 +54,12 @@ def _target(data: dict[str, Any]) -> dict[str, Any]:
     return {"lock_version": lock_version, "requires_python": text(data.get("requires-python"))}
 
 
-def _version_note(source: Source, data: dict[str, Any]) -> Iterator[UnknownFact]:
+def _version_note(source: TextFile, data: dict[str, Any]) -> Iterator[UnknownFact]:
     if data.get("version") != _KNOWN_VERSION:
         yield note(f"{source.path}: version {str(data.get('version'))[:40]!a} of the format is not known; read as 1")
 
 
-def _node(source: Source, line: int | None, package: dict[str, Any], markers: Markers) -> Node:
+def _node(source: TextFile, line: int | None, package: dict[str, Any], markers: Markers) -> Node:
     version, where = text(package.get("version")), source.at(line)
     name = name_of(package["name"]) or ""
     reason = None if version else f"{where}: the version of {name} is made when it is built"
@@ -98,12 +98,12 @@ def _reached(pending: list[str], onward: dict[str, list[str]]) -> set[str]:
     return found
 
 
-def _edges(requirements: Any) -> Iterator[Edge]:
+def _edges(requirements: Any) -> Iterator[Required]:
     for requirement in requirements:
         name, version = name_of(requirement.get("name")), text(requirement.get("version"))
         if name:
             specifiers = () if version is None else ("===" + version,)
-            yield Edge(name=name, specifiers=specifiers, marker=text(requirement.get("marker")))
+            yield Required(name=name, specifiers=specifiers, marker=text(requirement.get("marker")))
 
 
 def _members(manifest: dict[str, Any], packages: list[dict[str, Any]]) -> set[str]:
@@ -118,7 +118,7 @@ def _members(manifest: dict[str, Any], packages: list[dict[str, Any]]) -> set[st
     return named or own
 
 
-def _stated_roots(manifest: dict[str, Any]) -> list[Edge]:
+def _stated_roots(manifest: dict[str, Any]) -> list[Required]:
     """The requirements of a script, and the groups of a workspace without a project."""
     groups = chain.from_iterable(map(tables, table(manifest.get("dependency-groups")).values()))
     return [*_edges(chain(tables(manifest.get("requirements")), groups))]

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
     from typing import Any
 
-    from envdoctor.targets.locks.contents import Source
+    from envdoctor.targets.locks.contents import TextFile
 
 LARGEST = 16 * 1024 * 1024
 _DEPTH = 50
@@ -35,7 +35,7 @@ class Text(str):
     line: int
 
 
-def load(source: Source) -> Any:
+def load(source: TextFile) -> Any:
     """The first document of a file. Raises :class:`ProbeError`."""
     if len(source.text) > LARGEST:
         raise _refusal(source, f"has more than {LARGEST // 2**20} MiB")
@@ -51,12 +51,12 @@ def load(source: Source) -> Any:
         ) from None
 
 
-def _refusal(source: Source, what: str) -> ProbeError:
+def _refusal(source: TextFile, what: str) -> ProbeError:
     return ProbeError(f"{source.path} {what}, which no environment needs: give another file")
 
 
 class _Builder:
-    def __init__(self, source: Source) -> None:
+    def __init__(self, source: TextFile) -> None:
         self._source = source
         self._anchors: dict[str, tuple[Any, int]] = {}
         self._values = 0

@@ -19,9 +19,9 @@ from envdoctor.workshop.proof import build, processes
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping, Sequence
 
-    from envdoctor.workshop.bisecting import Outcome, Sides
+    from envdoctor.workshop.bisecting import Sides, TrialResult
 
-    Trial = Callable[[Sides, Collection[str]], Outcome]
+    Trial = Callable[[Sides, Collection[str]], TrialResult]
 
 #: So many lines of a program become the script of a proof, and so many distributions its cells.
 _LONGEST, _MOST = 40, 3
@@ -73,7 +73,7 @@ def run(words: Sequence[str]) -> int:
     return 0
 
 
-def found(made: Sides, trial: Trial, jobs: int = 1) -> tuple[list[tuple[str, ...]], Outcome, int] | None:
+def found(made: Sides, trial: Trial, jobs: int = 1) -> tuple[list[tuple[str, ...]], TrialResult, int] | None:
     """The culprits, how the command fails, and the number of trials; ``None`` where it does not tell good from bad.
 
     Each trial, and why there is nothing to look for, is said on stderr.
@@ -102,7 +102,7 @@ def found(made: Sides, trial: Trial, jobs: int = 1) -> tuple[list[tuple[str, ...
         return smallest(order, made.needs, judge, jobs), bad, len(seen)
 
 
-def _unexpected(name: str, one: Outcome) -> str:
+def _unexpected(name: str, one: TrialResult) -> str:
     """Why there is nothing to look for."""
     if one.verdict == UNRESOLVED:
         return f"{name} cannot be built anew: {one.reason}"
@@ -111,7 +111,7 @@ def _unexpected(name: str, one: Outcome) -> str:
     return "the command works in BAD as it is built anew: no release makes it fail, but what else differs"
 
 
-def _named(made: Sides, bad: Outcome) -> set[str]:
+def _named(made: Sides, bad: TrialResult) -> set[str]:
     """What differs and is named by the failure: it is tried first."""
     words = {word.lower() for word in re.findall(r"\w+", bad.said)}
     return {name for name in made.bad if name.replace("-", "_") in words and name != bisecting.PYTHON}
@@ -132,7 +132,7 @@ def _said(made: Sides, culprits: Sequence[Sequence[str]], trials: int) -> str:
 
 
 def _draft(
-    made: Sides, culprits: Sequence[Sequence[str]], bad: Outcome, command: Sequence[str], output: str | None
+    made: Sides, culprits: Sequence[Sequence[str]], bad: TrialResult, command: Sequence[str], output: str | None
 ) -> None:
     """Write the beginning of a rule, or print it."""
     names = [name for names in culprits for name in names]
@@ -162,7 +162,7 @@ def _id(packages: Sequence[str], version: str) -> str:
     return f"{packages[0]}{release}-{'-'.join(packages[1:]) or 'breaks'}"
 
 
-def _failing(made: Sides, bad: Outcome, packages: Sequence[str]) -> tuple[dict[str, str], dict[str, str]]:
+def _failing(made: Sides, bad: TrialResult, packages: Sequence[str]) -> tuple[dict[str, str], dict[str, str]]:
     """What the failure says for a draft, and the releases of other distributions on its way."""
     error_text = read_error(re.sub(r" \([^()\n]*[/\\][^()\n]*\)$", "", bad.said, flags=re.MULTILINE))
     versions = {name: one.version for name, one in made.at(made.bad).items() if one.version}

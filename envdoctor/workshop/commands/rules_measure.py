@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from envdoctor.commands.options import Parser
     from envdoctor.rulebase.syntax import Rule
-    from envdoctor.workshop.proof.edge_search import Edge
+    from envdoctor.workshop.proof.edge_search import MeasuredEdge
     from envdoctor.workshop.proof.matrix import Axis, Grid
     from envdoctor.workshop.proof.trials import Trial
 
@@ -118,7 +118,7 @@ def bisect(options: argparse.Namespace) -> int:
     return int(any(edge.wrong for edge in edges))
 
 
-def _edge_lines(edge: Edge) -> Iterator[str]:
+def _edge_lines(edge: MeasuredEdge) -> Iterator[str]:
     yield f"{'Python' if edge.axis == 'python' else edge.axis}, with {edge.place or 'nothing else'}"
     width = max(len(step.version) for step in edge.steps)
     for step in edge.steps:

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from envdoctor.model import Action
-    from envdoctor.workshop.proof.trials import Place, Trial
+    from envdoctor.workshop.proof.trials import Trial, TrialEnvironment
 
 _NO_UV = "uv was not found, and trials are built with it: pip install 'pyenvdoctor[workshop]', or put uv on PATH"
 _REASON = 300
@@ -118,12 +118,9 @@ def _run(trial: Trial, top: str, *, offline: bool) -> dict[str, Any]:
     python, version = _build(_before(trial), os.path.join(top, "place"), offline=offline, copied=bool(trial.prepare))
     if trial.prepare:
         _prepare(python, trial.prepare, work, "preparing the environment")
-    seen: dict[str, Any] = {}
-    if trial.applies is not None:
-        there = _importable(trial, python, work) if trial.applies.packages else set()
-        _type(trial.applies, trial.place, python, offline=offline)
-        lost = sorted(there - _importable(trial, python, work)) if there else []
-        seen.update({"lost": lost} if lost else {})
+    seen: dict[str, Any] = (
+        {} if trial.applies is None else _applied(trial, trial.applies, python, work, offline=offline)
+    )
     if trial.examines:
         seen["findings"] = built_environment.findings(trial.examines, python, work)
     result: dict[str, Any] = {"outcome": "passed", "output": "", "signal": None}
@@ -132,6 +129,14 @@ def _run(trial: Trial, top: str, *, offline: bool) -> dict[str, Any]:
     if trial.script and result["outcome"] == "passed":
         result = sandbox.result(_script(python, trial.script, work, trial.env, ".script.py"))
     return {**result, **seen, "python": version, "installed": built_environment.versions(python)}
+
+
+def _applied(trial: Trial, action: Action, python: str, work: str, *, offline: bool) -> dict[str, Any]:
+    """Carry an action out; the modules that the script imports and that are ``lost`` by it, if any."""
+    there = _importable(trial, python, work) if action.packages else set()
+    _type(action, trial.place, python, offline=offline)
+    lost = sorted(there - _importable(trial, python, work)) if there else []
+    return {"lost": lost} if lost else {}
 
 
 def _importable(trial: Trial, python: str, work: str) -> set[str]:
@@ -152,13 +157,13 @@ def write(path: str, text: str) -> None:
         file.write(text)
 
 
-def _before(trial: Trial) -> Place:
+def _before(trial: Trial) -> TrialEnvironment:
     """The place without what the trial itself installs."""
     if not trial.installs:
         return trial.place
     kept = [text for text in trial.place.install if name_of(text) not in trial.installs]
     needs = [] if any(name_of(text) == "pip" for text in kept) else ["pip"]
-    place: Place = trial.place.replace(install=kept, needs=[*trial.place.needs, *needs])
+    place: TrialEnvironment = trial.place.replace(install=kept, needs=[*trial.place.needs, *needs])
     return place
 
 
@@ -168,7 +173,7 @@ def _prepare(python: str, text: str, work: str, doing: str) -> None:
         raise UnbuiltError(f"{doing} failed: {_last(came.output)}")
 
 
-def _script(python: str, text: str, work: str, env: Any, name: str) -> sandbox.Outcome:
+def _script(python: str, text: str, work: str, env: Any, name: str) -> sandbox.ProgramEnd:
     path = os.path.join(work, name)
     write(path, text)
     own = {**bytecode_cache.variables(python), **env, "VIRTUAL_ENV": os.path.dirname(os.path.dirname(python))}
@@ -186,7 +191,7 @@ def sweep() -> None:
             shutil.rmtree(os.path.join(base, name), ignore_errors=True)
 
 
-def _build(place: Place, directory: str, *, offline: bool, copied: bool = False) -> tuple[str, str]:
+def _build(place: TrialEnvironment, directory: str, *, offline: bool, copied: bool = False) -> tuple[str, str]:
     """Build an environment; gives its interpreter and the whole version of it.
 
     ``copied`` is for one whose files will be changed: others share them with the installer's cache.
@@ -210,7 +215,7 @@ def _build(place: Place, directory: str, *, offline: bool, copied: bool = False)
     return python, version
 
 
-def _type(action: Action, place: Place, python: str, *, offline: bool) -> None:
+def _type(action: Action, place: TrialEnvironment, python: str, *, offline: bool) -> None:
     """Run the line that users of an environment are shown for an action, in a shell, unchanged."""
     shown = with_command(Remedy(kind=action.verb, action=action), examine("python", python))
     if shown is None or shown.command is None:
@@ -225,13 +230,13 @@ def _type(action: Action, place: Place, python: str, *, offline: bool) -> None:
     _started([*command, shown.command], top, own)
 
 
-def _held(place: Place, top: str, moved: Sequence[str]) -> str:
+def _held(place: TrialEnvironment, top: str, moved: Sequence[str]) -> str:
     """A file of what is stated to be together, whatever its metadata says of each other, without what is moved."""
     write(top + ".held", "\n".join(text for text in place.install if name_of(text) not in moved))
     return top + ".held"
 
 
-def _pip(place: Place, python: str, step: Sequence[str], *, offline: bool) -> None:
+def _pip(place: TrialEnvironment, python: str, step: Sequence[str], *, offline: bool) -> None:
     """Install or uninstall. What is stated to be together stays so, whatever its metadata says of each other."""
     verb, *words = step
     top = os.path.dirname(os.path.dirname(python))

@@ -46,7 +46,7 @@ class Step(Record):
     symptom: str | None = None
 
 
-class Edge(Record):
+class MeasuredEdge(Record):
     """A measured edge: the last bad version before the first good one, the steps, and what the rule states instead."""
 
     axis: str
@@ -164,7 +164,7 @@ def _outwards(low: int, high: int) -> Iterator[int]:
     yield from sorted(range(low + 1, high), key=lambda number: (abs(number - middle), number))
 
 
-def edge(pair: Pair, steps: Sequence[Step], rule: Rule) -> Edge:
+def edge(pair: Pair, steps: Sequence[Step], rule: Rule) -> MeasuredEdge:
     """What the steps measured, and where the rule states something else."""
     worked = [one for one in steps if one.outcome != UNBUILT]
     stated = list(_stated(rule, pair))
@@ -175,7 +175,9 @@ def edge(pair: Pair, steps: Sequence[Step], rule: Rule) -> Edge:
     ]
     others = [text for text in pair.bad.place.install if text.partition("==")[0] != pair.axis]
     place = [*([] if pair.axis == PYTHON else [f"Python {pair.bad.place.python}"]), *others]
-    return Edge(axis=pair.axis, place=", ".join(place), steps=steps, proposed=_proposed(pair, worked), wrong=wrong)
+    return MeasuredEdge(
+        axis=pair.axis, place=", ".join(place), steps=steps, proposed=_proposed(pair, worked), wrong=wrong
+    )
 
 
 def _proposed(pair: Pair, worked: Sequence[Step]) -> str:

@@ -75,7 +75,7 @@ def _until(side: str, shown: str | None) -> str:
 def _of_edge(survey: Survey, edge: Mapping[str, Any], reasons: Mapping[str, str | None]) -> Iterator[dict[str, Any]]:
     shown, wanted, is_open = edge.get("shown"), edge["at"], edge.get("open", False)
     axis = "Python" if edge["axis"] == PYTHON else edge["axis"]
-    why = next((said for name, said in reasons.items() if name.endswith(f", on {axis} {wanted}") and said), "not run")
+    why = _reason(reasons, f", on {axis} {wanted}")
     if shown == wanted or (axis == "Python" and is_open and not why.startswith(OTHERWISE)):
         return  # where nothing can be installed, nothing is missing
     refused = "refused" if _is_refused(edge["axis"], why) else "edge"
@@ -84,6 +84,11 @@ def _of_edge(survey: Survey, edge: Mapping[str, Any], reasons: Mapping[str, str 
     until = _until(edge["side"], shown)
     what = f"{edge['kind']} on {axis} {wanted}{until}"
     yield {"kind": kind, "what": what, "why": why, "needed": kind == "edge" and is_claimed}
+
+
+def _reason(reasons: Mapping[str, str | None], end: str) -> str:
+    """Why a trial, by the end of its name, shows nothing."""
+    return next((said for name, said in reasons.items() if name.endswith(end) and said), "not run")
 
 
 def _is_refused(axis: str, why: str) -> bool:

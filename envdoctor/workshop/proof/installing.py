@@ -27,7 +27,7 @@ _CONFIGURATIONS = ("~/.config/pip/pip.conf", "~/.pip/pip.conf")
 _LONG = 300
 
 
-def install(trial: Trial, python: str, work: str, *, offline: bool) -> sandbox.Outcome:
+def install(trial: Trial, python: str, work: str, *, offline: bool) -> sandbox.ProgramEnd:
     """Install with pip what a trial installs, in an environment that holds the other distributions of its place.
 
     Those hold in the environments where pip builds, too, unless the trial has other ``constraints`` for them.
@@ -60,7 +60,7 @@ def _sources() -> dict[str, str]:
     return {**({"PIP_CONFIG_FILE": paths[0]} if paths else {}), **found}
 
 
-def result(came: sandbox.Outcome) -> dict[str, Any]:
+def result(came: sandbox.ProgramEnd) -> dict[str, Any]:
     """How the installation ended; where the index did not answer it is ``unbuilt``."""
     if came.status != 0 and _UNREACHED.search(came.output):
         lines = [line.strip() for line in came.output.splitlines() if _UNREACHED.search(line)]

@@ -235,13 +235,15 @@ class Survey:
         """The last releases of older branches that came after the first good one: they may have what mends it."""
         if end.kind != "bad" or end.side != "upper" or end.beyond is None or end.axis == PYTHON:
             return
-        came = {one.version: one.uploaded for one in self.index(end.axis) or ()}
-        since = came.get(end.beyond) or "9"
-        last: dict[tuple[int, ...], str] = {}
-        for version in filter(Version(end.beyond).__gt__, map(Version, self._published(end.axis))):
-            last[version.release[:2]] = str(version)
-        late = [one for one in last.values() if came[one] > since]
+        late = self._late(end.axis, end.beyond)
         yield from [one for one in late[-_TRIED:] if self._moves(end.base, end.axis, one)]
+
+    def _late(self, name: str, version: str) -> list[str]:
+        """The last release of each branch before a release that was published after it."""
+        came = {one.version: one.uploaded for one in self.index(name) or ()}
+        older = filter(Version(version).__gt__, map(Version, self._published(name)))
+        last = {one.release[:2]: str(one) for one in older}
+        return [one for one in last.values() if came[one] > (came.get(version) or "9")]
 
     # --- what was found ----------------------------------------------------------------------------------------
 

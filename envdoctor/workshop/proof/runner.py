@@ -105,6 +105,11 @@ def aged(rules: Sequence[Rule], days: int, today: dt.date | None = None) -> list
     return [rule for _, _, rule in sorted(found, key=lambda one: one[:2])]
 
 
+def _at_hand() -> list[str]:
+    """The Pythons, as ``X.Y``, of which an interpreter is found."""
+    return sorted({".".join(version.split(".")[:2]) for version in pythons.found()})
+
+
 class Run:
     """One run over some rules: what is planned, what has come out, and the proofs it writes.
 
@@ -122,7 +127,7 @@ class Run:
         again: bool = False,
         locked: bool = False,
     ) -> None:
-        at_hand = sorted({".".join(version.split(".")[:2]) for version in pythons.found()})
+        at_hand = _at_hand()
         self.rules = {rule.id: rule for rule in rules}
         self.vocabulary = vocabulary
         self.partial = bool(versions)

@@ -39,7 +39,7 @@ exit $?
 """
 
 
-class Outcome(Record):
+class ProgramEnd(Record):
     """How a program ended: its exit status, or the signal that ended it, or neither where its time was over."""
 
     status: int | None
@@ -48,7 +48,7 @@ class Outcome(Record):
     isolated: bool = False
 
 
-def result(came: Outcome, length: int = _TOLD) -> dict[str, Any]:
+def result(came: ProgramEnd, length: int = _TOLD) -> dict[str, Any]:
     """An outcome as plain data: ``passed``, ``failed`` or ``timeout``, with the end of what was printed."""
     outcome = "timeout" if came.status is None else "passed" if came.status == 0 else "failed"
     return {"outcome": outcome, "output": came.output[-length:], "signal": came.signal, "isolated": came.isolated}
@@ -75,7 +75,7 @@ def isolation() -> tuple[str, ...]:
 
 def run(
     command: Sequence[str], directory: str, env: Mapping[str, str], *, seconds: float = SECONDS, network: bool = False
-) -> Outcome:
+) -> ProgramEnd:
     """Run a program in a directory, which is its HOME and TMPDIR too, and wait for its end.
 
     ``network`` leaves it the network, for what installs. Raises :class:`~processes.StoppedError`.
@@ -116,10 +116,10 @@ def _end_of(path: str) -> str:
         return file.read().decode("utf-8", "replace")
 
 
-def _outcome(status: int | None, said: str, *, isolated: bool) -> Outcome:
+def _outcome(status: int | None, said: str, *, isolated: bool) -> ProgramEnd:
     """An exit status above 128 is a signal that a shell or a namespace passed on."""
     number = None if status is None else -status if status < 0 else status - 128 if status > 128 else 0  # noqa: PLR2004
     name = None
     with contextlib.suppress(ValueError):
         name = signal.Signals(number).name if number else None
-    return Outcome(status=status, signal=name, output=said, isolated=isolated)
+    return ProgramEnd(status=status, signal=name, output=said, isolated=isolated)

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from envdoctor.workshop.cells import Cell
 
 
-class Place(Record):
+class TrialEnvironment(Record):
     """An environment to build: an interpreter ``X.Y`` or ``X.Y.Z``, requirements, and what is removed afterwards.
 
     ``together`` installs exactly these although their metadata refuses each other; ``needs`` is installed besides.
@@ -62,14 +62,14 @@ class Trial(Record):
     rule: str
     name: str
     kind: str
-    place: Place
+    place: TrialEnvironment
     script: str
     consumer: str | None = None
     applies: Action | None = None
     files: Mapping[str, str] = {}
     env: Mapping[str, str] = {}
     write: str | None = None
-    writer: Place | None = None
+    writer: TrialEnvironment | None = None
     prepare: str | None = None
     installs: Sequence[str] = ()
     constraints: Sequence[str] = ()
@@ -166,8 +166,8 @@ def _within(version: str, specifier: str) -> bool:
     return SpecifierSet(specifier).contains(version, prereleases=True)
 
 
-def _place(cell: Cell, needs: Sequence[str] = ()) -> Place:
-    return Place(
+def _place(cell: Cell, needs: Sequence[str] = ()) -> TrialEnvironment:
+    return TrialEnvironment(
         python=cell.get("python", ""),
         install=[f"{name}=={version}" for name, version in sorted(cell.get("packages", {}).items())],
         absent=sorted(cell.get("absent", ())),
