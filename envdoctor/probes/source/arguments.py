@@ -193,7 +193,8 @@ class Arguments:
             return _first_given(one.node, one.place)
         if one.kind == "generator":
             delayed = getattr(getattr(one.node, "elt", None), "func", None)
-            return _first_given(delayed, self.resolver.scope_of[id(one.node)].inside)
+            inside = self.resolver.scope_of.get(id(one.node))
+            return _first_given(delayed, inside.inside if inside else None)
         if one.scope is None or not (one.kind == "lambda" or (one.kind == "function" and one.scope.nested())):
             return []
         return [(each.func, place) for each, place in one.scope.reads if isinstance(each, ast.Call)][:MOST_ENTRIES]
