@@ -94,7 +94,7 @@ class Instances:
         if not isinstance(kind, Kind) or not kind.made or isinstance(kind.number, str):
             return None
         there = self._world.resolver.method(kind.module, kind.number, method)
-        signature = there[2] if isinstance(there, tuple) else None
+        signature = self._world.resolver.decorated.method(there, method)
         wrong = (
             signatures.misfit(signature, call, bound=True)
             if signature and signature[1][:1] in (["self"], ["cls"])
