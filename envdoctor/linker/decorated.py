@@ -16,7 +16,7 @@ from envdoctor.linker.hooks import parsed, walked
 from envdoctor.linker.makings import last
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Container, Iterator, Sequence
 
     from envdoctor.linker.store import Store
     from envdoctor.linker.verdicts import Answer
@@ -25,12 +25,14 @@ if TYPE_CHECKING:
 
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 _SCOPES = (*_FUNCTIONS, ast.Lambda, ast.ClassDef)
+_METACLASSES = {("builtins", "type"), ("abc", "ABCMeta")}
+_MOST_BASES = 8
 #: Decorators of the language that are classes with many ways.
 _KNOWN = {"warnings.deprecated", "typing_extensions.deprecated"}
 #: What gets a collection and leaves it as it is.
 _READING = {"zip", "dict", "len", "list", "tuple", "set", "sorted", "repr", "str", "any", "all", "bool", "enumerate"}
 _READING_METHODS = {"update", "bind", "bind_partial", "debug", "info"}
-_ASKING = {"items", "keys", "values"}
+_CHANGING = {"pop", "popitem", "setdefault", "update", "clear", "__setitem__", "__delitem__"}
 _BROAD = {"TypeError", "Exception", "BaseException"}
 
 
@@ -58,6 +60,36 @@ class Decorated:
             return self._signature(module, self._store.class_name(module, number), name)
         known: list[Any] | None = signature
         return known
+
+    def is_made_plainly(self, module: str, number: int) -> bool:
+        """Whether an object of a class is made by ``__init__`` alone, whatever metaclass the class names."""
+        record = self._store.definitions(module)["classes"][number]
+        if record[4] or "__new__" in record[1]:
+            return False
+        found = _named(self._body(module), self._store.class_name(module, number)) if record[2] is True else []
+        metas = [one.value for node in found for one in node.keywords if one.arg == "metaclass"]
+        return record[2] is not True or (len(found) == len(metas) == 1 and self._calls_init(module, metas[0]))
+
+    def _calls_init(self, module: str, node: ast.expr) -> bool:
+        """Whether a metaclass leaves it to ``type`` how objects are made."""
+        root, path = chain(node) or ("", ())
+        found = self._offers(module, ".".join((root, *path)))
+        if not root or found.verdict is not True or not found.value or found.value[0] != "class":
+            return False
+        todo, seen = [found.value[1:3]], 0
+        while todo and seen < _MOST_BASES:
+            where, number = todo.pop()
+            bases, names = self._store.definitions(where)["classes"][number][:2]
+            seen += 1
+            for base in bases:
+                answer = self._offers(*base) if isinstance(base, list) and tuple(base) not in _METACLASSES else None
+                value = answer.value if answer and answer.verdict else None
+                if base is None or (answer and not (value and value[0] == "class")):
+                    return False
+                todo += [(where, base)] if isinstance(base, int) else [value[1:3]] if value else []
+            if "__call__" in names:
+                return False
+        return not todo
 
     def _signature(self, module: str, within: str, name: str) -> list[Any] | None:
         key = (module, within, name)
@@ -101,7 +133,8 @@ class Decorated:
         key = (f"{where}:{name}", str(applied))
         if key not in self._keeping:
             nodes = _named(self._body(where), name)
-            self._keeping[key] = len(nodes) == 1 and _passes_on(nodes[0], applied=applied)
+            readers = {one.name for one in self._body(where) if isinstance(one, _FUNCTIONS) and _is_reader(one)}
+            self._keeping[key] = len(nodes) == 1 and _Maker(readers).passes_on(nodes[0], applied=applied)
         return self._keeping[key]
 
 
@@ -115,40 +148,70 @@ def _called(node: ast.expr) -> ast.expr:
     return node.func if isinstance(node, ast.Call) else node
 
 
-def _passes_on(node: Any, *, applied: bool) -> bool:
-    """Whether a decorator, ``applied`` to arguments of its own before, keeps the signature of a function."""
-    if isinstance(node, ast.ClassDef):
-        methods = [one for one in node.body if isinstance(one, ast.FunctionDef) and one.name == "__call__"]
-        bare = not {"__new__"} & {getattr(one, "name", "") for one in node.body}
-        return applied and bare and len(methods) == 1 and _keeps_all(methods[0], 1)
-    if not isinstance(node, ast.FunctionDef) or node.decorator_list:
-        return False
-    if not applied:
-        return _keeps_all(node, 0)
-    inner = {one.name: one for one in node.body if isinstance(one, ast.FunctionDef)}
-    given = {one.arg for one in (*node.args.args[:1], *node.args.posonlyargs[:1])}
-    made = []
-    for value in _returned(node):
-        of_first = isinstance(value, ast.Call) and [getattr(one, "id", "") for one in value.args] == [*given]
-        made.append(inner.get(getattr(value.func if of_first and isinstance(value, ast.Call) else value, "id", "")))
-    return bool(made) and all(one is not None and not one.decorator_list and _keeps_all(one, 0) for one in made)
+class _Maker:
+    """Reads a decorator in a module; ``readers`` are functions there that change nothing of what they are given."""
+
+    def __init__(self, readers: set[str]) -> None:
+        self._readers = readers
+
+    def passes_on(self, node: Any, *, applied: bool) -> bool:
+        """Whether a decorator, ``applied`` to arguments of its own before, keeps the signature of a function."""
+        if isinstance(node, ast.ClassDef):
+            methods = [one for one in node.body if isinstance(one, ast.FunctionDef) and one.name == "__call__"]
+            bare = not {"__new__"} & {getattr(one, "name", "") for one in node.body}
+            return applied and bare and len(methods) == 1 and self._keeps_all(methods[0], 1)
+        if not isinstance(node, ast.FunctionDef) or node.decorator_list:
+            return False
+        return self._made_by(node) if applied else self._keeps_all(node, 0)
+
+    def _made_by(self, node: ast.FunctionDef) -> bool:
+        """Whether all that a function returns are decorators that keep a signature."""
+        inner = {one.name: one for one in node.body if isinstance(one, ast.FunctionDef)}
+        given = [one.arg for one in (*node.args.posonlyargs, *node.args.args)][:1]
+        made = []
+        for value in _returned(node):
+            of_first = isinstance(value, ast.Call) and [getattr(one, "id", "") for one in value.args] == given
+            made.append(inner.get(getattr(value.func if of_first and isinstance(value, ast.Call) else value, "id", "")))
+        return bool(made) and all(one and not one.decorator_list and self._keeps_all(one, 0) for one in made)
+
+    def _keeps_all(self, node: ast.FunctionDef, at: int) -> bool:
+        """Whether all that a decorator returns takes what the function takes, which is its parameter at a place."""
+        given = [*node.args.posonlyargs, *node.args.args]
+        wrappers: dict[str, list[Any]] = {}
+        for one in _own(node):
+            if isinstance(one, _FUNCTIONS):
+                wrappers.setdefault(one.name, []).append(one)
+        name = given[at].arg if len(given) > at else ""
+        stored = (one for one in walked(node) if isinstance(one, ast.Name) and isinstance(one.ctx, ast.Store))
+        returned = [getattr(_unwrapped(one), "id", "") for one in _returned(node)]
+        if not returned or any(one.id == name for one in stored):
+            return False
+        return all(
+            one == name or (one in wrappers and all(self._hands_all(each, name) for each in wrappers[one]))
+            for one in returned
+        )
+
+    def _hands_all(self, wrapper: Function, function: str) -> bool:
+        """Whether a wrapper takes anything, and calls the function with all of it and nothing else."""
+        marks = [last(_called(one)) for one in wrapper.decorator_list]
+        rest, more = wrapper.args.vararg, wrapper.args.kwarg
+        if rest is None or more is None or wrapper.args.kwonlyargs or any(one != "wraps" for one in marks):
+            return False
+        first = [one.arg for one in (*wrapper.args.posonlyargs, *wrapper.args.args)]
+        nodes = list(walked(ast.Module(wrapper.body, [])))
+        calls = [one for one in nodes if isinstance(one, ast.Call) and getattr(one.func, "id", "") == function]
+        others = (one.value for one in nodes if isinstance(one, ast.Return))
+        elsewhere = any(isinstance(one, ast.Call) and not set(calls) & set(ast.walk(one)) for one in others)
+        whole = all(_is_whole(one, first, rest.arg, more.arg) for one in calls)
+        own = {*first, rest.arg, more.arg, function}
+        stored = any(isinstance(one, ast.Name) and one.id in own and not isinstance(one.ctx, ast.Load) for one in nodes)
+        read = _only_read(nodes, {rest.arg, more.arg}, self._readers)
+        return bool(calls) and whole and read and not (stored or elsewhere or _catches(nodes))
 
 
-def _keeps_all(node: ast.FunctionDef, at: int) -> bool:
-    """Whether all that a decorator returns takes what the function takes, which is its parameter at a place."""
-    given = [*node.args.posonlyargs, *node.args.args]
-    wrappers = {one.name: one for one in _own(node) if isinstance(one, _FUNCTIONS)}
-    if len(given) <= at or len({*wrappers}) != sum(isinstance(one, _FUNCTIONS) for one in _own(node)):
-        return False
-    function, returned = given[at].arg, list(_returned(node))
-    if any(isinstance(one, ast.Name) and isinstance(one.ctx, ast.Store) and one.id == function for one in walked(node)):
-        return False
-    return bool(returned) and all(_is_kept(_unwrapped(one), function, wrappers) for one in returned)
-
-
-def _is_kept(value: ast.expr | None, function: str, wrappers: dict[str, Any]) -> bool:
-    name = getattr(value, "id", "")
-    return name == function or (name in wrappers and _hands_all(wrappers[name], function))
+def _is_reader(node: Function) -> bool:
+    """Whether a function changes nothing of what it is given."""
+    return _only_read(list(walked(ast.Module(node.body, []))), {one.arg for one in node.args.args})
 
 
 def _unwrapped(value: ast.expr | None) -> ast.expr | None:
@@ -173,21 +236,6 @@ def _returned(node: ast.AST) -> Iterator[ast.expr | None]:
     return (one.value for one in _own(node) if isinstance(one, ast.Return))
 
 
-def _hands_all(wrapper: Function, function: str) -> bool:
-    """Whether a wrapper takes anything, and calls the function with all of it and nothing else."""
-    marks = [last(_called(one)) for one in wrapper.decorator_list]
-    rest, more = wrapper.args.vararg, wrapper.args.kwarg
-    if rest is None or more is None or wrapper.args.kwonlyargs or any(one != "wraps" for one in marks):
-        return False
-    first = [one.arg for one in (*wrapper.args.posonlyargs, *wrapper.args.args)]
-    nodes = list(walked(ast.Module(wrapper.body, [])))
-    calls = [one for one in nodes if isinstance(one, ast.Call) and getattr(one.func, "id", "") == function]
-    whole = all(_is_whole(one, first, rest.arg, more.arg) for one in calls)
-    own = {*first, rest.arg, more.arg, function}
-    stored = any(isinstance(one, ast.Name) and one.id in own and not isinstance(one.ctx, ast.Load) for one in nodes)
-    return bool(calls) and whole and not stored and not _catches(nodes) and _only_read(nodes, {rest.arg, more.arg})
-
-
 def _is_whole(call: ast.Call, first: Sequence[str], rest: str, more: str) -> bool:
     """Whether a call has each parameter of the wrapper in its place."""
     given = [getattr(one.value if isinstance(one, ast.Starred) else one, "id", "") for one in call.args]
@@ -206,18 +254,23 @@ def _catches(nodes: Sequence[ast.AST]) -> bool:
     return False
 
 
-def _only_read(nodes: Sequence[ast.AST], names: set[str]) -> bool:
+def _only_read(nodes: Sequence[ast.AST], names: set[str], readers: Container[str] = ()) -> bool:
     """Whether collections are only handed on whole, or read by what does not change them."""
     read: set[int] = set()
     for one in nodes:
-        if isinstance(one, ast.Call):
-            word = getattr(one.func, "id", "")
-            reads = word in _READING or getattr(one.func, "attr", "") in _READING_METHODS
-            read.update(id(each.value) for each in one.args if isinstance(each, ast.Starred))
-            read.update(id(each.value) for each in one.keywords if each.arg is None)
-            read.update(map(id, one.args) if reads else ())
-            if isinstance(one.func, ast.Attribute) and one.func.attr in _ASKING:
-                read.add(id(one.func.value))
-        elif isinstance(one, ast.Subscript) and isinstance(one.ctx, ast.Load):
-            read.add(id(one.value))
+        read.update(map(id, _read_by(one, readers)))
     return all(id(one) in read for one in nodes if isinstance(one, ast.Name) and one.id in names)
+
+
+def _read_by(node: ast.AST, readers: Container[str]) -> list[ast.expr]:
+    """The parts of an expression or statement that it reads."""
+    if isinstance(node, ast.Call):
+        word = getattr(node.func, "id", "")
+        reads = word in _READING or word in readers or getattr(node.func, "attr", "") in _READING_METHODS
+        starred = [one.value for one in node.args if isinstance(one, ast.Starred)]
+        return [*starred, *(one.value for one in node.keywords if one.arg is None), *(node.args if reads else ())]
+    if isinstance(node, (ast.Attribute, ast.Subscript)) and isinstance(node.ctx, ast.Load):
+        return [] if getattr(node, "attr", "") in _CHANGING else [node.value]
+    if isinstance(node, ast.Compare):
+        return node.comparators
+    return [node.test] if isinstance(node, ast.If) else [node.iter] if isinstance(node, ast.For) else []

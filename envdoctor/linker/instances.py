@@ -235,4 +235,4 @@ class Instances:
     def _is_set_on(self, owner: str, name: str, word: str) -> bool:
         """Whether a distribution has a call such as ``setattr(Class, "word", ...)`` for its own class."""
         words = self._world.resolver.words
-        return any(words.anywhere(owner, f"{name}, {mark}{word}{mark}") for mark in "'\"")
+        return any(words.in_source(owner, f"{name}, {mark}{word}{mark}") for mark in "'\"")

@@ -6,6 +6,7 @@ from abc import ABCMeta
 from typing import TYPE_CHECKING, Any
 
 from envdoctor.linker.decorated import Decorated
+from envdoctor.linker.hinted import Hinted
 from envdoctor.linker.module_getattr import Evaluator
 from envdoctor.linker.run_time import RunTime
 from envdoctor.linker.summary import FROM, IMPORTS, INSTANCE, WRITES_GLOBALS
@@ -44,7 +45,7 @@ class Resolver:
         self.left: set[str] = set()
         self.words = Words(layout)
         self._evaluator = Evaluator(layout, store, self)
-        self.decorated = Decorated(store, self.offers)
+        self.decorated, self._hinted = Decorated(store, self.offers), Hinted(layout, store, self.offers)
         self.set_from_outside: set[tuple[str, str]] = set()
         self.set_somewhere: set[str] = set()
         self.run_time = RunTime(layout, self.take_note, self.words)
@@ -252,7 +253,7 @@ class Resolver:
         if name in (self._store.definitions(module).get("all") or ()):
             reason = "named in __all__"
         if reason:
-            return self._unless_written_nowhere(module, name, reason)
+            return self._hinted.answer(module, name) or self._unless_written_nowhere(module, name, reason)
         return self._not_filled(summary, module, name, weak=found.weak)
 
     def _filled_by(self, summary: Summary, module: str) -> str:
@@ -388,12 +389,8 @@ class Resolver:
         return self._constructor(value[1], value[2]) if kind == "class" else None
 
     def _constructor(self, module: str, number: int) -> tuple[list[Any], bool] | None:
-        record = self._store.definitions(module)["classes"][number]
-        if record[2] or record[4]:
-            return None
-        found = self.method(module, number, "__init__")
+        found = self.method(module, number, "__init__") if self.decorated.is_made_plainly(module, number) else None
         signature = self.decorated.method(found, "__init__")
-        if signature is None:
+        if signature is None or not isinstance(found, tuple):
             return None
-        made = self._store.definitions(found[0])["classes"][found[1]]
-        return None if made[2] or made[4] or "__new__" in record[1] else (signature, True)
+        return (signature, True) if self.decorated.is_made_plainly(found[0], found[1]) else None
