@@ -135,7 +135,17 @@ class Classes:
             return said or self._made(f"c{there[1]}.{step}", there[0], rest, [kind], depth)
         if there == "unknown" or not kind.made:
             return None
-        return [Lack(kind, step, there != "none", there in {"open", "answers"}, there == "answers")]
+        asked = there != "none" and rest and rest[0] != INSTANCE
+        return (self._given(kind, rest, depth + 1) if asked else None) or [
+            Lack(kind, step, there != "none", there in {"open", "answers"}, there == "answers")
+        ]
+
+    def _given(self, kind: Kind, rest: Sequence[str], depth: int) -> list[Any] | None:
+        """The kinds that steps from what a class's ``__getattr__`` is said to return resolve to."""
+        for module, number in self.chain(kind):
+            if "__getattr__" in self._world.store.definitions(module)["classes"][number][1]:
+                return self._made(f"c{number}.__getattr__", module, [INSTANCE, *rest], [kind], depth)
+        return None
 
     def _entered(self, kind: Kind, rest: Sequence[str], depth: int) -> list[Any] | None:
         """The kinds that steps from the value of a context manager resolve to."""

@@ -52,9 +52,16 @@ class Hinted:
             [one for one in tree.body if isinstance(one, ast.If) and last(one.test) == "TYPE_CHECKING"] if tree else []
         )
         nodes = [inner for one in told for inner in one.body]
-        stub = parsed(self._store.stub(place.path)) if _BY_STUB in text else None
+        stub = self._stub(place.path) if _BY_STUB in text else None
         package = module if place.kind == "package" else module.rpartition(".")[0]
         for node in [*nodes, *(stub.body if stub else ())]:
             if isinstance(node, ast.ImportFrom):
                 origin = operations.absolute(node.module or "", node.level, package)
                 yield from ((origin, one.name, one.asname or one.name) for one in node.names)
+
+    def _stub(self, path: str) -> ast.Module | None:
+        """The tree of the stub beside a file; nothing where there is none."""
+        try:
+            return parsed(self._store.source(f"{path}i"))
+        except OSError:
+            return None

@@ -91,13 +91,6 @@ class Store:
         except OSError:
             return b""
 
-    def stub(self, path: str) -> bytes:
-        """The stub beside the file of a module; nothing where there is none."""
-        try:
-            return self.source(f"{path}i")
-        except OSError:
-            return b""
-
     def definitions(self, name: str) -> Summary:
         """The names and definitions of a module, which are unpacked when they are first asked for."""
         found = self._unpacked.get(name)
