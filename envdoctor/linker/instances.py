@@ -83,7 +83,7 @@ class Instances:
         if kinds and all(one is None or isinstance(one, Lack) for one in kinds):
             return kinds
         receiver, _, method = making.rpartition(".")
-        kinds = self._classes.of(receiver, name) if ref[7] is not None else None
+        kinds = self._classes.behind(self._classes.of(receiver, name)) if ref[7] is not None else None
         if not kinds:
             return [None] if ANY in ref[0] else []
         misfits = [self._misfit(one, method, ref[7]) for one in kinds]
