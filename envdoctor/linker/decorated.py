@@ -7,6 +7,7 @@ the function with just these. One that looks for single arguments, or catches th
 from __future__ import annotations
 
 import ast
+import re
 from typing import TYPE_CHECKING, Any
 
 from envdoctor.linker import signatures
@@ -106,7 +107,8 @@ class Decorated:
         if len(found) != 1 or not isinstance(found[0], _FUNCTIONS):
             return None
         marks = found[0].decorator_list
-        if within and any(last(_called(one)) == "staticmethod" for one in marks):
+        replaced = within and re.search(rb"\b%s\.%s *=" % (within.encode(), name.encode()), self._store.text(module))
+        if not marks or replaced or (within and any(last(_called(one)) == "staticmethod" for one in marks)):
             return None
         left = [one for one in marks if not self._keeps(module, one)]
         return signatures.of_function(type(found[0])(found[0].name, found[0].args, [], left))
