@@ -202,13 +202,20 @@ class _Maker:
         first = [one.arg for one in (*wrapper.args.posonlyargs, *wrapper.args.args)]
         nodes = list(walked(ast.Module(wrapper.body, [])))
         calls = [one for one in nodes if isinstance(one, ast.Call) and getattr(one.func, "id", "") == function]
-        others = (one.value for one in nodes if isinstance(one, ast.Return))
-        elsewhere = any(isinstance(one, ast.Call) and not set(calls) & set(ast.walk(one)) for one in others)
-        whole = all(_is_whole(one, first, rest.arg, more.arg) for one in calls)
-        own = {*first, rest.arg, more.arg, function}
-        stored = any(isinstance(one, ast.Name) and one.id in own and not isinstance(one.ctx, ast.Load) for one in nodes)
-        read = _only_read(nodes, {rest.arg, more.arg}, self._readers)
-        return bool(calls) and whole and read and not (stored or elsewhere or _catches(nodes))
+        whole = bool(calls) and all(_is_whole(one, first, rest.arg, more.arg) for one in calls)
+        changed = _are_stored(nodes, {*first, rest.arg, more.arg, function}) or _returns_another(nodes, calls)
+        return whole and not changed and not _catches(nodes) and _only_read(nodes, {rest.arg, more.arg}, self._readers)
+
+
+def _are_stored(nodes: Sequence[ast.AST], names: set[str]) -> bool:
+    """Whether one of some names is bound anew."""
+    return any(isinstance(one, ast.Name) and one.id in names and not isinstance(one.ctx, ast.Load) for one in nodes)
+
+
+def _returns_another(nodes: Sequence[ast.AST], calls: Sequence[ast.Call]) -> bool:
+    """Whether a call is returned that has none of some calls in it."""
+    returned = (one.value for one in nodes if isinstance(one, ast.Return))
+    return any(isinstance(one, ast.Call) and not set(calls) & set(ast.walk(one)) for one in returned)
 
 
 def _is_reader(node: Function) -> bool:
