@@ -120,7 +120,7 @@ class Classes:
             found += [one for one in some if one not in found]
         return found if len(found) <= _MOST else None
 
-    def _step(self, kind: Kind, steps: Sequence[str], depth: int) -> list[Any] | None:
+    def _step(self, kind: Kind, steps: Sequence[str], depth: int) -> list[Any] | None:  # noqa: PLR0911 - one for each
         step, rest = steps[0], steps[1:]
         if depth > _DEEPEST:
             return None
@@ -135,7 +135,24 @@ class Classes:
             return said or self._made(f"c{there[1]}.{step}", there[0], rest, [kind], depth)
         if there == "unknown" or not kind.made:
             return None
+        if there != "none" and rest and rest[0] != INSTANCE and self._given(kind, [], depth + 1):
+            return self._given(kind, rest, depth + 1)
         return [Lack(kind, step, there != "none", there in {"open", "answers"}, there == "answers")]
+
+    def behind(self, kinds: list[Any] | None) -> list[Any] | None:
+        """Some kinds, with what ``__getattr__`` is said to return in the place of attributes that a class answers."""
+        found: list[Any] = []
+        for one in kinds or ():
+            given = self._given(one.kind, [], 0) if isinstance(one, Lack) and one.columns else None
+            found += given or [one]
+        return found or None
+
+    def _given(self, kind: Kind, rest: Sequence[str], depth: int) -> list[Any] | None:
+        """The kinds that steps from what a class's ``__getattr__`` is said to return resolve to."""
+        for module, number in self.chain(kind):
+            if "__getattr__" in self._world.store.definitions(module)["classes"][number][1]:
+                return self._made(f"c{number}.__getattr__", module, [INSTANCE, *rest], [kind], depth)
+        return None
 
     def _entered(self, kind: Kind, rest: Sequence[str], depth: int) -> list[Any] | None:
         """The kinds that steps from the value of a context manager resolve to."""

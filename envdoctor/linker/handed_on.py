@@ -3,29 +3,45 @@
 from __future__ import annotations
 
 import ast
+import re
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from envdoctor.linker import signatures
 from envdoctor.linker.expressions import bound_in, chain
 from envdoctor.linker.hooks import parsed
+from envdoctor.linker.rest_keywords import handing, keeps, spelled
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
 
     from envdoctor.linker.resolve import Resolver
     from envdoctor.linker.store import Store
 
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 #: So many functions are followed, one behind the other.
-_DEEP = 4
+_DEEP = 5
+_MOST_BASES = 12
 
 
 class _Body(NamedTuple):
-    """A function: its definition, the module that has it, and the module and number of the class of its object."""
+    """A function: its definition, the module that has it, the class that it is a method of, and that of its object.
+
+    A class is known by its module and number.
+    """
 
     node: ast.FunctionDef | ast.AsyncFunctionDef
     module: str
     kind: tuple[str, int] | None
+    made: tuple[str, int] | None = None
+
+
+class _Called(NamedTuple):
+    """What is called: a value, and of a method the class that has it, its name, and the class of the object."""
+
+    value: Any
+    kind: tuple[str, int] | None = None
+    method: str = ""
+    made: tuple[str, int] | None = None
 
 
 class HandedOn:
@@ -43,26 +59,33 @@ class HandedOn:
         found = self._resolver.signature(value)
         if found is None or not found[0][-1]:
             return ""
-        body = self._body(value, kind, method)
+        body = self._body(_Called(value, kind, method, kind))
         own = {*found[0][1], *found[0][4]}
         return next((one for one in call[1] if one not in own and body and not self._takes(body, one, 0)), "")
 
-    def _body(self, value: Any, kind: tuple[str, int] | None, method: str) -> _Body | None:
+    def _body(self, called: _Called) -> _Body | None:
         """Where the code of a function, method or constructor is."""
+        value, kind, method, made = called
         if value[0] == "function":
             names = self._store.definitions(value[1]).get("names", {})
             name = next((one for one in names if names[one] == ["f", value[2]]), "")
-            return self._defined(value[1], (name,), None)
+            return self._defined(value[1], (name,))
         if value[0] == "class":
             found = self._resolver.method(value[1], value[2], "__init__")
             return self._method(found, "__init__", (value[1], value[2])) if isinstance(found, tuple) else None
-        return self._method(value[1:], method, kind) if kind and method else None
+        return self._method(value[1:], method, made) if kind and method else None
 
-    def _method(self, found: Sequence[Any], name: str, kind: tuple[str, int]) -> _Body | None:
-        return self._defined(found[0], (self._store.class_name(found[0], found[1]), name), kind)
+    def _method(self, found: Sequence[Any], name: str, made: tuple[str, int] | None) -> _Body | None:
+        body = self._defined(found[0], (self._store.class_name(found[0], found[1]), name))
+        return body and body._replace(kind=(found[0], found[1]), made=made)
 
-    def _defined(self, module: str, path: tuple[str, ...], kind: tuple[str, int] | None) -> _Body | None:
+    def _defined(self, module: str, path: tuple[str, ...]) -> _Body | None:
+        node = self._named(module, path)
+        return _Body(node, module, None) if isinstance(node, _FUNCTIONS) else None
+
+    def _named(self, module: str, path: tuple[str, ...]) -> ast.stmt | None:
         """The one definition of a name in a module, or in a class of it; with overloads there are more."""
+        named: list[ast.stmt] = []
         if module not in self._trees:
             self._trees[module] = parsed(self._store.text(module))
         nodes: Sequence[ast.stmt] = getattr(self._trees[module], "body", ())
@@ -71,81 +94,117 @@ class HandedOn:
             if len(named) != 1:
                 return None
             nodes = getattr(named[0], "body", ())
-        return _Body(named[0], module, kind) if isinstance(named[0], _FUNCTIONS) else None
+        return named[0] if named else None
 
     def _takes(self, body: _Body, keyword: str, depth: int) -> bool:
         """Whether a keyword without a parameter may be welcome: it is looked at, or passed to what may take it."""
         rest = body.node.args.kwarg
-        calls = list(_handing(body.node, rest.arg)) if rest is not None else []
-        if not calls or None in calls or depth >= _DEEP:
+        calls = list(handing(body.node, rest.arg, keyword, _own(body))) if rest is not None else []
+        kept = [one for one in calls if isinstance(one, str)]
+        if not calls or None in calls or depth >= _DEEP or (kept and len(kept) != len(calls)):
             return True
-        return any(call is None or self._may_take(call, body, keyword, depth) for call in calls)
+        if kept:
+            return len(kept) > 1 or self._kept_takes(kept[0].rpartition(".")[2], body, keyword, depth)
+        return any(not isinstance(call, ast.Call) or self._may_take(call, body, keyword, depth) for call in calls)
+
+    def _kept_takes(self, name: str, body: _Body, keyword: str, depth: int) -> bool:
+        """Whether a keyword may be welcome where the methods of an object use the attribute that keeps it."""
+        found: list[tuple[_Body, Any]] = []
+        classes = self._classes(body.made) if body.made else []
+        if sum(keeps(node, name) for _, node in classes) != 1:
+            return True
+        for module, node in classes:
+            if re.search(rb"(?<!\bself)\.%s\b" % name.encode(), self._store.text(module)):
+                return True  # which others may read
+            for one in node.body:
+                if isinstance(one, _FUNCTIONS):
+                    inner = _Body(one, module, body.kind, body.made)
+                    found += [(inner, use) for use in handing(one, f"{_own(inner)}.{name}", keyword)]
+        takes = (not isinstance(use, ast.Call) or self._may_take(use, inner, keyword, depth) for inner, use in found)
+        return not found or any(takes)
+
+    def _classes(self, kind: tuple[str, int]) -> list[tuple[str, ast.ClassDef]]:
+        """The definitions of a class and its bases, with their modules; nothing where one is not known."""
+        todo, found = [kind], list[tuple[str, ast.ClassDef]]()
+        while todo:
+            module, number = todo.pop(0)
+            node = self._named(module, (self._store.class_name(module, number),))
+            if not isinstance(node, ast.ClassDef) or len(found) > _MOST_BASES:
+                return []
+            found.append((module, node))
+            for base in self._store.definitions(module)["classes"][number][0]:
+                if isinstance(base, int):
+                    todo.append((module, base))
+                elif base != ["builtins", "object"]:
+                    answer = self._resolver.offers(*base) if base is not None else None
+                    if answer is None or not answer.value or answer.value[0] != "class":
+                        return []
+                    todo.append(answer.value[1:3])
+        return found
 
     def _may_take(self, call: ast.Call, body: _Body, keyword: str, depth: int) -> bool:
         found = self._called(call.func, body)
-        taken = self._resolver.signature(found[0]) if found else None
+        taken = self._resolver.signature(found.value) if found else None
         if found is None or taken is None:
             return True
         if signatures.misfit(taken[0], [0, [keyword], 0], bound=taken[1]) is not None:
             return False
         if keyword in {*taken[0][1], *taken[0][4]}:
             return True
-        further = self._body(*found)
+        further = self._body(found)
         return further is None or self._takes(further, keyword, depth + 1)
 
-    def _called(self, function: ast.expr, body: _Body) -> tuple[Any, tuple[str, int] | None, str] | None:
-        """What an expression in a function calls: a value, and of a method the class of the object and the name."""
+    def _called(self, function: ast.expr, body: _Body) -> _Called | None:
+        """What an expression in a function calls."""
         if isinstance(function, ast.Attribute) and _is_super(function.value) and body.kind:
             return self._inherited(function.attr, body)
         root, path = chain(function) or ("", ())
-        own = [one.arg for one in body.node.args.args[:1]]
-        if body.kind and len(path) == 1 and [root] == own:
-            return self._of_object(self._resolver.method(*body.kind, path[0]), path[0], body.kind)
+        if body.made and len(path) == 1 and root == _own(body):
+            found = self._resolver.method(*body.made, path[0])
+            return self._of_object(found, path[0], body.made) or self._held(found, path[0], body.made)
         if not root or root in _bound(body.node):
             return None
-        found = self._resolver.offers(body.module, ".".join((root, *path)))
-        value = found.value if found.verdict is True else None
-        return (value, None, "") if value and value[0] in {"function", "class"} else None
+        answer = self._resolver.offers(body.module, ".".join((root, *path)))
+        value = answer.value if answer.verdict is True else None
+        return _Called(value) if value and value[0] in {"function", "class"} else None
 
-    def _inherited(self, name: str, body: _Body) -> tuple[Any, tuple[str, int] | None, str] | None:
-        """The method of the first base; only where the function is of the class of the object itself."""
+    def _inherited(self, name: str, body: _Body) -> _Called | None:
+        """The method of the only base; of an object of a derived class only where no class has two bases."""
         module, number = body.kind or ("", 0)
+        derived = self._classes(body.made) if body.made and body.made != body.kind else []
+        if body.made != body.kind and (not derived or any(len(node.bases) > 1 for _, node in derived)):
+            return None
         record = self._store.definitions(module)["classes"][number]
         if module != body.module or name not in record[1] or len(record[0]) != 1:
             return None
         found = self._resolver.inherited(record[0][0], module, name)
-        return self._of_object(found, name, (found[0], found[1])) if isinstance(found, tuple) else None
+        return self._of_object(found, name, body.made or (module, number))
+
+    def _held(self, found: Any, name: str, made: tuple[str, int]) -> _Called | None:
+        """The class that a class holds under a name, where no method gives its object another one."""
+        classes = self._classes(made) if isinstance(found, tuple) else []
+        if not classes or any(keeps(node, name) for _, node in classes):
+            return None
+        node = self._named(found[0], (self._store.class_name(found[0], found[1]),))
+        values = [
+            one.value
+            for one in getattr(node, "body", ())
+            if isinstance(one, ast.Assign) and [spelled(each) for each in one.targets] == [name]
+        ]
+        root, path = (chain(values[0]) if len(values) == 1 else None) or ("", ())
+        answer = self._resolver.offers(found[0], ".".join((root, *path))) if root else None
+        value = answer.value if answer and answer.verdict else None
+        return _Called(value) if value and value[0] == "class" else None
 
     @staticmethod
-    def _of_object(found: Any, name: str, kind: tuple[str, int]) -> tuple[Any, tuple[str, int] | None, str] | None:
-        return (("method", *found), kind, name) if isinstance(found, tuple) and found[2] is not None else None
+    def _of_object(found: Any, name: str, made: tuple[str, int]) -> _Called | None:
+        known = isinstance(found, tuple) and found[2] is not None
+        return _Called(("method", *found), (found[0], found[1]), name, made) if known else None
 
 
-def _handing(node: ast.AST, rest: str) -> Iterator[ast.Call | None]:
-    """The calls that are given ``**rest``; ``None`` for another use of it than to ask whether there is any."""
-    harmless: set[int] = set()
-    for one in ast.walk(node):
-        if isinstance(one, ast.Call):
-            given = [each.value for each in one.keywords if each.arg is None]
-            if any(getattr(each, "id", "") == rest for each in given):
-                yield one
-                harmless.update(map(id, given))
-            if getattr(one.func, "id", "") in {"locals", "vars", "eval", "exec"}:
-                yield None
-        tests = [one.test] if isinstance(one, (ast.If, ast.IfExp, ast.While)) else []
-        harmless.update(id(each) for test in tests for each in _parts(test))
-    for one in ast.walk(node):
-        if isinstance(one, ast.Name) and one.id == rest and id(one) not in harmless:
-            yield None
-
-
-def _parts(test: ast.expr) -> Iterator[ast.expr]:
-    """The expressions of which only the truth is asked."""
-    if isinstance(test, ast.BoolOp):
-        for one in test.values:
-            yield from _parts(one)
-    else:
-        yield test.operand if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not) else test
+def _own(body: _Body) -> str:
+    """What a method calls its object."""
+    return body.node.args.args[0].arg if body.kind and body.node.args.args else ""
 
 
 def _is_super(node: ast.expr) -> bool:

@@ -83,7 +83,7 @@ class Instances:
         if kinds and all(one is None or isinstance(one, Lack) for one in kinds):
             return kinds
         receiver, _, method = making.rpartition(".")
-        kinds = self._classes.of(receiver, name) if ref[7] is not None else None
+        kinds = self._classes.behind(self._classes.of(receiver, name)) if ref[7] is not None else None
         if not kinds:
             return [None] if ANY in ref[0] else []
         misfits = [self._misfit(one, method, ref[7]) for one in kinds]
@@ -94,7 +94,7 @@ class Instances:
         if not isinstance(kind, Kind) or not kind.made or isinstance(kind.number, str):
             return None
         there = self._world.resolver.method(kind.module, kind.number, method)
-        signature = there[2] if isinstance(there, tuple) else None
+        signature = self._world.resolver.decorated.method(there, method)
         wrong = (
             signatures.misfit(signature, call, bound=True)
             if signature and signature[1][:1] in (["self"], ["cls"])
@@ -235,4 +235,4 @@ class Instances:
     def _is_set_on(self, owner: str, name: str, word: str) -> bool:
         """Whether a distribution has a call such as ``setattr(Class, "word", ...)`` for its own class."""
         words = self._world.resolver.words
-        return any(words.anywhere(owner, f"{name}, {mark}{word}{mark}") for mark in "'\"")
+        return any(words.in_source(owner, f"{name}, {mark}{word}{mark}") for mark in "'\"")

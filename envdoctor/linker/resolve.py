@@ -5,6 +5,8 @@ from __future__ import annotations
 from abc import ABCMeta
 from typing import TYPE_CHECKING, Any
 
+from envdoctor.linker.decorated import Decorated
+from envdoctor.linker.hinted import Hinted
 from envdoctor.linker.module_getattr import Evaluator
 from envdoctor.linker.run_time import RunTime
 from envdoctor.linker.summary import FROM, IMPORTS, INSTANCE, WRITES_GLOBALS
@@ -43,6 +45,7 @@ class Resolver:
         self.left: set[str] = set()
         self.words = Words(layout)
         self._evaluator = Evaluator(layout, store, self)
+        self.decorated, self._hinted = Decorated(store, self.offers), Hinted(layout, store, self.offers)
         self.set_from_outside: set[tuple[str, str]] = set()
         self.set_somewhere: set[str] = set()
         self.run_time = RunTime(layout, self.take_note, self.words)
@@ -250,7 +253,7 @@ class Resolver:
         if name in (self._store.definitions(module).get("all") or ()):
             reason = "named in __all__"
         if reason:
-            return self._unless_written_nowhere(module, name, reason)
+            return self._hinted.answer(module, name) or self._unless_written_nowhere(module, name, reason)
         return self._not_filled(summary, module, name, weak=found.weak)
 
     def _filled_by(self, summary: Summary, module: str) -> str:
@@ -379,18 +382,15 @@ class Resolver:
         """The signature of the value of a path, and whether Python fills in the first parameter."""
         kind = value[0] if value else ""
         if kind == "function":
-            signature = self._store.definitions(value[1])["functions"][value[2]]
+            signature = self.decorated.function(value[1], value[2])
             return None if signature is None else (signature, False)
         if kind in {"method", "unbound"}:
             return None if value[3] is None else (value[3], kind == "method")
         return self._constructor(value[1], value[2]) if kind == "class" else None
 
     def _constructor(self, module: str, number: int) -> tuple[list[Any], bool] | None:
-        record = self._store.definitions(module)["classes"][number]
-        if record[2] or record[4]:
+        found = self.method(module, number, "__init__") if self.decorated.is_made_plainly(module, number) else None
+        signature = self.decorated.method(found, "__init__")
+        if signature is None or not isinstance(found, tuple):
             return None
-        found = self.method(module, number, "__init__")
-        if not isinstance(found, tuple) or found[2] is None:
-            return None
-        made = self._store.definitions(found[0])["classes"][found[1]]
-        return None if made[2] or made[4] or "__new__" in record[1] else (found[2], True)
+        return (signature, True) if self.decorated.is_made_plainly(found[0], found[1]) else None

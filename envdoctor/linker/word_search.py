@@ -51,6 +51,12 @@ class Words:
             self._owners[key] = any(self.in_file(path, word) is not False for path in paths)
         return self._owners[key]
 
+    def in_source(self, owner: str, word: str) -> bool:
+        """Whether a source file of a distribution contains a word, whatever its binaries do."""
+        modules = self._layout.modules
+        paths = [modules[name].path for name in self._layout.names.get(owner, ()) if name in modules]
+        return any(self.in_file(path, word) is not False for path in paths if path.endswith(".py"))
+
     def quoted(self, owner: str, word: str) -> bool:
         """Whether a source file, a table or a binary of a distribution contains a word as a separate text."""
         key = (owner, f'"{word}"')

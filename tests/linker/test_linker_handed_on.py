@@ -28,6 +28,8 @@ REFUSED = {
     "to a class": "def f(x, **rest):\n    if not rest:\n        return None\n    return End(x, **rest)",
     "by way of another": "def g(x, **more):\n    end(x, **more)\ndef f(x, **rest):\n    g(x, **rest)",
     "to either": "def f(x, **rest):\n    if x:\n        end(x, **rest)\n    else:\n        End(x, **rest)",
+    "beside another that is taken out": "def f(x, **rest):\n    rest.pop('v', None)\n    end(x, **rest)",
+    "as a copy": "def f(x, **rest):\n    more = rest.copy()\n    more.setdefault('y', 2)\n    end(x, **more)",
     "of another module": "from b.more import far\ndef f(x, **rest):\n    far(**rest)",
 }
 TAKEN = {
@@ -80,3 +82,42 @@ def test_a_constructor_that_hands_on_to_its_base(tmp_path):
     assert found(tmp_path, library, "import b\nb.K(1, y=2)\nb.K(1, w=2)") == [(3, "w")]
     derived = library + "\nclass M(K):\n    def __init__(self, **rest):\n        super().__init__(1, **rest)"
     assert found(tmp_path / "m", derived, "import b\nb.M(y=2)") == []
+
+
+KEPT = """class Base:
+    target = End
+    def __init__(self, x, **more):
+        self.more = more
+        self.more.setdefault("y", 2)
+    def make(self):
+        given = self.more.copy()
+        return self.target(1, **given)
+class Derived(Base):
+    pass
+class Wide:
+    def __init__(self, x, y=1, w=3): pass
+class Other(Base):
+    target = Wide
+class Replaced(Base):
+    def make(self):
+        self.target = Wide
+        return super().make()
+class Reading(Base):
+    def make(self):
+        return self.more["w"]
+class Mixed(Base, Wide):
+    pass
+"""
+
+
+@pytest.mark.parametrize(
+    ("name", "refused"),
+    [("Base", True), ("Derived", True), ("Other", False), ("Replaced", False), ("Reading", False), ("Mixed", True)],
+)
+def test_keywords_that_an_object_keeps_are_followed_to_where_its_methods_hand_them_on(tmp_path, name, refused):
+    found_here = found(tmp_path, KEPT, f"import b\nb.{name}(1, y=2)\nb.{name}(1, w=2)")
+    assert found_here == ([(3, "w")] if refused else [])
+
+
+def test_keywords_that_others_may_read_of_an_object_are_open(tmp_path):
+    assert found(tmp_path, KEPT + "def read(one):\n    return one.more\n", "import b\nb.Base(1, w=2)") == []

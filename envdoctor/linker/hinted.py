@@ -1,0 +1,67 @@
+"""What a module says for type checkers about the names that its ``__getattr__`` makes: imports that are not run.
+
+A module that imports its parts when they are asked for lists them under ``if TYPE_CHECKING``, or in a stub beside it.
+"""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING
+
+from envdoctor.linker import operations
+from envdoctor.linker.hooks import parsed
+from envdoctor.linker.makings import last
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from envdoctor.linker.module_files import Layout
+    from envdoctor.linker.store import Store
+    from envdoctor.linker.verdicts import Answer
+
+#: What makes a module's names by the stub beside it.
+_BY_STUB = b"attach_stub"
+
+
+class Hinted:
+    """Resolves such names; ``offers`` answers what a module has."""
+
+    def __init__(self, layout: Layout, store: Store, offers: Callable[[str, str], Answer]) -> None:
+        self._layout, self._store, self._offers = layout, store, offers
+        self._imports: dict[str, list[tuple[str, str, str]]] = {}
+
+    def answer(self, module: str, name: str) -> Answer | None:
+        """The answer about what a name is said to be; ``None`` where nothing is said, or nothing is there."""
+        definitions = self._store.definitions(module)
+        if "__getattr__" not in definitions.get("names", {}) and name not in (definitions.get("all") or ()):
+            return None
+        if module not in self._imports:
+            self._imports[module] = list(self._said(module))
+        for origin, inner, own in self._imports[module]:
+            if own in {name, "*"} and origin != module:
+                found = self._offers(origin, name if own == "*" else inner)
+                if found.verdict is True and (own != "*" or found.value):
+                    return found
+        return None
+
+    def _said(self, module: str) -> Iterator[tuple[str, str, str]]:
+        """The imports for type checkers: module, name in it, and name here."""
+        text, place = self._store.text(module), self._layout.modules[module]
+        tree = parsed(text) if b"TYPE_CHECKING" in text else None
+        told = (
+            [one for one in tree.body if isinstance(one, ast.If) and last(one.test) == "TYPE_CHECKING"] if tree else []
+        )
+        nodes = [inner for one in told for inner in one.body]
+        stub = self._stub(place.path) if _BY_STUB in text else None
+        package = module if place.kind == "package" else module.rpartition(".")[0]
+        for node in [*nodes, *(stub.body if stub else ())]:
+            if isinstance(node, ast.ImportFrom):
+                origin = operations.absolute(node.module or "", node.level, package)
+                yield from ((origin, one.name, one.asname or one.name) for one in node.names)
+
+    def _stub(self, path: str) -> ast.Module | None:
+        """The tree of the stub beside a file; nothing where there is none."""
+        try:
+            return parsed(self._store.source(f"{path}i"))
+        except OSError:
+            return None
