@@ -7,7 +7,7 @@ import pytest
 from conftest import untraced
 
 from envdoctor import doctor
-from envdoctor.engine.explanation import NOWHERE, _Case, place_of
+from envdoctor.engine.explanation import NOWHERE, _Case, last_own_place
 from envdoctor.engine.symptoms import SymptomMatch
 from envdoctor.model import Report
 from envdoctor.probes.error_text import read
@@ -48,7 +48,8 @@ def explained(rules, text, snapshot=None):
         shown = [SymptomMatch(rule=rule, consumer=one, score=1.0, matched=("it broke",)) for one in consumers[:2]]
         for several in (shown, shown[:1]):
             found += [
-                one for _, one in _Case(texts, compiled, several, error_text, place_of(error_text)).findings(snapshot)
+                one
+                for _, one in _Case(texts, compiled, several, error_text, last_own_place(error_text)).findings(snapshot)
             ]
     place = snapshot or NOWHERE
     return Report(
