@@ -67,6 +67,7 @@ def test_a_first_use_takes_nothing_but_its_package_and_says_where_it_stands(name
     taken = {alias.name for node in nodes if isinstance(node, ast.Import) for alias in node.names}
     taken |= {node.module for node in nodes if isinstance(node, ast.ImportFrom)}
     brings = {
+        "furo": {"sphinx.cmd.build"},
         "hydra-core": {"hydra"},
         "pip-tools": {"piptools.scripts.compile"},
         "respx": {"respx", "httpx"},
