@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 _IMPORT = re.compile(r"^[ \t]*(?:from|import)\b[^(\n]*(?:\([^)]*)?", re.MULTILINE)
 _DOTTED, _WORD = re.compile(r"(?=\b(\w+\.\w+))\w+"), re.compile(r"\w+")
 #: The newest Python of the table, and the oldest in which something may have gone.
-NEWEST, OLDEST = 14, 9
+NEWEST, OLDEST = 14, 8
 #: The last releases from before these days are tried, and the newest: Python 3.9, 3.10 and 3.12 came on three of them.
 _DAYS = ("2019-01", "2020-10", "2021-10", "2023-10", "9")
 
