@@ -25,9 +25,9 @@ def parser() -> Parser:
     made = Parser(
         prog="envdoctor rules mine",
         description="Write candidates: what each named distribution removed between two releases, and which releases "
-        "of others still import it. The history of names says where names went; those that rules name and that "
-        "require the distribution are linked against the releases at both sides, from their wheels, then more of "
-        "both sides until the edges are known. Nothing is installed or executed; what was read is kept, so that an "
+        "of others still import it. The history of names says where names went; those that rules or the history name "
+        "and that require the distribution (or anything, of python) are linked against the releases at both sides, "
+        "from their wheels, then more of both sides until the edges are known. Nothing is installed or executed; what was read is kept, so that an "
         "interrupted run goes on where it was. One cause is one file, with a line for each consumer; where a rule "
         "knows the cause already, DIR/consumers.txt says which lines it lacks. A candidate is linked, not run.",
         epilog="examples:\n  envdoctor rules mine DISTRIBUTION --write mined\n"
