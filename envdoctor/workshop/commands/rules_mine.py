@@ -27,9 +27,10 @@ def parser() -> Parser:
         description="Write candidates: what each named distribution removed between two releases, and which releases "
         "of others still import it. The history of names says where names went; those that rules or the history name "
         "and that require the distribution (or anything, of python) are linked against the releases at both sides, "
-        "from their wheels, then more of both sides until the edges are known. Nothing is installed or executed; what was read is kept, so that an "
-        "interrupted run goes on where it was. One cause is one file, with a line for each consumer; where a rule "
-        "knows the cause already, DIR/consumers.txt says which lines it lacks. A candidate is linked, not run.",
+        "from their wheels, then more of both sides until the edges are known. Nothing is installed or executed; what "
+        "was read is kept, so that an interrupted run goes on where it was. One cause is one file, with a line for "
+        "each consumer; where a rule knows the cause already, DIR/consumers.txt says which lines it lacks. A candidate "
+        "is linked, not run.",
         epilog="examples:\n  envdoctor rules mine DISTRIBUTION --write mined\n"
         "  envdoctor rules mine DISTRIBUTION --consumer OTHER    and show what would be written\n"
         "  envdoctor rules verify mined                           prove what was written\n"
