@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from envdoctor.linker import signatures
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
 
 
 #: Modules of which the objects had attributes that their classes gained later, as defaults.
@@ -152,6 +152,15 @@ class Standard:
         if last:
             return "removed", known[known.index(last) + 1]
         return ("added", since) if since != known[0] else None
+
+    def removed(self) -> Iterator[tuple[str, str]]:
+        """The modules, with an empty name, and the names of modules that some version had and the newest has not."""
+        for module, (mask, *_) in self._modules.items():
+            if mask and not mask >> (len(self._versions) - 1) & 1:
+                yield module, ""
+            else:
+                paths = (path for path in self._changes(module) if path != "*" and self.offers(module, path) is False)
+                yield from ((module, path) for path in paths if (self.span(module, path) or ("", ""))[1])
 
     def method(self, owner: str, name: str) -> str | None:
         """The full name of an attribute that a class of this name lost or gained."""
