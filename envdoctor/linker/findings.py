@@ -259,7 +259,7 @@ def absorbed(rules: Sequence[Finding], linked: Iterable[Finding]) -> list[Findin
             kept.append(one)
         else:
             severity = kept[at].severity
-            if set(one.packages) <= set(kept[at].packages) and len(one.packages) > 1:
+            if set(one.packages) <= set(kept[at].packages) and len(one.packages) != 1:
                 severity = min(severity, one.severity, key=SEVERITIES.index)
             kept[at] = kept[at].replace(evidence=[*kept[at].evidence, *one.evidence], severity=severity)
     order = sorted(range(len(kept)), key=lambda at: (SEVERITIES.index(kept[at].severity), at))
@@ -267,9 +267,14 @@ def absorbed(rules: Sequence[Finding], linked: Iterable[Finding]) -> list[Findin
 
 
 def _is_same(rule: Finding, linked: Finding) -> bool:
-    """Whether a rule is about what the linker found: the same two sides, or a side and the missing name."""
+    """Whether a rule is about what the linker found: the same two sides, or a side and the missing name.
+
+    What the project takes of the standard library has no side: there it is the same line.
+    """
     if rule.rule.startswith("linked-"):
         return False
+    if not linked.packages:
+        return "python" in rule.facts and not _sources(rule).isdisjoint(_sources(linked))
     sides = set(linked.packages)
     common, several = sides & set(rule.packages), len(sides) > 1
     if several and common == sides:

@@ -71,6 +71,11 @@ class Standard:
         entry = self._modules.get(module)
         return None if entry is None else bool(entry[0] & self._bit)
 
+    def had_submodule(self, module: str) -> bool:
+        """Whether a module without a file was imported as an attribute of its package, which this version lacks."""
+        parent, _, name = module.rpartition(".")
+        return bool(self.has(parent)) and self.offers(parent, name) is False
+
     def offers(self, module: str, path: str) -> bool | None:
         """Whether a module has a name, or a class an attribute; ``None`` where the data does not say."""
         changes = self._changes(module)
@@ -170,6 +175,8 @@ class Standard:
 
     def span(self, module: str, path: str = "") -> tuple[str, str] | None:
         """The first and the last version that has a module or name; the last is empty where the newest has it."""
+        if not path and module not in self._modules:
+            module, _, path = module.rpartition(".")
         mask = self._changes(module).get(path, (0, 0))[0] if path else self._modules[module][0]
         there = [".".join(map(str, version)) for at, version in enumerate(self._versions) if mask >> at & 1]
         if not there:
