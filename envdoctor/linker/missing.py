@@ -29,7 +29,7 @@ from envdoctor.probes.distributions import required_by
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from envdoctor.linker.handed_on import HandedOn
+    from envdoctor.linker.forwarded_keywords import ForwardedKeywords
     from envdoctor.linker.module_files import Layout
     from envdoctor.linker.reach import Reach
     from envdoctor.linker.resolve import Resolver
@@ -68,10 +68,15 @@ class Search:
     """Looks for what the reached modules miss, and counts by reason what could not be decided."""
 
     def __init__(
-        self, layout: Layout, resolver: Resolver, reach: Reach, standard: Standard, handed_on: HandedOn | None = None
+        self,
+        layout: Layout,
+        resolver: Resolver,
+        reach: Reach,
+        standard: Standard,
+        forwarded: ForwardedKeywords | None = None,
     ) -> None:
         self._layout = layout
-        self._handed_on = handed_on
+        self._forwarded = forwarded
         self._resolver = resolver
         self._reach = reach
         self._standard = standard
@@ -205,9 +210,9 @@ class Search:
         """A call with arguments that its function does not accept."""
         module, path, line, *_, call = ref
         misfit = self._misfit(answer, module, path, call)
-        if misfit is None and self._handed_on is not None and answer.value and call[1]:
-            handed = self._handed_on.refused(answer.value, call)
-            misfit = ("handed", handed) if handed else None
+        if misfit is None and self._forwarded is not None and answer.value and call[1]:
+            refused = self._forwarded.refused(answer.value, call)
+            misfit = ("forwarded", refused) if refused else None
         severity, way = severity_of(ways, flags, CATCHES_TYPE)
         if misfit is None or severity == "silent" or (answer.value[0] == "standard" and "version_info" in hints):
             return

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from envdoctor.linker import signatures
 from envdoctor.linker.branches import LEAVES, children
-from envdoctor.linker.classes import Classes, Kind
+from envdoctor.linker.classes import Classes, ClassRef
 from envdoctor.linker.hooks import parsed, walked
 from envdoctor.linker.makings import last
 from envdoctor.linker.missing import Missing
@@ -143,7 +143,7 @@ class Overrides:
 
     def _between(self, base: Sequence[Any], others: Collection[str]) -> list[tuple[str, Any]]:
         """The classes from a base on that are of other distributions than some."""
-        chain = self._classes.chain(Kind(base[1], base[2]))
+        chain = self._classes.chain(ClassRef(base[1], base[2]))
         return [one for one in chain if self._world.layout.owner(one[0]) not in others]
 
     def _is_another(self, own: list[Any], base: list[Any], calls: Iterable[list[Any]]) -> bool:

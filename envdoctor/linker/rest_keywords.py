@@ -1,4 +1,4 @@
-"""What a function does with a keyword that it takes as any keyword: to whom it hands it, and where it keeps it.
+"""What a function does with a keyword that it takes as any keyword: to whom it passes it on, and where it keeps it.
 
 Only that keyword counts: what is done with another one that is named leaves it as it is, and so does a copy.
 """
@@ -16,7 +16,7 @@ _ABOUT_ONE = {"pop", "get", "setdefault"}
 _SEEING_ALL = {"locals", "vars", "eval", "exec"}
 
 
-def handing(
+def forwarding(
     node: ast.AST, rest: str, keyword: str, own: str = "", *, once: bool = False
 ) -> Iterator[ast.Call | str | None]:
     """The calls that are given ``**rest``, and each attribute of ``own`` that keeps it; ``None`` for another use of it.
@@ -38,7 +38,7 @@ def handing(
             if own and target.startswith(f"{own}."):
                 yield target
             elif target != rest:
-                yield from handing(node, target, keyword, own, once=True) if _stored(node, target) == 1 else [None]
+                yield from forwarding(node, target, keyword, own, once=True) if _stored(node, target) == 1 else [None]
         harmless.update(map(id, _about_others(one, keyword)))
         tests = [one.test] if isinstance(one, (ast.If, ast.IfExp, ast.While)) else []
         harmless.update(id(each) for test in tests for each in _parts(test))

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from envdoctor.linker import signatures
 from envdoctor.linker.expressions import bound_in, chain
 from envdoctor.linker.hooks import parsed
-from envdoctor.linker.rest_keywords import handing, keeps, spelled
+from envdoctor.linker.rest_keywords import forwarding, keeps, spelled
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -44,7 +44,7 @@ class _Called(NamedTuple):
     made: tuple[str, int] | None = None
 
 
-class HandedOn:
+class ForwardedKeywords:
     """Follows ``**kwargs`` from function to function, as far as all that is done with it is known."""
 
     def __init__(self, resolver: Resolver, store: Store) -> None:
@@ -99,7 +99,7 @@ class HandedOn:
     def _takes(self, body: _Body, keyword: str, depth: int) -> bool:
         """Whether a keyword without a parameter may be welcome: it is looked at, or passed to what may take it."""
         rest = body.node.args.kwarg
-        calls = list(handing(body.node, rest.arg, keyword, _own(body))) if rest is not None else []
+        calls = list(forwarding(body.node, rest.arg, keyword, _own(body))) if rest is not None else []
         kept = [one for one in calls if isinstance(one, str)]
         if not calls or None in calls or depth >= _DEEP or (kept and len(kept) != len(calls)):
             return True
@@ -119,7 +119,7 @@ class HandedOn:
             for one in node.body:
                 if isinstance(one, _FUNCTIONS):
                     inner = _Body(one, module, body.kind, body.made)
-                    found += [(inner, use) for use in handing(one, f"{_own(inner)}.{name}", keyword)]
+                    found += [(inner, use) for use in forwarding(one, f"{_own(inner)}.{name}", keyword)]
         takes = (not isinstance(use, ast.Call) or self._may_take(use, inner, keyword, depth) for inner, use in found)
         return not found or any(takes)
 
