@@ -67,9 +67,9 @@ class Classes:
             return None
         first = next((at for at, step in enumerate(steps) if is_special(step)), len(steps))
         for end in range(first, 0, -1):
-            said = self._said(f"{module}.{'.'.join(steps[:end])}", steps[end:], depth)
-            if said is not None:
-                return said
+            known = self._by_vocabulary(f"{module}.{'.'.join(steps[:end])}", steps[end:], depth)
+            if known is not None:
+                return known
             found = self._world.resolver.offers(module, ".".join(steps[:end]))
             if found.verdict is not True:
                 return None
@@ -77,7 +77,7 @@ class Classes:
                 return self._of_value(found.value, steps[end:], depth)
         return self._of_variable(module, steps, depth)
 
-    def _said(self, name: str, steps: list[str], depth: int) -> list[Any] | None:
+    def _by_vocabulary(self, name: str, steps: list[str], depth: int) -> list[Any] | None:
         """The kinds of what the vocabulary says that a function or an attribute of a class gives."""
         for count in (2, 1, 0):
             made = self._world.makes.get(".".join((name, *steps[:count]))) if count <= len(steps) else None
@@ -120,7 +120,8 @@ class Classes:
             found += [one for one in some if one not in found]
         return found if len(found) <= _MOST else None
 
-    def _step(self, kind: ClassRef, steps: Sequence[str], depth: int) -> list[Any] | None:  # noqa: PLR0911 - one for each
+    def _step(self, kind: ClassRef, steps: Sequence[str], depth: int) -> list[Any] | None:
+        """The kinds that steps from one kind resolve to; ``None`` where these are not known."""
         step, rest = steps[0], steps[1:]
         if depth > _DEEPEST:
             return None
@@ -130,14 +131,22 @@ class Classes:
             return self._entered(kind, rest, depth + 1)
         there = "unknown" if is_special(step) else self._member(kind, step)
         if isinstance(there, tuple):
-            name = f"{there[0]}.{self._world.store.class_name(*there[:2])}.{step}"
-            said = self._said(name, list(rest), depth) if kind.made else None
-            return said or self._made(f"c{there[1]}.{step}", there[0], rest, [kind], depth)
-        if there == "unknown" or not kind.made:
-            return None
-        if there != "none" and rest and rest[0] != INSTANCE and self._given(kind, [], depth + 1):
+            return self._from_member(kind, there, steps, depth)
+        return None if there == "unknown" or not kind.made else self._in_doubt(kind, there, steps, depth)
+
+    def _from_member(self, kind: ClassRef, member: Any, steps: Sequence[str], depth: int) -> list[Any] | None:
+        """The kinds that steps resolve to of which the first is a member that is found, by its module and class."""
+        (module, number), (step, *rest) = member[:2], steps
+        name = f"{module}.{self._world.store.class_name(module, number)}.{step}"
+        known = self._by_vocabulary(name, rest, depth) if kind.made else None
+        return known or self._made(f"c{number}.{step}", module, rest, [kind], depth)
+
+    def _in_doubt(self, kind: ClassRef, doubt: str, steps: Sequence[str], depth: int) -> list[Any] | None:
+        """The kinds that further steps from what ``__getattr__`` is said to return resolve to; else a lack."""
+        step, rest = steps[0], steps[1:]
+        if doubt != "none" and rest and rest[0] != INSTANCE and self._given(kind, [], depth + 1):
             return self._given(kind, rest, depth + 1)
-        return [Lack(kind, step, there != "none", there in {"open", "answers"}, there == "answers")]
+        return [Lack(kind, step, doubt != "none", doubt in {"open", "answers"}, doubt == "answers")]
 
     def behind(self, kinds: list[Any] | None) -> list[Any] | None:
         """Some kinds, with what ``__getattr__`` is said to return in the place of attributes that a class answers."""

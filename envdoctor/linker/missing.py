@@ -289,26 +289,28 @@ class Search:
     def _not_there(
         self, name: str, ref: list[Any], flags: int, ways: list[int], hints: set[str], answer: Answer
     ) -> Iterator[Missing]:
+        """A reference that finds nothing in the module of its distribution, where that matters."""
         module, path, line = ref[:3]
         place = self._layout.modules[name]
         severity, way = severity_of(ways, flags, _raised(flags, answer))
-        last = answer.path.rpartition(".")[2]
         if answer.why == "absent" or (way & SUBMODULE and not way & ENTRY and self._reach.stands_in(name, ref)):
             self.unknown[OPTIONAL] += 1
             return
-        if severity == "silent":
-            return
-        if last in hints or (answer.why == "standard" and flags & LATER and self._is_for_newer(answer, hints)):
-            severity = "info"
-        elif answer.weak and severity == "error":
-            severity = "warning"
         provider = "" if answer.why == "standard" else self._layout.owner(answer.module)
-        if provider == place.owner:
+        if severity == "silent" or provider == place.owner:
             return
+        severity = self._softened(severity, flags, hints, answer)
         asked = ".".join(filter(None, (module, path))).replace(".()", "()")
         yield Missing(
             place.owner, place.path, line, asked, provider, answer.why, severity, way, answer.module, answer.path
         )  # fmt: skip
+
+    def _softened(self, severity: str, flags: int, hints: set[str], answer: Answer) -> str:
+        """The severity of what finds nothing: lower where the source says that it may, or the answer is in doubt."""
+        is_hinted = answer.path.rpartition(".")[2] in hints
+        if is_hinted or (answer.why == "standard" and flags & LATER and self._is_for_newer(answer, hints)):
+            return "info"
+        return "warning" if answer.weak and severity == "error" else severity
 
     def _is_for_newer(self, answer: Answer, hints: set[str]) -> bool:
         """Whether a function says itself that it is for some versions of Python, or takes what a newer one has."""

@@ -191,9 +191,8 @@ class Reader:
             for use in scope.pending:
                 if use.root == scope.own:
                     self.objects.own(use, scope.record)
-        used = {use.root for use in scope.pending} | scope.outer if scope.imported else set()
-        for use, module, path in scope.imported:  # never used, it is there for tools that read imports
-            self._keep(use if use.root in used else use._replace(flags=use.flags | CONDITIONAL), module, path, 0)
+        if scope.imported:
+            self._keep_submodules(scope)
         for use, module, path, own in scope.settled():
             if use.store:
                 self.stores.add((module, path))
@@ -202,6 +201,12 @@ class Reader:
         self.objects.settle(scope)
         if scope is self.top:
             self._own_stores(scope.pending)
+
+    def _keep_submodules(self, scope: Scope) -> None:
+        """Keep the imports of submodules in a function; one never used is there for tools that read imports."""
+        used = {use.root for use in scope.pending} | scope.outer
+        for use, module, path in scope.imported:
+            self._keep(use if use.root in used else use._replace(flags=use.flags | CONDITIONAL), module, path, 0)
 
     def _own_stores(self, uses: Iterable[Use]) -> None:
         """What the module sets on its own classes."""

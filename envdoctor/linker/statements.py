@@ -233,8 +233,13 @@ def _rounds(reader: Reader, node: ast.For | ast.AsyncFor) -> dict[str, list[str]
     given = tables.strings(node.iter)
     if given is None and isinstance(node.iter, ast.Name) and reader.scope.bound.get(node.iter.id) == 1:
         given = tables.strings(node.iter, reader.tables)
-    stored = (one for part in node.body for one in ast.walk(part) if isinstance(one, ast.Name) and one.id == name)
-    return {} if given is None or any(isinstance(one.ctx, ast.Store) for one in stored) else {name: given}
+    return {} if given is None or _gives_a_value(node.body, name) else {name: given}
+
+
+def _gives_a_value(statements: Sequence[ast.stmt], name: str) -> bool:
+    """Whether one of some statements gives a name a value."""
+    named = (one for part in statements for one in ast.walk(part) if isinstance(one, ast.Name) and one.id == name)
+    return any(isinstance(one.ctx, ast.Store) for one in named)
 
 
 def _while(reader: Reader, node: ast.While) -> None:
