@@ -12,7 +12,7 @@ from envdoctor.linker import signatures, tables
 from envdoctor.linker.assignments import annotated_assign, assign, assign_to, augmented, expression
 from envdoctor.linker.branches import children, holds, is_one_version
 from envdoctor.linker.expressions import chain
-from envdoctor.linker.makings import last
+from envdoctor.linker.makings import decorators, last
 from envdoctor.linker.scopes import Scope
 from envdoctor.linker.summary import CATCHES_ALL, CONDITIONAL, FROM, IMPORTS, LATER, caught
 
@@ -139,8 +139,7 @@ def _changed(node: ast.ClassDef) -> Any:
     """Whether a metaclass may give a class anything, or a decorator something: ``open``."""
     if any(one.arg != "metaclass" or last(one.value) not in _PLAIN_META for one in node.keywords):
         return True
-    decorated = {last(one.func if isinstance(one, ast.Call) else one) for one in node.decorator_list}
-    return "open" if decorated - _PLAIN_DECORATORS else False
+    return "open" if set(decorators(node)) - _PLAIN_DECORATORS else False
 
 
 def _base(base: ast.expr) -> tuple[str, tuple[str, ...]] | None:
