@@ -31,7 +31,7 @@ class Hinted:
         self._imports: dict[str, list[tuple[str, str, str]]] = {}
 
     def answer(self, module: str, name: str) -> Answer | None:
-        """The answer about what a name is said to be; ``None`` where nothing is said, or nothing is there."""
+        """The answer about what a name is declared to be; ``None`` where nothing declares it, or nothing is there."""
         definitions = self._store.definitions(module)
         if "__getattr__" not in definitions.get("names", {}) and name not in (definitions.get("all") or ()):
             return None

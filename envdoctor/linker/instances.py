@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from envdoctor.linker.world import World
 
 _SPECIAL = re.compile(r"\.\((await|with|\d+)\)")
-_TOLD_TO_CHECKERS = re.compile(rb"#\s*(type|pyright|ty|pyre):?\s*-?\s*(ignore|fixme)")
+_FOR_CHECKERS = re.compile(rb"#\s*(type|pyright|ty|pyre):?\s*-?\s*(ignore|fixme)")
 
 
 class _Use(NamedTuple):
@@ -131,7 +131,7 @@ class Instances:
     def _is_asked_for(self, use: _Use, word: str) -> bool:
         """Whether a module asks for a word before it uses it, or a comment says that it is there, or it is special."""
         hints = self._world.resolver.take_note(use.name).get("hints", ())
-        return word in hints or word[:2] == "__" or self._is_said(use)
+        return word in hints or word[:2] == "__" or self._is_ignored(use)
 
     def _standard_cause(self, kind: ClassRef, making: str) -> tuple[str, str, str, str, str] | None:
         """The provider of an object of the standard library that lacks something, the reason, and the class."""
@@ -158,11 +158,11 @@ class Instances:
         life = self._life(kind, word)
         return home[0], "attribute", home[1], name, life.said() if life else ""
 
-    def _is_said(self, use: _Use) -> bool:
-        """Whether the line tells type checkers to look away."""
+    def _is_ignored(self, use: _Use) -> bool:
+        """Whether the line has a comment for which type checkers ignore it."""
         lines = self._world.store.text(use.name).splitlines()
         line = lines[use.ref[2] - 1] if 0 < use.ref[2] <= len(lines) else b""
-        return _TOLD_TO_CHECKERS.search(line) is not None
+        return _FOR_CHECKERS.search(line) is not None
 
     def _is_sure(self, use: _Use, one: Any) -> bool:
         """Whether nothing gives a class what it lacks from elsewhere."""

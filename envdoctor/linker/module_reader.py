@@ -295,8 +295,8 @@ def raised_by(node: ast.stmt, error: ast.expr) -> list[Any]:
     """The line of an exception, its name and what it says."""
     name = last(error.func if isinstance(error, ast.Call) else error) or ""
     texts = (part.value for part in ast.walk(node) if isinstance(part, ast.Constant))
-    said = "".join(text for text in texts if isinstance(text, str))
-    return [node.lineno, name, " ".join(f"{name}: {said}".split())[:MOST_SAID]]
+    message = "".join(text for text in texts if isinstance(text, str))
+    return [node.lineno, name, " ".join(f"{name}: {message}".split())[:MOST_SAID]]
 
 
 def _is_main(test: ast.expr) -> bool:

@@ -88,8 +88,8 @@ class Objects:
             self._spoilt.add(f"v.{name}")
             return
         found = annotated(kind) if kind is not None else makings(value)
-        said = kind is not None or scope.kind == "class"
-        if found is not None and (ANY, ()) not in found and (said or is_made(found, scope)):
+        declared = kind is not None or scope.kind == "class"
+        if found is not None and (ANY, ()) not in found and (declared or is_made(found, scope)):
             scope.types.setdefault(name, []).append(found)
             self._reader.roots.add(name)
         if scope.kind == "class":  # where another value may replace what instances have
