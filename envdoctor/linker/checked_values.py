@@ -54,7 +54,7 @@ class Releases(Evaluator):
         return self._version(value, found) if isinstance(value, Taken) and value.name in _VERSIONS else found
 
     def _written(self, module: str) -> Any:
-        """The version that a module's source has as a text; unknown where it has none, as metadata tells it then."""
+        """The version that a module's source has as a text; unknown where it has none: metadata has it then."""
         found = _WRITTEN.search(self._store.text(module)) if module in self._layout.modules else None
         return found[1].decode() if found else UNKNOWN
 
@@ -134,7 +134,7 @@ class Releases(Evaluator):
         return whole[slice(*ends)] if fits and all(one is None or isinstance(one, int) for one in ends) else UNKNOWN
 
     def call(self, function: Any, given: Sequence[Any], named: Mapping[str, Any]) -> Any:
-        """The value that a function returns, those known that tell of releases."""
+        """The value that a function returns, those known that ask for releases."""
         dotted = ".".join(filter(None, function)) if isinstance(function, Taken) else ""
         known = [self.value(one) for one in given]
         answers = self._asked(dotted, known[0]) if dotted and known and isinstance(known[0], str) else []
@@ -147,7 +147,7 @@ class Releases(Evaluator):
         return super().call(function, given, named)
 
     def _asked(self, dotted: str, text: str) -> list[Any]:
-        """What a function of metadata, versions or libraries tells of a text, as a list of one; of others nothing."""
+        """What a function of metadata, versions or libraries returns for a text, as a list of one; else nothing."""
         if release_values.makes_release(dotted):
             return [Release(text)]
         if dotted in _METADATA | _DISTRIBUTION:

@@ -1,4 +1,4 @@
-"""What a module says for type checkers about the names that its ``__getattr__`` makes: imports that are not run.
+"""Imports for type checkers, which are not run, of the names that a module's ``__getattr__`` makes.
 
 A module that imports its parts when they are asked for lists them under ``if TYPE_CHECKING``, or in a stub beside it.
 """

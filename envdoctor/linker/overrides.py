@@ -245,12 +245,12 @@ def _is_of_class(receiver: ast.expr, arguments: Sequence[ast.expr]) -> bool:
 
 
 def _is_class(node: ast.expr) -> bool:
-    """Whether something is a class, as its spelling tells."""
+    """Whether something is a class, by its spelling."""
     return (last(node) or "")[:1].isupper()
 
 
 def _narrower(own: list[Any], base: list[Any] | None) -> bool:
-    """Whether a signature takes less than the one it takes the place of, or demands more; not where that is open."""
+    """Whether a signature takes less than the one it takes the place of, or requires more; not where that is open."""
     if base is None:
         return False
     names, others = own[1][1:], base[1][1:]

@@ -40,7 +40,7 @@ class Words:
         return self._files[key]
 
     def anywhere(self, owner: str, word: str) -> bool:
-        """Whether a module of a distribution contains a word, or the word is too short to tell."""
+        """Whether a module of a distribution contains a word, or the word is too short to be searched for."""
         if len(word) < _SHORTEST:
             return True
         key = (owner, word)
@@ -84,7 +84,7 @@ def _is_outside_comments(path: str, data: bytes, word: bytes) -> bool:
 
 
 def _is_text(path: str, word: bytes) -> bool:
-    """Whether a file has a word between marks, or as a text that ends with a zero; so it is where nobody can tell."""
+    """Whether a file has a word between marks, or as a text that ends with a zero; so it is where that is not known."""
     try:
         with open(path, "rb") as file:
             data = file.read(_LIMIT)

@@ -1,4 +1,4 @@
-"""Keywords that are handed on as ``**kwargs`` to functions that refuse them."""
+"""Keywords that are passed on as ``**kwargs`` to functions that refuse them."""
 
 import linker_environment as env
 import pytest
