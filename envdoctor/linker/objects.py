@@ -14,9 +14,9 @@ from envdoctor.linker.makings import (
     KIND,
     OWN,
     annotated,
+    decorators,
     is_made,
     is_special,
-    last,
     making,
     makings,
     members,
@@ -88,8 +88,8 @@ class Objects:
             self._spoilt.add(f"v.{name}")
             return
         found = annotated(kind) if kind is not None else makings(value)
-        said = kind is not None or scope.kind == "class"
-        if found is not None and (ANY, ()) not in found and (said or is_made(found, scope)):
+        declared = kind is not None or scope.kind == "class"
+        if found is not None and (ANY, ()) not in found and (declared or is_made(found, scope)):
             scope.types.setdefault(name, []).append(found)
             self._reader.roots.add(name)
         if scope.kind == "class":  # where another value may replace what instances have
@@ -148,7 +148,7 @@ class Objects:
 
     def function(self, node: Function, inner: Scope, outside: Scope) -> None:
         """The parameters of a function, and what its annotation says that it returns."""
-        words = [last(one.func if isinstance(one, ast.Call) else one) or "" for one in node.decorator_list]
+        words = decorators(node)
         number = self._number(outside) if outside.kind == "class" else None
         self._parameters(node, words, inner, number)
         key = self._key(node, words, outside, number)

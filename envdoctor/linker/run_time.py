@@ -84,6 +84,11 @@ class RunTime:
         beside = [path for outer in modules for path in self._loading.get(outer, ())]
         return any(self._words.in_file(path, f"{mark}{name}{mark}") is not False for path in beside for mark in "'\"")
 
+    def is_set_by_native(self, module: str, name: str) -> bool:
+        """Whether a native module of the distribution contains both the module's name and that of the attribute."""
+        own = self._layout.natives(self._layout.modules[module].owner) if "." in module else ()
+        return any(self._words.in_file(path, module) and self._words.in_file(path, name) for path in own)
+
     def is_no_key(self, source: bytes, module: str, name: str) -> bool:
         """Whether a module that writes names into ``globals()`` writes none like this: it is no text, nor its parts.
 

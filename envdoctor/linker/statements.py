@@ -12,7 +12,7 @@ from envdoctor.linker import signatures, tables
 from envdoctor.linker.assignments import annotated_assign, assign, assign_to, augmented, expression
 from envdoctor.linker.branches import children, holds, is_one_version
 from envdoctor.linker.expressions import chain
-from envdoctor.linker.makings import last
+from envdoctor.linker.makings import decorators, last
 from envdoctor.linker.scopes import Scope
 from envdoctor.linker.summary import CATCHES_ALL, CONDITIONAL, FROM, IMPORTS, LATER, caught
 
@@ -139,8 +139,7 @@ def _changed(node: ast.ClassDef) -> Any:
     """Whether a metaclass may give a class anything, or a decorator something: ``open``."""
     if any(one.arg != "metaclass" or last(one.value) not in _PLAIN_META for one in node.keywords):
         return True
-    decorated = {last(one.func if isinstance(one, ast.Call) else one) for one in node.decorator_list}
-    return "open" if decorated - _PLAIN_DECORATORS else False
+    return "open" if set(decorators(node)) - _PLAIN_DECORATORS else False
 
 
 def _base(base: ast.expr) -> tuple[str, tuple[str, ...]] | None:
@@ -233,8 +232,13 @@ def _rounds(reader: Reader, node: ast.For | ast.AsyncFor) -> dict[str, list[str]
     given = tables.strings(node.iter)
     if given is None and isinstance(node.iter, ast.Name) and reader.scope.bound.get(node.iter.id) == 1:
         given = tables.strings(node.iter, reader.tables)
-    stored = (one for part in node.body for one in ast.walk(part) if isinstance(one, ast.Name) and one.id == name)
-    return {} if given is None or any(isinstance(one.ctx, ast.Store) for one in stored) else {name: given}
+    return {} if given is None or _gives_a_value(node.body, name) else {name: given}
+
+
+def _gives_a_value(statements: Sequence[ast.stmt], name: str) -> bool:
+    """Whether one of some statements gives a name a value."""
+    named = (one for part in statements for one in ast.walk(part) if isinstance(one, ast.Name) and one.id == name)
+    return any(isinstance(one.ctx, ast.Store) for one in named)
 
 
 def _while(reader: Reader, node: ast.While) -> None:
