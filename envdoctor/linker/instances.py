@@ -131,7 +131,7 @@ class Instances:
     def _is_asked_for(self, use: _Use, word: str) -> bool:
         """Whether a module asks for a word before it uses it, or a comment says that it is there, or it is special."""
         hints = self._world.resolver.take_note(use.name).get("hints", ())
-        return word in hints or word[:2] == "__" or self._is_ignored(use)
+        return word in hints or (word[:2] == "__" and word != "__init__") or self._is_ignored(use)
 
     def _standard_cause(self, kind: ClassRef, making: str) -> tuple[str, str, str, str, str] | None:
         """The provider of an object of the standard library that lacks something, the reason, and the class."""

@@ -25,6 +25,7 @@ from envdoctor.linker.makings import (
     text,
 )
 from envdoctor.linker.summary import INSTANCE
+from envdoctor.linker.super_calls import SuperCalls
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -67,9 +68,8 @@ class Objects:
         self._hinted: dict[str, tuple[str, str]] = {}
         self._numbers: dict[int, int] = {}
         self._own: list[tuple[int, Use]] = []
+        self.super_calls = SuperCalls(reader)
         self.uses: dict[tuple[Any, ...], list[Any]] = {}
-
-    # --- what is read -----------------------------------------------------------------------------------------------
 
     def hint(self, node: ast.stmt) -> None:
         """Take note of what a statement imports for annotations only."""
@@ -247,6 +247,8 @@ class Objects:
             if not isinstance(sink, str):
                 self._use([self._known(one, types, 0) for one in found], sink)
         self._use_own(types)
+        for one, use in self.super_calls.kept(self._numbers):
+            self._use([[one]], use)
         return {key: kinds for key, kinds in types.items() if all(map(_is_foreign, kinds))}
 
     def _use_own(self, types: Mapping[str, Sequence[str]]) -> None:
