@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from envdoctor.linker.makings import ANY, AWAITED, ENTERED, is_special
-from envdoctor.linker.summary import INSTANCE
+from envdoctor.linker.summary import INHERITED, INSTANCE
 from envdoctor.linker.verdicts import DOUBTS
 
 if TYPE_CHECKING:
@@ -125,6 +125,8 @@ class Classes:
         step, rest = steps[0], steps[1:]
         if depth > _DEEPEST:
             return None
+        if step == INHERITED:
+            return self.walk([kind], rest)
         if step == INSTANCE:
             return None if kind.made else self.walk([kind._replace(made=True)], rest, depth)
         if step == ENTERED and kind.made:

@@ -11,7 +11,7 @@ from envdoctor.linker.history import shipped
 from envdoctor.linker.makings import ANY
 from envdoctor.linker.missing import Missing, severity_of
 from envdoctor.linker.module_files import PROJECT, is_aside
-from envdoctor.linker.summary import CATCHES_ATTRIBUTE, CATCHES_TYPE
+from envdoctor.linker.summary import CATCHES_ATTRIBUTE, CATCHES_TYPE, INHERITED
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from envdoctor.linker.reach import Reach
     from envdoctor.linker.world import World
 
-_SPECIAL = re.compile(r"\.\((await|with|\d+)\)")
+_SPECIAL = re.compile(r"\.\((await|with|super|\d+)\)")
 _FOR_CHECKERS = re.compile(rb"#\s*(type|pyright|ty|pyre):?\s*-?\s*(ignore|fixme)")
 
 
@@ -167,6 +167,8 @@ class Instances:
     def _is_sure(self, use: _Use, one: Any) -> bool:
         """Whether nothing gives a class what it lacks from elsewhere."""
         kind, word = one[:2]
+        if any(INHERITED in making for making in use.ref[0]):
+            return not isinstance(one, Lack)  # which a class beside it may have
         if not isinstance(one, Lack):
             return not self._is_derived(kind, word)
         if self._is_derived(kind, word):

@@ -48,7 +48,7 @@ _PROPERTY = re.compile(r"property$|memoize", re.IGNORECASE)
 _MANAGED = {"contextmanager", "asynccontextmanager"}
 #: Builtin types that take each other's place from release to release.
 _PLAIN = {"str", "bytes"}
-_STEPS = re.compile(r"\.\(\d*\)")
+_STEPS = re.compile(r"\.\((?:\d*|super)\)")
 
 
 class Objects:

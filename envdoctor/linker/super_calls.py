@@ -6,7 +6,7 @@ import ast
 from typing import TYPE_CHECKING
 
 from envdoctor.linker.makings import text
-from envdoctor.linker.summary import INSTANCE
+from envdoctor.linker.summary import INHERITED, INSTANCE
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -37,8 +37,15 @@ class SuperCalls:
             if number is None or named not in {"", names.get(number)}:
                 continue
             bases = self._reader.classes[number][0]
-            base = self._reader.base(bases[0]) if len(bases) == 1 else None
+            base = self._reader.base(bases[0]) if len(bases) == 1 and number not in self._mixed() else None
+            path = (INSTANCE, INHERITED, *use.path[1:])
             if isinstance(base, int) and base in names:
-                yield text("", names[base], use.path), use
+                yield text("", names[base], path), use
             elif isinstance(base, list) and base[0] != "builtins":
-                yield text(base[0], base[1], use.path), use
+                yield text(base[0], base[1], path), use
+
+    def _mixed(self) -> set[int]:
+        """The classes that one of several bases of another class is: ``super()`` may be that one's neighbour there."""
+        several = (record[0] for record in self._reader.classes if len(record[0]) > 1)
+        known = (self._reader.base(base) for bases in several for base in bases)
+        return {base for base in known if isinstance(base, int)}
