@@ -86,7 +86,11 @@ class RunTime:
 
     def is_set_by_native(self, module: str, name: str) -> bool:
         """Whether a native module of the distribution contains both the module's name and that of the attribute."""
-        own = self._layout.natives(self._layout.modules[module].owner) if "." in module else ()
+        return "." in module and self.is_put_by(self._layout.modules[module].owner, module, name)
+
+    def is_put_by(self, owner: str, module: str, name: str) -> bool:
+        """Whether a native module of a distribution contains the names of a module of others and of its attribute."""
+        own = self._layout.natives(owner)
         return any(self._words.in_file(path, module) and self._words.in_file(path, name) for path in own)
 
     def is_no_key(self, source: bytes, module: str, name: str) -> bool:
