@@ -145,6 +145,9 @@ class Search:
         place, top = self._layout.modules[name], module.partition(".")[0]
         if place.owner == PROJECT or self._lacks_requirements(place.owner) or self._brings(place.owner, top):
             return
+        binaries = [one for one in self._layout.others[place.owner] if one.endswith(".so")]
+        if any(one.startswith(place.path[: -len("py")]) for one in binaries):  # it may import the compiler's own
+            return
         if not self._resolver.run_time.is_provided(top):
             yield Missing(
                 place.owner, place.path, line, module, "", "undeclared", "warning", way, top, ""

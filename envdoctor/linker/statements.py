@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 #: What may be at the top of a class statement without leaving open what the class has.
 _PLAIN_META = {"ABCMeta", "EnumMeta", "type"}
 _PLAIN_DECORATORS = {"dataclass", "dataclasses", "total_ordering", "final", "runtime_checkable", "runtime", "unique"}
+#: Names that only Python 2 has without an import.
+_PYTHON_2 = {"basestring", "long", "raw_input", "unichr", "unicode", "xrange"}
 
 
 def _import(reader: Reader, node: ast.Import) -> None:
@@ -175,7 +177,9 @@ def _try(reader: Reader, node: ast.Try) -> None:
     if reader.handler:
         reader.around[number] = reader.handler
     reader.attempt = number
-    reader.within(node.body, flags)
+    end = _ends_in_python_2(node)
+    reader.within(node.body[:end], flags)
+    reader.within(node.body[end:], flags | CATCHES_ALL)
     reader.attempt = before[0]
     for handler in node.handlers:
         if handler.name:
@@ -187,6 +191,16 @@ def _try(reader: Reader, node: ast.Try) -> None:
     reader.body(node.orelse)
     reader.handler = before[1]
     reader.body(node.finalbody)
+
+
+def _ends_in_python_2(node: ast.Try) -> int:
+    """How many statements run before one has taken a name of Python 2 alone, and ``except NameError`` is next."""
+    if any(one.type is not None and "NameError" in ast.dump(one.type) for one in node.handlers):
+        for at, one in enumerate(node.body):
+            names = (each.id for each in ast.walk(one) if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Load))
+            if isinstance(one, (ast.Assign, ast.Expr)) and not _PYTHON_2.isdisjoint(names):
+                return at + 1
+    return len(node.body)
 
 
 def handled(kind: ast.expr | None) -> int:
