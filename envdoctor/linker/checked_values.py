@@ -37,7 +37,7 @@ class Releases(Evaluator):
         self.target = world.target
         self._natives = natives if world.target.system == "linux" else None
         #: The releases that were asked for, the last one last.
-        self.told: dict[str, str] = {}
+        self.asked_releases: dict[str, str] = {}
         self.compared: Compared | None = None
         #: What was compared where a name got its value.
         self.origins: dict[str, Compared] = {}
@@ -54,7 +54,7 @@ class Releases(Evaluator):
         return self._version(value, found) if isinstance(value, Taken) and value.name in _VERSIONS else found
 
     def _written(self, module: str) -> Any:
-        """The version that a module's source has as a text; unknown where it has none, as metadata tells it then."""
+        """The version that a module's source has as a text; unknown where it has none: metadata has it then."""
         found = _WRITTEN.search(self._store.text(module)) if module in self._layout.modules else None
         return found[1].decode() if found else UNKNOWN
 
@@ -65,7 +65,7 @@ class Releases(Evaluator):
             found = version if "." not in taken.module and taken.name == "__version__" else UNKNOWN
         numbers = release_values.numbers_of(found)
         if version and numbers:
-            self._tell(owner, found if isinstance(found, str) else ".".join(map(str, numbers)))
+            self._note(owner, found if isinstance(found, str) else ".".join(map(str, numbers)))
         return found
 
     def inside(self, whole: Any, name: str) -> Any:
@@ -76,8 +76,8 @@ class Releases(Evaluator):
             found = self.value(Taken(whole.module, name))
             return UNKNOWN if operations.is_unknown(found) else found
         if isinstance(whole, Taken) and whole.module in {"sys", "os"} and not whole.name:
-            told = known_value(ast.Attribute(ast.Name(whole.module), name), self.target)
-            return UNKNOWN if told is None else told
+            value = known_value(ast.Attribute(ast.Name(whole.module), name), self.target)
+            return UNKNOWN if value is None else value
         return super().inside(whole, name)
 
     def _lookup(self, name: str, scope: Namespace) -> Any:
@@ -104,9 +104,9 @@ class Releases(Evaluator):
             number = self.evaluate(node.operand, scope)
             return -number if isinstance(number, int) else UNKNOWN
         if isinstance(node, (ast.Attribute, ast.Subscript)):
-            told = known_value(node, self.target)
-            if told is not None:
-                return told
+            value = known_value(node, self.target)
+            if value is not None:
+                return value
         if isinstance(node, ast.Attribute) and node.attr in release_values.OF_TEXT:
             whole = self.value(self.evaluate(node.value, scope))
             return Builtin(node.attr, whole) if isinstance(whole, str) else UNKNOWN
@@ -125,21 +125,21 @@ class Releases(Evaluator):
         return True
 
     def _slice(self, node: ast.Subscript, cut: ast.Slice, scope: Namespace) -> Any:
-        told = known_value(node, self.target)
-        if told is not None:
-            return told
+        value = known_value(node, self.target)
+        if value is not None:
+            return value
         whole = self.value(self.evaluate(node.value, scope))
         ends = [None if one is None else self.evaluate(one, scope) for one in (cut.lower, cut.upper, cut.step)]
         fits = isinstance(whole, (str, list)) or type(whole) is tuple
         return whole[slice(*ends)] if fits and all(one is None or isinstance(one, int) for one in ends) else UNKNOWN
 
     def call(self, function: Any, given: Sequence[Any], named: Mapping[str, Any]) -> Any:
-        """The value that a function returns, those known that tell of releases."""
+        """The value that a function returns, those known that ask for releases."""
         dotted = ".".join(filter(None, function)) if isinstance(function, Taken) else ""
         known = [self.value(one) for one in given]
-        told = self._asked(dotted, known[0]) if dotted and known and isinstance(known[0], str) else []
-        if told:
-            return told[0]
+        answers = self._asked(dotted, known[0]) if dotted and known and isinstance(known[0], str) else []
+        if answers:
+            return answers[0]
         if isinstance(function, Builtin) and not named:
             found = self._mapped(known) if function.name == "map" else release_values.builtin(function, known)
             if found is not None:
@@ -147,7 +147,7 @@ class Releases(Evaluator):
         return super().call(function, given, named)
 
     def _asked(self, dotted: str, text: str) -> list[Any]:
-        """What a function of metadata, versions or libraries tells of a text, as a list of one; of others nothing."""
+        """What a function of metadata, versions or libraries returns for a text, as a list of one; else nothing."""
         if release_values.makes_release(dotted):
             return [Release(text)]
         if dotted in _METADATA | _DISTRIBUTION:
@@ -155,7 +155,7 @@ class Releases(Evaluator):
             version = self._layout.versions.get(name)
             if not version:
                 raise Undecided
-            self._tell(name, version)
+            self._note(name, version)
             return [version if dotted in _METADATA else Installed(version)]
         if dotted == "ctypes.util.find_library":
             lacks = self._natives is not None and self._natives.machine.has(text) is False
@@ -163,10 +163,10 @@ class Releases(Evaluator):
             return [None if lacks else f"lib{text}.so"]
         return []
 
-    def _tell(self, owner: str, version: str) -> None:
+    def _note(self, owner: str, version: str) -> None:
         """Take note of a release that was asked for, as the last one."""
-        self.told.pop(owner, None)
-        self.told[owner] = version
+        self.asked_releases.pop(owner, None)
+        self.asked_releases[owner] = version
 
     def _mapped(self, known: Sequence[Any]) -> Any:
         """The values that ``map`` gives, as a list."""

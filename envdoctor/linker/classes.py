@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from envdoctor.linker.makings import ANY, AWAITED, ENTERED, is_special
-from envdoctor.linker.summary import INSTANCE
+from envdoctor.linker.summary import INHERITED, INSTANCE
 from envdoctor.linker.verdicts import DOUBTS
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ _LONGEST_KEY = 3
 _MANAGING = (("__enter__", INSTANCE), ("__aenter__", INSTANCE, AWAITED))
 
 
-class Kind(NamedTuple):
+class ClassRef(NamedTuple):
     """A class by module and number, or ``made`` of it: an instance. Of the standard library, by name."""
 
     module: str
@@ -34,7 +34,7 @@ class Lack(NamedTuple):
     ``open`` where only its past can show that it lacks it, because of a ``__getattr__`` if it ``answers``.
     """
 
-    kind: Kind
+    kind: ClassRef
     name: str
     columns: bool = False
     open: bool = False
@@ -67,9 +67,9 @@ class Classes:
             return None
         first = next((at for at, step in enumerate(steps) if is_special(step)), len(steps))
         for end in range(first, 0, -1):
-            said = self._said(f"{module}.{'.'.join(steps[:end])}", steps[end:], depth)
-            if said is not None:
-                return said
+            known = self._by_vocabulary(f"{module}.{'.'.join(steps[:end])}", steps[end:], depth)
+            if known is not None:
+                return known
             found = self._world.resolver.offers(module, ".".join(steps[:end]))
             if found.verdict is not True:
                 return None
@@ -77,7 +77,7 @@ class Classes:
                 return self._of_value(found.value, steps[end:], depth)
         return self._of_variable(module, steps, depth)
 
-    def _said(self, name: str, steps: list[str], depth: int) -> list[Any] | None:
+    def _by_vocabulary(self, name: str, steps: list[str], depth: int) -> list[Any] | None:
         """The kinds of what the vocabulary says that a function or an attribute of a class gives."""
         for count in (2, 1, 0):
             made = self._world.makes.get(".".join((name, *steps[:count]))) if count <= len(steps) else None
@@ -89,7 +89,7 @@ class Classes:
         if value[0] == "function":
             return self._made(f"f{value[2]}", value[1], steps, [], depth)
         if value[0] == "class" or (value[0] == "standard" and self._world.standard.is_class(value[1], value[2])):
-            return self.walk([Kind(value[1], value[2], made=False)], steps, depth)
+            return self.walk([ClassRef(value[1], value[2], made=False)], steps, depth)
         return None
 
     def _of_variable(self, module: str, steps: list[str], depth: int) -> list[Any] | None:
@@ -120,24 +120,35 @@ class Classes:
             found += [one for one in some if one not in found]
         return found if len(found) <= _MOST else None
 
-    def _step(self, kind: Kind, steps: Sequence[str], depth: int) -> list[Any] | None:  # noqa: PLR0911 - one for each
+    def _step(self, kind: ClassRef, steps: Sequence[str], depth: int) -> list[Any] | None:
+        """The kinds that steps from one kind resolve to; ``None`` where these are not known."""
         step, rest = steps[0], steps[1:]
         if depth > _DEEPEST:
             return None
+        if step == INHERITED:
+            return self.walk([kind], rest)
         if step == INSTANCE:
             return None if kind.made else self.walk([kind._replace(made=True)], rest, depth)
         if step == ENTERED and kind.made:
             return self._entered(kind, rest, depth + 1)
         there = "unknown" if is_special(step) else self._member(kind, step)
         if isinstance(there, tuple):
-            name = f"{there[0]}.{self._world.store.class_name(*there[:2])}.{step}"
-            said = self._said(name, list(rest), depth) if kind.made else None
-            return said or self._made(f"c{there[1]}.{step}", there[0], rest, [kind], depth)
-        if there == "unknown" or not kind.made:
-            return None
-        if there != "none" and rest and rest[0] != INSTANCE and self._given(kind, [], depth + 1):
+            return self._from_member(kind, there, steps, depth)
+        return None if there == "unknown" or not kind.made else self._in_doubt(kind, there, steps, depth)
+
+    def _from_member(self, kind: ClassRef, member: Any, steps: Sequence[str], depth: int) -> list[Any] | None:
+        """The kinds that steps resolve to of which the first is a member that is found, by its module and class."""
+        (module, number), (step, *rest) = member[:2], steps
+        name = f"{module}.{self._world.store.class_name(module, number)}.{step}"
+        known = self._by_vocabulary(name, rest, depth) if kind.made else None
+        return known or self._made(f"c{number}.{step}", module, rest, [kind], depth)
+
+    def _in_doubt(self, kind: ClassRef, doubt: str, steps: Sequence[str], depth: int) -> list[Any] | None:
+        """The kinds that further steps from what ``__getattr__`` is said to return resolve to; else a lack."""
+        step, rest = steps[0], steps[1:]
+        if doubt != "none" and rest and rest[0] != INSTANCE and self._given(kind, [], depth + 1):
             return self._given(kind, rest, depth + 1)
-        return [Lack(kind, step, there != "none", there in {"open", "answers"}, there == "answers")]
+        return [Lack(kind, step, doubt != "none", doubt in {"open", "answers"}, doubt == "answers")]
 
     def behind(self, kinds: list[Any] | None) -> list[Any] | None:
         """Some kinds, with what ``__getattr__`` is said to return in the place of attributes that a class answers."""
@@ -147,20 +158,20 @@ class Classes:
             found += given or [one]
         return found or None
 
-    def _given(self, kind: Kind, rest: Sequence[str], depth: int) -> list[Any] | None:
+    def _given(self, kind: ClassRef, rest: Sequence[str], depth: int) -> list[Any] | None:
         """The kinds that steps from what a class's ``__getattr__`` is said to return resolve to."""
         for module, number in self.chain(kind):
             if "__getattr__" in self._world.store.definitions(module)["classes"][number][1]:
                 return self._made(f"c{number}.__getattr__", module, [INSTANCE, *rest], [kind], depth)
         return None
 
-    def _entered(self, kind: Kind, rest: Sequence[str], depth: int) -> list[Any] | None:
+    def _entered(self, kind: ClassRef, rest: Sequence[str], depth: int) -> list[Any] | None:
         """The kinds that steps from the value of a context manager resolve to."""
         entered = [self._step(kind, [*some, *rest], depth) for some in _MANAGING]
         known = [one for one in entered if one]
         return known[0] if len(known) == 1 else None
 
-    def _member(self, kind: Kind, name: str) -> Any:
+    def _member(self, kind: ClassRef, name: str) -> Any:
         """The resolver's answer about an attribute; of a special method, the first class that has it."""
         world = self._world
         if isinstance(kind.number, str):
@@ -200,21 +211,21 @@ class Classes:
             kinds = self.of(making, module, depth)
         return [None] if kinds is None else kinds
 
-    def is_descriptor(self, kind: Kind) -> bool:
+    def is_descriptor(self, kind: ClassRef) -> bool:
         """Whether an attribute that holds an instance of a class may be something else when it is read."""
         if isinstance(kind.number, str):
             return False
         records = (self._world.store.definitions(module)["classes"][number] for module, number in self.chain(kind))
         return any("__get__" in record[1] or None in record[0] for record in records)
 
-    def chain(self, kind: Kind) -> list[tuple[str, Any]]:
+    def chain(self, kind: ClassRef) -> list[tuple[str, Any]]:
         """A class and its bases, as far as they are known."""
         key = (kind.module, kind.number)
         if key not in self._chains:
             self._chains[key] = self._chain(kind)
         return self._chains[key]
 
-    def _chain(self, kind: Kind) -> list[tuple[str, Any]]:
+    def _chain(self, kind: ClassRef) -> list[tuple[str, Any]]:
         found: list[tuple[str, Any]] = []
         todo = [(kind.module, kind.number)]
         while todo:
@@ -250,7 +261,7 @@ class Classes:
             found |= new
         return found - {own}
 
-    def derived(self, kind: Kind, word: str, names: Iterable[str], *, lost: bool) -> bool:
+    def derived(self, kind: ClassRef, word: str, names: Iterable[str], *, lost: bool) -> bool:
         """Whether a class that is derived from one, in some modules, has an attribute, or may for what it adds.
 
         What a release has lost no base gives back of which nothing is known.
@@ -262,12 +273,14 @@ class Classes:
         for name, number in self._derived_from(own, names):
             text = world.store.packed(name)
             there = world.resolver.method(name, number, word) if any(one in text for one in words) else None
-            doubted = there in more and not (lost and there == "unknown" and not self._is_filled(Kind(name, number)))
+            doubted = there in more and not (
+                lost and there == "unknown" and not self._is_filled(ClassRef(name, number))
+            )
             if doubted or (isinstance(there, tuple) and there[:2] not in self.chain(kind)):
                 return True
         return False
 
-    def _is_filled(self, kind: Kind) -> bool:
+    def _is_filled(self, kind: ClassRef) -> bool:
         """Whether a class of a chain gets attributes by running code, or has a base that is computed."""
         records = (self._world.store.definitions(module)["classes"][number] for module, number in self.chain(kind))
         return any(record[2] is True or "__dict__" in record[1] or None in record[0] for record in records)

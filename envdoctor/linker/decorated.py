@@ -17,7 +17,7 @@ from envdoctor.linker.hooks import parsed, walked
 from envdoctor.linker.makings import last
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Container, Iterator, Sequence
+    from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 
     from envdoctor.linker.store import Store
     from envdoctor.linker.verdicts import Answer
@@ -50,8 +50,7 @@ class Decorated:
         """The signature of a function of a module, by its number; ``None`` where a decorator may change it."""
         definitions = self._store.definitions(module)
         signature: list[Any] | None = definitions["functions"][number]
-        names = definitions.get("names", {}) if signature is None else {}
-        name = next((one for one in names if names[one] == ["f", number]), "")
+        name = _name_of(definitions, ["f", number]) if signature is None else ""
         return self._signature(module, "", name) if name else signature
 
     def method(self, found: Any, name: str) -> list[Any] | None:
@@ -74,23 +73,28 @@ class Decorated:
     def _calls_init(self, module: str, node: ast.expr) -> bool:
         """Whether a metaclass leaves it to ``type`` how objects are made."""
         root, path = chain(node) or ("", ())
-        found = self._offers(module, ".".join((root, *path)))
-        if not root or found.verdict is not True or not found.value or found.value[0] != "class":
-            return False
-        todo, seen = [found.value[1:3]], 0
+        todo, seen = [self._class_named(module, ".".join((root, *path))) if root else None], 0
         while todo and seen < _MOST_BASES:
-            where, number = todo.pop()
-            bases, names = self._store.definitions(where)["classes"][number][:2]
-            seen += 1
-            for base in bases:
-                answer = self._offers(*base) if isinstance(base, list) and tuple(base) not in _METACLASSES else None
-                value = answer.value if answer and answer.verdict else None
-                if base is None or (answer and not (value and value[0] == "class")):
-                    return False
-                todo += [(where, base)] if isinstance(base, int) else [value[1:3]] if value else []
-            if "__call__" in names:
+            found = todo.pop()
+            if found is None or "__call__" in self._store.definitions(found[0])["classes"][found[1]][1]:
                 return False
+            todo += self._bases(*found)
+            seen += 1
         return not todo
+
+    def _bases(self, module: str, number: int) -> Iterator[tuple[str, int] | None]:
+        """The bases of a metaclass but for those of Python; ``None`` for one that is not known."""
+        for base in self._store.definitions(module)["classes"][number][0]:
+            if isinstance(base, int):
+                yield module, base
+            elif base is None or tuple(base) not in _METACLASSES:
+                yield self._class_named(*base) if base else None
+
+    def _class_named(self, module: str, path: str) -> tuple[str, int] | None:
+        """The class that a name of a module resolves to, by its module and number; ``None`` for anything else."""
+        found = self._offers(module, path)
+        is_class = found.verdict is True and found.value and found.value[0] == "class"
+        return found.value[1:3] if is_class else None
 
     def _signature(self, module: str, within: str, name: str) -> list[Any] | None:
         key = (module, within, name)
@@ -100,18 +104,24 @@ class Decorated:
         return self._known[key]
 
     def _written(self, module: str, within: str, name: str) -> list[Any] | None:
+        """The signature of a definition, of which decorators keep one; ``None`` where that is not sure."""
+        node = self._definition(module, within, name)
+        marks = node.decorator_list if node else []
+        if node is None or not marks or (within and any(last(_called(one)) == "staticmethod" for one in marks)):
+            return None
+        left = [one for one in marks if not self._keeps(module, one)]
+        return signatures.of_function(type(node)(node.name, node.args, [], left))
+
+    def _definition(self, module: str, within: str, name: str) -> Function | None:
+        """The function of a module, or of a class in it, that alone has a name; ``None`` where another may, too."""
         nodes: Sequence[ast.stmt] = self._body(module)
         if within:
             nodes = next((one.body for one in _named(nodes, within) if isinstance(one, ast.ClassDef)), ())
         found = _named(nodes, name)
         if len(found) != 1 or not isinstance(found[0], _FUNCTIONS):
             return None
-        marks = found[0].decorator_list
-        replaced = within and re.search(rb"\b%s\.%s *=" % (within.encode(), name.encode()), self._store.text(module))
-        if not marks or replaced or (within and any(last(_called(one)) == "staticmethod" for one in marks)):
-            return None
-        left = [one for one in marks if not self._keeps(module, one)]
-        return signatures.of_function(type(found[0])(found[0].name, found[0].args, [], left))
+        assigned = rb"\b%s\.%s *=" % (within.encode(), name.encode())
+        return None if within and re.search(assigned, self._store.text(module)) else found[0]
 
     def _body(self, module: str) -> Sequence[ast.stmt]:
         if module not in self._trees:
@@ -127,17 +137,23 @@ class Decorated:
         kind, where, number = (*found.value, None, None)[:3]
         if kind not in {"function", "class"} or not isinstance(number, int):
             return kind == "standard" and f"{where}.{number}" in _KNOWN
-        names = self._store.definitions(where).get("names", {})
-        name = next((one for one in names if names[one] == [kind[0], number]), "")
-        applied = isinstance(decorator, ast.Call)
-        if f"{where}.{name}" in _KNOWN:
-            return True
-        key = (f"{where}:{name}", str(applied))
+        name = _name_of(self._store.definitions(where), [kind[0], number])
+        return f"{where}.{name}" in _KNOWN or self._passes_on(where, name, applied=isinstance(decorator, ast.Call))
+
+    def _passes_on(self, module: str, name: str, *, applied: bool) -> bool:
+        """Whether the decorator that a module defines keeps signatures, ``applied`` to arguments of its own or not."""
+        key = (f"{module}:{name}", str(applied))
         if key not in self._keeping:
-            nodes = _named(self._body(where), name)
-            readers = {one.name for one in self._body(where) if isinstance(one, _FUNCTIONS) and _is_reader(one)}
+            nodes = _named(self._body(module), name)
+            readers = {one.name for one in self._body(module) if isinstance(one, _FUNCTIONS) and _is_reader(one)}
             self._keeping[key] = len(nodes) == 1 and _Maker(readers).passes_on(nodes[0], applied=applied)
         return self._keeping[key]
+
+
+def _name_of(definitions: Mapping[str, Any], value: list[Any]) -> str:
+    """The name that a module binds to a value; empty where it binds none."""
+    names = definitions.get("names", {})
+    return next((one for one in names if names[one] == value), "")
 
 
 def _named(nodes: Sequence[ast.stmt], name: str) -> list[Any]:
@@ -169,42 +185,72 @@ class _Maker:
     def _made_by(self, node: ast.FunctionDef) -> bool:
         """Whether all that a function returns are decorators that keep a signature."""
         inner = {one.name: one for one in node.body if isinstance(one, ast.FunctionDef)}
-        given = [one.arg for one in (*node.args.posonlyargs, *node.args.args)][:1]
-        made = []
-        for value in _returned(node):
-            of_first = isinstance(value, ast.Call) and [getattr(one, "id", "") for one in value.args] == given
-            made.append(inner.get(getattr(value.func if of_first and isinstance(value, ast.Call) else value, "id", "")))
+        first = _parameters(node)[:1]
+        made = [inner.get(_decorator_in(value, first)) for value in _returned(node)]
         return bool(made) and all(one and not one.decorator_list and self._keeps_all(one, 0) for one in made)
 
     def _keeps_all(self, node: ast.FunctionDef, at: int) -> bool:
         """Whether all that a decorator returns takes what the function takes, which is its parameter at a place."""
-        given = [*node.args.posonlyargs, *node.args.args]
-        wrappers: dict[str, list[Any]] = {}
-        for one in _own(node):
-            if isinstance(one, _FUNCTIONS):
-                wrappers.setdefault(one.name, []).append(one)
-        name = given[at].arg if len(given) > at else ""
-        stored = (one for one in walked(node) if isinstance(one, ast.Name) and isinstance(one.ctx, ast.Store))
+        names = _parameters(node)
+        name = names[at] if len(names) > at else ""
         returned = [getattr(_unwrapped(one), "id", "") for one in _returned(node)]
-        if not returned or any(one.id == name for one in stored):
+        if not returned or _gives_a_value(node, name):
             return False
+        wrappers = _functions_in(node)
         return all(
-            one == name or (one in wrappers and all(self._hands_all(each, name) for each in wrappers[one]))
+            one == name or (one in wrappers and all(self._forwards_all(each, name) for each in wrappers[one]))
             for one in returned
         )
 
-    def _hands_all(self, wrapper: Function, function: str) -> bool:
+    def _forwards_all(self, wrapper: Function, function: str) -> bool:
         """Whether a wrapper takes anything, and calls the function with all of it and nothing else."""
-        marks = [last(_called(one)) for one in wrapper.decorator_list]
-        rest, more = wrapper.args.vararg, wrapper.args.kwarg
-        if rest is None or more is None or wrapper.args.kwonlyargs or any(one != "wraps" for one in marks):
+        collections = _collections(wrapper)
+        if collections is None:
             return False
-        first = [one.arg for one in (*wrapper.args.posonlyargs, *wrapper.args.args)]
+        first = _parameters(wrapper)
         nodes = list(walked(ast.Module(wrapper.body, [])))
         calls = [one for one in nodes if isinstance(one, ast.Call) and getattr(one.func, "id", "") == function]
-        whole = bool(calls) and all(_is_whole(one, first, rest.arg, more.arg) for one in calls)
-        changed = _are_stored(nodes, {*first, rest.arg, more.arg, function}) or _returns_another(nodes, calls)
-        return whole and not changed and not _catches(nodes) and _only_read(nodes, {rest.arg, more.arg}, self._readers)
+        if not calls or not all(_is_whole(one, first, *collections) for one in calls):
+            return False
+        if _are_stored(nodes, {*first, *collections, function}) or _returns_another(nodes, calls):
+            return False
+        return not _catches(nodes) and _only_read(nodes, set(collections), self._readers)
+
+
+def _parameters(node: Function) -> list[str]:
+    """The names of a function's parameters that are given by position."""
+    return [one.arg for one in (*node.args.posonlyargs, *node.args.args)]
+
+
+def _decorator_in(value: ast.expr | None, first: Sequence[str]) -> str:
+    """The name of the decorator that is returned, or called with the first parameter; empty for anything else."""
+    if isinstance(value, ast.Call) and [getattr(one, "id", "") for one in value.args] == first:
+        value = value.func
+    return getattr(value, "id", "")
+
+
+def _functions_in(node: ast.AST) -> dict[str, list[Function]]:
+    """The functions that are defined in a function, by name."""
+    found: dict[str, list[Function]] = {}
+    for one in _own(node):
+        if isinstance(one, _FUNCTIONS):
+            found.setdefault(one.name, []).append(one)
+    return found
+
+
+def _collections(wrapper: Function) -> tuple[str, str] | None:
+    """The names of ``*args`` and ``**kwargs`` of a wrapper that takes anything; ``None`` for any other function."""
+    rest, more = wrapper.args.vararg, wrapper.args.kwarg
+    is_plain = all(last(_called(one)) == "wraps" for one in wrapper.decorator_list)
+    if rest is None or more is None or wrapper.args.kwonlyargs or not is_plain:
+        return None
+    return rest.arg, more.arg
+
+
+def _gives_a_value(node: ast.AST, name: str) -> bool:
+    """Whether something in a function gives a name a value."""
+    stored = (one for one in walked(node) if isinstance(one, ast.Name) and isinstance(one.ctx, ast.Store))
+    return any(one.id == name for one in stored)
 
 
 def _are_stored(nodes: Sequence[ast.AST], names: set[str]) -> bool:
@@ -264,7 +310,7 @@ def _catches(nodes: Sequence[ast.AST]) -> bool:
 
 
 def _only_read(nodes: Sequence[ast.AST], names: set[str], readers: Container[str] = ()) -> bool:
-    """Whether collections are only handed on whole, or read by what does not change them."""
+    """Whether collections are only passed on whole, or read by what does not change them."""
     read: set[int] = set()
     for one in nodes:
         read.update(map(id, _read_by(one, readers)))
@@ -274,12 +320,17 @@ def _only_read(nodes: Sequence[ast.AST], names: set[str], readers: Container[str
 def _read_by(node: ast.AST, readers: Container[str]) -> list[ast.expr]:
     """The parts of an expression or statement that it reads."""
     if isinstance(node, ast.Call):
-        word = getattr(node.func, "id", "")
-        reads = word in _READING or word in readers or getattr(node.func, "attr", "") in _READING_METHODS
-        starred = [one.value for one in node.args if isinstance(one, ast.Starred)]
-        return [*starred, *(one.value for one in node.keywords if one.arg is None), *(node.args if reads else ())]
+        return _read_by_call(node, readers)
     if isinstance(node, (ast.Attribute, ast.Subscript)) and isinstance(node.ctx, ast.Load):
         return [] if getattr(node, "attr", "") in _CHANGING else [node.value]
     if isinstance(node, ast.Compare):
         return node.comparators
     return [node.test] if isinstance(node, ast.If) else [node.iter] if isinstance(node, ast.For) else []
+
+
+def _read_by_call(node: ast.Call, readers: Container[str]) -> list[ast.expr]:
+    """The arguments that a call unpacks, and all by position where it changes nothing of what it is given."""
+    word = getattr(node.func, "id", "")
+    reads = word in _READING or word in readers or getattr(node.func, "attr", "") in _READING_METHODS
+    starred = [one.value for one in node.args if isinstance(one, ast.Starred)]
+    return [*starred, *(one.value for one in node.keywords if one.arg is None), *(node.args if reads else ())]

@@ -80,18 +80,33 @@ class Setting(NamedTuple):
 
 def settings(project: Project, known: Mapping[str, Any]) -> Iterator[Setting]:
     """The dotted names of a project's configuration, by the files and keys that the vocabulary knows."""
-    for entry in known.get("entries", ()):
+    yield from _in_configuration(project, known.get("entries", ()))
+    yield from _in_assignments(project, (*known.get("assigned", ()), *known.get("settings", ())))
+    yield from _under_keys(project, known.get("keyed", ()))
+
+
+def _in_configuration(project: Project, entries: Iterable[Mapping[str, Any]]) -> Iterator[Setting]:
+    """Those that are values of keys of configuration files."""
+    for entry in entries:
         for one in project.configuration((entry["file"], entry["key"])).found:
             if isinstance(one["value"], str) and _DOTTED.fullmatch(one["value"]):
                 yield Setting(one["value"], one["file"], one["line"] or 0, sure=False)
-    for entry in (*known.get("assigned", ()), *known.get("settings", ())):
+
+
+def _in_assignments(project: Project, entries: Iterable[Mapping[str, Any]]) -> Iterator[Setting]:
+    """Those that source assigns to names, and the names of settings themselves."""
+    for entry in entries:
+        module = entry.get("module", "")
         for file in _files(project, entry):
             sure = not is_aside(file.rpartition(".")[0].replace("/", "."))
-            module = entry.get("module", "")
             values = _names(project.read(file)) if module else _assigned(project.read(file), set(entry["names"]))
             for name, line in values:
                 yield Setting(name, file, line, sure, module)
-    for entry in known.get("keyed", ()):
+
+
+def _under_keys(project: Project, entries: Iterable[Mapping[str, Any]]) -> Iterator[Setting]:
+    """Those that source gives keys of dictionaries, and what else has a name."""
+    for entry in entries:
         for file in _files(project, entry):
             for name, line in _keyed(project.read(file), set(entry["keys"]), entry.get("within", "")):
                 yield Setting(name, file, line, sure=False)
@@ -109,12 +124,11 @@ def _keyed(source: bytes, keys: set[str], within: str) -> Iterator[tuple[str, in
     tree = parsed(source) if any(key.encode() in source for key in keys) else None
     for node in ast.walk(tree) if tree else ():
         for value in _given(node, keys):
-            for one in value.elts if isinstance(value, (ast.List, ast.Tuple)) else [value]:
-                text = one.value if isinstance(one, ast.Constant) and isinstance(one.value, str) else ""
+            for text, line in _texts(value):
                 if _DOTTED.fullmatch(text):
-                    yield text, one.lineno
+                    yield text, line
                 elif within and text.isidentifier():
-                    yield f"{within}.{text}", one.lineno
+                    yield f"{within}.{text}", line
 
 
 def _given(node: ast.AST, keys: set[str]) -> Iterator[ast.expr]:
@@ -130,6 +144,13 @@ def _given(node: ast.AST, keys: set[str]) -> Iterator[ast.expr]:
                 yield node.value
 
 
+def _texts(value: ast.AST | None) -> Iterator[tuple[str, int]]:
+    """The text that an expression is, or those of a list or a tuple, each with its line."""
+    for one in value.elts if isinstance(value, (ast.List, ast.Tuple)) else [value]:
+        if isinstance(one, ast.Constant) and isinstance(one.value, str):
+            yield one.value, one.lineno
+
+
 def _names(source: bytes) -> Iterator[tuple[str, int]]:
     """The constants that a file assigns under no condition."""
     tree = parsed(source)
@@ -143,11 +164,9 @@ def _assigned(source: bytes, names: set[str]) -> Iterator[tuple[str, int]]:
     """The dotted texts in what a file assigns to some names under no condition."""
     tree = parsed(source)
     for node in tree.body if tree else ():
-        value = getattr(node, "value", None)
         if any(getattr(one, "id", None) in names for one in _targets(node)):
-            for one in value.elts if isinstance(value, (ast.List, ast.Tuple)) else [value]:
-                if isinstance(one, ast.Constant) and isinstance(one.value, str) and _DOTTED.fullmatch(one.value):
-                    yield one.value, one.lineno
+            texts = _texts(getattr(node, "value", None))
+            yield from ((text, line) for text, line in texts if _DOTTED.fullmatch(text))
 
 
 def _targets(node: ast.stmt) -> list[Any]:

@@ -93,7 +93,7 @@ class _Search:
     def listed(self, name: str | None, *, fitting: bool = False) -> Side | None:
         """The releases of a distribution, from the installed one where its version is known, else from the newest.
 
-        ``fitting`` leaves out those that are not for this Python. ``None`` where the index does not tell.
+        ``fitting`` leaves out those that are not for this Python. ``None`` where the index does not say.
         """
         have = _version(self.ask.versions.get(name or "", ""))
         files = self._files(name, have) if name else []
@@ -125,7 +125,7 @@ class _Search:
         return self.ask.kind not in {"word", *NEW} or self.provider(side) is not None
 
     def _never_had(self, side: Side | None) -> bool:
-        """Whether the class that a message names never had the attribute, as far as its failing release tells."""
+        """Whether the class that a message names never had the attribute, as far as its failing release shows."""
         if side is None:
             return self.standard.method(self.ask.owner, self.ask.name) is None
 

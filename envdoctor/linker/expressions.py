@@ -125,7 +125,10 @@ class Expressions:
         if made is not None:
             reader = self._reader
             use = Use(*made, node.lineno, reader.flags, reader.attempt, reader.handler, call)
-            reader.scope.objects.append(([made], use))
+            if made[0] == "super" and isinstance(node, ast.Attribute):
+                reader.objects.super_calls.add(node.value, use)
+            else:
+                reader.scope.objects.append(([made], use))
 
     def _yield(self, node: ast.Yield | ast.YieldFrom, stack: list[ast.AST]) -> None:
         self._reader.objects.returned(node.value if isinstance(node, ast.Yield) else None, yields=True)

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 #: So many places are shown of one cause.
 MOST_PLACES = 6
 _RULES = {"unknown": "linked-argument-unknown", "many": "linked-argument-unknown", "twice": "linked-argument-unknown",
-          "missing": "linked-argument-missing", "handed": "linked-argument-unknown",
+          "missing": "linked-argument-missing", "forwarded": "linked-argument-unknown",
           "syntax": "linked-syntax", "hidden": "linked-module-hidden",
           "hook": "linked-hook-argument",
           "setting": "linked-setting-removed", "form": "linked-form-refused", "float": "linked-form-refused",
@@ -26,7 +26,7 @@ _RULES = {"unknown": "linked-argument-unknown", "many": "linked-argument-unknown
           "check": "linked-version-refused",
           "override": "linked-override"}  # fmt: skip
 _ARGUMENTS = {"unknown": "with the argument {detail}", "many": "with more than {detail} arguments",
-              "handed": "with the argument {detail}",
+              "forwarded": "with the argument {detail}",
               "twice": "with {detail} by position and by name",
               "missing": "without the argument {detail}"}  # fmt: skip
 _VERBS = {"setting": "sets", "form": "has", "undeclared": "imports", "argument": "passes on", "check": "asks for",
@@ -68,7 +68,7 @@ _WHY = {
     "hook": "{module} of {provider} specifies the hook {name} without {detail}, and refuses a plugin that declares it.",
     "unknown": "The signature of {module}.{name} in {provider} takes no argument {detail}.",
     "many": "The signature of {module}.{name} in {provider} takes {detail} positional arguments.",
-    "handed": "{module}.{name} of {provider} passes {detail} on, and no function that receives it takes it.",
+    "forwarded": "{module}.{name} of {provider} passes {detail} on, and no function that receives it takes it.",
     "twice": "In the signature of {module}.{name} in {provider}, {detail} has the place of an argument before it.",
     "missing": "The signature of {module}.{name} in {provider} requires the argument {detail}.",
 }
@@ -259,7 +259,7 @@ def absorbed(rules: Sequence[Finding], linked: Iterable[Finding]) -> list[Findin
             kept.append(one)
         else:
             severity = kept[at].severity
-            if set(one.packages) <= set(kept[at].packages) and len(one.packages) > 1:
+            if set(one.packages) <= set(kept[at].packages) and len(one.packages) != 1:
                 severity = min(severity, one.severity, key=SEVERITIES.index)
             kept[at] = kept[at].replace(evidence=[*kept[at].evidence, *one.evidence], severity=severity)
     order = sorted(range(len(kept)), key=lambda at: (SEVERITIES.index(kept[at].severity), at))
@@ -267,9 +267,14 @@ def absorbed(rules: Sequence[Finding], linked: Iterable[Finding]) -> list[Findin
 
 
 def _is_same(rule: Finding, linked: Finding) -> bool:
-    """Whether a rule is about what the linker found: the same two sides, or a side and the missing name."""
+    """Whether a rule is about what the linker found: the same two sides, or a side and the missing name.
+
+    What the project takes of the standard library has no side: there it is the same line.
+    """
     if rule.rule.startswith("linked-"):
         return False
+    if not linked.packages:
+        return "python" in rule.facts and not _sources(rule).isdisjoint(_sources(linked))
     sides = set(linked.packages)
     common, several = sides & set(rule.packages), len(sides) > 1
     if several and common == sides:

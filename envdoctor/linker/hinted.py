@@ -1,4 +1,4 @@
-"""What a module says for type checkers about the names that its ``__getattr__`` makes: imports that are not run.
+"""Imports for type checkers, which are not run, of the names that a module's ``__getattr__`` makes.
 
 A module that imports its parts when they are asked for lists them under ``if TYPE_CHECKING``, or in a stub beside it.
 """
@@ -31,12 +31,12 @@ class Hinted:
         self._imports: dict[str, list[tuple[str, str, str]]] = {}
 
     def answer(self, module: str, name: str) -> Answer | None:
-        """The answer about what a name is said to be; ``None`` where nothing is said, or nothing is there."""
+        """The answer about what a name is declared to be; ``None`` where nothing declares it, or nothing is there."""
         definitions = self._store.definitions(module)
         if "__getattr__" not in definitions.get("names", {}) and name not in (definitions.get("all") or ()):
             return None
         if module not in self._imports:
-            self._imports[module] = list(self._said(module))
+            self._imports[module] = list(self._type_checking_imports(module))
         for origin, inner, own in self._imports[module]:
             if own in {name, "*"} and origin != module:
                 found = self._offers(origin, name if own == "*" else inner)
@@ -44,20 +44,23 @@ class Hinted:
                     return found
         return None
 
-    def _said(self, module: str) -> Iterator[tuple[str, str, str]]:
+    def _type_checking_imports(self, module: str) -> Iterator[tuple[str, str, str]]:
         """The imports for type checkers: module, name in it, and name here."""
-        text, place = self._store.text(module), self._layout.modules[module]
-        tree = parsed(text) if b"TYPE_CHECKING" in text else None
-        told = (
-            [one for one in tree.body if isinstance(one, ast.If) and last(one.test) == "TYPE_CHECKING"] if tree else []
-        )
-        nodes = [inner for one in told for inner in one.body]
-        stub = self._stub(place.path) if _BY_STUB in text else None
+        place = self._layout.modules[module]
         package = module if place.kind == "package" else module.rpartition(".")[0]
-        for node in [*nodes, *(stub.body if stub else ())]:
+        for node in self._type_checking_statements(self._store.text(module), place.path):
             if isinstance(node, ast.ImportFrom):
                 origin = operations.absolute(node.module or "", node.level, package)
                 yield from ((origin, one.name, one.asname or one.name) for one in node.names)
+
+    def _type_checking_statements(self, text: bytes, path: str) -> Iterator[ast.stmt]:
+        """The statements of a module under ``if TYPE_CHECKING``, and those of the stub that makes its names."""
+        tree = parsed(text) if b"TYPE_CHECKING" in text else None
+        for node in tree.body if tree else ():
+            if isinstance(node, ast.If) and last(node.test) == "TYPE_CHECKING":
+                yield from node.body
+        stub = self._stub(path) if _BY_STUB in text else None
+        yield from stub.body if stub else ()
 
     def _stub(self, path: str) -> ast.Module | None:
         """The tree of the stub beside a file; nothing where there is none."""

@@ -160,15 +160,10 @@ class Hooks:
                 yield from self._misfits(HookFile(PROJECT, key, path, text, plain, bool(plain)))
 
     def _misfits(self, file: HookFile) -> Iterator[Missing]:
-        tree = parsed(file.text)
+        """The hooks of a file that do not fit; of one with several branches, where none does."""
         found: dict[tuple[str, str, str], list[tuple[list[str], Hook]]] = {}
-        for kind, hook in self._hooks(file, tree) if tree else ():
-            specified = self._specified.get((hook.framework, hook.name), ())
-            if kind == _IMPLEMENTATION and specified and all(one.owner != hook.owner for one in specified):
-                lacking = min(
-                    ([one for one in hook.arguments if one not in spec.arguments] for spec in specified), key=len
-                )
-                found.setdefault((hook.framework, hook.name, hook.within), []).append((lacking, hook))
+        for lacking, hook in self._compared(file):
+            found.setdefault((hook.framework, hook.name, hook.within), []).append((lacking, hook))
         for branches in found.values():
             least, hook = min(branches, key=lambda one: len(one[0]))
             if least:
@@ -179,6 +174,15 @@ class Hooks:
                     hook.owner, hook.file, hook.line, asked, spec.owner, "hook", severity, ENTRY, spec.module,
                     hook.name, words,
                 )  # fmt: skip
+
+    def _compared(self, file: HookFile) -> Iterator[tuple[list[str], Hook]]:
+        """The implementations in a file of others' hooks, with the arguments that the nearest specification lacks."""
+        tree = parsed(file.text)
+        for kind, hook in self._hooks(file, tree) if tree else ():
+            specified = self._specified.get((hook.framework, hook.name), ())
+            if kind == _IMPLEMENTATION and specified and all(one.owner != hook.owner for one in specified):
+                lacking = ([one for one in hook.arguments if one not in spec.arguments] for spec in specified)
+                yield min(lacking, key=len), hook
 
 
 class _NamesOfFile:

@@ -6,23 +6,23 @@ import re
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from envdoctor.linker import signatures
-from envdoctor.linker.classes import Classes, Kind, Lack
+from envdoctor.linker.classes import Classes, ClassRef, Lack
 from envdoctor.linker.history import shipped
 from envdoctor.linker.makings import ANY
 from envdoctor.linker.missing import Missing, severity_of
 from envdoctor.linker.module_files import PROJECT, is_aside
-from envdoctor.linker.summary import CATCHES_ATTRIBUTE, CATCHES_TYPE
+from envdoctor.linker.summary import CATCHES_ATTRIBUTE, CATCHES_TYPE, INHERITED
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from envdoctor.linker.handed_on import HandedOn
+    from envdoctor.linker.forwarded_keywords import ForwardedKeywords
     from envdoctor.linker.history import Life
     from envdoctor.linker.reach import Reach
     from envdoctor.linker.world import World
 
-_SPECIAL = re.compile(r"\.\((await|with|\d+)\)")
-_TOLD_TO_CHECKERS = re.compile(rb"#\s*(type|pyright|ty|pyre):?\s*-?\s*(ignore|fixme)")
+_SPECIAL = re.compile(r"\.\((await|with|super|\d+)\)")
+_FOR_CHECKERS = re.compile(rb"#\s*(type|pyright|ty|pyre):?\s*-?\s*(ignore|fixme)")
 
 
 class _Use(NamedTuple):
@@ -38,15 +38,15 @@ class Instances:
     """Looks for what objects lack in some modules of a world."""
 
     def __init__(
-        self, world: World, reach: Reach, *, lost_only: bool = False, handed_on: HandedOn | None = None
+        self, world: World, reach: Reach, *, lost_only: bool = False, forwarded: ForwardedKeywords | None = None
     ) -> None:
         self._world = world
-        self._handed_on = handed_on
+        self._forwarded = forwarded
         self._reach = reach
         self._classes = Classes(world)
         self._history = shipped()
         self._lost_only = lost_only
-        self._derived: dict[tuple[Kind, str], bool] = {}
+        self._derived: dict[tuple[ClassRef, str], bool] = {}
 
     def all(self, names: Iterable[str]) -> Iterator[Missing]:
         """The uses that fail, by module."""
@@ -91,7 +91,7 @@ class Instances:
 
     def _misfit(self, kind: Any, method: str, call: Sequence[Any]) -> Any:
         """Where a call does not fit a method: the kind, the method, the mistake and the argument."""
-        if not isinstance(kind, Kind) or not kind.made or isinstance(kind.number, str):
+        if not isinstance(kind, ClassRef) or not kind.made or isinstance(kind.number, str):
             return None
         there = self._world.resolver.method(kind.module, kind.number, method)
         signature = self._world.resolver.decorated.method(there, method)
@@ -100,9 +100,9 @@ class Instances:
             if signature and signature[1][:1] in (["self"], ["cls"])
             else None
         )
-        if signature and not wrong and self._handed_on is not None and isinstance(there, tuple):
-            handed = self._handed_on.refused(("method", *there), call, (kind.module, kind.number), method)
-            wrong = ("handed", handed) if handed else None
+        if signature and not wrong and self._forwarded is not None and isinstance(there, tuple):
+            refused = self._forwarded.refused(("method", *there), call, (kind.module, kind.number), method)
+            wrong = ("forwarded", refused) if refused else None
         return (kind, method, *wrong) if wrong else None
 
     def _missing(self, use: _Use, found: Sequence[Any]) -> Iterator[Missing]:
@@ -131,9 +131,9 @@ class Instances:
     def _is_asked_for(self, use: _Use, word: str) -> bool:
         """Whether a module asks for a word before it uses it, or a comment says that it is there, or it is special."""
         hints = self._world.resolver.take_note(use.name).get("hints", ())
-        return word in hints or word[:2] == "__" or self._is_said(use)
+        return word in hints or (word[:2] == "__" and word != "__init__") or self._is_ignored(use)
 
-    def _standard_cause(self, kind: Kind, making: str) -> tuple[str, str, str, str, str] | None:
+    def _standard_cause(self, kind: ClassRef, making: str) -> tuple[str, str, str, str, str] | None:
         """The provider of an object of the standard library that lacks something, the reason, and the class."""
         if kind.module == "typing":
             return None
@@ -158,15 +158,17 @@ class Instances:
         life = self._life(kind, word)
         return home[0], "attribute", home[1], name, life.said() if life else ""
 
-    def _is_said(self, use: _Use) -> bool:
-        """Whether the line tells type checkers to look away."""
+    def _is_ignored(self, use: _Use) -> bool:
+        """Whether the line has a comment for which type checkers ignore it."""
         lines = self._world.store.text(use.name).splitlines()
         line = lines[use.ref[2] - 1] if 0 < use.ref[2] <= len(lines) else b""
-        return _TOLD_TO_CHECKERS.search(line) is not None
+        return _FOR_CHECKERS.search(line) is not None
 
     def _is_sure(self, use: _Use, one: Any) -> bool:
         """Whether nothing gives a class what it lacks from elsewhere."""
         kind, word = one[:2]
+        if any(INHERITED in making for making in use.ref[0]):
+            return not isinstance(one, Lack)  # which a class beside it may have
         if not isinstance(one, Lack):
             return not self._is_derived(kind, word)
         if self._is_derived(kind, word):
@@ -176,7 +178,7 @@ class Instances:
             return (not one.columns or use.ref[7] is not None) and not given
         return not (self._lost_only or one.open or one.columns or self._may_be_given(kind, word))
 
-    def _may_be_given(self, kind: Kind, word: str) -> bool:
+    def _may_be_given(self, kind: ClassRef, word: str) -> bool:
         """Whether somebody may give the objects of a class an attribute that no class says."""
         resolver, classes = self._world.resolver, self._classes
         if word in resolver.set_somewhere or classes.is_descriptor(kind) or not self._has_attributes(kind):
@@ -185,23 +187,23 @@ class Instances:
         quoted = any(resolver.words.anywhere(one, f"{mark}{word}{mark}") for one in owners for mark in "'\"")
         return quoted or self._is_open(kind)
 
-    def _is_quoted(self, kind: Kind, word: str) -> bool:
+    def _is_quoted(self, kind: ClassRef, word: str) -> bool:
         """Whether a module with a class of a chain has a word as a text, by which it may be given."""
         sources = (self._world.store.text(module) for module, _ in self._classes.chain(kind))
         return any(mark + word.encode() + mark in source for source in sources for mark in (b"'", b'"'))
 
-    def _is_aliased(self, kind: Kind, word: str) -> bool:
+    def _is_aliased(self, kind: ClassRef, word: str) -> bool:
         """Whether a decorator of a class may give it a method of another name: ``get_size`` where it names ``size``."""
         return word[:4] in {"get_", "set_"} and self._is_quoted(kind, word[4:])
 
-    def _has_attributes(self, kind: Kind) -> bool:
+    def _has_attributes(self, kind: ClassRef) -> bool:
         """Whether a class has attributes itself: an empty one is filled by others."""
         records = (
             self._world.store.definitions(module)["classes"][number] for module, number in self._classes.chain(kind)
         )
         return any(name[:1] != "_" for record in records for name in record[1])
 
-    def _is_derived(self, kind: Kind, word: str) -> bool:
+    def _is_derived(self, kind: ClassRef, word: str) -> bool:
         """Whether a class that is derived from one has an attribute, among the modules that anybody imports."""
         key = (kind, word)
         if key not in self._derived:
@@ -209,7 +211,7 @@ class Instances:
             self._derived[key] = self._classes.derived(kind, word, self._reach.ways, lost=lost)
         return self._derived[key]
 
-    def _is_open(self, kind: Kind) -> bool:
+    def _is_open(self, kind: ClassRef) -> bool:
         """Whether a class makes other objects than its own, or says what others have."""
         definitions = self._world.store.definitions
         for module, number in self._classes.chain(kind):
@@ -219,7 +221,7 @@ class Instances:
                 return True
         return False
 
-    def _life(self, kind: Kind, word: str) -> Life | None:
+    def _life(self, kind: ClassRef, word: str) -> Life | None:
         """The history's record of an attribute that a class of a chain has lost."""
         if self._history is None or isinstance(kind.number, str):
             return None

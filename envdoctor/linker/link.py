@@ -116,7 +116,8 @@ def add_to(report: Report, tell: Callable[[str], None], vocabulary: Mapping[str,
     """
     snapshot = report.snapshot
     installed = [one for one in snapshot.packages.values() if one.path and one.location]
-    if not installed:
+    beside = Beside.of(snapshot)
+    if not installed and (snapshot.packages or beside is None):
         raise TargetError(
             "--link reads the files of installed distributions, and this target has none: give it an environment with "
             "--python, a file system with --root, or add --fetch, which reads source and metadata of the wheels that "
@@ -134,7 +135,6 @@ def add_to(report: Report, tell: Callable[[str], None], vocabulary: Mapping[str,
         str(snapshot.platform.get("system", "linux")),
         str(snapshot.python.get("implementation", "cpython")).lower(),
     )
-    beside = Beside.of(snapshot)
     linked = link(installed, target, tell, beside, vocabulary, binaries.Binaries.of(snapshot, vocabulary))
     versions = {one.name: one.version for one in installed}
     found = findings(linked.missing, Environment(versions, python, Standard(target.minor), vocabulary["libraries"]))

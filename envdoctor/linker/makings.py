@@ -149,6 +149,11 @@ def last(node: ast.expr) -> str | None:
     return getattr(node, "attr", None) or getattr(node, "id", None)
 
 
+def decorators(node: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) -> list[str]:
+    """The last words of a definition's decorators."""
+    return [last(one.func if isinstance(one, ast.Call) else one) or "" for one in node.decorator_list]
+
+
 def promised(kind: ast.expr, key: str) -> list[Making] | None:
     """The makings of what a function returns by its annotation; of a context manager, of what it yields."""
     if key.endswith(ENTERED):

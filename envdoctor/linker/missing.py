@@ -29,7 +29,7 @@ from envdoctor.probes.distributions import required_by
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from envdoctor.linker.handed_on import HandedOn
+    from envdoctor.linker.forwarded_keywords import ForwardedKeywords
     from envdoctor.linker.module_files import Layout
     from envdoctor.linker.reach import Reach
     from envdoctor.linker.resolve import Resolver
@@ -68,10 +68,15 @@ class Search:
     """Looks for what the reached modules miss, and counts by reason what could not be decided."""
 
     def __init__(
-        self, layout: Layout, resolver: Resolver, reach: Reach, standard: Standard, handed_on: HandedOn | None = None
+        self,
+        layout: Layout,
+        resolver: Resolver,
+        reach: Reach,
+        standard: Standard,
+        forwarded: ForwardedKeywords | None = None,
     ) -> None:
         self._layout = layout
-        self._handed_on = handed_on
+        self._forwarded = forwarded
         self._resolver = resolver
         self._reach = reach
         self._standard = standard
@@ -140,6 +145,9 @@ class Search:
         place, top = self._layout.modules[name], module.partition(".")[0]
         if place.owner == PROJECT or self._lacks_requirements(place.owner) or self._brings(place.owner, top):
             return
+        binaries = [one for one in self._layout.others[place.owner] if one.endswith(".so")]
+        if any(one.startswith(place.path[: -len("py")]) for one in binaries):  # it may import the compiler's own
+            return
         if not self._resolver.run_time.is_provided(top):
             yield Missing(
                 place.owner, place.path, line, module, "", "undeclared", "warning", way, top, ""
@@ -205,9 +213,9 @@ class Search:
         """A call with arguments that its function does not accept."""
         module, path, line, *_, call = ref
         misfit = self._misfit(answer, module, path, call)
-        if misfit is None and self._handed_on is not None and answer.value and call[1]:
-            handed = self._handed_on.refused(answer.value, call)
-            misfit = ("handed", handed) if handed else None
+        if misfit is None and self._forwarded is not None and answer.value and call[1]:
+            refused = self._forwarded.refused(answer.value, call)
+            misfit = ("forwarded", refused) if refused else None
         severity, way = severity_of(ways, flags, CATCHES_TYPE)
         if misfit is None or severity == "silent" or (answer.value[0] == "standard" and "version_info" in hints):
             return
@@ -284,26 +292,31 @@ class Search:
     def _not_there(
         self, name: str, ref: list[Any], flags: int, ways: list[int], hints: set[str], answer: Answer
     ) -> Iterator[Missing]:
+        """A reference that finds nothing in the module of its distribution, where that matters."""
         module, path, line = ref[:3]
         place = self._layout.modules[name]
         severity, way = severity_of(ways, flags, _raised(flags, answer))
-        last = answer.path.rpartition(".")[2]
         if answer.why == "absent" or (way & SUBMODULE and not way & ENTRY and self._reach.stands_in(name, ref)):
             self.unknown[OPTIONAL] += 1
             return
-        if severity == "silent":
-            return
-        if last in hints or (answer.why == "standard" and flags & LATER and self._is_for_newer(answer, hints)):
-            severity = "info"
-        elif answer.weak and severity == "error":
-            severity = "warning"
         provider = "" if answer.why == "standard" else self._layout.owner(answer.module)
-        if provider == place.owner:
+        if severity == "silent" or provider == place.owner:
             return
+        if answer.why == "name" and self._resolver.run_time.is_put_by(place.owner, answer.module, answer.path):
+            self.unknown["set from outside"] += 1
+            return
+        severity = self._softened(severity, flags, hints, answer)
         asked = ".".join(filter(None, (module, path))).replace(".()", "()")
         yield Missing(
             place.owner, place.path, line, asked, provider, answer.why, severity, way, answer.module, answer.path
         )  # fmt: skip
+
+    def _softened(self, severity: str, flags: int, hints: set[str], answer: Answer) -> str:
+        """The severity of what finds nothing: lower where the source says that it may, or the answer is in doubt."""
+        is_hinted = answer.path.rpartition(".")[2] in hints
+        if is_hinted or (answer.why == "standard" and flags & LATER and self._is_for_newer(answer, hints)):
+            return "info"
+        return "warning" if answer.weak and severity == "error" else severity
 
     def _is_for_newer(self, answer: Answer, hints: set[str]) -> bool:
         """Whether a function says itself that it is for some versions of Python, or takes what a newer one has."""

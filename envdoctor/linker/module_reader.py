@@ -191,9 +191,8 @@ class Reader:
             for use in scope.pending:
                 if use.root == scope.own:
                     self.objects.own(use, scope.record)
-        used = {use.root for use in scope.pending} | scope.outer if scope.imported else set()
-        for use, module, path in scope.imported:  # never used, it is there for tools that read imports
-            self._keep(use if use.root in used else use._replace(flags=use.flags | CONDITIONAL), module, path, 0)
+        if scope.imported:
+            self._keep_submodules(scope)
         for use, module, path, own in scope.settled():
             if use.store:
                 self.stores.add((module, path))
@@ -202,6 +201,12 @@ class Reader:
         self.objects.settle(scope)
         if scope is self.top:
             self._own_stores(scope.pending)
+
+    def _keep_submodules(self, scope: Scope) -> None:
+        """Keep the imports of submodules in a function; one never used is there for tools that read imports."""
+        used = {use.root for use in scope.pending} | scope.outer
+        for use, module, path in scope.imported:
+            self._keep(use if use.root in used else use._replace(flags=use.flags | CONDITIONAL), module, path, 0)
 
     def _own_stores(self, uses: Iterable[Use]) -> None:
         """What the module sets on its own classes."""
@@ -290,8 +295,8 @@ def raised_by(node: ast.stmt, error: ast.expr) -> list[Any]:
     """The line of an exception, its name and what it says."""
     name = last(error.func if isinstance(error, ast.Call) else error) or ""
     texts = (part.value for part in ast.walk(node) if isinstance(part, ast.Constant))
-    said = "".join(text for text in texts if isinstance(text, str))
-    return [node.lineno, name, " ".join(f"{name}: {said}".split())[:MOST_SAID]]
+    message = "".join(text for text in texts if isinstance(text, str))
+    return [node.lineno, name, " ".join(f"{name}: {message}".split())[:MOST_SAID]]
 
 
 def _is_main(test: ast.expr) -> bool:

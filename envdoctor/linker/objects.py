@@ -14,9 +14,9 @@ from envdoctor.linker.makings import (
     KIND,
     OWN,
     annotated,
+    decorators,
     is_made,
     is_special,
-    last,
     making,
     makings,
     members,
@@ -25,6 +25,7 @@ from envdoctor.linker.makings import (
     text,
 )
 from envdoctor.linker.summary import INSTANCE
+from envdoctor.linker.super_calls import SuperCalls
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -47,7 +48,7 @@ _PROPERTY = re.compile(r"property$|memoize", re.IGNORECASE)
 _MANAGED = {"contextmanager", "asynccontextmanager"}
 #: Builtin types that take each other's place from release to release.
 _PLAIN = {"str", "bytes"}
-_STEPS = re.compile(r"\.\(\d*\)")
+_STEPS = re.compile(r"\.\((?:\d*|super)\)")
 
 
 class Objects:
@@ -67,9 +68,8 @@ class Objects:
         self._hinted: dict[str, tuple[str, str]] = {}
         self._numbers: dict[int, int] = {}
         self._own: list[tuple[int, Use]] = []
+        self.super_calls = SuperCalls(reader)
         self.uses: dict[tuple[Any, ...], list[Any]] = {}
-
-    # --- what is read -----------------------------------------------------------------------------------------------
 
     def hint(self, node: ast.stmt) -> None:
         """Take note of what a statement imports for annotations only."""
@@ -88,8 +88,8 @@ class Objects:
             self._spoilt.add(f"v.{name}")
             return
         found = annotated(kind) if kind is not None else makings(value)
-        said = kind is not None or scope.kind == "class"
-        if found is not None and (ANY, ()) not in found and (said or is_made(found, scope)):
+        declared = kind is not None or scope.kind == "class"
+        if found is not None and (ANY, ()) not in found and (declared or is_made(found, scope)):
             scope.types.setdefault(name, []).append(found)
             self._reader.roots.add(name)
         if scope.kind == "class":  # where another value may replace what instances have
@@ -148,7 +148,7 @@ class Objects:
 
     def function(self, node: Function, inner: Scope, outside: Scope) -> None:
         """The parameters of a function, and what its annotation says that it returns."""
-        words = [last(one.func if isinstance(one, ast.Call) else one) or "" for one in node.decorator_list]
+        words = decorators(node)
         number = self._number(outside) if outside.kind == "class" else None
         self._parameters(node, words, inner, number)
         key = self._key(node, words, outside, number)
@@ -247,6 +247,8 @@ class Objects:
             if not isinstance(sink, str):
                 self._use([self._known(one, types, 0) for one in found], sink)
         self._use_own(types)
+        for one, use in self.super_calls.kept(self._numbers):
+            self._use([[one]], use)
         return {key: kinds for key, kinds in types.items() if all(map(_is_foreign, kinds))}
 
     def _use_own(self, types: Mapping[str, Sequence[str]]) -> None:

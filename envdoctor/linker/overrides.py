@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from envdoctor.linker import signatures
 from envdoctor.linker.branches import LEAVES, children
-from envdoctor.linker.classes import Classes, Kind
+from envdoctor.linker.classes import Classes, ClassRef
 from envdoctor.linker.hooks import parsed, walked
 from envdoctor.linker.makings import last
 from envdoctor.linker.missing import Missing
@@ -118,14 +118,22 @@ class Overrides:
         kind = self._world.store.class_name(there[0], there[1])
         found = self._calls_of(owner, method, around=kind)
         calls = [one.given for one in found if not one.made and one.caller not in replaced]
-        for between, number in self._between(base, {owner, consumer, ""}):
-            other, inner = layout.owner(between), self._world.store.class_name(between, number)
-            given = self._own_calls(other, method, inner, replaced)
-            if given and _all_misfit(own, given):
-                return other, between, inner, given
+        if found_between := self._called_between(base, method, own, {owner, consumer, ""}, replaced):
+            return found_between
         again = [one.given for one in self._calls_of(consumer, method)] if calls else []
         is_another = _all_misfit(own, calls) and self._is_another(own, there[2], again)
         return _NEVER if is_another else (owner, there[0], kind, calls)
+
+    def _called_between(
+        self, base: Sequence[Any], method: str, own: list[Any], others: Collection[str], replaced: Collection[str]
+    ) -> tuple[str, str, str, list[list[Any]]] | None:
+        """The same for a class of a third distribution that calls the method of itself; ``None`` where all fits."""
+        for module, number in self._between(base, others):
+            owner, kind = self._world.layout.owner(module), self._world.store.class_name(module, number)
+            given = self._own_calls(owner, method, kind, replaced)
+            if given and _all_misfit(own, given):
+                return owner, module, kind, given
+        return None
 
     def _dispatched(self, base: Sequence[Any], method: str) -> tuple[str, str, str, list[list[Any]]] | None:
         """The same for a method that a framework calls by a name in a text; ``None`` for any other."""
@@ -143,7 +151,7 @@ class Overrides:
 
     def _between(self, base: Sequence[Any], others: Collection[str]) -> list[tuple[str, Any]]:
         """The classes from a base on that are of other distributions than some."""
-        chain = self._classes.chain(Kind(base[1], base[2]))
+        chain = self._classes.chain(ClassRef(base[1], base[2]))
         return [one for one in chain if self._world.layout.owner(one[0]) not in others]
 
     def _is_another(self, own: list[Any], base: list[Any], calls: Iterable[list[Any]]) -> bool:
@@ -191,7 +199,7 @@ def _calls_in(text: bytes) -> dict[str, list[_Call]]:
     found, tree = dict[str, list[_Call]](), parsed(text)
     if not tree:
         return found
-    made = {getattr(one, "id", "") for node in walked(tree) if _is_making(node) for one in node.targets}
+    made = _made_in(tree)
     nodes: list[tuple[Any, str]] = [(tree, "")]
     while nodes:
         node, caller = nodes.pop()
@@ -200,6 +208,11 @@ def _calls_in(text: bytes) -> dict[str, list[_Call]]:
         inner = caller or (node.name if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)) else "")
         nodes += [(one, inner) for one in children(node) if type(one) not in LEAVES]
     return found
+
+
+def _made_in(tree: ast.Module) -> set[str]:
+    """The names that some source binds to objects of classes."""
+    return {getattr(one, "id", "") for node in walked(tree) if _is_making(node) for one in node.targets}
 
 
 def _method_call(node: ast.Call, receiver: ast.expr, caller: str, made: Collection[str]) -> _Call:
@@ -232,12 +245,12 @@ def _is_of_class(receiver: ast.expr, arguments: Sequence[ast.expr]) -> bool:
 
 
 def _is_class(node: ast.expr) -> bool:
-    """Whether something is a class, as its spelling tells."""
+    """Whether something is a class, by its spelling."""
     return (last(node) or "")[:1].isupper()
 
 
 def _narrower(own: list[Any], base: list[Any] | None) -> bool:
-    """Whether a signature takes less than the one it takes the place of, or demands more; not where that is open."""
+    """Whether a signature takes less than the one it takes the place of, or requires more; not where that is open."""
     if base is None:
         return False
     names, others = own[1][1:], base[1][1:]

@@ -45,7 +45,7 @@ class _Refused(Raised):
     ) -> None:
         super().__init__(name, absent=absent)
         self.compared = compared
-        self.line, self.said = node.lineno, (raised_by(node, error)[2] if error is not None else name)
+        self.line, self.message = node.lineno, (raised_by(node, error)[2] if error is not None else name)
 
 
 class _Jump(Exception):  # noqa: N818 - it never leaves a loop
@@ -96,12 +96,12 @@ class OwnChecks(Releases):
         self.ends[place.path] = error.line
         if error.absent and severity == "warning" and not way & ENTRY:  # a choice not to install that
             return
-        said = (place.owner, place.path, error.line)
+        where = (place.owner, place.path, error.line)
         if self.lacking:
-            yield Missing(*said, f"lib{self.lacking}.so", "", "library", severity, way, name, "", place.path)
+            yield Missing(*where, f"lib{self.lacking}.so", "", "library", severity, way, name, "", place.path)
         else:
             asked = f"{provider or 'python'}{wanted}"
-            yield Missing(*said, asked, str(provider), "check", severity, way, name, wanted, error.said)
+            yield Missing(*where, asked, str(provider), "check", severity, way, name, wanted, error.message)
 
     def _raised(self, name: str) -> _Refused | None:
         """The exception that importing a module surely raises, as its code says."""
@@ -133,7 +133,7 @@ class OwnChecks(Releases):
             return None if compared is None else "", ""
         left, kind, right, held = compared
         some = [release_values.numbers_of(one) for one in (left, right)]
-        for provider, version in reversed(self.told.items()):
+        for provider, version in reversed(self.asked_releases.items()):
             whole = release_values.numbers_of(version)
             if any(whole[: len(one)] == one for one in some):
                 return provider, release_values.wanted(version, left, kind, right, held=held)
@@ -163,12 +163,12 @@ class OwnChecks(Releases):
 
     def _fill_module(self, tree: ast.Module, scope: Namespace) -> None:
         kept, self._top = self._top, None
-        told, lacking = self.compared, self.lacking
+        compared, lacking = self.compared, self.lacking
         try:
             super()._fill_module(tree, scope)
         except (Raised, _Jump):
             scope.names = dict.fromkeys(scope.names, UNKNOWN)
-        self._top, self.compared, self.lacking = kept, told, lacking
+        self._top, self.compared, self.lacking = kept, compared, lacking
 
     def _is_followed(self, scope: Namespace) -> bool:
         """Whether statements of a scope are run: at the top of the module that is asked, and in functions."""
@@ -200,7 +200,7 @@ class OwnChecks(Releases):
             return self.run(node.body if held else node.orelse, scope)
         if self._within and any(isinstance(one, _ENDING) for one in ast.walk(node)):
             raise Undecided
-        before, told = dict(scope.names), (self.compared, self.lacking)
+        before, state = dict(scope.names), (self.compared, self.lacking)
         for branch in (node.body, node.orelse):
             kept, scope.names = scope.names, dict(before)
             try:
@@ -209,7 +209,7 @@ class OwnChecks(Releases):
                 scope.names = kept
             else:
                 scope.names = scope.names if kept is before else _common(kept, scope.names)
-        self.compared, self.lacking = told
+        self.compared, self.lacking = state
         return None
 
     def decided(self, test: ast.expr, scope: Namespace) -> bool | None:

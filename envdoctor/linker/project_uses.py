@@ -6,8 +6,8 @@ import contextlib
 import os
 from typing import TYPE_CHECKING, NamedTuple
 
+from envdoctor.linker.forwarded_keywords import ForwardedKeywords
 from envdoctor.linker.generated import Generated
-from envdoctor.linker.handed_on import HandedOn
 from envdoctor.linker.instances import Instances
 from envdoctor.linker.missing import Missing, Search
 from envdoctor.linker.module_files import PROJECT, Module, is_aside
@@ -35,7 +35,7 @@ MOST_SOURCE = 8 << 20
 _INSTALLS = (b"pip install", b"pip3 install", b"%pip", b"conda install", b"uv pip")
 
 
-class Source(NamedTuple):
+class ProjectFile(NamedTuple):
     """A file of a project: ``name`` is its path, ``key`` the name that its module has here, and no other has.
 
     ``way`` is how it is reached: as a script, or by other programs, or where a notebook has prepared what it needs.
@@ -67,7 +67,7 @@ class Sources:
     """
 
     def __init__(self, project: Project) -> None:
-        self.all: dict[str, Source] = {}
+        self.all: dict[str, ProjectFile] = {}
         self.left = 0
         self.hidden: dict[str, tuple[str, list[str]]] = {}
         self.texts: dict[str, bytes] = {}
@@ -82,7 +82,7 @@ class Sources:
             size += len(data)
             with contextlib.suppress(source_text.TextError):
                 key = self._key(name)
-                self.all[key] = Source(name, key, source_text.decode(name, data), _way(name, data))
+                self.all[key] = ProjectFile(name, key, source_text.decode(name, data), _way(name, data))
 
     def files(self) -> Iterator[tuple[str, str, bytes]]:
         """The key, path and source of each file that is no notebook."""
@@ -156,14 +156,14 @@ def link(
     store.sources = sources.texts
     reach = Reach(layout, store, resolver, tell)
     reach.follow({key: one.way for key, one in sources.all.items()})
-    handed_on = HandedOn(resolver, store)
-    gone = [*Instances(world, reach, handed_on=handed_on).all(sources.all)]
+    forwarded = ForwardedKeywords(resolver, store)
+    gone = [*Instances(world, reach, forwarded=forwarded).all(sources.all)]
     gone += Overrides(world, dispatch).all(sources.all)
     gone += StubNumbers(world).all(sources.all)
     reach.ways = {key: ways for key, ways in reach.ways.items() if key in sources.all}
     gone += OwnChecks(world, reach).all(sources.all)
     gone += Generated(layout, reach, store, *generated).all()
-    search = Search(layout, resolver, reach, world.standard, handed_on)
+    search = Search(layout, resolver, reach, world.standard, forwarded)
     found = [one for one in search.all((0, 0), world.target.minor) if one.kind not in {"syntax", "broken"}]
     found += gone
     found += _hidden(sources, resolver, reach)
@@ -174,7 +174,7 @@ def link(
     return [_shown(one, places[one.file], resolver) for one in found]
 
 
-def _shown(one: Missing, source: Source, resolver: Resolver) -> Missing:
+def _shown(one: Missing, source: ProjectFile, resolver: Resolver) -> Missing:
     """A finding with its place; of a file that imports what is not installed, which may be for elsewhere, a warning."""
     file, line = source.place(one.line)
     broken = resolver.broken(source.key)
@@ -197,7 +197,7 @@ def _hidden(sources: Sources, resolver: Resolver, reach: Reach) -> Iterator[Miss
                     )  # fmt: skip
 
 
-def _taken(key: str, source: Source, summary: Summary, reach: Reach) -> Iterator[tuple[int, str, int]]:
+def _taken(key: str, source: ProjectFile, summary: Summary, reach: Reach) -> Iterator[tuple[int, str, int]]:
     """The names that a file uses from a module for sure: line, name and flags."""
     refs: Sequence[list[int | str]] = summary.get("refs", ())
     for ref in refs:

@@ -142,14 +142,18 @@ def builtin(function: Builtin, known: Sequence[Any]) -> Any:
     make = _called(function)
     if make is None:
         return None
-    long = make is int and any(isinstance(one, str) and len(one) > _LONGEST_NUMBER for one in known)
-    if long or any(map(is_unknown, known)):
+    if any(map(is_unknown, known)) or (make is int and _is_too_long(known)):
         return UNKNOWN
     try:
         made = make(*known)
     except (TypeError, ValueError) as error:
         raise Raised(type(error).__name__) from None
     return list(made) if isinstance(made, (zip, enumerate, reversed)) else made
+
+
+def _is_too_long(known: Sequence[Any]) -> bool:
+    """Whether a text has more digits than are made a number here."""
+    return any(isinstance(one, str) and len(one) > _LONGEST_NUMBER for one in known)
 
 
 def _called(function: Builtin) -> Callable[..., Any] | None:

@@ -80,7 +80,8 @@ class Resolver:
         if self._standard.has(name) is False and not self._layout.has(top):
             return self._missing_standard(name)
         if self._standard.has(top):
-            return unknown("standard module without a file")
+            lost = self._standard.had_submodule(name)
+            return no("standard", name) if lost else unknown("standard module without a file")
         other = self.run_time.second_name(name)
         if other:
             return yes(("module", other))
@@ -138,10 +139,8 @@ class Resolver:
         if summary.get("path") or summary.get("error"):
             return unknown("a package whose modules may be elsewhere")
         rest = name[len(parent) + 1 :].partition(".")[0]
-        if (
-            rest in self._store.definitions(parent).get("names", {})
-            or self.attribute(parent, rest).verdict is not False
-        ):
+        is_bound = rest in self._store.definitions(parent).get("names", {})
+        if is_bound or self.attribute(parent, rest).verdict is not False:
             return unknown("an attribute that may be a module")
         return no("module", parent, rest)
 
@@ -189,18 +188,22 @@ class Resolver:
             answer = self._known[key] = self._attribute(module, name, depth)
         return answer
 
-    def _attribute(self, module: str, name: str, depth: int) -> Answer:  # noqa: PLR0911 - one for each reason
-        inner = f"{module}.{name}"
+    def _attribute(self, module: str, name: str, depth: int) -> Answer:
         if self._standard.has(module):
             return self._of_standard(module, name)
         place = self._layout.modules.get(module)
         if place is None or place.kind == "native":
-            return self._of_native(module, name, inner)
+            return self._of_native(module, name, f"{module}.{name}")
+        return self._of_source(module, name, f"{module}.{name}", depth)
+
+    def _of_source(self, module: str, name: str, inner: str, depth: int) -> Answer:
+        """Whether a module with source has a name."""
         summary = self.take_note(module)
         if "error" in summary:
             return unknown("source that could not be read")
         names = self._store.definitions(module).get("names", {})
-        itself = names.get(name) == ["i", module, name] and (place.kind == "py" or self._layout.has(inner))
+        is_source_file = self._layout.modules[module].kind == "py"
+        itself = names.get(name) == ["i", module, name] and (is_source_file or self._layout.has(inner))
         if name in names and not itself:
             return self._value(names[name], module, depth)
         other = inner if self._layout.has(inner) else self.run_time.second_name(inner)
@@ -249,12 +252,18 @@ class Resolver:
             return answer
         if found.verdict is not False:
             return found
-        reason = "a module-level __getattr__" if answers and answer is None else self._filled_by(summary, module)
-        if name in (self._store.definitions(module).get("all") or ()):
-            reason = "named in __all__"
+        reason = self._doubt(summary, module, name, may_make=answers and answer is None)
         if reason:
             return self._hinted.answer(module, name) or self._unless_written_nowhere(module, name, reason)
         return self._not_filled(summary, module, name, weak=found.weak)
+
+    def _doubt(self, summary: Summary, module: str, name: str, *, may_make: bool) -> str:
+        """The reason for which a module may have a name that it does not bind; empty for none.
+
+        ``may_make`` says that it has a ``__getattr__`` of which it is not known what it answers.
+        """
+        reason = "a module-level __getattr__" if may_make else self._filled_by(summary, module)
+        return "named in __all__" if name in (self._store.definitions(module).get("all") or ()) else reason
 
     def _filled_by(self, summary: Summary, module: str) -> str:
         """The reason for which a module may have names that it does not bind; empty for none."""
@@ -266,14 +275,9 @@ class Resolver:
         elsewhere = bool(summary.get("path"))
         if elsewhere and (not name[:1].isupper() or self._layout.on_disk(f"{module}.{name}")):
             return unknown("a package whose modules may be elsewhere")
-        if self._is_set_by_native(module, name):
+        if self.run_time.is_set_by_native(module, name):
             return unknown("set from outside")
         return no("name", module, name, weak=weak or elsewhere)
-
-    def _is_set_by_native(self, module: str, name: str) -> bool:
-        """Whether a native module of the distribution contains both the module's name and that of the attribute."""
-        own = self._layout.natives(self._layout.modules[module].owner) if "." in module else ()
-        return any(self.words.in_file(path, module) and self.words.in_file(path, name) for path in own)
 
     def _unless_written_nowhere(self, module: str, name: str, reason: str) -> Answer:
         if reason == WRITES_GLOBALS and self.run_time.is_no_key(self._store.text(module), module, name):

@@ -1,4 +1,4 @@
-"""What a function does with a keyword that it takes as any keyword: to whom it hands it, and where it keeps it.
+"""What a function does with a keyword that it takes as any keyword: to whom it passes it on, and where it keeps it.
 
 Only that keyword counts: what is done with another one that is named leaves it as it is, and so does a copy.
 """
@@ -16,7 +16,7 @@ _ABOUT_ONE = {"pop", "get", "setdefault"}
 _SEEING_ALL = {"locals", "vars", "eval", "exec"}
 
 
-def handing(
+def forwarding(
     node: ast.AST, rest: str, keyword: str, own: str = "", *, once: bool = False
 ) -> Iterator[ast.Call | str | None]:
     """The calls that are given ``**rest``, and each attribute of ``own`` that keeps it; ``None`` for another use of it.
@@ -25,27 +25,53 @@ def handing(
     """
     harmless: set[int] = set()
     for one in ast.walk(node):
+        harmless.update(map(id, _harmless(one, rest, keyword)))
         if isinstance(one, ast.Call):
-            given = [each.value for each in one.keywords if each.arg is None and spelled(each.value) == rest]
-            if given:
-                yield one
-                harmless.update(map(id, given))
-            if "." not in rest and getattr(one.func, "id", "") in _SEEING_ALL:
-                yield None
-        elif isinstance(one, ast.Assign) and (whole := _copied(one, rest)):
-            target = spelled(one.targets[0])
-            harmless.update((id(whole), id(one.targets[0])))
-            if own and target.startswith(f"{own}."):
-                yield target
-            elif target != rest:
-                yield from handing(node, target, keyword, own, once=True) if _stored(node, target) == 1 else [None]
-        harmless.update(map(id, _about_others(one, keyword)))
-        tests = [one.test] if isinstance(one, (ast.If, ast.IfExp, ast.While)) else []
-        harmless.update(id(each) for test in tests for each in _parts(test))
+            yield from _of_call(one, rest)
+        elif isinstance(one, ast.Assign) and _copied(one, rest):
+            yield from _of_copy(node, rest, spelled(one.targets[0]), keyword, own)
     for one in ast.walk(node):
-        kept = isinstance(getattr(one, "ctx", None), ast.Store) and (once or isinstance(one, ast.Attribute))
-        if isinstance(one, (ast.Name, ast.Attribute)) and spelled(one) == rest and not (kept or id(one) in harmless):
+        if spelled(one) == rest and id(one) not in harmless and not _is_its_value(one, once=once):
             yield None
+
+
+def _of_call(call: ast.Call, rest: str) -> Iterator[ast.Call | None]:
+    """A call that is given ``**rest``; ``None`` for one that sees all names of a function."""
+    if _unpacked(call, rest):
+        yield call
+    if "." not in rest and getattr(call.func, "id", "") in _SEEING_ALL:
+        yield None
+
+
+def _of_copy(node: ast.AST, rest: str, copy: str, keyword: str, own: str) -> Iterator[ast.Call | str | None]:
+    """The same for a copy of ``rest``: the attribute of ``own`` that it is, or what is done with a name for it."""
+    if own and copy.startswith(f"{own}."):
+        yield copy
+    elif copy != rest and _stored(node, copy) == 1:
+        yield from forwarding(node, copy, keyword, own, once=True)
+    elif copy != rest:
+        yield None
+
+
+def _harmless(node: ast.AST, rest: str, keyword: str) -> Iterator[ast.expr]:
+    """What an expression or a statement passes on or copies, asks for another key, or only for its truth."""
+    if isinstance(node, ast.Call):
+        yield from _unpacked(node, rest)
+    elif isinstance(node, ast.Assign) and (whole := _copied(node, rest)):
+        yield from (whole, node.targets[0])
+    elif isinstance(node, (ast.If, ast.IfExp, ast.While)):
+        yield from _parts(node.test)
+    yield from _about_others(node, keyword)
+
+
+def _unpacked(call: ast.Call, rest: str) -> list[ast.expr]:
+    """The dictionaries of this name that a call is given with two stars."""
+    return [one.value for one in call.keywords if one.arg is None and spelled(one.value) == rest]
+
+
+def _is_its_value(node: ast.AST, *, once: bool) -> bool:
+    """Whether a name that is given its value ``once``, or an attribute, gets it here."""
+    return isinstance(getattr(node, "ctx", None), ast.Store) and (once or isinstance(node, ast.Attribute))
 
 
 def spelled(node: ast.AST) -> str:
@@ -82,17 +108,21 @@ def _copied(node: ast.Assign, rest: str) -> ast.expr | None:
 
 def _about_others(node: ast.AST, keyword: str) -> Iterator[ast.expr]:
     """The dictionary in an expression that is about another key of it than the keyword."""
-    keys: list[ast.expr] = []
-    whole: ast.expr | None = None
-    if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in _ABOUT_ONE:
-        keys, whole = node.args[:1], node.func.value
-    elif isinstance(node, ast.Subscript):
-        keys, whole = [node.slice], node.value
-    elif isinstance(node, ast.Compare) and len(node.ops) == 1 and isinstance(node.ops[0], (ast.In, ast.NotIn)):
-        keys, whole = [node.left], node.comparators[0]
-    key = keys[0].value if keys and isinstance(keys[0], ast.Constant) else None
-    if whole is not None and isinstance(key, str) and key != keyword:
+    whole, key = _looked_up(node) or (None, None)
+    if whole is not None and isinstance(key, ast.Constant) and isinstance(key.value, str) and key.value != keyword:
         yield whole
+
+
+def _looked_up(node: ast.AST) -> tuple[ast.expr, ast.expr] | None:
+    """The dictionary and the key of an expression that is about one key; ``None`` for any other."""
+    if isinstance(node, ast.Subscript):
+        return node.value, node.slice
+    if isinstance(node, ast.Compare) and len(node.ops) == 1 and isinstance(node.ops[0], (ast.In, ast.NotIn)):
+        return node.comparators[0], node.left
+    method = node.func if isinstance(node, ast.Call) and node.args else None
+    if isinstance(node, ast.Call) and isinstance(method, ast.Attribute) and method.attr in _ABOUT_ONE:
+        return method.value, node.args[0]
+    return None
 
 
 def _parts(test: ast.expr) -> Iterator[ast.expr]:

@@ -84,6 +84,15 @@ class RunTime:
         beside = [path for outer in modules for path in self._loading.get(outer, ())]
         return any(self._words.in_file(path, f"{mark}{name}{mark}") is not False for path in beside for mark in "'\"")
 
+    def is_set_by_native(self, module: str, name: str) -> bool:
+        """Whether a native module of the distribution contains both the module's name and that of the attribute."""
+        return "." in module and self.is_put_by(self._layout.modules[module].owner, module, name)
+
+    def is_put_by(self, owner: str, module: str, name: str) -> bool:
+        """Whether a native module of a distribution contains the names of a module of others and of its attribute."""
+        own = self._layout.natives(owner)
+        return any(self._words.in_file(path, module) and self._words.in_file(path, name) for path in own)
+
     def is_no_key(self, source: bytes, module: str, name: str) -> bool:
         """Whether a module that writes names into ``globals()`` writes none like this: it is no text, nor its parts.
 

@@ -40,7 +40,7 @@ class Side:
     def __init__(self, name: str, files: Sequence[File], at: int, search: Search) -> None:
         self.name, self.files, self.at = name, files, at
         self._search = search
-        self._told: dict[tuple[str, int], Any] = {}
+        self._answers: dict[tuple[str, int], Any] = {}
         self._opened: dict[int, Archive] = {}
 
     @property
@@ -78,19 +78,19 @@ class Side:
     def decided(self, question: str, number: int, answer: Callable[[Archive], Any]) -> Any:
         """The answer to a question about a release, kept for good; ``None`` where it cannot be read."""
         key = (question, number)
-        if key not in self._told:
+        if key not in self._answers:
             place = self._search.place(question, self.files[number])
             kept = cache.read(place)
             if kept is None:
                 try:
-                    self._told[key] = answer(self.archive(number))
+                    self._answers[key] = answer(self.archive(number))
                 except TargetError:
-                    self._told[key] = None
+                    self._answers[key] = None
                     return None
-                cache.keep(place, json.dumps(self._told[key]).encode())
+                cache.keep(place, json.dumps(self._answers[key]).encode())
             else:
-                self._told[key] = json.loads(kept)
-        return self._told[key]
+                self._answers[key] = json.loads(kept)
+        return self._answers[key]
 
     def turn(self, end: int, differs: Callable[[int], bool | None], start: int | None = None) -> tuple[int, int] | None:
         """The last release like the installed one, or ``start``, on the way to an end, and the first that differs.

@@ -6,7 +6,7 @@ import ast
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
 #: Decorators that leave a signature as it is written.
 _KEEPING = {
@@ -75,19 +75,21 @@ def misfit(signature: Sequence[Any], call: Sequence[Any], *, bound: bool) -> tup
 
     ``bound`` leaves out the first parameter, which Python fills in.
     """
+    return next(_misfits(signature, call, bound=bound), None)
+
+
+def _misfits(signature: Sequence[Any], call: Sequence[Any], *, bound: bool) -> Iterator[tuple[str, str]]:
+    """Each mistake of a call, with its argument: first those for which the signature alone has no place."""
     positional_only, names, defaults, variable, only, required, keywords = signature
     given, named, exact = call
     taken = names[int(bound) :]
     named_too = max(positional_only - bound, 0)
-    accepted = [*taken[named_too:], *only]
-    unknown = [] if keywords else [name for name in named if name not in accepted]
-    if unknown:
-        return "unknown", unknown[0]
+    if not keywords:
+        accepted = [*taken[named_too:], *only]
+        yield from (("unknown", name) for name in named if name not in accepted)
     if not variable and given > len(taken):
-        return "many", str(len(taken))
-    twice = [name for name in taken[named_too:given] if name in named]
-    if twice:
-        return "twice", twice[0]
-    needed = [*taken[given : max(len(taken) - defaults, 0)], *required]
-    missing = [name for name in needed if name not in named] if exact else []
-    return ("missing", missing[0]) if missing else None
+        yield "many", str(len(taken))
+    yield from (("twice", name) for name in taken[named_too:given] if name in named)
+    if exact:
+        needed = [*taken[given : max(len(taken) - defaults, 0)], *required]
+        yield from (("missing", name) for name in needed if name not in named)

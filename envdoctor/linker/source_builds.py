@@ -72,7 +72,7 @@ def _judged(snapshot: Snapshot, one: Distribution) -> list[Finding]:
     missing += _refused(World(Layout([tool]), target), texts[SCRIPT])
     versions = {tool.name: tool.version, one.name: one.version}
     found = findings(missing, Environment(versions, python, Standard(target.minor)))
-    return [_told(finding, one, tool) for finding in found]
+    return [_of_source_build(finding, one, tool) for finding in found]
 
 
 def _is_provided(missing: Missing) -> bool:
@@ -80,8 +80,8 @@ def _is_provided(missing: Missing) -> bool:
     return missing.module.partition(".")[0] == "distutils"
 
 
-def _told(finding: Finding, one: Distribution, tool: Distribution) -> Finding:
-    told: Finding = finding.replace(
+def _of_source_build(finding: Finding, one: Distribution, tool: Distribution) -> Finding:
+    changed: Finding = finding.replace(
         rule="linked-source-build",
         impact="install-failure",
         title=finding.title.replace(PROJECT, f"the source of {one.name} {one.version}"),
@@ -89,7 +89,7 @@ def _told(finding: Finding, one: Distribution, tool: Distribution) -> Finding:
         packages=list(dict.fromkeys((one.name, *finding.packages))),
         consumer=one.name,
     )
-    return told
+    return changed
 
 
 def _source(one: Distribution) -> Mapping[str, bytes]:
@@ -127,5 +127,5 @@ def _refused(world: World, script: bytes) -> Iterator[Missing]:
         module, function = known[name]
         error = checks.refuses(module, function, name, one.value.value)
         if error is not None:
-            said = (one.value.lineno, f"{module}.{name}", TOOL, "argument", "error", 0, module, name, error.name)
-            yield Missing(PROJECT, SCRIPT, *said)
+            where = (one.value.lineno, f"{module}.{name}", TOOL, "argument", "error", 0, module, name, error.name)
+            yield Missing(PROJECT, SCRIPT, *where)

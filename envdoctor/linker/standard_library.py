@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from envdoctor.linker import signatures
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
 
 
 #: Modules of which the objects had attributes that their classes gained later, as defaults.
@@ -70,6 +70,11 @@ class Standard:
         """Whether this version has a module; ``None`` where no version had it."""
         entry = self._modules.get(module)
         return None if entry is None else bool(entry[0] & self._bit)
+
+    def had_submodule(self, module: str) -> bool:
+        """Whether a module without a file was imported as an attribute of its package, which this version lacks."""
+        parent, _, name = module.rpartition(".")
+        return bool(self.has(parent)) and self.offers(parent, name) is False
 
     def offers(self, module: str, path: str) -> bool | None:
         """Whether a module has a name, or a class an attribute; ``None`` where the data does not say."""
@@ -153,6 +158,15 @@ class Standard:
             return "removed", known[known.index(last) + 1]
         return ("added", since) if since != known[0] else None
 
+    def removed(self) -> Iterator[tuple[str, str]]:
+        """The modules, with an empty name, and the names of modules that some version had and the newest has not."""
+        for module, (mask, *_) in self._modules.items():
+            if mask and not mask >> (len(self._versions) - 1) & 1:
+                yield module, ""
+            else:
+                paths = (path for path in self._changes(module) if path != "*" and self.offers(module, path) is False)
+                yield from ((module, path) for path in paths if (self.span(module, path) or ("", ""))[1])
+
     def method(self, owner: str, name: str) -> str | None:
         """The full name of an attribute that a class of this name lost or gained."""
         path = f"{owner.rpartition('.')[2]}.{name}"
@@ -161,6 +175,8 @@ class Standard:
 
     def span(self, module: str, path: str = "") -> tuple[str, str] | None:
         """The first and the last version that has a module or name; the last is empty where the newest has it."""
+        if not path and module not in self._modules:
+            module, _, path = module.rpartition(".")
         mask = self._changes(module).get(path, (0, 0))[0] if path else self._modules[module][0]
         there = [".".join(map(str, version)) for at, version in enumerate(self._versions) if mask >> at & 1]
         if not there:

@@ -12,7 +12,7 @@ from envdoctor.linker import signatures, tables
 from envdoctor.linker.assignments import annotated_assign, assign, assign_to, augmented, expression
 from envdoctor.linker.branches import children, holds, is_one_version
 from envdoctor.linker.expressions import chain
-from envdoctor.linker.makings import last
+from envdoctor.linker.makings import decorators, last
 from envdoctor.linker.scopes import Scope
 from envdoctor.linker.summary import CATCHES_ALL, CONDITIONAL, FROM, IMPORTS, LATER, caught
 
@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 #: What may be at the top of a class statement without leaving open what the class has.
 _PLAIN_META = {"ABCMeta", "EnumMeta", "type"}
 _PLAIN_DECORATORS = {"dataclass", "dataclasses", "total_ordering", "final", "runtime_checkable", "runtime", "unique"}
+#: Names that only Python 2 has without an import.
+_PYTHON_2 = {"basestring", "long", "raw_input", "unichr", "unicode", "xrange"}
 
 
 def _import(reader: Reader, node: ast.Import) -> None:
@@ -139,8 +141,7 @@ def _changed(node: ast.ClassDef) -> Any:
     """Whether a metaclass may give a class anything, or a decorator something: ``open``."""
     if any(one.arg != "metaclass" or last(one.value) not in _PLAIN_META for one in node.keywords):
         return True
-    decorated = {last(one.func if isinstance(one, ast.Call) else one) for one in node.decorator_list}
-    return "open" if decorated - _PLAIN_DECORATORS else False
+    return "open" if set(decorators(node)) - _PLAIN_DECORATORS else False
 
 
 def _base(base: ast.expr) -> tuple[str, tuple[str, ...]] | None:
@@ -176,7 +177,9 @@ def _try(reader: Reader, node: ast.Try) -> None:
     if reader.handler:
         reader.around[number] = reader.handler
     reader.attempt = number
-    reader.within(node.body, flags)
+    end = _ends_in_python_2(node)
+    reader.within(node.body[:end], flags)
+    reader.within(node.body[end:], flags | CATCHES_ALL)
     reader.attempt = before[0]
     for handler in node.handlers:
         if handler.name:
@@ -188,6 +191,16 @@ def _try(reader: Reader, node: ast.Try) -> None:
     reader.body(node.orelse)
     reader.handler = before[1]
     reader.body(node.finalbody)
+
+
+def _ends_in_python_2(node: ast.Try) -> int:
+    """How many statements run before one has taken a name of Python 2 alone, and ``except NameError`` is next."""
+    if any(one.type is not None and "NameError" in ast.dump(one.type) for one in node.handlers):
+        for at, one in enumerate(node.body):
+            names = (each.id for each in ast.walk(one) if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Load))
+            if isinstance(one, (ast.Assign, ast.Expr)) and not _PYTHON_2.isdisjoint(names):
+                return at + 1
+    return len(node.body)
 
 
 def handled(kind: ast.expr | None) -> int:
@@ -233,8 +246,13 @@ def _rounds(reader: Reader, node: ast.For | ast.AsyncFor) -> dict[str, list[str]
     given = tables.strings(node.iter)
     if given is None and isinstance(node.iter, ast.Name) and reader.scope.bound.get(node.iter.id) == 1:
         given = tables.strings(node.iter, reader.tables)
-    stored = (one for part in node.body for one in ast.walk(part) if isinstance(one, ast.Name) and one.id == name)
-    return {} if given is None or any(isinstance(one.ctx, ast.Store) for one in stored) else {name: given}
+    return {} if given is None or _gives_a_value(node.body, name) else {name: given}
+
+
+def _gives_a_value(statements: Sequence[ast.stmt], name: str) -> bool:
+    """Whether one of some statements gives a name a value."""
+    named = (one for part in statements for one in ast.walk(part) if isinstance(one, ast.Name) and one.id == name)
+    return any(isinstance(one.ctx, ast.Store) for one in named)
 
 
 def _while(reader: Reader, node: ast.While) -> None:

@@ -43,6 +43,7 @@ _MAKERS = (
         "scopes.py",
         "signatures.py",
         "standard_library.py",
+        "super_calls.py",
         "standard.dat",
     ),
     *("statements.py", "store.py", "summary.py", "tables.py"),

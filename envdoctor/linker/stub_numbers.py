@@ -45,18 +45,23 @@ class StubNumbers:
     def all(self, names: Iterable[str]) -> Iterator[Missing]:
         """The calls that raise ``TypeError`` when they are made."""
         for name in names if self._stubs else ():
-            place = self._world.layout.modules[name]
-            text = self._world.store.text(name) if place.kind != "native" else b""
-            tree = parsed(text) if any(word in text for word in self._words) else None
-            imported = self._imported(tree) if tree else {}
-            for call, scope in _calls(tree) if tree and imported else ():
-                found = self._refused(call, scope, imported)
-                if found and self._world.layout.owner(found[0]) != place.owner:
-                    module, kind, argument = found
-                    yield Missing(
-                        place.owner, place.path, call.lineno, f"{module}.{kind}", self._world.layout.owner(module),
-                        "float", "warning", LATER if scope is not tree else 0, module, "python<3.10", argument,
-                    )  # fmt: skip
+            yield from self._of_module(name)
+
+    def _of_module(self, name: str) -> Iterator[Missing]:
+        """Those in one module, of classes of other distributions."""
+        layout = self._world.layout
+        place = layout.modules[name]
+        text = self._world.store.text(name) if place.kind != "native" else b""
+        tree = parsed(text) if any(word in text for word in self._words) else None
+        imported = self._imported(tree) if tree else {}
+        for call, scope in _calls(tree) if tree and imported else ():
+            found = self._refused(call, scope, imported)
+            if found and layout.owner(found[0]) != place.owner:
+                module, kind, argument = found
+                yield Missing(
+                    place.owner, place.path, call.lineno, f"{module}.{kind}", layout.owner(module),
+                    "float", "warning", LATER if scope is not tree else 0, module, "python<3.10", argument,
+                )  # fmt: skip
 
     def _imported(self, tree: ast.AST) -> dict[str, str]:
         """By name in a file, the module or class of a stub that it names; names with a second meaning are out."""
@@ -65,22 +70,26 @@ class StubNumbers:
             if isinstance(node, ast.Import):
                 found.update({one.asname: one.name for one in node.names if one.asname})
             elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
-                stars = self._stubs.get(node.module, {}) if any(one.name == "*" for one in node.names) else {}
-                found.update({name: f"{node.module}.{name}" for name in stars})
-                found.update({one.asname or one.name: f"{node.module}.{one.name}" for one in node.names})
+                found.update(self._imported_from(node.module, node.names))
         bound = bound_in(tree)
         return {name: full for name, full in found.items() if name not in bound}
+
+    def _imported_from(self, module: str, names: Sequence[ast.alias]) -> dict[str, str]:
+        """By name, what an import from a module binds; a star binds the classes of its stub."""
+        stars = self._stubs.get(module, {}) if any(one.name == "*" for one in names) else {}
+        named = {one.asname or one.name: f"{module}.{one.name}" for one in names}
+        return {**{name: f"{module}.{name}" for name in stars}, **named}
 
     def _refused(self, call: ast.Call, scope: ast.AST, imported: dict[str, str]) -> tuple[str, str, str] | None:
         """The module and class that refuse an argument of a call, and the argument."""
         root, path = chain(call.func) or ("", ())
         module, _, kind = ".".join((imported.get(root, root), *path)).rpartition(".")
-        overloads = self._stubs.get(module, {}).get(kind)
-        if not overloads or call.keywords or any(isinstance(one, ast.Starred) for one in call.args):
-            return None
+        overloads = self._stubs.get(module, {}).get(kind, ())
         fitting = [taken for taken, needed in overloads if needed <= len(call.args) <= len(taken)]
+        if not fitting or call.keywords or any(isinstance(one, ast.Starred) for one in call.args):
+            return None
         for at, argument in enumerate(call.args):
-            if fitting and all(taken[at] == "int" for taken in fitting) and _is_float(argument, scope):
+            if all(taken[at] == "int" for taken in fitting) and _is_float(argument, scope):
                 return module, kind, ast.unparse(argument)
         return None
 
@@ -137,18 +146,29 @@ def _catches(handlers: Sequence[ast.ExceptHandler]) -> bool:
 
 def _is_float(node: ast.expr, scope: ast.AST, depth: int = 0) -> bool:
     """Whether an expression is a float for sure, or something else that no integer is."""
-    if isinstance(node, (ast.UnaryOp, ast.IfExp)):
-        parts = [node.operand] if isinstance(node, ast.UnaryOp) else [node.body, node.orelse]
-        return all(_is_float(one, scope, depth) for one in parts)
+    if isinstance(node, ast.UnaryOp):
+        return _is_float(node.operand, scope, depth)
+    if isinstance(node, ast.IfExp):
+        return _is_float(node.body, scope, depth) and _is_float(node.orelse, scope, depth)
     if isinstance(node, ast.BinOp):
-        arithmetic = isinstance(node.op, (ast.Add, ast.Sub, ast.Mult))
-        sides = (_is_float(side, scope, depth) for side in (node.left, node.right))
-        return isinstance(node.op, ast.Div) or (arithmetic and any(sides))
-    if isinstance(node, ast.Name) and isinstance(scope, _FUNCTIONS) and depth < _DEEP:
-        given = _given(node.id, scope)
-        return bool(given) and all(one is not None and _is_float(one, scope, depth + 1) for one in given)
+        return _is_float_operation(node, scope, depth)
+    if isinstance(node, ast.Name):
+        return _holds_float(node.id, scope, depth)
     called = node.func if isinstance(node, ast.Call) else None
     return isinstance(getattr(node, "value", None), float) or getattr(called, "id", "") == "float"
+
+
+def _is_float_operation(node: ast.BinOp, scope: ast.AST, depth: int) -> bool:
+    """Whether an operation gives a float: a division, or a sum, difference or product with a float."""
+    arithmetic = isinstance(node.op, (ast.Add, ast.Sub, ast.Mult))
+    sides = (_is_float(side, scope, depth) for side in (node.left, node.right))
+    return isinstance(node.op, ast.Div) or (arithmetic and any(sides))
+
+
+def _holds_float(name: str, scope: ast.AST, depth: int) -> bool:
+    """Whether all that a function gives a name are floats."""
+    given = _given(name, scope) if isinstance(scope, _FUNCTIONS) and depth < _DEEP else []
+    return bool(given) and all(one is not None and _is_float(one, scope, depth + 1) for one in given)
 
 
 def _given(name: str, function: ast.AST) -> list[ast.expr | None]:

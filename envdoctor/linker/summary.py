@@ -56,6 +56,8 @@ IMPORTS, FROM = 128, 256
 WRITES_GLOBALS = "it writes names into globals()"
 #: The step of a path that makes an instance.
 INSTANCE = "()"
+#: The step from an object of a base class to what ``super()`` answers there.
+INHERITED = "(super)"
 
 _CAUGHT = {
     "ImportError": CATCHES_IMPORT | CATCHES_MODULE,

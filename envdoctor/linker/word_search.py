@@ -33,14 +33,14 @@ class Words:
             try:
                 with open(path, "rb") as file:
                     data = file.read(_LIMIT)
-                written = any(one in data and _is_said(path, data, one) for one in _spelled(word))
+                written = any(one in data and _is_outside_comments(path, data, one) for one in _spelled(word))
                 self._files[key] = written or _is_packed(path, data)
             except OSError:
                 self._files[key] = None
         return self._files[key]
 
     def anywhere(self, owner: str, word: str) -> bool:
-        """Whether a module of a distribution contains a word, or the word is too short to tell."""
+        """Whether a module of a distribution contains a word, or the word is too short to be searched for."""
         if len(word) < _SHORTEST:
             return True
         key = (owner, word)
@@ -78,13 +78,13 @@ def _spelled(word: str) -> Iterator[bytes]:
         yield f"\\x{ord(word[0]):x}{word[1:]}".encode()
 
 
-def _is_said(path: str, data: bytes, word: bytes) -> bool:
+def _is_outside_comments(path: str, data: bytes, word: bytes) -> bool:
     """Whether a word that a file contains is in it elsewhere than in comments."""
     return path[-3:] != ".py" or re.search(rb"(?m)^[^#\n]*" + re.escape(word), data) is not None
 
 
 def _is_text(path: str, word: bytes) -> bool:
-    """Whether a file has a word between marks, or as a text that ends with a zero; so it is where nobody can tell."""
+    """Whether a file has a word between marks, or as a text that ends with a zero; so it is where that is not known."""
     try:
         with open(path, "rb") as file:
             data = file.read(_LIMIT)

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class World:
-    """A layout with everything that answers about it for one target; ``makes`` says what no source tells of makings."""
+    """A layout with everything that answers about it for one target; ``makes`` are makings that no source contains."""
 
     def __init__(self, layout: Layout, target: Target, makes: Mapping[str, str] = {}) -> None:
         layout.list_modules()

@@ -104,9 +104,12 @@ def interpreter_facts(
 
 
 def find_interpreter(executable: str) -> str:
-    """The absolute path of an interpreter named by path, by the directory of its environment, or by command name."""
+    """The absolute path of an interpreter named by path, by the directory of its environment, or by command name.
+
+    A directory here with a virtual environment in it comes before a command of its name, such as ``env``.
+    """
     named = os.path.expanduser(executable)
-    if os.path.basename(named) == named:
+    if os.path.basename(named) == named and not os.path.isfile(os.path.join(named, "pyvenv.cfg")):
         named = shutil.which(named) or (_is_version(named) and shutil.which("python" + named)) or named
     path = os.path.abspath(named)
     if os.path.isdir(path):

@@ -9,6 +9,7 @@ from packaging.specifiers import InvalidSpecifier, SpecifierSet
 
 from envdoctor import doctor
 from envdoctor.workshop.mining import snapshot_of
+from envdoctor.workshop.repodata import PYTHON
 from envdoctor.workshop.skeleton import quoted
 
 if TYPE_CHECKING:
@@ -26,7 +27,7 @@ id: {id}
 title: {title}
 severity: {severity}
 impact: crash
-when: {{packages: {{{provider}: "{range}"}}}}
+when: {when}
 consumers:
 {consumers}
 why: >
@@ -51,7 +52,9 @@ def known(mined: Mined, indexes: Sequence[Index]) -> str:
     """The rule that finds the pair already, or what else breaks the consumer in its failing cell; empty for none."""
     sides = {mined.consumer: mined.free, mined.provider: mined.gone}
     pins = {**mined.beside.get((mined.free, mined.gone), {}), **sides}
-    found = doctor.diagnosed(snapshot_of(mined.python, pins), indexes).findings
+    pins.pop(PYTHON, None)
+    there_is = snapshot_of(mined.python, pins).replace(complete=mined.provider == PYTHON)
+    found = doctor.diagnosed(there_is, indexes).findings
     there = (one.rule for one in found if one.consumer == mined.consumer or set(sides) <= set(one.packages))
     return next(there, "")
 
@@ -60,11 +63,17 @@ def about(mined: Mined, rules: Sequence[Rule]) -> str:
     """The rule that knows the cause, of other consumers; empty where there is none."""
     names = {one.name.rpartition(".")[2] or one.module for one in mined.lost}
     for rule in rules:
-        stated = rule.when.get("packages", {}).get(mined.provider) if rule.consumers else None
+        sides = {**rule.when.get("packages", {}), PYTHON: rule.when.get(PYTHON)}
+        stated = sides.get(mined.provider) if rule.consumers else None
         words = set(re.findall(r"\w+", f"{rule.title} {rule.why} {[one.get('message') for one in rule.symptoms]}"))
         if isinstance(stated, str) and _is_edge(stated, mined) and (names & words or mined.lost[0].module in rule.why):
             return rule.id
     return ""
+
+
+def _when(one: Mined) -> str:
+    stated = f'{one.provider}: ">={one.gone}"'
+    return f"{{{stated}}}" if one.provider == PYTHON else f"{{packages: {{{stated}}}}}"
 
 
 def _is_edge(stated: str, mined: Mined) -> bool:
@@ -96,8 +105,7 @@ def text(some: Sequence[Mined]) -> str:
         id=identifier(some),
         title=quoted(f"{said}, which {{consumer}} {where}"),
         severity=lost[0].severity,
-        provider=first.provider,
-        range=f">={first.gone}",
+        when=_when(first),
         consumers="\n".join(map(line, some)),
         why=f"{said}; {first.last} still has. Releases of its consumers from before import "
         f"{'it' if len(names) == 1 else 'them'} at the top of a module. TODO: what to use instead.",
@@ -158,5 +166,6 @@ def good_cells(one: Mined) -> Iterator[str]:
 def _cell(one: Mined, consumer: str, provider: str, further: str = "") -> str:
     pins = {one.consumer: consumer, one.provider: provider}
     pins = {**pins, **one.beside.get((consumer, provider), {}), **pins}
+    python = pins.pop(PYTHON, one.python)
     packages = ", ".join(f"{name}: {quoted(version)}" for name, version in pins.items())
-    return f"    - {{python: {quoted(one.python)}, packages: {{{packages}}}{further}}}"
+    return f"    - {{python: {quoted(python)}, packages: {{{packages}}}{further}}}"

@@ -98,7 +98,7 @@ def missed(python: str, consumer: tuple[str, str], provider: tuple[str, str]) ->
     minor = int(python.split(".")[1])
     root = placed.packages[consumer[0]].location or ""
     found = link(placed.packages.values(), Target((3, minor), "linux"), lambda _: None).missing
-    lost = [_lost(one, root) for one in found if _is_taken(one, consumer[0], provider[0])]
+    lost = [lost_of(one, root) for one in found if _is_taken(one, consumer[0], provider[0])]
     return sorted(set(lost), key=lambda one: (one.severity, one))
 
 
@@ -107,7 +107,8 @@ def _is_taken(one: Missing, consumer: str, provider: str) -> bool:
     return sides and one.kind in _NAMED and one.severity in {"error", "warning"} and not one.way & (LATER | PROGRAM)
 
 
-def _lost(one: Missing, root: str) -> Lost:
+def lost_of(one: Missing, root: str) -> Lost:
+    """What the linker misses, by the module that lost it and the outermost package that cannot be imported."""
     inside = os.path.splitext(os.path.relpath(one.file, root))[0].replace(os.sep, ".").removesuffix(".__init__")
     module, name = (one.module, one.name) if one.name else _parted(one.module)
     if not one.asked.startswith(one.module):  # by another name than the one that lost it
@@ -234,7 +235,7 @@ class Mine:
         days = {one.version: one.uploaded for one in self.releases}
         weights: Counter[int] = Counter()
         for (_, gone), names in self.edges.items():
-            weights.update(dict.fromkeys(_before(listed, days.get(gone, "")), len(names)))
+            weights.update(dict.fromkeys(before(listed, days.get(gone, "")), len(names)))
         best = [listed[at] for at in sorted(at for at, _ in weights.most_common(MOST_TRIED))]
         found = [(one, self._newest(consumer, one, days)) for one in best]
         return [(release, gone) for release, gone in found if gone]
@@ -253,7 +254,7 @@ class Mine:
         return self._versions.index(late), self._versions.index(early)
 
 
-def _before(listed: Sequence[Release], day: str) -> list[int]:
+def before(listed: Sequence[Release], day: str) -> list[int]:
     """The place of the last release from before a day that is no large wheel; empty where there is none."""
     light = (at for at, one in enumerate(listed) if not one.yanked and (one.size or 0) <= SEARCHED)
     return [at for at in light if listed[at].uploaded < day][-1:]

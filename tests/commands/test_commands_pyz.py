@@ -11,6 +11,8 @@ import interpreters
 import pytest
 from conftest import CHECKOUT, environment, run
 
+pytestmark = pytest.mark.trials
+
 PYTHONS = interpreters.each(("3.9", "3.14"))
 
 

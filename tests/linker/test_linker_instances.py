@@ -219,6 +219,31 @@ MODULES = {
     "bound by an inner function": (
         "import b\ndef g():\n    x = b.K()\n    def f():\n        nonlocal x\n        x = 'a'\n    f()\n    x.upper()", None
     ),
+    "given to the constructor of the base": (
+        "import b\nclass A(b.K):\n    def __init__(self):\n        super().__init__(1)\ndef g(): A()", "b.K().__init__"
+    ),
+    "given to the constructor of a base that is named": (
+        "import b\nclass A(b.K):\n    def __init__(self):\n        super(A, self).__init__(x=1)\ndef g(): A()", "b.K().__init__"
+    ),
+    "given to the method of a base of a base": (
+        ("import b\nclass A(b.K): pass\nclass B(A):\n    def take(self):\n        super().take(1, 2)\n"
+        "def g(): B().take()"), "a.A().take"
+    ),
+    "what the method of the base takes": (
+        "import b\nclass A(b.K):\n    def take(self):\n        super().take(1, two=2)\ndef g(): A().take()", None
+    ),
+    "given to what is beside it in another class": (
+        ("import b\nclass A(b.K):\n    def take(self):\n        super().take(1, 2)\n"
+        "class Wide(b.K):\n    def take(self, *all): pass\nclass B(A, Wide): pass\ndef g(): B().take()"), None
+    ),
+    "given to the base of another class": (
+        ("import b\nclass A(b.K):\n    def take(self, *all): pass\nclass B(A):\n    def take(self):\n"
+        "        super(A, self).take(1)\ndef g(): B().take()"), None
+    ),
+    "asked of the base, and had by what is beside it": (
+        ("import b\nclass A(b.K):\n    def lost(self):\n        super().lost()\nclass Wide(b.K):\n    def lost(self): pass\n"
+        "class B(A, Wide): pass\ndef g(): B().lost()"), None
+    ),
     "of the standard library": (
         "import array\ndef g():\n    x = array.array('b')\n    x.fromstring('')", "array.array().fromstring"
     ),

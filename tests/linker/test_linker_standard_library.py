@@ -13,6 +13,8 @@ REMOVED = [
     ("import cgi", (3, 13), (3, 12)),
     ("import distutils", (3, 12), (3, 11)),
     ("import audioop", (3, 13), (3, 12)),
+    ("from typing.io import IO", (3, 13), (3, 12)),
+    ("import typing.re", (3, 13), (3, 12)),
     ("from inspect import getargspec", (3, 11), (3, 10)),
     ("from inspect import formatargspec", (3, 11), (3, 10)),
     ("import asyncio\nasyncio.coroutine", (3, 11), (3, 10)),

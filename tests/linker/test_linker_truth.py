@@ -43,6 +43,9 @@ CASES = {
     "suppressed": ("import contextlib\nwith contextlib.suppress(ImportError):\n    from b import gone", None),
     "a handler that is not needed": ("try:\n    from b import kept\nexcept ImportError:\n    from b import gone", None),
     "a handler that fails too": ("try:\n    from b import gone\nexcept ImportError:\n    from b import none", "b.none"),
+    "behind a name of Python 2": ("try:\n    text = unicode\n    from b import gone\nexcept NameError:\n    text = str", None),
+    "before a name of Python 2": ("try:\n    from b import gone\n    unicode\nexcept NameError:\n    pass", "b.gone"),
+    "behind a name of every Python": ("try:\n    str\n    from b import gone\nexcept NameError:\n    pass", "b.gone"),
     "for another Python": ("import sys, b\nif sys.version_info < (3, 7):\n    b.gone", None),
     "between two other Pythons": ("import sys, b\nif (2, 5) < sys.version_info < (3, 0):\n    b.gone", None),
     "for another system": ("import sys, b\nif sys.platform == 'win99':\n    b.gone", None),
@@ -343,3 +346,10 @@ def test_what_stands_in_a_folder_that_a_distribution_searches(tmp_path, there):
     errors = [told[3] for told in env.missing(tmp_path, sys.version_info[:2]) if told[0] == "error"]
     assert fails(tmp_path) is not there
     assert errors == ([] if there else ["b.sub"])
+
+
+@pytest.mark.parametrize(("compiled", "kinds"), [((), ["undeclared"]), (("core.cpython-311-x86_64-linux-gnu.so",), [])])
+def test_source_beside_what_was_compiled_from_it_may_import_the_compiler(tmp_path, compiled, kinds):
+    beside = {f"a/{one}": "" for one in compiled}
+    env.write(tmp_path, a={"a/__init__.py": "from a import core", "a/core.py": "import compiler_of_a", **beside})
+    assert [one.kind for one in env.linked(tmp_path, sys.version_info[:2]).missing] == kinds

@@ -109,6 +109,14 @@ def test_source_that_this_python_cannot_parse(tmp_path):
     assert env.missing(tmp_path, (3, 6)) == []
 
 
+def test_what_a_native_module_of_the_consumer_puts_into_another_module(tmp_path):
+    """As a compiled extension that adds functions to the module of arrays that it works on."""
+    native = "a/fast.cpython-312-x86_64-linux-gnu.so"
+    files = {"a/__init__.py": "import c\nfrom a import fast\nc.added\nc.nowhere"}
+    env.write(tmp_path, a={**files, native: b"\x7fELF\0added\0c\0"}, c={"c.py": "there = 1"})
+    assert [one[3] for one in env.missing(tmp_path)] == ["c.nowhere"]
+
+
 def test_a_word_in_a_binary_is_not_missing(tmp_path):
     native = "c.cpython-312-x86_64-linux-gnu.so"
     env.write(tmp_path, a={"a.py": "from c import present\nimport c\nc.nowhere"}, c={native: b"\x7fELF\0present\0"})

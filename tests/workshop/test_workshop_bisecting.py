@@ -17,6 +17,8 @@ from envdoctor.targets import snapshot_file
 from envdoctor.workshop import bisecting, narrowing
 from envdoctor.workshop.commands import bisect
 
+pytestmark = pytest.mark.trials
+
 NAMES = [f"part{number:03}" for number in range(100)]
 _LOT = random.Random(19)
 #: Ten sets of one to three culprits, the last releases among them, which take longest to be found.

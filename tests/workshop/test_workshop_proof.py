@@ -21,6 +21,8 @@ from envdoctor.workshop.proof import build, processes, runner, sandbox
 from envdoctor.workshop.proof.judge import judge
 from envdoctor.workshop.proof.trials import Trial, TrialEnvironment
 
+pytestmark = pytest.mark.trials
+
 #: ``lib`` 1.0 and 1.1 work, 2.0 misses a name, 2.1 has it again; ``user`` 1 needs the name.
 LIB = {"1.0": "def name(): return 1", "1.1": "def name(): return 1", "2.0": "", "2.1": "def name(): return 1"}
 

@@ -17,6 +17,8 @@ from workshop.laboratory import PYTHON, laboratory, wheel
 from envdoctor.rulebase.syntax import parse
 from envdoctor.workshop.proof.trials import plan
 
+pytestmark = pytest.mark.trials
+
 #: ``left`` before 1.2 calls what ``right`` 2.0 lacks; 1.1 only refuses ``right`` 2.0 in its metadata.
 OLD, NEW = "import right\ndef go(): right.old()", "import right\ndef go(): right.new()"
 

@@ -10,6 +10,8 @@ import sys
 import pytest
 from workshop.laboratory import PYTHON, laboratory, wheel
 
+pytestmark = pytest.mark.trials
+
 pty = pytest.importorskip("pty", reason="there are no terminals, signals and FIFOs as here")
 
 RULE = f"""\

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from envdoctor.engine.index import Index
     from envdoctor.rulebase.syntax import Rule
     from envdoctor.workshop.mining import Mine, Mined
+    from envdoctor.workshop.mining_standard import MineStandard
 
 
 def parser() -> Parser:
@@ -24,11 +25,12 @@ def parser() -> Parser:
     made = Parser(
         prog="envdoctor rules mine",
         description="Write candidates: what each named distribution removed between two releases, and which releases "
-        "of others still import it. The history of names says where names went; those that rules name and that "
-        "require the distribution are linked against the releases at both sides, from their wheels, then more of "
-        "both sides until the edges are known. Nothing is installed or executed; what was read is kept, so that an "
-        "interrupted run goes on where it was. One cause is one file, with a line for each consumer; where a rule "
-        "knows the cause already, DIR/consumers.txt says which lines it lacks. A candidate is linked, not run.",
+        "of others still import it. The history of names says where names went; those that rules or the history name "
+        "and that require the distribution (or anything, of python) are linked against the releases at both sides, "
+        "from their wheels, then more of both sides until the edges are known. Nothing is installed or executed; what "
+        "was read is kept, so that an interrupted run goes on where it was. One cause is one file, with a line for "
+        "each consumer; where a rule knows the cause already, DIR/consumers.txt says which lines it lacks. A candidate "
+        "is linked, not run.",
         epilog="examples:\n  envdoctor rules mine DISTRIBUTION --write mined\n"
         "  envdoctor rules mine DISTRIBUTION --consumer OTHER    and show what would be written\n"
         "  envdoctor rules verify mined                           prove what was written\n"
@@ -71,12 +73,16 @@ def _mine(name: str, options: argparse.Namespace, rules: Sequence[Rule], tell: C
     """Mine one provider, and write what was found after each consumer."""
     from envdoctor import doctor
     from envdoctor.engine.installed_requirements import normalise
+    from envdoctor.linker.history import imports
     from envdoctor.rulebase.status import RETIRED
     from envdoctor.workshop.lint import distributions
     from envdoctor.workshop.mining import Mine
+    from envdoctor.workshop.mining_standard import MineStandard
+    from envdoctor.workshop.repodata import PYTHON
 
-    names = sorted({one for rule in rules if rule.status != RETIRED for one in distributions(rule)})
-    mine = Mine(name, tell, names)
+    named = {one for rule in rules if rule.status != RETIRED for one in distributions(rule)}
+    names = sorted(named.union(imports().values()))
+    mine = MineStandard(tell, names) if name == PYTHON else Mine(name, tell, names)
     indexes = doctor.rule_bases()
     given = [normalise(one) for one in options.consumer]
     found: list[Mined] = []
@@ -94,7 +100,9 @@ def _mine(name: str, options: argparse.Namespace, rules: Sequence[Rule], tell: C
     write(f"{name}: {edges}; {files} causes with {len(found)} consumers, {lines} consumers for rules that are there\n")
 
 
-def _new(mine: Mine, consumer: str, indexes: Sequence[Index], rules: Sequence[Rule]) -> Iterator[tuple[Mined, str]]:
+def _new(
+    mine: Mine | MineStandard, consumer: str, indexes: Sequence[Index], rules: Sequence[Rule]
+) -> Iterator[tuple[Mined, str]]:
     """What no rule finds, each with the rule that knows the cause, if any."""
     from envdoctor.workshop.mined_rule import about, known
 

@@ -39,8 +39,8 @@ for place in {{sysconfig.get_path("purelib"), sysconfig.get_path("platlib")}}:
             with open(os.path.join(info, "entry_points.txt")) as points:
                 text = points.read()
             told = re.search(r"\\[console_scripts\\]([^\\[]*)", text)
-            commands += re.findall(r"^([\\w.-]+) *=", told.group(1), re.M)[:2] if told else []
-            groups = re.findall(r"^\\[([\\w-]+)", text, re.M)  # a plugin starts with its host: pytest11
+            commands += re.findall(r"^[ \\t]*([\\w.-]+) *=", told.group(1), re.M)[:2] if told else []
+            groups = re.findall(r"^[ \\t]*\\[([\\w-]+)", text, re.M)  # a plugin starts with its host: pytest11
             commands += [one for group in groups for one in (group, group.rstrip("0123456789"))]
 for module in modules:
     importlib.import_module(module)

@@ -10,6 +10,8 @@ from workshop.laboratory import PYTHON, laboratory, wheel
 
 from envdoctor.rulebase import record
 
+pytestmark = pytest.mark.trials
+
 WITH, WITHOUT = "def name(): return 1\n", ""
 #: ``lib`` 2 misses a name, and 3 has it again; ``user`` needs it in 1.0 and 1.1, when it is imported.
 LIB = {"1.0": WITH, "1.1": WITH, "2.0": WITHOUT, "2.1": WITHOUT, "3.0": WITH}

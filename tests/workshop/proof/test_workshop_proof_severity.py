@@ -16,15 +16,22 @@ FIRST_USES = load_vocabulary(shipped.vocabulary())["first_use"]
 
 
 @pytest.mark.parametrize(
-    ("group", "starts"),
-    [("checker.extension", False), ("checker11", False), ("console_scripts", True), ("other.extension", True)],
+    ("points", "starts"),
+    [
+        ("[checker.extension]\nplug = plug_in\n", False),
+        ("[checker11]\nplug = plug_in\n", False),
+        ("\n    [checker.extension]\n    plug=plug_in\n    ", False),  # as setup.py may have it
+        ("\n    [console_scripts]\n    checker=plug_in:main\n    ", False),
+        ("[console_scripts]\nplug = plug_in\n", True),
+        ("[other.extension]\nplug = plug_in\n", True),
+    ],
 )
-def test_a_plugin_breaks_the_command_that_it_is_a_plugin_of(tmp_path, group, starts):
+def test_a_plugin_breaks_the_command_that_it_is_a_plugin_of(tmp_path, points, starts):
     venv.create(tmp_path, with_pip=False)
     paths = sysconfig.get_paths("venv", {"base": str(tmp_path), "platbase": str(tmp_path)})
     info = tmp_path / paths["purelib"] / "plug_in-1.0.dist-info"
     info.mkdir()
-    (info / "entry_points.txt").write_text(f"[{group}]\nplug = plug_in\n")
+    (info / "entry_points.txt").write_text(points)
     (info / "RECORD").write_text("plug_in.py,,\n")
     (info.parent / "plug_in.py").write_text("")
     command = tmp_path / "bin" / "checker"
@@ -67,6 +74,7 @@ def test_a_first_use_takes_nothing_but_its_package_and_says_where_it_stands(name
     taken = {alias.name for node in nodes if isinstance(node, ast.Import) for alias in node.names}
     taken |= {node.module for node in nodes if isinstance(node, ast.ImportFrom)}
     brings = {
+        "furo": {"sphinx.cmd.build"},
         "hydra-core": {"hydra"},
         "pip-tools": {"piptools.scripts.compile"},
         "respx": {"respx", "httpx"},

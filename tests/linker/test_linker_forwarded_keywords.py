@@ -1,4 +1,4 @@
-"""Keywords that are handed on as ``**kwargs`` to functions that refuse them."""
+"""Keywords that are passed on as ``**kwargs`` to functions that refuse them."""
 
 import linker_environment as env
 import pytest
@@ -18,7 +18,7 @@ def found(tmp_path, library, source):
     beside = Beside(Project.of({"run.py": source}))
     missing = link(scan([site]).packages.values(), Target((3, 11), "linux"), lambda _doing: None, beside).missing
     assert all(one.provider == "b" and one.severity == "warning" for one in missing)
-    return [(one.line, one.detail) for one in missing if one.kind == "handed"]
+    return [(one.line, one.detail) for one in missing if one.kind == "forwarded"]
 
 
 CALL = "import b\nb.f(1, w=2)"

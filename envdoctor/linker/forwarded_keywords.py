@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from envdoctor.linker import signatures
 from envdoctor.linker.expressions import bound_in, chain
 from envdoctor.linker.hooks import parsed
-from envdoctor.linker.rest_keywords import handing, keeps, spelled
+from envdoctor.linker.rest_keywords import forwarding, keeps, spelled
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Container, Sequence
 
     from envdoctor.linker.resolve import Resolver
     from envdoctor.linker.store import Store
@@ -44,7 +44,7 @@ class _Called(NamedTuple):
     made: tuple[str, int] | None = None
 
 
-class HandedOn:
+class ForwardedKeywords:
     """Follows ``**kwargs`` from function to function, as far as all that is done with it is known."""
 
     def __init__(self, resolver: Resolver, store: Store) -> None:
@@ -99,13 +99,13 @@ class HandedOn:
     def _takes(self, body: _Body, keyword: str, depth: int) -> bool:
         """Whether a keyword without a parameter may be welcome: it is looked at, or passed to what may take it."""
         rest = body.node.args.kwarg
-        calls = list(handing(body.node, rest.arg, keyword, _own(body))) if rest is not None else []
-        kept = [one for one in calls if isinstance(one, str)]
-        if not calls or None in calls or depth >= _DEEP or (kept and len(kept) != len(calls)):
+        uses = list(forwarding(body.node, rest.arg, keyword, _own(body))) if rest is not None else []
+        if not uses or None in uses or depth >= _DEEP:
             return True
+        kept = [one for one in uses if isinstance(one, str)]
         if kept:
-            return len(kept) > 1 or self._kept_takes(kept[0].rpartition(".")[2], body, keyword, depth)
-        return any(not isinstance(call, ast.Call) or self._may_take(call, body, keyword, depth) for call in calls)
+            return len(uses) > 1 or self._kept_takes(kept[0].rpartition(".")[2], body, keyword, depth)
+        return any(not isinstance(use, ast.Call) or self._may_take(use, body, keyword, depth) for use in uses)
 
     def _kept_takes(self, name: str, body: _Body, keyword: str, depth: int) -> bool:
         """Whether a keyword may be welcome where the methods of an object use the attribute that keeps it."""
@@ -119,7 +119,7 @@ class HandedOn:
             for one in node.body:
                 if isinstance(one, _FUNCTIONS):
                     inner = _Body(one, module, body.kind, body.made)
-                    found += [(inner, use) for use in handing(one, f"{_own(inner)}.{name}", keyword)]
+                    found += [(inner, use) for use in forwarding(one, f"{_own(inner)}.{name}", keyword)]
         takes = (not isinstance(use, ast.Call) or self._may_take(use, inner, keyword, depth) for inner, use in found)
         return not found or any(takes)
 
@@ -164,9 +164,13 @@ class HandedOn:
             return self._of_object(found, path[0], body.made) or self._held(found, path[0], body.made)
         if not root or root in _bound(body.node):
             return None
-        answer = self._resolver.offers(body.module, ".".join((root, *path)))
+        return self._offered(body.module, (root, *path), {"function", "class"})
+
+    def _offered(self, module: str, path: Sequence[str], kinds: Container[str]) -> _Called | None:
+        """What a name of a module resolves to, where that is of one of some kinds."""
+        answer = self._resolver.offers(module, ".".join(path))
         value = answer.value if answer.verdict is True else None
-        return _Called(value) if value and value[0] in {"function", "class"} else None
+        return _Called(value) if value and value[0] in kinds else None
 
     def _inherited(self, name: str, body: _Body) -> _Called | None:
         """The method of the only base; of an object of a derived class only where no class has two bases."""
@@ -186,15 +190,9 @@ class HandedOn:
         if not classes or any(keeps(node, name) for _, node in classes):
             return None
         node = self._named(found[0], (self._store.class_name(found[0], found[1]),))
-        values = [
-            one.value
-            for one in getattr(node, "body", ())
-            if isinstance(one, ast.Assign) and [spelled(each) for each in one.targets] == [name]
-        ]
+        values = _assigned(getattr(node, "body", ()), name)
         root, path = (chain(values[0]) if len(values) == 1 else None) or ("", ())
-        answer = self._resolver.offers(found[0], ".".join((root, *path))) if root else None
-        value = answer.value if answer and answer.verdict else None
-        return _Called(value) if value and value[0] == "class" else None
+        return self._offered(found[0], (root, *path), {"class"}) if root else None
 
     @staticmethod
     def _of_object(found: Any, name: str, made: tuple[str, int]) -> _Called | None:
@@ -205,6 +203,12 @@ class HandedOn:
 def _own(body: _Body) -> str:
     """What a method calls its object."""
     return body.node.args.args[0].arg if body.kind and body.node.args.args else ""
+
+
+def _assigned(nodes: Sequence[ast.stmt], name: str) -> list[ast.expr]:
+    """The values that some statements give to a name alone."""
+    assignments = [one for one in nodes if isinstance(one, ast.Assign)]
+    return [one.value for one in assignments if [spelled(target) for target in one.targets] == [name]]
 
 
 def _is_super(node: ast.expr) -> bool:
