@@ -2,6 +2,7 @@
 
 import atexit
 import contextlib
+import gc
 import glob
 import io
 import os
@@ -43,7 +44,11 @@ def _own_world(tmp_path_factory, shared):
 
 @pytest.fixture(autouse=True)
 def _nothing_remembered():
-    """Each test reads versions and requirements itself: a mutant is tried on the tests that call what it is in."""
+    """Each test reads versions and requirements itself: a mutant is tried on the tests that call what it is in.
+
+    A run that ended in this process has frozen what it made, which nobody would ever free.
+    """
+    gc.unfreeze()
     for name, remembered in (
         ("versions", ("_keys", "_intervals", "_tests")),
         ("installed_requirements", ("_names", "_parts")),

@@ -25,19 +25,14 @@ not), and of every alternative.
 
 from __future__ import annotations
 
-import weakref
-
 from envdoctor.probes.source.query import ProjectSource
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from typing import Any
 
     from envdoctor.probes.source.prefilter import SourceFiles
     from envdoctor.probes.source.query import Answer
-
-_sources: weakref.WeakKeyDictionary[Any, ProjectSource] = weakref.WeakKeyDictionary()
 
 
 def uses(project: SourceFiles, pattern: str) -> Answer:
@@ -51,6 +46,7 @@ def expect(project: SourceFiles, patterns: Sequence[str]) -> None:
 
 
 def _of(project: SourceFiles) -> ProjectSource:
-    if project not in _sources:
-        _sources[project] = ProjectSource(project)
-    return _sources[project]
+    """The scan of a project, kept with it: they refer to each other, and are freed together."""
+    scanned: ProjectSource = vars(project).setdefault("_scanned", None) or ProjectSource(project)
+    vars(project)["_scanned"] = scanned
+    return scanned
