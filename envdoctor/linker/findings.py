@@ -275,6 +275,11 @@ def _is_same(rule: Finding, linked: Finding) -> bool:
         return False
     if not linked.packages:
         return "python" in rule.facts and not _sources(rule).isdisjoint(_sources(linked))
+    return _has_side(rule, linked)
+
+
+def _has_side(rule: Finding, linked: Finding) -> bool:
+    """Whether a rule is about both sides of what the linker found, or about one of them and the missing name."""
     sides = set(linked.packages)
     common, several = sides & set(rule.packages), len(sides) > 1
     if several and common == sides:

@@ -174,9 +174,13 @@ class Instances:
         if self._is_derived(kind, word):
             return False
         if self._life(kind, word) is not None:
-            given = (one.answers and self._is_quoted(kind, word)) or (one.open and self._is_aliased(kind, word))
-            return (not one.columns or use.ref[7] is not None) and not given
+            return (not one.columns or use.ref[7] is not None) and not self._is_given(one)
         return not (self._lost_only or one.open or one.columns or self._may_be_given(kind, word))
+
+    def _is_given(self, lack: Lack) -> bool:
+        """Whether a class that answers attributes by code, or is open, names one that it has lost."""
+        by_name = lack.answers and self._is_quoted(lack.kind, lack.name)
+        return by_name or (lack.open and self._is_aliased(lack.kind, lack.name))
 
     def _may_be_given(self, kind: ClassRef, word: str) -> bool:
         """Whether somebody may give the objects of a class an attribute that no class says."""
