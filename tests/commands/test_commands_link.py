@@ -3,9 +3,10 @@
 import json
 import sys
 
+import interpreters
 import linker_environment as env
 import pytest
-from conftest import environment, run
+from conftest import environment, run, run_envdoctor
 
 
 def check(folder, *words):
@@ -106,3 +107,20 @@ proof:
   good:
     - {python: "3.11", packages: {a: "1.0", b: "0.9"}}
 """
+
+
+def test_a_project_is_linked_beside_an_environment_with_nothing_in_it(tmp_path):
+    """The environment is in the directory of a name that is also a command; what a rule finds too is said once."""
+    python = interpreters.need("3.12")
+    assert run("uv", "venv", "--quiet", "--python", python, tmp_path / "env").returncode == 0
+    (tmp_path / "a.py").write_text("from configparser import SafeConfigParser\nfrom typing.re import Pattern\n")
+    words = ("check", "--python", "env", "--link", "--project", ".", "-f", "json")
+
+    found = json.loads(run_envdoctor(*words, cwd=tmp_path, env=environment()).stdout)
+
+    assert found["target"]["path"] == str(tmp_path / "env")
+    assert [(one["rule"], one["severity"]) for one in found["findings"]] == [("python312-names-in-code", "error")]
+    (tmp_path / "a.py").unlink()
+    refused = run_envdoctor(*words, cwd=tmp_path, env=environment())
+    assert refused.returncode == 3
+    assert "this target has none" in refused.stderr
