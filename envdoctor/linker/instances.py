@@ -148,7 +148,11 @@ class Instances:
         if isinstance(kind.number, str):
             return self._standard_cause(kind, making)
         consumer, layout = self._world.layout.modules[use.name].owner, self._world.layout
-        classes = ((layout.owner(module), module, number) for module, number in self._classes.chain(kind))
+        chain = self._classes.chain(kind)
+        if not isinstance(found[0], Lack):  # a call of what one class of the chain defines
+            defined = self._world.resolver.method(kind.module, kind.number, word)
+            chain = [defined[:2]] if isinstance(defined, tuple) else []
+        classes = ((layout.owner(module), module, number) for module, number in chain)
         home = next((one for one in classes if one[0] not in {consumer, "", PROJECT}), None)
         if home is None or not all(self._is_sure(use, one) for one in found):
             return None

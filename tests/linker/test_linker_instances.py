@@ -236,6 +236,10 @@ MODULES = {
         ("import b\nclass A(b.K):\n    def take(self):\n        super().take(1, 2)\n"
         "class Wide(b.K):\n    def take(self, *all): pass\nclass B(A, Wide): pass\ndef g(): B().take()"), None
     ),
+    "given to a base of its own": (
+        ("import b\nclass A(b.K):\n    def take(self): pass\nclass B(A):\n    def take(self):\n"
+        "        super().take(1)\ndef g(): b.K().take(1)"), None
+    ),
     "given to the base of another class": (
         ("import b\nclass A(b.K):\n    def take(self, *all): pass\nclass B(A):\n    def take(self):\n"
         "        super(A, self).take(1)\ndef g(): B().take()"), None
