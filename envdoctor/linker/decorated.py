@@ -50,7 +50,7 @@ class Decorated:
         """The signature of a function of a module, by its number; ``None`` where a decorator may change it."""
         definitions = self._store.definitions(module)
         signature: list[Any] | None = definitions["functions"][number]
-        name = _name_of(definitions, ["f", number]) if signature is None else ""
+        name = name_of(definitions, ["f", number]) if signature is None else ""
         return self._signature(module, "", name) if name else signature
 
     def method(self, found: Any, name: str) -> list[Any] | None:
@@ -66,7 +66,7 @@ class Decorated:
         record = self._store.definitions(module)["classes"][number]
         if record[4] or "__new__" in record[1]:
             return False
-        found = _named(self._body(module), self._store.class_name(module, number)) if record[2] is True else []
+        found = _named(self.body(module), self._store.class_name(module, number)) if record[2] is True else []
         metas = [one.value for node in found for one in node.keywords if one.arg == "metaclass"]
         return record[2] is not True or (len(found) == len(metas) == 1 and self._calls_init(module, metas[0]))
 
@@ -114,7 +114,7 @@ class Decorated:
 
     def _definition(self, module: str, within: str, name: str) -> Function | None:
         """The function of a module, or of a class in it, that alone has a name; ``None`` where another may, too."""
-        nodes: Sequence[ast.stmt] = self._body(module)
+        nodes: Sequence[ast.stmt] = self.body(module)
         if within:
             nodes = next((one.body for one in _named(nodes, within) if isinstance(one, ast.ClassDef)), ())
         found = _named(nodes, name)
@@ -123,7 +123,8 @@ class Decorated:
         assigned = rb"\b%s\.%s *=" % (within.encode(), name.encode())
         return None if within and re.search(assigned, self._store.text(module)) else found[0]
 
-    def _body(self, module: str) -> Sequence[ast.stmt]:
+    def body(self, module: str) -> Sequence[ast.stmt]:
+        """The statements of a module, parsed once; none where it cannot be parsed."""
         if module not in self._trees:
             self._trees[module] = parsed(self._store.text(module))
         return getattr(self._trees[module], "body", ())
@@ -137,20 +138,20 @@ class Decorated:
         kind, where, number = (*found.value, None, None)[:3]
         if kind not in {"function", "class"} or not isinstance(number, int):
             return kind == "standard" and f"{where}.{number}" in _KNOWN
-        name = _name_of(self._store.definitions(where), [kind[0], number])
+        name = name_of(self._store.definitions(where), [kind[0], number])
         return f"{where}.{name}" in _KNOWN or self._passes_on(where, name, applied=isinstance(decorator, ast.Call))
 
     def _passes_on(self, module: str, name: str, *, applied: bool) -> bool:
         """Whether the decorator that a module defines keeps signatures, ``applied`` to arguments of its own or not."""
         key = (f"{module}:{name}", str(applied))
         if key not in self._keeping:
-            nodes = _named(self._body(module), name)
-            readers = {one.name for one in self._body(module) if isinstance(one, _FUNCTIONS) and _is_reader(one)}
+            nodes = _named(self.body(module), name)
+            readers = {one.name for one in self.body(module) if isinstance(one, _FUNCTIONS) and _is_reader(one)}
             self._keeping[key] = len(nodes) == 1 and _Maker(readers).passes_on(nodes[0], applied=applied)
         return self._keeping[key]
 
 
-def _name_of(definitions: Mapping[str, Any], value: list[Any]) -> str:
+def name_of(definitions: Mapping[str, Any], value: list[Any]) -> str:
     """The name that a module binds to a value; empty where it binds none."""
     names = definitions.get("names", {})
     return next((one for one in names if names[one] == value), "")

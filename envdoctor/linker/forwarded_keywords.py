@@ -7,8 +7,8 @@ import re
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from envdoctor.linker import signatures
+from envdoctor.linker.decorated import name_of
 from envdoctor.linker.expressions import bound_in, chain
-from envdoctor.linker.hooks import parsed
 from envdoctor.linker.rest_keywords import forwarding, keeps, spelled
 
 if TYPE_CHECKING:
@@ -49,7 +49,6 @@ class ForwardedKeywords:
 
     def __init__(self, resolver: Resolver, store: Store) -> None:
         self._resolver, self._store = resolver, store
-        self._trees: dict[str, ast.Module | None] = {}
 
     def refused(self, value: Any, call: Sequence[Any], kind: tuple[str, int] | None = None, method: str = "") -> str:
         """The first keyword of a call that raises ``TypeError`` further on; nothing where there is none for sure.
@@ -67,9 +66,7 @@ class ForwardedKeywords:
         """Where the code of a function, method or constructor is."""
         value, kind, method, made = called
         if value[0] == "function":
-            names = self._store.definitions(value[1]).get("names", {})
-            name = next((one for one in names if names[one] == ["f", value[2]]), "")
-            return self._defined(value[1], (name,))
+            return self._defined(value[1], (name_of(self._store.definitions(value[1]), ["f", value[2]]),))
         if value[0] == "class":
             found = self._resolver.method(value[1], value[2], "__init__")
             return self._method(found, "__init__", (value[1], value[2])) if isinstance(found, tuple) else None
@@ -86,9 +83,7 @@ class ForwardedKeywords:
     def _named(self, module: str, path: tuple[str, ...]) -> ast.stmt | None:
         """The one definition of a name in a module, or in a class of it; with overloads there are more."""
         named: list[ast.stmt] = []
-        if module not in self._trees:
-            self._trees[module] = parsed(self._store.text(module))
-        nodes: Sequence[ast.stmt] = getattr(self._trees[module], "body", ())
+        nodes = self._resolver.decorated.body(module)
         for name in path:
             named = [one for one in nodes if getattr(one, "name", "") == name]
             if len(named) != 1:

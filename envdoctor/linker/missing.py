@@ -302,7 +302,7 @@ class Search:
         provider = "" if answer.why == "standard" else self._layout.owner(answer.module)
         if severity == "silent" or provider == place.owner:
             return
-        if answer.why == "name" and self._resolver.run_time.is_put_by(place.owner, answer.module, answer.path):
+        if answer.why == "name" and self._resolver.run_time.may_be_set_by(place.owner, answer.module, answer.path):
             self.unknown["set from outside"] += 1
             return
         severity = self._softened(severity, flags, hints, answer)

@@ -80,7 +80,7 @@ class Resolver:
         if self._standard.has(name) is False and not self._layout.has(top):
             return self._missing_standard(name)
         if self._standard.has(top):
-            lost = self._standard.had_submodule(name)
+            lost = self._standard.has_lost_submodule(name)
             return no("standard", name) if lost else unknown("standard module without a file")
         other = self.run_time.second_name(name)
         if other:

@@ -86,10 +86,10 @@ class RunTime:
 
     def is_set_by_native(self, module: str, name: str) -> bool:
         """Whether a native module of the distribution contains both the module's name and that of the attribute."""
-        return "." in module and self.is_put_by(self._layout.modules[module].owner, module, name)
+        return "." in module and self.may_be_set_by(self._layout.modules[module].owner, module, name)
 
-    def is_put_by(self, owner: str, module: str, name: str) -> bool:
-        """Whether a native module of a distribution contains the names of a module of others and of its attribute."""
+    def may_be_set_by(self, owner: str, module: str, name: str) -> bool:
+        """Whether a native module of a distribution contains the name of a module and that of an attribute of it."""
         own = self._layout.natives(owner)
         return any(self._words.in_file(path, module) and self._words.in_file(path, name) for path in own)
 

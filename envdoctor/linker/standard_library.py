@@ -71,8 +71,8 @@ class Standard:
         entry = self._modules.get(module)
         return None if entry is None else bool(entry[0] & self._bit)
 
-    def had_submodule(self, module: str) -> bool:
-        """Whether a module without a file was imported as an attribute of its package, which this version lacks."""
+    def has_lost_submodule(self, module: str) -> bool:
+        """Whether this version lacks a module without a file, which others have as an attribute of its package."""
         parent, _, name = module.rpartition(".")
         return bool(self.has(parent)) and self.offers(parent, name) is False
 
