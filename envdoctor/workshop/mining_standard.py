@@ -56,16 +56,20 @@ class MineStandard:
 
     def of(self, consumer: str) -> list[Mined]:
         """What releases of a consumer miss of each Python, with the edges; what fails on the oldest Python first."""
+        found = self._by_cause(consumer).values()
+        kept = sorted(found, key=lambda one: (int(one.gone[2:]), one.lost[0].severity))
+        return [one for number, one in enumerate(kept) if not any(_covers(each, one) for each in kept[:number])]
+
+    def _by_cause(self, consumer: str) -> dict[tuple[str, int], Mined]:
+        """What the tried releases miss, seen in the newest that misses it; by the thing and the Python without it."""
         listed = [one for one in published.wheels(consumer) or () if _is_pure(one) and not one.yanked]
-        tried = sorted({at for day in _DAYS for at in before(listed, day)})
         found: dict[tuple[str, int], Mined] = {}
-        for at in reversed(tried):
+        for at in sorted({at for day in _DAYS for at in before(listed, day)}, reverse=True):
             side = _Side(consumer, listed, at, self)
             for cause, lost in side.causes(NEWEST).items():
                 if cause not in found and (made := side.mined(cause, lost)):
                     found[cause] = made
-        kept = sorted(found.values(), key=lambda one: (int(one.gone[2:]), one.lost[0].severity))
-        return [one for number, one in enumerate(kept) if not any(_covers(each, one) for each in kept[:number])]
+        return found
 
     def has_words(self, root: str) -> bool:
         """Whether some file below a directory has the words of anything that went: reading costs less than linking."""

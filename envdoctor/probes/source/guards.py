@@ -65,15 +65,20 @@ def _is_name(node: ast.expr) -> bool:
     return getattr(node, "id", None) == "__name__" or getattr(node, "attr", None) == "name"
 
 
+def _main_name(*sides: ast.expr) -> object:
+    """The name of a main program that a comparison holds the name of the module or process against, or ``None``."""
+    named = (side.value for side in sides if isinstance(side, ast.Constant) and side.value in _MAIN)
+    return next(named, None) if any(map(_is_name, sides)) else None
+
+
 def main_guard(test: ast.expr) -> tuple[bool, bool]:
     """Whether the body, and whether the ``else``, runs only as the main program."""
     if isinstance(test, ast.BoolOp) and isinstance(test.op, ast.And):
         return any(main_guard(part)[0] for part in test.values), False
     if not isinstance(test, ast.Compare) or len(test.ops) != 1:
         return False, False
-    sides = (test.left, test.comparators[0])
-    value = next((side.value for side in sides if isinstance(side, ast.Constant) and side.value in _MAIN), None)
-    if not (value and any(map(_is_name, sides))):
+    value = _main_name(test.left, test.comparators[0])
+    if value is None:
         return False, False
     same, other = isinstance(test.ops[0], ast.Eq), isinstance(test.ops[0], ast.NotEq)
     return (same or other, False) if value == "__mp_main__" else (same, other)
