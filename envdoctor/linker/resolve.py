@@ -350,12 +350,12 @@ class Resolver:
         """
         if depth > _DEEPEST or (name[:2] == "__" and name != "__init__"):
             return "unknown"
-        bases, names, is_open, methods, _ = self._store.definitions(module)["classes"][number]
+        bases, names, is_open, methods, is_decorated = self._store.definitions(module)["classes"][number]
         own = self._store.class_name(module, number)
         if {(module, f"{own}.{name}"), (module, f"{own}.*")} & self.set_from_outside:
             return "unknown"
-        if name in names:
-            return (module, number, methods.get(name))
+        if name in names or (name == "__init__" and is_decorated):  # with one that the decorator makes
+            return (module, number, methods.get(name)) if name in names else "unknown"
         doubts = {
             "unknown" if is_open is True or "__dict__" in names else is_open or "none",
             "open" if "*" in names else "none",

@@ -11,7 +11,9 @@ PLAIN = {"b/__init__.py": "from b.inner import kept\nfrom b.shop import shop\nde
          "class Wrapped:\n    def __init__(self): pass\n    def init(self, one, two): pass\n"
          "setattr(Wrapped, '__init__', Wrapped.init)\nfrom b import own\n"
          "class Made:\n    @classmethod\n    def make(cls, one): pass\n    def m(self, one): pass\n"
-         "    @staticmethod\n    def plain(one): pass\n",
+         "    @staticmethod\n    def plain(one): pass\n"
+         "import dataclasses\nclass Bare:\n    def __init__(self): pass\n"
+         "@dataclasses.dataclass\nclass Field(Bare):\n    on: bool = True\nclass Data(Field): pass\nclass Plain(Bare): pass\n",
          "b/inner.py": "kept = 1\n", "b/lone.py": "lone = 1\n", "b/own.py": "def f(x): pass\n",
          "b/shop.py": "shop = type('Shop', (), {'item': 1})()\n"}  # fmt: skip
 
@@ -201,6 +203,8 @@ CALLS = {
     "an attribute that the object may give itself": ("b.Open(late=1).late()", None),
     "an attribute of another of the same name": ("k = b.K()\n    k.m(1)\n    return [k.strip() for k in ['x']]", None),
     "a constructor that is put in later": ("b.Wrapped(1, 2)", None),
+    "a constructor that a decorator made for a base": ("b.Data(True)", None),
+    "a constructor of a base": ("b.Plain(True)", "many"),
     "caught": ("try:\n        b.f(z=1)\n    except TypeError:\n        b.f(1)", None),
 }
 
