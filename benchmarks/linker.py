@@ -38,7 +38,7 @@ from envdoctor.workshop.proof import pythons
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from envdoctor.linker.missing import Missing
+    from envdoctor.linker.missing_reference import Missing
 
 #: Seconds for an installation, and for a trial.
 SECONDS, TRIED = 900, 300

@@ -29,8 +29,9 @@ CHECKOUT = os.path.dirname(HERE)
 sys.path.insert(0, CHECKOUT)
 
 from envdoctor.rulebase.compile import compile_rule, pack  # noqa: E402 - from this checkout
+from envdoctor.rulebase.rule import Rule  # noqa: E402
 from envdoctor.rulebase.sources import files_below  # noqa: E402
-from envdoctor.rulebase.syntax import Rule, load_vocabulary, read_files  # noqa: E402
+from envdoctor.rulebase.syntax import load_vocabulary, read_files  # noqa: E402
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from envdoctor.engine.index import Index
     from envdoctor.facts import Questions
     from envdoctor.model import Finding, Group, Ignore, Remedy, Snapshot
-    from envdoctor.rulebase.load import Base
+    from envdoctor.rulebase.compiled_cache import Base
 
 
 def examine(  # noqa: PLR0913 - each is a separate option

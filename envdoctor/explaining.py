@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from envdoctor.engine.names import Names
     from envdoctor.model import Finding, Report, Snapshot
     from envdoctor.probes.error_text import ErrorText
-    from envdoctor.rulebase.load import Base
+    from envdoctor.rulebase.compiled_cache import Base
 
 
 def explain(

@@ -9,12 +9,14 @@ from envdoctor import doctor
 from envdoctor.commands.options import Parser, add_format, parser_for
 from envdoctor.commands.output import say, table, write
 from envdoctor.errors import UsageError
-from envdoctor.rulebase import load, shipped
+from envdoctor.rulebase import load, shipped, shipped_files
 from envdoctor.rulebase.status import RETIRED, STATUSES
 
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Iterable, Mapping, Sequence
+
+    from envdoctor.rulebase.compiled_cache import Base
 
 
 def list_parser() -> Parser:
@@ -83,7 +85,7 @@ def list_rules(options: argparse.Namespace) -> int:
 def _list_packs(options: argparse.Namespace) -> int:
     """Print where rules come from: what came with envdoctor, packs beside it, and directories."""
     bases = load.further(options.rules)
-    own = {"pack": "envdoctor", "from": shipped.file(), "rules": shipped.shipped().rules, "left_out": []}
+    own = {"pack": "envdoctor", "from": shipped_files.file(), "rules": shipped.shipped().rules, "left_out": []}
     rows: list[dict[str, Any]] = [own]
     for base in bases:
         found = {"pack": base.name or None, "from": base.source.place, "rules": base.asked.rules}
@@ -98,7 +100,7 @@ def _list_packs(options: argparse.Namespace) -> int:
     return 0
 
 
-def _say_left_out(bases: Sequence[load.Base]) -> None:
+def _say_left_out(bases: Sequence[Base]) -> None:
     for base in bases:
         for reason in load.left_out(base):
             say(f"{base.source.place}: {reason}")

@@ -5,9 +5,10 @@ from __future__ import annotations
 from itertools import chain, product
 
 from envdoctor.engine.diagnose import finding, matched_by
-from envdoctor.engine.evaluate import Trace, holds
+from envdoctor.engine.evaluate import holds
 from envdoctor.engine.installed_requirements import normalise, parts
 from envdoctor.engine.metadata_conflicts import Requirements
+from envdoctor.engine.trace import Trace
 from envdoctor.engine.versions import complement, intersect, intervals
 from envdoctor.facts import Record
 
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from envdoctor.engine.diagnose import Candidates
-    from envdoctor.engine.evaluate import Match
+    from envdoctor.engine.trace import Match
     from envdoctor.engine.versions import Interval
     from envdoctor.model import Finding, Remedy, Snapshot
 

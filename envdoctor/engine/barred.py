@@ -10,10 +10,11 @@ from __future__ import annotations
 from itertools import chain, product
 
 from envdoctor.engine.diagnose import candidates
-from envdoctor.engine.evaluate import Trace, holds
+from envdoctor.engine.evaluate import holds
 from envdoctor.engine.installed_requirements import parts, unmet
 from envdoctor.engine.markers import variables
 from envdoctor.engine.metadata_conflicts import required_by
+from envdoctor.engine.trace import Trace
 from envdoctor.engine.versions import FINAL, intersect, intervals, key, within
 from envdoctor.facts import Record
 

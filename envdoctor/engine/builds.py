@@ -18,7 +18,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
     from typing import Any, Optional
 
-    from envdoctor.engine.evaluate import Condition, Trace, Verdict
+    from envdoctor.engine.evaluate import Condition, Verdict
+    from envdoctor.engine.trace import Trace
     from envdoctor.facts import Kind
     from envdoctor.model import Snapshot
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from envdoctor.engine.evaluate import Trace, holds, matches
+from envdoctor.engine.evaluate import holds, matches
 from envdoctor.engine.metadata_conflicts import Requirements
 from envdoctor.engine.questions import questions
+from envdoctor.engine.trace import Trace
 from envdoctor.facts import OF_PROCESS, OF_PROJECT, PROJECT
 from envdoctor.model import SEVERITIES, Action, Finding, Remedy, UnknownFact
 
@@ -13,8 +14,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
     from typing import Any
 
-    from envdoctor.engine.evaluate import Match
     from envdoctor.engine.index import Entry, Index
+    from envdoctor.engine.trace import Match
     from envdoctor.facts import Questions
     from envdoctor.model import Evidence, Snapshot
 

@@ -7,16 +7,18 @@ here knows a rule, a package or YAML.
 from __future__ import annotations
 
 from envdoctor.engine import markers, metadata_conflicts
-from envdoctor.engine.versions import within
+from envdoctor.engine.trace import Match, Trace, evidence_of
+from envdoctor.engine.versions import covers, within
 from envdoctor.facts import ENV, LOCAL_MODULE, MODULE, OF_PROJECT, PROCESS, PROJECT
 from envdoctor.facts import OPERATORS as _ROWS
-from envdoctor.model import Evidence, Location, Record, Unknown
+from envdoctor.model import Evidence, Location, Unknown
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Mapping
     from typing import Any, Optional
 
+    from envdoctor.engine.versions import Interval
     from envdoctor.facts import Kind
     from envdoctor.model import Distribution, Snapshot
 
@@ -27,62 +29,8 @@ if TYPE_CHECKING:
 
 #: The characters of a value that a rule's expression may see at most: a search cannot be stopped.
 LONGEST_VALUE = 4_000
-
-
-class Trace:
-    """The basis of an evaluation: the evidence of what is true, and ``(fact, reason)`` of what is unknown.
-
-    ``names`` is what the texts of a rule may name, ``entries`` the configuration entries that held, by glob and key,
-    and ``cases`` the further evidence and names of each of several findings that one condition makes.
-    """
-
-    __slots__ = ("cases", "entries", "names", "seen", "unknown")
-
-    def __init__(self) -> None:
-        self.seen: list[tuple[str, object, str]] = []
-        self.unknown: list[tuple[str, str]] = []
-        self.names: dict[str, str] = {}
-        self.entries: dict[tuple[str, str], Mapping[str, Any]] = {}
-        self.cases: list[tuple[list[tuple[str, object, str]], dict[str, str]]] = []
-
-    def say(self, **names: str) -> None:
-        """Note what the texts of the rule may name; what was noted first stays."""
-        self.names = {**names, **self.names}
-
-    def split(self, seen: list[tuple[str, object, str]], names: dict[str, str]) -> None:
-        """Note one of several findings."""
-        self.cases.append((seen, names))
-
-    def add(self, other: Trace) -> None:
-        """Add what another evaluation is based on."""
-        self.seen += other.seen
-        self.cases += other.cases
-        self.entries.update(other.entries)
-        self.say(**other.names)
-
-    def saw(self, fact: str, value: object, source: str) -> None:
-        """Note a fact that made a condition true."""
-        self.seen.append((fact, value, source))
-
-    def missed(self, fact: str, reason: str) -> None:
-        """Note a fact that could not be read."""
-        self.unknown.append((fact, reason))
-
-    def evidence(self) -> list[Evidence]:
-        """The facts that were seen, as evidence, which is only made for conditions that hold: most are false."""
-        return _evidence(self.seen)
-
-
-def _evidence(seen: Sequence[tuple[str, object, str]]) -> list[Evidence]:
-    return [Evidence(fact=fact, value=str(value), source=source) for fact, value, source in seen]
-
-
-class Match(Record):
-    """A rule that holds: the evidence, the consumer that trips over it, and what its texts may name."""
-
-    evidence: Sequence[Evidence]
-    consumer: str | None = None
-    names: Mapping[str, str] = {}
+#: A specifier of Pythons that is longer is not one that anybody wrote.
+_LONGEST_SPECIFIER = 200
 
 
 def matches(
@@ -112,7 +60,7 @@ def matches(
         return _consumer_matches(compiled, snapshot, own, trace)
     if own.cases:
         return [
-            Match(evidence=_evidence([*own.seen, *seen]), names={**own.names, **names}) for seen, names in own.cases
+            Match(evidence=evidence_of([*own.seen, *seen]), names={**own.names, **names}) for seen, names in own.cases
         ]
     return [Match(evidence=own.evidence() or [_always(snapshot)], names=own.names)]
 
@@ -183,9 +131,7 @@ def python(condition: Condition, snapshot: Snapshot, trace: Trace) -> Verdict:
     version = snapshot.python.get("version")
     specifier, admitted = condition[1:]
     if not version:
-        from envdoctor.engine.open_versions import any_python
-
-        return any_python(specifier, admitted, snapshot, trace)
+        return _any_python(specifier, admitted, snapshot, trace)
     version = version.rstrip("+")  # Debian and others mark a build from between two releases
     verdict = within(version, specifier, admitted)
     if version.count(".") == 1 and within(version + ".999", specifier, admitted) is not verdict:
@@ -193,6 +139,19 @@ def python(condition: Condition, snapshot: Snapshot, trace: Trace) -> Verdict:
         return None
     if verdict:
         trace.saw("python", version, snapshot.python.get("executable") or snapshot.source)
+    return verdict
+
+
+def _any_python(specifier: str, admitted: list[Interval] | None, snapshot: Snapshot, trace: Trace) -> bool | None:
+    """Whether all, or none, of the Pythons that a lock file was made for are in a range."""
+    made_for = snapshot.target.get("requires_python")
+    verdict = None
+    if isinstance(made_for, str) and made_for and len(made_for) <= _LONGEST_SPECIFIER:
+        verdict = covers(made_for, specifier, admitted)
+    if verdict is None:
+        trace.missed("python.version", "the target does not say which Python it is for")
+    elif verdict:
+        trace.saw("python", made_for, snapshot.source)
     return verdict
 
 

@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 from envdoctor.engine import symptoms
 from envdoctor.engine.diagnose import OF_CONSUMERS, finding, matched_by, remedies
-from envdoctor.engine.evaluate import Match, Trace, holds
+from envdoctor.engine.evaluate import holds
 from envdoctor.engine.frames import failed_in, last_own_place, not_named, own_frames, packages_in
 from envdoctor.engine.index import NEVER
 from envdoctor.engine.questions import questions
+from envdoctor.engine.trace import Match, Trace
 from envdoctor.engine.wording import fill, said
 from envdoctor.facts import IMPORTABLE, METADATA, PROJECT, Answer
 from envdoctor.model import Distribution, Evidence, Finding, Location, Record, Report, Snapshot, Unknown, UnknownFact

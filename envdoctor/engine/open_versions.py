@@ -1,4 +1,4 @@
-"""A rule where a lock file leaves open which versions will be installed, or on which Python.
+"""A rule where a lock file leaves open which versions will be installed.
 
 What holds for all of them holds, what holds for none does not, and the rest is unknown. Pure.
 """
@@ -8,15 +8,15 @@ from __future__ import annotations
 from itertools import product
 from math import prod
 
-from envdoctor.engine.evaluate import Match, Trace, matches
-from envdoctor.engine.versions import covers
+from envdoctor.engine.evaluate import matches
+from envdoctor.engine.trace import Trace
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
     from typing import Any, Optional
 
-    from envdoctor.engine.versions import Interval
+    from envdoctor.engine.trace import Match
     from envdoctor.model import Distribution, Evidence, Snapshot
 
     #: The matches of one combination by consumer and number, and what was unknown with it.
@@ -24,21 +24,6 @@ if TYPE_CHECKING:
 
 #: So many combinations of versions are tried; a rule about more stays unknown.
 COMBINATIONS = 64
-#: A specifier of Pythons that is longer is not one that anybody wrote.
-_LONGEST = 200
-
-
-def any_python(specifier: str, admitted: list[Interval] | None, snapshot: Snapshot, trace: Trace) -> bool | None:
-    """Whether all, or none, of the Pythons that a lock file was made for are in a range."""
-    made_for = snapshot.target.get("requires_python")
-    verdict = None
-    if isinstance(made_for, str) and made_for and len(made_for) <= _LONGEST:
-        verdict = covers(made_for, specifier, admitted)
-    if verdict is None:
-        trace.missed("python.version", "the target does not say which Python it is for")
-    elif verdict:
-        trace.saw("python", made_for, snapshot.source)
-    return verdict
 
 
 def over_all(compiled: Mapping[str, Any], snapshot: Snapshot, matched: list[Match], trace: Trace) -> list[Match]:

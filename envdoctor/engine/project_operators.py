@@ -9,7 +9,6 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from envdoctor.engine.evaluate import LONGEST_VALUE
-from envdoctor.engine.questions import imports_of
 from envdoctor.engine.versions import within
 from envdoctor.facts import ARTIFACT, CONFIG, SHADOWS, SOURCE
 from envdoctor.globs_of_names import expression
@@ -19,7 +18,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from typing import TypeVar
 
-    from envdoctor.engine.evaluate import Condition, Trace, Verdict
+    from envdoctor.engine.evaluate import Condition, Verdict
+    from envdoctor.engine.trace import Trace
     from envdoctor.facts import Answer, Kind
     from envdoctor.found import Argument, Artifact, Carried, Use
     from envdoctor.model import Snapshot
@@ -389,3 +389,9 @@ def shadowed(condition: Condition, snapshot: Snapshot, trace: Trace) -> Verdict:
         said = f"{one['file']} of the project"
         trace.split([(f"module.{name}", said, Location(one["file"]))], {"module": name, "file": one["file"]})
     return True if found else False if whole else None
+
+
+def imports_of(file: str) -> str:
+    """The key of :data:`~envdoctor.facts.SOURCE` that imports of a file of the project answer."""
+    stem = file.removesuffix(".py").removesuffix("/__init__")
+    return "**." + stem.rpartition("/")[2]

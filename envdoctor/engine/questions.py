@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from envdoctor import facts as kinds
-from envdoctor.engine.evaluate import LOCAL, Trace, holds
+from envdoctor.engine.evaluate import LOCAL, holds
 from envdoctor.engine.markers import VARIABLES
 from envdoctor.engine.metadata_conflicts import asked as asked_of_metadata
 from envdoctor.engine.start_method import asked as asked_of_start_method
+from envdoctor.engine.trace import Trace
 from envdoctor.model import Unknown
 
 TYPE_CHECKING = False
@@ -95,6 +96,8 @@ def config(condition: Condition, _: Snapshot) -> Iterator[Question]:
 
 def source(condition: Condition, snapshot: Snapshot) -> Iterator[Question]:
     """The uses of names; and where importing a file makes a call, who imports it."""
+    from envdoctor.engine.project_operators import imports_of
+
     for name in condition[2]:
         yield kinds.SOURCE, name
         answer = snapshot.facts.ask(kinds.SOURCE, name) if condition[3].get("unguarded") else None
@@ -116,9 +119,3 @@ def artifact(_condition: Condition, _: Snapshot) -> Iterator[Question]:
 
 
 _LOGIC = frozenset(("all", "any", "not"))
-
-
-def imports_of(file: str) -> str:
-    """The key of :data:`~envdoctor.facts.SOURCE` that imports of a file of the project answer."""
-    stem = file.removesuffix(".py").removesuffix("/__init__")
-    return "**." + stem.rpartition("/")[2]

@@ -17,7 +17,8 @@ from envdoctor.facts import SOURCE
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
-    from envdoctor.engine.evaluate import Condition, Trace, Verdict
+    from envdoctor.engine.evaluate import Condition, Verdict
+    from envdoctor.engine.trace import Trace
     from envdoctor.engine.worker_start import Case, Entry, Seen
     from envdoctor.facts import Kind
     from envdoctor.found import Argument, Lack, Use

@@ -11,7 +11,8 @@ from envdoctor.facts import ENV
 from envdoctor.linker.binary_facts import Facts
 from envdoctor.linker.linkage import Fault, Linkage, brought
 from envdoctor.linker.loader import Loader, Machine
-from envdoctor.linker.missing import Missing, severity_of
+from envdoctor.linker.missing import severity_of
+from envdoctor.linker.missing_reference import Missing
 from envdoctor.linker.module_files import is_aside
 from envdoctor.linker.reach import SUBMODULE
 from envdoctor.linker.summary import CATCHES_IMPORT, LATER

@@ -10,8 +10,8 @@ from envdoctor.model import Evidence, Finding, Location, Remedy
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from envdoctor.linker.findings import Environment
-    from envdoctor.linker.missing import Missing
+    from envdoctor.linker.environment_names import Environment
+    from envdoctor.linker.missing_reference import Missing
 
 #: The titles by kind, which the linker's other findings do not have.
 TITLES = {

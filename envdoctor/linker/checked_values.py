@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any
 from envdoctor.engine.installed_requirements import normalise
 from envdoctor.linker import operations, release_values
 from envdoctor.linker.branches import known_value
+from envdoctor.linker.evaluation import UNKNOWN, Namespace, Taken, Undecided
 from envdoctor.linker.module_getattr import Evaluator
-from envdoctor.linker.operations import UNKNOWN, Builtin, Namespace, Taken, Undecided
+from envdoctor.linker.operations import Builtin
 from envdoctor.linker.release_values import Installed, Release
 
 if TYPE_CHECKING:

@@ -8,10 +8,10 @@ import re
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from envdoctor.linker.history import shipped
-from envdoctor.linker.hooks import parsed
-from envdoctor.linker.missing import Missing
+from envdoctor.linker.missing_reference import Missing
 from envdoctor.linker.module_files import PROJECT, is_aside
 from envdoctor.linker.reach import ENTRY
+from envdoctor.linker.syntax_trees import parsed
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence

@@ -10,10 +10,10 @@ from envdoctor.linker.summary import LATER, PROGRAM
 from envdoctor.model import SEVERITIES, Evidence, Finding, Location, Remedy
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Sequence
 
-    from envdoctor.linker.missing import Missing
-    from envdoctor.linker.standard_library import Standard
+    from envdoctor.linker.environment_names import Environment
+    from envdoctor.linker.missing_reference import Missing
 
 #: So many places are shown of one cause.
 MOST_PLACES = 6
@@ -72,36 +72,6 @@ _WHY = {
     "twice": "In the signature of {module}.{name} in {provider}, {detail} has the place of an argument before it.",
     "missing": "The signature of {module}.{name} in {provider} requires the argument {detail}.",
 }
-
-
-class Environment:
-    """The names in findings: versions of distributions, the Python, and what the system calls libraries."""
-
-    def __init__(
-        self,
-        versions: Mapping[str, str | None],
-        python: str,
-        standard: Standard,
-        packages_of: Mapping[str, str] | None = None,
-    ) -> None:
-        self._versions = versions
-        self.packages_of = packages_of or {}
-        self.python = python
-        self.standard = standard
-
-    def named(self, distribution: str) -> str:
-        """A distribution with its version; Python for an empty name."""
-        if not distribution:
-            return f"Python {self.python}"
-        return f"{distribution} {self._versions.get(distribution) or ''}".rstrip()
-
-    def installed(self, names: Iterable[str]) -> list[str]:
-        """Those of some consumers and providers that are distributions."""
-        return [name for name in names if name in self._versions]
-
-    def version(self, distribution: str) -> str:
-        """The version of a distribution."""
-        return self._versions.get(distribution) or "unknown"
 
 
 def findings(missing: Iterable[Missing], environment: Environment) -> list[Finding]:

@@ -7,7 +7,8 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from envdoctor.engine.versions import meets
-from envdoctor.linker.missing import Missing, severity_of
+from envdoctor.linker.missing import severity_of
+from envdoctor.linker.missing_reference import Missing
 from envdoctor.linker.summary import CATCHES_TYPE
 
 if TYPE_CHECKING:

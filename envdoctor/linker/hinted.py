@@ -9,8 +9,8 @@ import ast
 from typing import TYPE_CHECKING
 
 from envdoctor.linker import operations
-from envdoctor.linker.hooks import parsed
 from envdoctor.linker.makings import last
+from envdoctor.linker.syntax_trees import parsed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -7,15 +7,14 @@ from __future__ import annotations
 
 import ast
 import os
-import warnings
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from envdoctor.engine.installed_requirements import name_of
-from envdoctor.linker.branches import LEAVES, children
 from envdoctor.linker.expressions import chain
-from envdoctor.linker.missing import Missing
+from envdoctor.linker.missing_reference import Missing
 from envdoctor.linker.module_files import PROJECT, is_aside
 from envdoctor.linker.reach import ENTRY, groups
+from envdoctor.linker.syntax_trees import parsed
 from envdoctor.model import Distribution
 from envdoctor.probes.distributions import required_by
 
@@ -254,26 +253,6 @@ def required(layout: Layout, owner: str) -> set[str]:
         lines = required_by(Distribution(name=owner, version=None, path=layout.metadata[owner]))
         layout.requires[owner] = {name_of(line) for line in lines}
     return layout.requires.get(owner, set())
-
-
-def parsed(text: bytes) -> ast.Module | None:
-    """The tree of some source; nothing where it cannot be parsed."""
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            return ast.parse(text)
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return None
-
-
-def walked(node: ast.AST) -> Iterator[Any]:
-    """A node and all that is in it, but for constants, in no order."""
-    nodes: list[Any] = [node]
-    while nodes:
-        one = nodes.pop()
-        if type(one) not in LEAVES:
-            yield one
-            nodes += children(one)
 
 
 def _arguments(node: Function, within: ast.ClassDef | None, *, every: bool) -> tuple[str, ...]:

@@ -9,7 +9,8 @@ from envdoctor.linker import signatures
 from envdoctor.linker.classes import Classes, ClassRef, Lack
 from envdoctor.linker.history import shipped
 from envdoctor.linker.makings import ANY
-from envdoctor.linker.missing import Missing, severity_of
+from envdoctor.linker.missing import severity_of
+from envdoctor.linker.missing_reference import Missing
 from envdoctor.linker.module_files import PROJECT, is_aside
 from envdoctor.linker.summary import CATCHES_ATTRIBUTE, CATCHES_TYPE, INHERITED
 

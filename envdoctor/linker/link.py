@@ -12,11 +12,13 @@ from envdoctor.errors import TargetError
 from envdoctor.linker import binaries, remembered
 from envdoctor.linker.beside import Beside
 from envdoctor.linker.branches import Target
-from envdoctor.linker.findings import Environment, absorbed, findings
+from envdoctor.linker.environment_names import Environment
+from envdoctor.linker.findings import absorbed, findings
 from envdoctor.linker.generated import Generated
 from envdoctor.linker.hooks import Hooks
 from envdoctor.linker.instances import Instances
-from envdoctor.linker.missing import Missing, Search
+from envdoctor.linker.missing import Search
+from envdoctor.linker.missing_reference import Missing
 from envdoctor.linker.module_files import Layout
 from envdoctor.linker.overrides import Overrides
 from envdoctor.linker.own_checks import OwnChecks

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from envdoctor.engine.installed_requirements import name_of, parse
 from envdoctor.linker import signatures
 from envdoctor.linker.forms import NO_HASH
+from envdoctor.linker.missing_reference import Missing
 from envdoctor.linker.module_files import PROJECT
 from envdoctor.linker.reach import ENTRY, SUBMODULE, is_plain
 from envdoctor.linker.summary import (
@@ -41,27 +42,6 @@ _STABLE_GRAMMAR = (3, 7)
 
 #: Why nothing is said of a module that nobody has, nor of what a module that is not always imported takes instead.
 OPTIONAL = "modules that nothing installed has: optional, as a rule"
-
-
-class Missing(NamedTuple):
-    """A reference that finds nothing.
-
-    ``consumer`` is the distribution that asks in ``file`` at ``line`` for ``asked``; ``provider`` the one that should
-    have it, empty for Python. ``kind`` is the kind of mistake and ``detail`` its words; ``severity`` and ``way`` say
-    how sure it is and on which way it is reached. ``module`` and ``name`` are where the search ended.
-    """
-
-    consumer: str
-    file: str
-    line: int
-    asked: str
-    provider: str
-    kind: str
-    severity: str
-    way: int
-    module: str
-    name: str
-    detail: str = ""
 
 
 class Search:

@@ -11,17 +11,16 @@ from typing import TYPE_CHECKING, Any
 
 from envdoctor.linker import operations
 from envdoctor.linker.branches import holds
-from envdoctor.linker.hooks import parsed, walked
-from envdoctor.linker.operations import UNKNOWN, Deferred, Function, Namespace, Raised, Returned, Taken, Undecided
+from envdoctor.linker.evaluation import UNKNOWN, Deferred, Function, Namespace, Raised, Returned, Taken, Undecided
+from envdoctor.linker.syntax_trees import parsed, walked
 from envdoctor.linker.verdicts import no, yes
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from envdoctor.linker.module_files import Layout
-    from envdoctor.linker.resolve import Resolver
     from envdoctor.linker.store import Store
-    from envdoctor.linker.verdicts import Answer
+    from envdoctor.linker.verdicts import Answer, Names
 
 #: So many statements and expressions are followed for one name.
 _MOST_STEPS = 20_000
@@ -46,10 +45,10 @@ _KEEPING = {"cache", "lru_cache", "wraps"}
 class Evaluator:
     """Follows the ``__getattr__`` of modules. What they import from others is resolved."""
 
-    def __init__(self, layout: Layout, store: Store, resolver: Resolver) -> None:
+    def __init__(self, layout: Layout, store: Store, names: Names) -> None:
         self._layout = layout
         self._store = store
-        self.resolver = resolver
+        self._names = names
         self._modules: dict[str, Namespace] = {}
         self._steps = 0
         self.asked = ("", "")
@@ -70,7 +69,7 @@ class Evaluator:
             self.asked, self.named = before
         if value is UNKNOWN:
             return None
-        found = self.resolver.offers(*value) if isinstance(value, Taken) else None
+        found = self._names.offers(*value) if isinstance(value, Taken) else None
         return found if found is not None and found.verdict else yes()
 
     def is_about(self, value: Any) -> bool:
@@ -94,7 +93,7 @@ class Evaluator:
 
     def module(self, name: str) -> Any:
         """A module. Raises :class:`Undecided` where there is none: somebody may choose to install it."""
-        if not self.resolver.module(name).verdict:
+        if not self._names.module(name).verdict:
             raise Undecided
         return Taken(name)
 
@@ -103,7 +102,7 @@ class Evaluator:
         if not isinstance(whole, Taken) or (whole.module, name) == self.asked:
             return UNKNOWN
         path = ".".join(filter(None, (whole.name, name)))
-        found = self.resolver.offers(whole.module, path)
+        found = self._names.offers(whole.module, path)
         if found.verdict is False:
             raise Raised("AttributeError")
         return Taken(whole.module, path) if found.verdict else UNKNOWN
@@ -183,7 +182,7 @@ class Evaluator:
                 taken = Taken(one.name if one.asname else name)
             else:
                 taken = Taken(inner) if inner in self._layout.modules else Taken(origin, one.name)
-            if scope.parent is not None and not self.resolver.offers(*taken).verdict:
+            if scope.parent is not None and not self._names.offers(*taken).verdict:
                 raise Undecided
             scope.names[name] = taken
 

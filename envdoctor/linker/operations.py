@@ -7,65 +7,12 @@ import operator
 from collections.abc import ItemsView, KeysView, ValuesView
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from envdoctor.linker.evaluation import GLOBALS, UNKNOWN, Namespace, Raised, Taken, Undecided
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
-    from envdoctor.linker.module_getattr import Evaluator
-
-
-class _Unknown:
-    """A value that is not known."""
-
-
-class _Globals:
-    """The names of the module that is asked: all but the one that is asked for, as nobody would ask otherwise."""
-
-
-UNKNOWN, GLOBALS = _Unknown(), _Globals()
-
-
-class Namespace:
-    """The names of a module, or of a call of a function."""
-
-    def __init__(self, module: str, parent: Namespace | None = None) -> None:
-        self.module = module
-        self.parent = parent
-        self.names: dict[str, Any] = {}
-        #: Names of a module whose values its functions change when they are called.
-        self.later: set[str] = set()
-
-    def at_this_point(self) -> Namespace:
-        """The scope with the names that it has now."""
-        copy = Namespace(self.module)
-        copy.names = dict(self.names)
-        return copy
-
-
-class Function(NamedTuple):
-    """A function with the scope that it was defined in."""
-
-    node: ast.FunctionDef
-    scope: Namespace
-
-
-class Deferred(NamedTuple):
-    """A value that is evaluated when it is first needed."""
-
-    node: ast.expr
-    scope: Namespace
-
-
-class Returned(NamedTuple):
-    """That a function has ended, with its value."""
-
-    value: Any
-
-
-class Taken(NamedTuple):
-    """Something of a module; with an empty name the module."""
-
-    module: str
-    name: str = ""
+    from envdoctor.linker.evaluation import Evaluation
 
 
 class Builtin(NamedTuple):
@@ -90,18 +37,6 @@ _SUMS: dict[type[ast.operator], Callable[[Any, Any], Any]] = {
 }  # fmt: skip
 #: What an exception is besides itself.
 _BASES = {"KeyError": "LookupError", "IndexError": "LookupError", "ModuleNotFoundError": "ImportError"}
-
-
-class Raised(Exception):  # noqa: N818 - what is followed raises it
-    """An exception of the code that is followed; ``absent`` where it imports what nothing installed has."""
-
-    def __init__(self, name: str, *, absent: bool = False) -> None:
-        super().__init__(name)
-        self.name, self.absent = name, absent
-
-
-class Undecided(Exception):  # noqa: N818 - it never leaves the evaluator
-    """The way depends on what is not known."""
 
 
 def is_unknown(value: Any) -> bool:
@@ -139,7 +74,7 @@ def absolute(module: str, level: int, package: Any) -> str:
 # --- expressions ------------------------------------------------------------------------------------------------------
 
 
-def _text(evaluator: Evaluator, node: ast.JoinedStr, scope: Namespace) -> Any:
+def _text(evaluator: Evaluation, node: ast.JoinedStr, scope: Namespace) -> Any:
     parts = []
     for one in node.values:
         value = evaluator.evaluate(one.value if isinstance(one, ast.FormattedValue) else one, scope)
@@ -150,7 +85,7 @@ def _text(evaluator: Evaluator, node: ast.JoinedStr, scope: Namespace) -> Any:
     return "".join(parts)
 
 
-def _many(evaluator: Evaluator, node: ast.List | ast.Tuple | ast.Set, scope: Namespace) -> Any:
+def _many(evaluator: Evaluation, node: ast.List | ast.Tuple | ast.Set, scope: Namespace) -> Any:
     values: list[Any] = []
     for one in node.elts:
         if isinstance(one, ast.Starred):
@@ -165,7 +100,7 @@ def _many(evaluator: Evaluator, node: ast.List | ast.Tuple | ast.Set, scope: Nam
     return values if isinstance(node, ast.List) else tuple(values)
 
 
-def _dictionary(evaluator: Evaluator, node: ast.Dict, scope: Namespace) -> Any:
+def _dictionary(evaluator: Evaluation, node: ast.Dict, scope: Namespace) -> Any:
     found: dict[Any, Any] = {}
     for key, value in zip(node.keys, node.values):
         evaluated = evaluator.evaluate(value if key is None else key, scope)
@@ -178,7 +113,7 @@ def _dictionary(evaluator: Evaluator, node: ast.Dict, scope: Namespace) -> Any:
     return found
 
 
-def _comprehension(evaluator: Evaluator, node: Any, scope: Namespace) -> Any:
+def _comprehension(evaluator: Evaluation, node: Any, scope: Namespace) -> Any:
     inner = Namespace(scope.module, scope)
     keys, values = [], []
     for _ in _bindings(evaluator, node.generators, inner):
@@ -191,7 +126,7 @@ def _comprehension(evaluator: Evaluator, node: Any, scope: Namespace) -> Any:
     return dict(zip(keys, values)) if isinstance(node, ast.DictComp) else set(keys)
 
 
-def _bindings(evaluator: Evaluator, loops: Sequence[ast.comprehension], scope: Namespace) -> Iterator[None]:
+def _bindings(evaluator: Evaluation, loops: Sequence[ast.comprehension], scope: Namespace) -> Iterator[None]:
     """Bind the names of each round of nested loops."""
     if not loops:
         yield
@@ -208,14 +143,14 @@ def _bindings(evaluator: Evaluator, loops: Sequence[ast.comprehension], scope: N
             yield from _bindings(evaluator, loops[1:], scope)
 
 
-def _compare(evaluator: Evaluator, node: ast.Compare, scope: Namespace) -> Any:
+def _compare(evaluator: Evaluation, node: ast.Compare, scope: Namespace) -> Any:
     values = [evaluator.evaluate(one, scope) for one in (node.left, *node.comparators)]
     values = [evaluator.value(one) for one in values]
     verdicts = [_compared(evaluator, left, kind, right) for left, kind, right in zip(values, node.ops, values[1:])]
     return False if any(one is False for one in verdicts) else UNKNOWN if UNKNOWN in verdicts else True
 
 
-def _compared(evaluator: Evaluator, left: Any, kind: ast.cmpop, right: Any) -> Any:
+def _compared(evaluator: Evaluation, left: Any, kind: ast.cmpop, right: Any) -> Any:
     verdict = _agreed(left, kind, right)
     evaluator.named |= verdict is True and evaluator.is_about(left) and not isinstance(kind, (ast.Is, ast.IsNot))
     return not verdict if isinstance(kind, (ast.NotIn, ast.IsNot, ast.NotEq)) and verdict is not UNKNOWN else verdict
@@ -246,7 +181,7 @@ def _is_container(value: Any) -> bool:
     return isinstance(value, (str, dict, set, frozenset, list, tuple)) and not hasattr(value, "_fields")
 
 
-def _either(evaluator: Evaluator, node: ast.BoolOp, scope: Namespace) -> Any:
+def _either(evaluator: Evaluation, node: ast.BoolOp, scope: Namespace) -> Any:
     stop = isinstance(node.op, ast.Or)
     value: Any = UNKNOWN
     for one in node.values:
@@ -258,17 +193,17 @@ def _either(evaluator: Evaluator, node: ast.BoolOp, scope: Namespace) -> Any:
     return value
 
 
-def _not(evaluator: Evaluator, node: ast.UnaryOp, scope: Namespace) -> Any:
+def _not(evaluator: Evaluation, node: ast.UnaryOp, scope: Namespace) -> Any:
     value = evaluator.evaluate(node.operand, scope)
     return UNKNOWN if is_unknown(value) or not isinstance(node.op, ast.Not) else not value
 
 
-def _choice(evaluator: Evaluator, node: ast.IfExp, scope: Namespace) -> Any:
+def _choice(evaluator: Evaluation, node: ast.IfExp, scope: Namespace) -> Any:
     held = evaluator.decided(node.test, scope)
     return UNKNOWN if held is None else evaluator.evaluate(node.body if held else node.orelse, scope)
 
 
-def _sum(evaluator: Evaluator, node: ast.BinOp, scope: Namespace) -> Any:
+def _sum(evaluator: Evaluation, node: ast.BinOp, scope: Namespace) -> Any:
     left, right = evaluator.evaluate(node.left, scope), evaluator.evaluate(node.right, scope)
     if type(left) is not type(right) or not isinstance(left, _PLAIN) or type(node.op) not in _SUMS:
         return UNKNOWN
@@ -278,7 +213,7 @@ def _sum(evaluator: Evaluator, node: ast.BinOp, scope: Namespace) -> Any:
         return UNKNOWN
 
 
-def _part(evaluator: Evaluator, node: ast.Subscript, scope: Namespace) -> Any:
+def _part(evaluator: Evaluation, node: ast.Subscript, scope: Namespace) -> Any:
     if ast.unparse(node.value) == "sys.modules":
         name = evaluator.evaluate(node.slice, scope)
         return evaluator.module(name) if isinstance(name, str) else UNKNOWN
@@ -298,7 +233,7 @@ def _part(evaluator: Evaluator, node: ast.Subscript, scope: Namespace) -> Any:
     return found
 
 
-def _attribute(evaluator: Evaluator, node: ast.Attribute, scope: Namespace) -> Any:
+def _attribute(evaluator: Evaluation, node: ast.Attribute, scope: Namespace) -> Any:
     whole = evaluator.evaluate(node.value, scope)
     if node.attr == "__dict__" and whole == Taken(evaluator.asked[0]):
         return GLOBALS
@@ -308,7 +243,7 @@ def _attribute(evaluator: Evaluator, node: ast.Attribute, scope: Namespace) -> A
     return evaluator.inside(whole, node.attr)
 
 
-def _called(evaluator: Evaluator, node: ast.Call, scope: Namespace) -> Any:
+def _called(evaluator: Evaluation, node: ast.Call, scope: Namespace) -> Any:
     given: list[Any] = []
     function = evaluator.evaluate(node.func, scope)
     for one in node.args:
@@ -334,7 +269,7 @@ EXPRESSIONS: dict[Any, Callable[[Any, Any, Any], Any]] = {
 # --- calls ------------------------------------------------------------------------------------------------------------
 
 
-def call(evaluator: Evaluator, function: Any, given: Sequence[Any], named: Mapping[str, Any]) -> Any:
+def call(evaluator: Evaluation, function: Any, given: Sequence[Any], named: Mapping[str, Any]) -> Any:
     """The value that a function of Python itself returns, or a method of a known value."""
     if function == Taken("importlib", "import_module"):
         return _imported(evaluator, given, named)
@@ -353,7 +288,7 @@ def call(evaluator: Evaluator, function: Any, given: Sequence[Any], named: Mappi
     return evaluator.value(list(made) if isinstance(made, (KeysView, ValuesView, ItemsView)) else made)
 
 
-def _imported(evaluator: Evaluator, given: Sequence[Any], named: Mapping[str, Any]) -> Any:
+def _imported(evaluator: Evaluation, given: Sequence[Any], named: Mapping[str, Any]) -> Any:
     name, package = given[0] if given else UNKNOWN, named.get("package", given[1] if len(given) > 1 else UNKNOWN)
     if not isinstance(name, str):
         return UNKNOWN
@@ -363,7 +298,7 @@ def _imported(evaluator: Evaluator, given: Sequence[Any], named: Mapping[str, An
     return evaluator.module(absolute(name.lstrip("."), level, package))
 
 
-def _asked(evaluator: Evaluator, function: str, given: Sequence[Any]) -> Any:
+def _asked(evaluator: Evaluation, function: str, given: Sequence[Any]) -> Any:
     """The value of a call of ``getattr``, ``hasattr``, ``globals`` or ``vars``."""
     if function in {"globals", "vars"}:
         return GLOBALS if not given or given[0] == Taken(evaluator.asked[0]) else UNKNOWN
@@ -380,7 +315,7 @@ def _asked(evaluator: Evaluator, function: str, given: Sequence[Any]) -> Any:
     return found if function == "getattr" or found is UNKNOWN else True
 
 
-def changed(evaluator: Evaluator, node: ast.Call, scope: Namespace) -> bool:
+def changed(evaluator: Evaluation, node: ast.Call, scope: Namespace) -> bool:
     """Do what a method of a known container does; false where that is not known."""
     function = node.func
     whole = evaluator.evaluate(function.value, scope) if isinstance(function, ast.Attribute) else UNKNOWN

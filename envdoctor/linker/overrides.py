@@ -15,11 +15,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from envdoctor.linker import signatures
 from envdoctor.linker.branches import LEAVES, children
 from envdoctor.linker.classes import Classes, ClassRef
-from envdoctor.linker.hooks import parsed, walked
 from envdoctor.linker.makings import last
-from envdoctor.linker.missing import Missing
+from envdoctor.linker.missing_reference import Missing
 from envdoctor.linker.module_files import is_aside
 from envdoctor.linker.summary import LATER
+from envdoctor.linker.syntax_trees import parsed, walked
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence

@@ -13,14 +13,15 @@ from typing import TYPE_CHECKING, Any
 from envdoctor.linker import operations, release_values
 from envdoctor.linker.branches import holds, is_about_python
 from envdoctor.linker.checked_values import Releases
-from envdoctor.linker.hooks import parsed, walked
-from envdoctor.linker.missing import Missing, severity_of
+from envdoctor.linker.evaluation import UNKNOWN, Function, Namespace, Raised, Returned, Taken, Undecided
+from envdoctor.linker.missing import severity_of
+from envdoctor.linker.missing_reference import Missing
 from envdoctor.linker.module_files import is_aside
 from envdoctor.linker.module_getattr import changed_later
 from envdoctor.linker.module_reader import raised_by
-from envdoctor.linker.operations import UNKNOWN, Function, Namespace, Raised, Returned, Taken, Undecided
 from envdoctor.linker.reach import ENTRY
 from envdoctor.linker.summary import CATCHES_ALL, CATCHES_SYNTAX, caught
+from envdoctor.linker.syntax_trees import parsed, walked
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -57,6 +58,7 @@ class OwnChecks(Releases):
 
     def __init__(self, world: World, reach: Reach, natives: Binaries | None = None) -> None:
         super().__init__(world, natives)
+        self._checking = world.resolver.run_time.checking
         self._reach = reach
         self._top: Namespace | None = None
         self._handled: list[Raised] = []
@@ -69,7 +71,7 @@ class OwnChecks(Releases):
         """What some modules refuse to be imported with, but for those that are ``known`` to refuse it."""
         refused = {one.module for one in known if one.kind == "refused"}
         reached = {*names} - refused
-        for name in [one for one in self.resolver.run_time.checking if one in reached and not is_aside(one)]:
+        for name in [one for one in self._checking if one in reached and not is_aside(one)]:
             ways = self._reach.ways.get(name, [])
             if severity_of(ways, 0, 0)[0] in {"error", "warning"}:
                 yield from self._refusal(name, ways)
@@ -266,7 +268,7 @@ class OwnChecks(Releases):
                 origin = operations.absolute(node.module or "", node.level, self._lookup("__package__", scope))
             for one in node.names:
                 asked = (origin, one.name) if origin else (one.name, "")
-                found = self.resolver.offers(*asked) if one.name != "*" else self.resolver.module(origin)
+                found = self._names.offers(*asked) if one.name != "*" else self._names.module(origin)
                 if found.verdict is False:
                     name = "ModuleNotFoundError" if found.why in {"absent", "module"} else "ImportError"
                     raise Raised(name, absent=found.why == "absent")

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, NamedTuple
 from envdoctor.linker.forwarded_keywords import ForwardedKeywords
 from envdoctor.linker.generated import Generated
 from envdoctor.linker.instances import Instances
-from envdoctor.linker.missing import Missing, Search
+from envdoctor.linker.missing import Search
+from envdoctor.linker.missing_reference import Missing
 from envdoctor.linker.module_files import PROJECT, Module, is_aside
 from envdoctor.linker.overrides import Overrides
 from envdoctor.linker.own_checks import OwnChecks

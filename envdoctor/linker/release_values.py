@@ -8,7 +8,8 @@ import operator
 from typing import TYPE_CHECKING, Any
 
 from envdoctor.engine.versions import key, meets
-from envdoctor.linker.operations import UNKNOWN, Raised, is_unknown
+from envdoctor.linker.evaluation import UNKNOWN, Raised
+from envdoctor.linker.operations import is_unknown
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

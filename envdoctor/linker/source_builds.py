@@ -16,16 +16,17 @@ from envdoctor.errors import TargetError
 from envdoctor.linker import index_files
 from envdoctor.linker.beside import Beside
 from envdoctor.linker.branches import Target
+from envdoctor.linker.environment_names import Environment
 from envdoctor.linker.fetch import fetched
-from envdoctor.linker.findings import Environment, findings
-from envdoctor.linker.hooks import parsed, walked
+from envdoctor.linker.findings import findings
 from envdoctor.linker.link import link
 from envdoctor.linker.makings import last
-from envdoctor.linker.missing import Missing
+from envdoctor.linker.missing_reference import Missing
 from envdoctor.linker.module_files import PROJECT, Layout
 from envdoctor.linker.own_checks import OwnChecks
 from envdoctor.linker.reach import Reach, keywords_of_setup
 from envdoctor.linker.standard_library import Standard
+from envdoctor.linker.syntax_trees import parsed, walked
 from envdoctor.linker.world import World
 from envdoctor.model import Distribution
 from envdoctor.probes import releases

@@ -11,9 +11,9 @@ import os
 from typing import TYPE_CHECKING
 
 from envdoctor.linker.expressions import bound_in, chain
-from envdoctor.linker.hooks import parsed
-from envdoctor.linker.missing import Missing
+from envdoctor.linker.missing_reference import Missing
 from envdoctor.linker.summary import LATER
+from envdoctor.linker.syntax_trees import parsed
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from envdoctor.linker.missing import Missing
+    from envdoctor.linker.missing_reference import Missing
 
 #: Whether a class lacks an attribute: surely (``none``), or unless it takes it for a name in its data (``columns``), a
 #: decorator or a computed name gives it (``open``), or its ``__getattr__`` (``answers``); or it is not known.
@@ -38,6 +38,16 @@ class Answer(NamedTuple):
     path: str = ""
     value: Any = None
     weak: bool = False
+
+
+class Names(Protocol):
+    """Resolves modules, and dotted names in them."""
+
+    def module(self, name: str) -> Answer:
+        """Whether a module can be imported."""
+
+    def offers(self, module: str, path: str) -> Answer:
+        """Whether a dotted path resolves in a module."""
 
 
 def yes(value: Any = None) -> Answer:

@@ -16,7 +16,7 @@ from envdoctor.rulebase.compile_condition import asks, compile_condition, kinds,
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from envdoctor.rulebase.syntax import Rule
+    from envdoctor.rulebase.rule import Rule
 
 _TEXT_KEYS = ("title", "several", "severity", "impact", "why", "references")
 

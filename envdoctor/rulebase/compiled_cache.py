@@ -6,28 +6,47 @@ import os
 from binascii import crc32
 
 from envdoctor.engine.index import from_bytes
+from envdoctor.model import Record
 from envdoctor.plainjson import decode
 from envdoctor.probes import cache
-from envdoctor.rulebase import shipped
-from envdoctor.rulebase.load import Base
-from envdoctor.rulebase.sources import files_below, state
+from envdoctor.rulebase.shipped_files import files
+from envdoctor.rulebase.sources import state
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Collection
+    from collections.abc import Mapping, Sequence
+    from typing import Any
 
+    from envdoctor.engine.index import Index
+    from envdoctor.rulebase.reader import Known
     from envdoctor.rulebase.sources import RuleSource
 
 
-def base_of(source: RuleSource) -> Base:
+class Base(Record):
+    """The compiled rules of a source: those that are asked, those that keep silent, and what was left out.
+
+    ``name`` is what the ids of a pack begin with, or empty. ``left_out`` has the file's path, a line and the reason.
+    """
+
+    source: RuleSource
+    name: str
+    asked: Index
+    silent: Index
+    ids: Mapping[str, tuple[str, str]]
+    words: Mapping[str, Any]
+    left_out: Sequence[tuple[str, int, str]]
+
+
+def base_of(source: RuleSource, known: Known) -> Base:
     """The compiled rules of a source, kept until one of its files, the shipped rules or the compiler changes.
 
-    Raises :class:`~envdoctor.errors.RuleError` where they contradict the shipped ones.
+    ``known`` returns what shipped rules with some ids state. Raises :class:`~envdoctor.errors.RuleError` where the
+    source contradicts them.
     """
-    now = state(source, shipped.files())
+    now = state(source, files())
     stem = f"rules-{crc32(os.path.realpath(source.place).encode(errors='surrogateescape')):08x}"
     path = os.path.join(cache.directory(), f"{stem}{'-own' if source.own else ''}.idx")
-    return _opened(source, cache.read(path) or b"", now) or _made(source, path, now)
+    return _opened(source, cache.read(path) or b"", now) or _made(source, path, now, known)
 
 
 def _opened(source: RuleSource, data: bytes, now: str) -> Base | None:
@@ -49,13 +68,13 @@ def _opened(source: RuleSource, data: bytes, now: str) -> Base | None:
 _LENGTHS = 36
 
 
-def _made(source: RuleSource, path: str, now: str) -> Base:
+def _made(source: RuleSource, path: str, now: str, known: Known) -> Base:
     """Compile the rules, and keep them."""
     import json
 
     from envdoctor.rulebase.reader import read_source
 
-    made = read_source(source, _shipped)
+    made = read_source(source, known)
     left_out = [(one.path, one.line, one.message) for one in made.complaints]
     head = {"state": now, "name": made.name, "ids": made.ids, "words": made.words, "left_out": left_out}
     parts = [json.dumps(head).encode(), made.asked, made.silent]
@@ -63,20 +82,4 @@ def _made(source: RuleSource, path: str, now: str) -> Base:
     cache.keep(path, data)
     found = _opened(source, data, now)
     assert found is not None  # noqa: S101 - it was written just now
-    return found
-
-
-def _shipped(ids: Collection[str]) -> dict[str, tuple[str, str]]:
-    """Digests of the shipped rules that have one of some ids."""
-    from envdoctor.rulebase.reader import stated
-
-    if os.path.isdir(shipped.file()):  # a checkout, whose rules are compiled only where one of them is asked for
-        stems = {os.path.splitext(os.path.basename(path))[0] for path in files_below(shipped.file())}
-        if stems.isdisjoint(ids):
-            return {}
-    found = {}
-    for index in (shipped.shipped(), shipped.shipped(silent=True)):
-        for texts in map(index.texts, index.all()):
-            if texts["id"] in ids:
-                found[texts["id"]] = (shipped.file(), stated(texts))
     return found

@@ -2,32 +2,18 @@
 
 from __future__ import annotations
 
-from envdoctor.model import Record
+import os
+
 from envdoctor.rulebase import shipped
 from envdoctor.rulebase.packs import installed
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Collection, Sequence
     from typing import Any
 
     from envdoctor.engine.index import Index
-    from envdoctor.rulebase.sources import RuleSource
-
-
-class Base(Record):
-    """The compiled rules of a source: those that are asked, those that keep silent, and what was left out.
-
-    ``name`` is what the ids of a pack begin with, or empty. ``left_out`` has the file's path, a line and the reason.
-    """
-
-    source: RuleSource
-    name: str
-    asked: Index
-    silent: Index
-    ids: Mapping[str, tuple[str, str]]
-    words: Mapping[str, Any]
-    left_out: Sequence[tuple[str, int, str]]
+    from envdoctor.rulebase.compiled_cache import Base
 
 
 def further(directories: Sequence[str] = ()) -> list[Base]:
@@ -45,7 +31,25 @@ def further(directories: Sequence[str] = ()) -> list[Base]:
         return []
     from envdoctor.rulebase.compiled_cache import base_of
 
-    return _agreeing([base_of(source) for source in sources])
+    return _agreeing([base_of(source, _stated) for source in sources])
+
+
+def _stated(ids: Collection[str]) -> dict[str, tuple[str, str]]:
+    """Digests of the shipped rules that have one of some ids."""
+    from envdoctor.rulebase.reader import stated
+    from envdoctor.rulebase.shipped_files import file
+    from envdoctor.rulebase.sources import files_below
+
+    if os.path.isdir(file()):  # a checkout, whose rules are compiled only where one of them is asked for
+        stems = {os.path.splitext(os.path.basename(path))[0] for path in files_below(file())}
+        if stems.isdisjoint(ids):
+            return {}
+    found = {}
+    for index in (shipped.shipped(), shipped.shipped(silent=True)):
+        for texts in map(index.texts, index.all()):
+            if texts["id"] in ids:
+                found[texts["id"]] = (file(), stated(texts))
+    return found
 
 
 def _agreeing(bases: list[Base]) -> list[Base]:
@@ -82,8 +86,9 @@ def left_out(base: Base) -> list[str]:
 def words(bases: Sequence[Base]) -> dict[str, Any]:
     """The words that error texts and installed files are read by: the shipped ones, and those of further bases."""
     from envdoctor.rulebase import merge
+    from envdoctor.rulebase.shipped_files import vocabulary
 
     known = shipped.words()
     for base in bases:
-        known = merge.vocabularies(known, base.words, (shipped.vocabulary(), base.source.vocabulary or ""))
+        known = merge.vocabularies(known, base.words, (vocabulary(), base.source.vocabulary or ""))
     return known

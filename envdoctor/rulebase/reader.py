@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING, Any
 
 from envdoctor.errors import RuleError
 from envdoctor.model import Record
-from envdoctor.rulebase import merge, record, shipped
+from envdoctor.rulebase import merge, record
 from envdoctor.rulebase.compile import compile_rules, pack
 from envdoctor.rulebase.document import Complaint, shorten
 from envdoctor.rulebase.patterns import danger
 from envdoctor.rulebase.placeholders import filled
+from envdoctor.rulebase.shipped_files import vocabulary
 from envdoctor.rulebase.sources import VOCABULARY, RuleSource, directory, proof_of
 from envdoctor.rulebase.syntax import load_vocabulary, read_files
 from envdoctor.rulebase.when_tree import leaves
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
     from envdoctor.rulebase.document import Where
-    from envdoctor.rulebase.syntax import Rule
+    from envdoctor.rulebase.rule import Rule
 
     Known = Callable[[Collection[str]], Mapping[str, tuple[str, str]]]
 
@@ -63,9 +64,9 @@ def read_source(source: RuleSource, known: Known) -> Compiled:
 
 def _vocabulary(source: RuleSource) -> tuple[dict[str, Any], dict[str, Any]]:
     """The own words of a source, and all that its rules may use."""
-    common = load_vocabulary(shipped.vocabulary())
+    common = load_vocabulary(vocabulary())
     own = load_vocabulary(source.vocabulary) if source.vocabulary else {}
-    words = merge.vocabularies(common, own, (shipped.vocabulary(), source.vocabulary or ""))
+    words = merge.vocabularies(common, own, (vocabulary(), source.vocabulary or ""))
     if source.own:
         _refuse_unbounded(own, common, source.vocabulary or "")
     return own, words
@@ -99,7 +100,7 @@ def stated(rule: Mapping[str, Any]) -> str:
 def vocabulary_files(folder: str) -> list[str]:
     """The files of words that the rules below a directory may use: what came with envdoctor, and its own."""
     own = os.path.join(folder, VOCABULARY)
-    return [shipped.vocabulary(), *([own] if os.path.isfile(own) else [])]
+    return [vocabulary(), *([own] if os.path.isfile(own) else [])]
 
 
 def vocabulary_of(folder: str) -> dict[str, Any]:

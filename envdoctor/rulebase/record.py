@@ -11,7 +11,7 @@ from envdoctor.engine.wording import whole
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from envdoctor.rulebase.syntax import Rule
+    from envdoctor.rulebase.rule import Rule
 
 PROVEN, UNPROVEN, STALE, REFUTED = "proven", "unproven", "stale", "refuted"
 #: A candidate of which a bad cell passes: the lead was followed, and is false.

@@ -24,7 +24,7 @@ _REQUIREMENT_LENGTH = 300
 
 
 def read_remedies(node: Node) -> list[dict[str, Any]]:
-    """The remedies of a rule, best first; their shape is given with :class:`~envdoctor.rulebase.syntax.Rule`."""
+    """The remedies of a rule, best first; their shape is given with :class:`~envdoctor.rulebase.rule.Rule`."""
     items = node.items()
     if isinstance(node.value, list) and not items:
         node.complain("`remedies` needs at least one; write `- upgrade: name>=1.2`, or `- change: what to do`")

@@ -14,7 +14,7 @@ from envdoctor.rulebase import record
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from envdoctor.rulebase.syntax import Rule
+    from envdoctor.rulebase.rule import Rule
 
 STABLE, REPORTED, CANDIDATE, RETIRED = "stable", "reported", "candidate", "retired"
 #: What an author writes, and all there is.

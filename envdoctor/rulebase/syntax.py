@@ -1,4 +1,4 @@
-"""A rule file as its author writes it -> :class:`Rule`. The grammar is `rules/README.md`, row by row.
+"""A rule file as its author writes it -> a :class:`.Rule`. The grammar is `rules/README.md`, row by row.
 
 Nothing here executes anything, and no text makes it raise: what is wrong comes back as complaints, all of a file at
 once, each with its line and what to write instead.
@@ -14,8 +14,8 @@ from packaging.requirements import InvalidRequirement, Requirement
 
 from envdoctor.errors import RuleError
 from envdoctor.facts import KINDS
-from envdoctor.model import IMPACTS, SEVERITIES, Record
-from envdoctor.rulebase.document import Book, Complaint, line_of, read_document, read_documents, shorten
+from envdoctor.model import IMPACTS, SEVERITIES
+from envdoctor.rulebase.document import Book, Complaint, read_document, read_documents, shorten
 from envdoctor.rulebase.placeholders import complain_of_placeholders, filled
 from envdoctor.rulebase.project_conditions import (
     START_METHODS,
@@ -24,6 +24,7 @@ from envdoctor.rulebase.project_conditions import (
     read_writer,
 )
 from envdoctor.rulebase.remedy import read_remedies
+from envdoctor.rulebase.rule import Rule
 from envdoctor.rulebase.sources import VOCABULARY, files_below
 from envdoctor.rulebase.status import CANDIDATE, RETIRED, STATED, STATUSES
 from envdoctor.rulebase.values import read_name, read_names, read_pattern, read_specifier, read_version
@@ -32,48 +33,13 @@ from envdoctor.rulebase.when_tree import read_condition
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from envdoctor.rulebase.document import Document, Node, Where
+    from envdoctor.rulebase.document import Document, Node
 
-__all__ = ["Complaint", "Rule", "load_vocabulary", "parse", "read_rules"]
+__all__ = ["Complaint", "load_vocabulary", "parse", "read_rules"]
 
 PLATFORMS = ("linux", "darwin", "win32")
 _ID = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*", re.ASCII)
 _CLASS = re.compile(r"[A-Za-z_][A-Za-z0-9_]*", re.ASCII)
-
-
-class Rule(Record):
-    """One rule, checked and normalised.
-
-    ``when`` is the condition as written, with normalised names. ``symptoms`` have some of ``raises``, ``message`` and
-    ``in``. ``remedies`` have ``kind`` and, by kind, ``requirement`` (``requirements`` where there are several),
-    ``package`` (several joined by a space), ``file``/``key``/``to``, ``name``/``to`` or ``text``; then ``safety``,
-    ``at`` and, where given, ``effect`` and ``when``. ``proof`` has ``script``, ``write``, ``each``, ``bad`` and
-    ``good``, and where given ``installs``, ``needs`` and ``tests``; ``consumers`` maps a name to ``bad``, ``works``
-    (or ``None``) and ``module``. ``several`` is the title of more than one finding, or nothing. ``status`` is what is
-    stated: ``candidate``, ``retired`` or nothing; a retired rule need not have more than ``id``, ``title`` and
-    ``replaced_by``. ``lines`` gives the line of each key path.
-    """
-
-    id: str
-    title: str
-    severity: str
-    impact: str
-    when: Mapping[str, Any]
-    why: str
-    symptoms: Sequence[Mapping[str, Any]]
-    remedies: Sequence[Mapping[str, Any]]
-    references: Sequence[str]
-    proof: Mapping[str, Any]
-    consumers: Mapping[str, Mapping[str, Any]]
-    status: str
-    replaced_by: str = ""
-    several: str = ""
-    path: str
-    lines: Mapping[Where, int]
-
-    def line(self, *where: object) -> int:
-        """The line of a key path, or of the nearest part of it that is in the file."""
-        return line_of(self.lines, where)
 
 
 def parse(text: str, path: str, vocabulary: Mapping[str, Any]) -> tuple[Rule | None, list[Complaint]]:

@@ -155,7 +155,7 @@ def _kept(directory: str, here: str) -> Choice | None:
         return None
     from envdoctor.targets.manager_environments import kept
 
-    found = kept(directory)
+    found = kept(directory, environment_of)
     if found is None or not is_trusted(found[0], here):
         return None
     return Choice(place=found[0], chosen=f"what {found[1]} keeps for this project", project=directory)

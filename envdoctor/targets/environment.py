@@ -10,7 +10,7 @@ import os
 import sys
 
 from envdoctor import collector
-from envdoctor.facts import INSTALLED, KINDS, LIBRARY, MARKER, MODULE, SYSTEM
+from envdoctor.facts import ENV, INSTALLED, KINDS, LIBRARY, MARKER, MODULE, SYSTEM
 from envdoctor.model import Unknown
 from envdoctor.probes.distributions import read_text
 from envdoctor.targets import at_hand
@@ -32,6 +32,8 @@ _FOUND: list[str] = []
 _DIGITS = 3
 #: Facts of the system that depend on how an interpreter was built.
 _OF_THE_INTERPRETER = ("openssl", "libstdcxx")
+#: What is asked of an interpreter where no rule asks for anything.
+_NOTHING: dict[str, list[str]] = {"env": [], "module": [], "system": [], "library": []}
 
 
 def shield() -> None:
@@ -63,26 +65,6 @@ def unshield() -> None:
         _FOUND.clear()
 
 
-def examine(wanted: Callable[[], Mapping[str, Sequence[str]]] = dict, frames: Sequence[str] = ()) -> Snapshot:
-    """The snapshot of the environment that is meant where none is named; without one, of the project's lock file.
-
-    ``wanted`` gives the keys that rules ask of an interpreter, by kind of fact; it is called where one has to run.
-    ``frames`` are the files of a traceback: where they exist, it is their environment.
-    Raises :class:`~envdoctor.errors.TargetError` where there is nothing to examine.
-    """
-    choice = None
-    if frames:
-        from envdoctor.targets.traced import traced
-
-        choice = traced(frames)
-    choice = choice or at_hand.meant()
-    if choice is not None:
-        return of_choice(choice, wanted)
-    from envdoctor.targets.unnamed import examine as examine_rest
-
-    return examine_rest(wanted)
-
-
 def of_choice(choice: at_hand.Choice, wanted: Callable[[], Mapping[str, Sequence[str]]]) -> Snapshot:
     """The snapshot of an environment, which says why it was chosen."""
     found = _at(choice.place, wanted)
@@ -97,8 +79,6 @@ def _at(place: str, wanted: Callable[[], Mapping[str, Sequence[str]]]) -> Snapsh
         return running()
     facts = facts_of_files(place)
     if facts is None:
-        from envdoctor.targets.local import examine_interpreter
-
         return examine_interpreter(place, wanted())
     return snapshot(facts, _target(facts["python"]), _asks(facts), place)
 
@@ -115,11 +95,28 @@ def named(executable: str, wanted: Mapping[str, Sequence[str]] | None = None) ->
     place = at_hand.environment_of(path)
     facts = None if place == path else facts_of_files(place)
     if facts is None:
-        from envdoctor.targets.local import examine_interpreter
-
         return examine_interpreter(path, wanted)
     found = snapshot(facts, _target(facts["python"]), _asks(facts), place)
     project = at_hand.project_of(place)
+    return beside_lock(found, project) if project else found
+
+
+def examine_interpreter(executable: str, wanted: Mapping[str, Sequence[str]] | None = None) -> Snapshot:
+    """Another interpreter, asked by running the collector in it.
+
+    ``wanted`` lists the keys that rules ask of it, by kind of fact; others are unknown afterwards.
+    """
+    from envdoctor.targets.assemble import recorded
+    from envdoctor.targets.interpreter import interpreter_facts
+
+    facts = interpreter_facts(executable, wanted or _NOTHING)
+    python = facts["python"]
+    asked = set((wanted or _NOTHING).get("env", ()))
+    asks = {**of_machine(), **recorded(facts)}
+    variables = facts.get("env", {})
+    asks[ENV] = lambda name: variables.get(name) if name in asked else Unknown(reason="it was not asked for")
+    found = snapshot(facts, _target(python), asks, python["prefix"])
+    project = at_hand.project_of(python["prefix"])
     return beside_lock(found, project) if project else found
 
 

@@ -14,12 +14,11 @@ from contextlib import suppress
 
 from envdoctor.errors import ProbeError
 from envdoctor.probes.distributions import read_text
-from envdoctor.targets.at_hand import environment_of
 from envdoctor.targets.locks.contents import load, load_toml, name_of, table, text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
     from typing import Any
 
 #: How many characters of the digest a name has.
@@ -43,11 +42,15 @@ _WINDOWS = {
 _PLACES = {"darwin": _MAC, "win32": _WINDOWS}.get(sys.platform, _LINUX)
 
 
-def kept(directory: str) -> tuple[str, str] | None:
-    """The environment (or interpreter) that a tool keeps for a project, with the tool's name; ``None`` without one."""
+def kept(directory: str, environment_of: Callable[[str], str]) -> tuple[str, str] | None:
+    """The environment (or interpreter) that a tool keeps for a project, with the tool's name; ``None`` without one.
+
+    ``environment_of`` returns the directory of the environment that an interpreter belongs to, else the interpreter.
+    """
     for tool, find in _TOOLS.items():
         with suppress(OSError, ValueError):
-            for place in find(directory):
+            for found in find(directory):
+                place = found if os.path.isdir(found) else environment_of(found)
                 if os.path.isfile(os.path.join(place, "pyvenv.cfg")) or os.path.isfile(place):
                     return place, tool
     return None
@@ -56,7 +59,7 @@ def kept(directory: str) -> tuple[str, str] | None:
 def _pdm(directory: str) -> Iterator[str]:
     stated = (read_text(os.path.join(directory, ".pdm-python")) or "").strip()
     if os.path.isabs(stated):
-        yield environment_of(stated)
+        yield stated
 
 
 def _poetry(directory: str) -> Iterator[str]:

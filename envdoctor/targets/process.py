@@ -19,8 +19,7 @@ from envdoctor.probes import process_state
 from envdoctor.probes.file_system import Root
 from envdoctor.targets.assemble import recorded, snapshot
 from envdoctor.targets.interpreter import IN_ENVIRONMENT, Caller, interpreter_facts
-from envdoctor.targets.local import asks_of_root
-from envdoctor.targets.root import facts_of_root
+from envdoctor.targets.root import asks_of_root, facts_of_root
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence

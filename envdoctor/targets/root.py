@@ -13,15 +13,21 @@ import re
 import sys
 
 from envdoctor import collector
+from envdoctor.collector import NotKnownError, find_library, libstdcxx_in
 from envdoctor.errors import TargetError
+from envdoctor.facts import LIBRARY, MODULE, SYSTEM
+from envdoctor.model import Unknown
 from envdoctor.probes.file_system import Root, glibc_version, machine_and_loader, musl_version
+from envdoctor.targets.assemble import recorded
 from envdoctor.targets.root_interpreters import base_of, choose, interpreters
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
     from typing import Any
 
+    from envdoctor.facts import Kind
+    from envdoctor.targets.assemble import Ask
     from envdoctor.targets.root_interpreters import Interpreter
 
 #: Where the user that a container runs as by default installs for itself.
@@ -263,3 +269,36 @@ def _unknown(root: Root, facts: dict[str, Any], coded: list[str]) -> Iterator[tu
     for key, reason in _NOT_IN_FILES:
         if key not in facts["system"]:
             yield f"system.{key}", reason
+
+
+def asks_of_root(facts: dict[str, Any], variables: Mapping[str, str] | None = None) -> dict[Kind[Any, Any], Ask]:
+    """Answers from the facts of a root file system and from its files.
+
+    ``variables`` are environment variables that something runs there with.
+    """
+    root, python = Root(facts["root"]), facts["python"]
+    search = (variables or {}).get("LD_LIBRARY_PATH", "")
+    known = recorded(facts)
+
+    def module(name: str) -> Any:
+        try:
+            return module_in_root(facts, name)
+        except NotKnownError as error:
+            return Unknown(reason=str(error))
+
+    def found(name: str) -> str | None:
+        return find_library(name, search, python["base_prefix"], python["executable"], root.host)
+
+    def system(key: str) -> Any:
+        if key != "libstdcxx":
+            return known[SYSTEM](key)
+        library = found("libstdc++.so.6")
+        try:
+            return libstdcxx_in(root.host(library)) if library else None
+        except NotKnownError as error:
+            return Unknown(reason=str(error))
+
+    def library(name: str) -> str:
+        return "present" if found(name) else "missing"
+
+    return {**known, MODULE: module, SYSTEM: system, LIBRARY: library}

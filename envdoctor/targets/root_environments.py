@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from envdoctor.model import UnknownFact
 from envdoctor.targets.assemble import snapshot
-from envdoctor.targets.local import asks_of_root
-from envdoctor.targets.root import facts_of, open_root
+from envdoctor.targets.root import asks_of_root, facts_of, open_root
 from envdoctor.targets.root_interpreters import choose, interpreters
 from envdoctor.targets.root_walk import DIRECTORIES, MARKS, Walk, walk
 

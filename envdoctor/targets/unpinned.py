@@ -6,7 +6,7 @@ import os
 import subprocess
 import sys
 
-from envdoctor.errors import ProbeError, TargetError, UsageError
+from envdoctor.errors import ProbeError, UsageError
 from envdoctor.probes import uv_program
 from envdoctor.talk import say
 from envdoctor.targets import marker_environment
@@ -33,12 +33,12 @@ _WHY, _INSTEAD = "--resolve asks uv", ", or lock the requirements elsewhere and 
 
 
 def resolve(source: TextFile, stated: Stated) -> tuple[TextFile, Stated]:
-    """All pins that a file's requirements resolve to, and the target: what was not named is the one at hand.
+    """All pins that a file's requirements resolve to, and the target: what was not named is this machine's.
 
     Raises :class:`UsageError` where nobody says for which Python, and :class:`ProbeError` where uv is not there or
     finds no solution.
     """
-    python = _python_at_hand() if stated.python_version is None else marker_environment.version(stated.python_version)
+    python = marker_environment.version(stated.python_version)
     if python is None:
         raise UsageError(_WHICH)
     system, machine = _platform(stated)
@@ -49,20 +49,6 @@ def resolve(source: TextFile, stated: Stated) -> tuple[TextFile, Stated]:
     text = _run(words, f"resolving {source.path} for Python {python} on {system} {machine}", source.path)
     pins = TextFile(path=f"{source.path}, resolved by uv", text=text, numbered=False)
     return pins, stated.replace(python_version=python, platform=system, machine=machine)
-
-
-def _python_at_hand() -> str | None:
-    """The version of the environment that is meant where none is named, if there is one."""
-    from envdoctor.targets.environment import examine
-
-    try:
-        python = examine().python
-    except TargetError:
-        return None
-    if "version" not in python:
-        return None
-    say(f"for Python {python['version']}, which {python.get('prefix')} has: --python-version names another")
-    return str(python["version"])
 
 
 def _platform(stated: Stated) -> tuple[str, str]:

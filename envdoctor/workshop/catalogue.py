@@ -26,7 +26,7 @@ from envdoctor.rulebase.syntax import read_rules
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from envdoctor.rulebase.syntax import Rule
+    from envdoctor.rulebase.rule import Rule
 
 _INDEX = "README.md"
 

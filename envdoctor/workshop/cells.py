@@ -16,7 +16,7 @@ from envdoctor.probes import answered
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from envdoctor.engine.evaluate import Match, Trace
+    from envdoctor.engine.trace import Match, Trace
     from envdoctor.facts import Answers, Kind, Questions
     from envdoctor.found import Artifact
 

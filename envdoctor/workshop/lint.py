@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from envdoctor.rulebase.document import Where
-    from envdoctor.rulebase.syntax import Rule
+    from envdoctor.rulebase.rule import Rule
 
     Releases = Callable[[Sequence[str]], Mapping[str, "list[str] | None"]]
     Gone = Callable[[Sequence[str]], set[str]]

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from packaging.specifiers import SpecifierSet
 
-from envdoctor.engine.evaluate import Trace
+from envdoctor.engine.trace import Trace
 from envdoctor.facts import WORDS
 from envdoctor.model import Record
 from envdoctor.rulebase.compile import compile_rule
@@ -17,9 +17,9 @@ from envdoctor.workshop.cells import matched
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping
 
-    from envdoctor.engine.evaluate import Match
+    from envdoctor.engine.trace import Match
     from envdoctor.rulebase.document import Where
-    from envdoctor.rulebase.syntax import Rule
+    from envdoctor.rulebase.rule import Rule
 
     Cell = Mapping[str, Any]
 

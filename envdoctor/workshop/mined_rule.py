@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from envdoctor.engine.index import Index
-    from envdoctor.rulebase.syntax import Rule
+    from envdoctor.rulebase.rule import Rule
     from envdoctor.workshop.mining import Lost, Mined
 
 #: A title has at most so many names.

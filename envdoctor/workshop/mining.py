@@ -32,7 +32,7 @@ from envdoctor.workshop.candidates import PYTHONS
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
-    from envdoctor.linker.missing import Missing
+    from envdoctor.linker.missing_reference import Missing
     from envdoctor.probes.published import Release
 
 #: Of so many releases of one consumer it is tried what they miss.

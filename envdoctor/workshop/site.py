@@ -23,14 +23,14 @@ import yaml
 from packaging.version import Version
 
 from envdoctor.commands.rules_list import document, every
-from envdoctor.rulebase.shipped import checkout
+from envdoctor.rulebase.shipped_files import checkout
 from envdoctor.workshop import catalogue
 from envdoctor.workshop.proof.judge import CONTRADICTS, UNPROVEN
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from envdoctor.rulebase.syntax import Rule
+    from envdoctor.rulebase.rule import Rule
 
 #: What is read first, by its title; all other pages are found below "More", and rules by their index and the search.
 _NAV = {

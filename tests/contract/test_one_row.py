@@ -11,7 +11,7 @@ import pytest
 from conftest import environment, run
 
 from envdoctor import facts, remedy_kinds, renderers, tools
-from envdoctor.rulebase.shipped import checkout
+from envdoctor.rulebase.shipped_files import checkout
 from envdoctor.workshop import schemas
 
 HOME = Path(checkout()).parent

@@ -3,12 +3,12 @@
 import pytest
 
 from envdoctor.engine.builds import _numbers, _runs, asked, build
-from envdoctor.engine.evaluate import Trace
+from envdoctor.engine.trace import Trace
 from envdoctor.facts import ENV, FILE, SYSTEM, Facts
 from envdoctor.model import Distribution, Snapshot, Unknown
 from envdoctor.rulebase.compile_condition import compile_condition
 from envdoctor.rulebase.reader import vocabulary_of
-from envdoctor.rulebase.shipped import checkout
+from envdoctor.rulebase.shipped_files import checkout
 
 VERSION = "torch/version.py: "
 

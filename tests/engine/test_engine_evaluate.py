@@ -3,7 +3,8 @@
 import pytest
 from known_facts import facts_of
 
-from envdoctor.engine.evaluate import Trace, holds, matches
+from envdoctor.engine.evaluate import holds, matches
+from envdoctor.engine.trace import Trace
 from envdoctor.model import Distribution, Evidence, Finding, Snapshot, Unknown
 from envdoctor.rulebase.compile_condition import compile_condition
 

@@ -5,11 +5,12 @@ from typing import ClassVar
 import pytest
 from known_facts import facts_of
 
-from envdoctor.engine.evaluate import Trace, holds, matches
+from envdoctor.engine.evaluate import holds, matches
 from envdoctor.engine.project_operators import replacement
 from envdoctor.engine.questions import questions
 from envdoctor.engine.start_method import asked as settles
 from envdoctor.engine.start_method import in_use
+from envdoctor.engine.trace import Trace
 from envdoctor.facts import Answer
 from envdoctor.model import Snapshot, Unknown
 from envdoctor.probes import answered

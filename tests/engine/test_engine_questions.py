@@ -7,8 +7,9 @@ from conftest import CHECKOUT
 from engine.rule_bases import base, rule, snapshot
 
 from envdoctor.engine import diagnose as engine
-from envdoctor.engine.evaluate import Trace, holds, matches
+from envdoctor.engine.evaluate import holds, matches
 from envdoctor.engine.questions import questions
+from envdoctor.engine.trace import Trace
 from envdoctor.facts import ENV, MODULE, PROJECT, SOURCE, SYSTEM, Answer, Facts
 from envdoctor.probes import answered
 from envdoctor.rulebase.compile import compile_rule

@@ -17,22 +17,23 @@ import pytest
 from envdoctor.linker.beside import Beside
 from envdoctor.linker.binaries import Binaries
 from envdoctor.linker.branches import Target
-from envdoctor.linker.findings import Environment, absorbed, findings
+from envdoctor.linker.environment_names import Environment
+from envdoctor.linker.findings import absorbed, findings
 from envdoctor.linker.link import link
 from envdoctor.linker.loader import Loader, Machine
-from envdoctor.linker.missing import Missing
+from envdoctor.linker.missing_reference import Missing
 from envdoctor.linker.standard_library import Standard
 from envdoctor.model import Evidence, Finding
 from envdoctor.probes import shared_objects
 from envdoctor.probes.distributions import scan
 from envdoctor.probes.project import Project
-from envdoctor.rulebase import shipped
+from envdoctor.rulebase import shipped_files
 from envdoctor.rulebase.syntax import load_vocabulary
 
 pytest.importorskip("elftools")
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="shared libraries of Linux")
 SUFFIX = sysconfig.get_config_var("EXT_SUFFIX")
-VOCABULARY = load_vocabulary(shipped.vocabulary())
+VOCABULARY = load_vocabulary(shipped_files.vocabulary())
 
 
 def extension(*needs):

@@ -8,7 +8,8 @@ import pytest
 
 from envdoctor.linker.binaries import Binaries
 from envdoctor.linker.branches import Target
-from envdoctor.linker.findings import Environment, findings
+from envdoctor.linker.environment_names import Environment
+from envdoctor.linker.findings import findings
 from envdoctor.linker.link import link
 from envdoctor.linker.loader import Machine
 from envdoctor.linker.standard_library import Standard

@@ -10,8 +10,9 @@ import pytest
 from conftest import CHECKOUT, environment, run
 from engine.rule_bases import VOCABULARY, base, diagnose, rule, snapshot
 
-from envdoctor.engine.evaluate import Trace, holds
+from envdoctor.engine.evaluate import holds
 from envdoctor.engine.index import from_bytes
+from envdoctor.engine.trace import Trace
 from envdoctor.errors import RuleError, UsageError
 from envdoctor.rulebase import reader
 from envdoctor.rulebase.compile import pack
@@ -205,7 +206,7 @@ def rules(tmp_path, monkeypatch):
 
 def cached(folder):
     """The rules of a directory as any run has them: compiled, or from the cache."""
-    return base_of(directory(str(folder)))
+    return base_of(directory(str(folder)), lambda _: {})
 
 
 def kept(tmp_path):
@@ -313,7 +314,7 @@ def test_a_cache_file_that_is_a_directory_is_passed_over_and_nothing_is_left(rul
 def test_several_processes_may_compile_at_once(rules, tmp_path):
     code = (
         "import sys; from envdoctor.rulebase.compiled_cache import base_of; from envdoctor.rulebase.sources import directory; "
-        "print(base_of(directory(sys.argv[1])).asked.rules)"
+        "print(base_of(directory(sys.argv[1]), lambda _: {}).asked.rules)"
     )
     environment = {**os.environ, "PYTHONPATH": CHECKOUT}
     runs = [

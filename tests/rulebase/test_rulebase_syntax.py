@@ -9,7 +9,7 @@ import yaml
 from workshop.rule_texts import CONSUMERS, NASTY, RULE
 
 from envdoctor.errors import RuleError
-from envdoctor.rulebase.shipped import checkout
+from envdoctor.rulebase.shipped_files import checkout
 from envdoctor.rulebase.sources import files_below
 from envdoctor.rulebase.syntax import load_vocabulary, parse, read_rules
 

@@ -12,7 +12,7 @@ from conftest import CHECKOUT, run, run_envdoctor
 from conftest import environment as variables
 from known_facts import fact
 
-from envdoctor import collector, doctor
+from envdoctor import collector, doctor, targets
 from envdoctor.targets import environment
 
 posix_only = pytest.mark.skipif(os.name == "nt", reason="builds environments in the layout of POSIX")
@@ -68,7 +68,7 @@ def findings(snapshot):
 
 
 def test_without_an_active_environment_it_is_the_interpreter_that_runs():
-    snapshot = environment.examine()
+    snapshot = targets.examine()
 
     assert snapshot.python["executable"] == sys.executable
     assert snapshot.python["prefix"] == sys.prefix
@@ -79,7 +79,7 @@ def test_an_active_environment_is_examined_from_elsewhere(folder, monkeypatch):
     monkeypatch.setenv("VIRTUAL_ENV", str(folder))
     add(site_of(folder), "one")
 
-    snapshot = environment.examine()
+    snapshot = targets.examine()
 
     assert snapshot.target["path"] == str(folder)
     assert versions(snapshot) == {"one": "1.0"}
@@ -90,7 +90,7 @@ def test_the_active_environment_is_not_asked_twice_when_it_runs_envdoctor(monkey
     monkeypatch.setenv("VIRTUAL_ENV", sys.prefix)
     monkeypatch.setattr(environment, "facts_of_files", None)  # neither its files nor its interpreter
 
-    snapshot = environment.examine(None)
+    snapshot = targets.examine(None)
 
     assert snapshot.target["chosen"] == "the active environment (VIRTUAL_ENV)"
     assert snapshot.python["executable"] == sys.executable
@@ -99,7 +99,7 @@ def test_the_active_environment_is_not_asked_twice_when_it_runs_envdoctor(monkey
 def test_a_deactivated_leftover_variable_does_not_count(tmp_path, monkeypatch):
     monkeypatch.setenv("VIRTUAL_ENV", str(tmp_path / "gone"))
 
-    snapshot = environment.examine()
+    snapshot = targets.examine()
 
     assert snapshot.python["prefix"] == sys.prefix
     assert [(note.fact, note.reason) for note in snapshot.notes] == [
@@ -123,7 +123,7 @@ def test_a_conda_environment_is_asked_and_its_distributions_named(tmp_path, monk
         pytest.skip("this interpreter cannot be moved")
     monkeypatch.setenv("CONDA_PREFIX", str(prefix))
 
-    snapshot = environment.examine()
+    snapshot = targets.examine()
 
     assert snapshot.python["prefix"] == str(prefix)
     assert snapshot.python["version"].startswith("{}.{}.".format(*sys.version_info))
@@ -138,7 +138,7 @@ def test_libraries_are_those_that_its_interpreter_would_load(folder, monkeypatch
     (tmp_path / "libstdc++.so.6").write_bytes((tmp_path / "libmine.so.1").read_bytes()[:64] + b"\0GLIBCXX_3.4.66\0")
     monkeypatch.setenv("LD_LIBRARY_PATH", str(tmp_path))
 
-    snapshot = environment.examine()
+    snapshot = targets.examine()
 
     names = ("libmine.so.1", "libnowhere.so.1")
     assert [fact(snapshot, "library", name) for name in names] == ["present", "missing"]
@@ -204,7 +204,7 @@ def test_the_facts_that_rules_want_are_asked_of_an_environment_that_has_to_run(t
     assert run(sys.executable, "-m", "venv", "--without-pip", "--system-site-packages", inner).returncode == 0
     monkeypatch.setenv("VIRTUAL_ENV", str(inner))
 
-    snapshot = environment.examine(lambda: {"module": ["json"], "env": ["PATH"]})
+    snapshot = targets.examine(wanted=lambda: {"module": ["json"], "env": ["PATH"]})
 
     assert fact(snapshot, "module", "json")["kind"] == "standard-library"
     assert fact(snapshot, "env", "PATH") == os.environ["PATH"]

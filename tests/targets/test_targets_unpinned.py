@@ -10,6 +10,7 @@ from conftest import run
 from interpreters import need
 from known_facts import fact
 
+from envdoctor import targets
 from envdoctor.cli import main
 from envdoctor.errors import ProbeError, UsageError
 from envdoctor.targets import requirements, unpinned
@@ -188,7 +189,9 @@ def test_it_is_resolved_for_the_python_at_hand_where_none_is_named(folder, capsy
     assert done.returncode == 0, done.stderr
     monkeypatch.setenv("VIRTUAL_ENV", str(folder / ".venv"))
 
-    found = requirements.read(write(folder, "consumer\nnewest-python ; python_version >= '3.12'\n"), resolve=True)
+    found = targets.examine(
+        "requirements", write(folder, "consumer\nnewest-python ; python_version >= '3.12'\n"), resolve=True
+    )
 
     assert found.python["version"].startswith("3.10.")
     assert versions(found) == {"consumer": "1.0", "library": "2.0"}

@@ -11,7 +11,7 @@ from workshop.rule_texts import CONSUMERS, LINTED, LINTED_CONSUMERS, NASTY, RULE
 
 from envdoctor.rulebase.compile import compile_rule, pack
 from envdoctor.rulebase.patterns import danger, literals
-from envdoctor.rulebase.shipped import checkout
+from envdoctor.rulebase.shipped_files import checkout
 from envdoctor.rulebase.syntax import load_vocabulary, parse
 from envdoctor.workshop.lint import lint
 

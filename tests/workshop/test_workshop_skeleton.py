@@ -7,7 +7,7 @@ import pytest
 
 from envdoctor.errors import RuleError
 from envdoctor.probes.error_text import read
-from envdoctor.rulebase.shipped import checkout
+from envdoctor.rulebase.shipped_files import checkout
 from envdoctor.rulebase.syntax import load_vocabulary, parse
 from envdoctor.workshop.lint import lint
 from envdoctor.workshop.skeleton import from_traceback, skeleton

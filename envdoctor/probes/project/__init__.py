@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from envdoctor.probes.project.tree import Project
+from envdoctor.probes.project.file_facts import Project
 
 __all__ = ["Project"]

@@ -13,15 +13,10 @@ from envdoctor.probes.project.walk import is_configuration, is_dotenv, shown
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
-    from typing import Any
 
     from envdoctor.facts import Answer
     from envdoctor.found import Setting
-
-    #: The dotted path of a value, the value, and its line where that is known.
-    Entry = tuple[str, Any, int | None]
-    #: The entries of a file, and what of it could not be read: ``line 3: ...``.
-    Contents = tuple[Sequence[Entry], str | None]
+    from envdoctor.probes.project.config_text import Contents, Entry
 
 #: A JSON document of more values is searched for each question, and so many of its values are returned.
 MOST_REMEMBERED = 100_000
@@ -33,7 +28,7 @@ _SECONDS = 5.0
 class ConfigReader:
     """Reads the configuration of one project; every file is read once."""
 
-    def __init__(self, project: tree.Project) -> None:
+    def __init__(self, project: tree.Files) -> None:
         self._project = project
         self._names: list[str] | None = None
         self._globs: dict[str, list[str]] = {}

@@ -6,9 +6,12 @@ import re
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
-    from envdoctor.probes.project.config import Contents, Entry
+    #: The dotted path of a value, the value, and its line where that is known.
+    Entry = tuple[str, Any, int | None]
+    #: The entries of a file, and what of it could not be read: ``line 3: ...``.
+    Contents = tuple[Sequence[Entry], str | None]
 
 #: What one file may hold: values, and levels.
 MOST_ENTRIES = 100_000

@@ -17,7 +17,7 @@ from yaml.resolver import Resolver
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from envdoctor.probes.project.config import Contents, Entry
+    from envdoctor.probes.project.config_text import Contents, Entry
 
 #: What one stream may hold: values, events of the parser, and levels.
 MOST_ENTRIES = 100_000

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from envdoctor.found import LocalModule, Shadow
-    from envdoctor.probes.project.tree import Project
+    from envdoctor.probes.project.tree import Files
 
 _GUARD = re.compile(rb"^if\b[^\n]{0,40}\b__name__\b[^\n]{0,40}['\"]__main__['\"]", re.MULTILINE)
 #: Frozen into the interpreter, or loaded before a script begins.
@@ -44,7 +44,7 @@ _RUN_BY_OTHERS = frozenset(("conf.py", "setup.py", "conftest.py", "noxfile.py", 
 _MOST_BESIDE = 200
 
 
-def shadows(project: Project) -> list[Shadow]:
+def shadows(project: Files) -> list[Shadow]:
     """The modules of the standard library that files of the project hide from its scripts."""
     by_directory: dict[str, list[str]] = {"": []}
     for name in project.files():
@@ -59,7 +59,7 @@ def shadows(project: Project) -> list[Shadow]:
     return found
 
 
-def local_module(project: Project, name: str) -> LocalModule | None:
+def local_module(project: Files, name: str) -> LocalModule | None:
     """The file that a script at the top of a project would import by this name, ahead of what is installed.
 
     A directory without ``__init__.py`` is a namespace, and comes behind
@@ -85,7 +85,7 @@ def _hiding(directory: str, by_directory: dict[str, list[str]], names: frozenset
             yield module, f"{package}.py"
 
 
-def _holds_scripts(project: Project, directory: str, by_directory: dict[str, list[str]], hiding: set[str]) -> bool:
+def _holds_scripts(project: Files, directory: str, by_directory: dict[str, list[str]], hiding: set[str]) -> bool:
     """Whether a directory contains scripts beside the modules in question."""
     if _is_in_package(directory, by_directory):
         return False

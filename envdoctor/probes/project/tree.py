@@ -1,11 +1,13 @@
-"""A project: a directory or a mapping of files, read when it is first asked, and the facts of its files."""
+"""The files of a project: a directory or a mapping, read when one is first asked for."""
 
 from __future__ import annotations
 
 import os
 import time
 
-from envdoctor.facts import ARTIFACT, CONFIG, LOCAL_MODULE, SHADOWS, SOURCE, Answer, Unknown
+from typing_extensions import Self
+
+from envdoctor.facts import Answer
 from envdoctor.probes.project import regular_files, walk
 from envdoctor.probes.project.globs import Glob
 from envdoctor.probes.project.regular_files import UnreadError
@@ -13,12 +15,9 @@ from envdoctor.probes.project.regular_files import UnreadError
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
-    from typing import Any, TypeVar
+    from typing import TypeVar
 
-    from envdoctor.facts import Kind
-    from envdoctor.found import Artifact, LocalModule, Setting, Shadow, Use
-
-    K = TypeVar("K")
+    F = TypeVar("F", bound="Files")
     V = TypeVar("V")
 
 #: The largest file that is read, and the largest that is read where it is asked for by its exact name.
@@ -32,28 +31,26 @@ MOST_GAPS = 20
 _SECONDS = 5.0
 
 
-class Project:
+class Files:
     """The files of a project. Names are relative, with ``/``, and printable; nothing is read before the first call."""
 
     def __init__(self, files: _Disk | _Memory, root: str | None = None) -> None:
         #: The directory, or ``None`` for a project that is not on disk.
         self.root = root
         self._source = files
-        self._answers: dict[tuple[Kind[Any, Any], Any], Any] = {}
         self._mentions: dict[bytes, list[str]] = {}
         self._unread: dict[str, str] = {}
         self._kept: _Kept | None = None
-        self._configuration: Callable[[str, str], Answer[Setting]] | None = None
         self._names: list[str] | None = None
 
     @classmethod
-    def at(cls, directory: str, limits: walk.Limits | None = None) -> Project:
+    def at(cls, directory: str, limits: walk.Limits | None = None) -> Self:
         """Give the project in a directory."""
         root = os.path.abspath(directory)
         return cls(_Disk(root, limits or walk.Limits()), root)
 
     @classmethod
-    def of(cls, files: Mapping[str, str | bytes]) -> Project:
+    def of(cls, files: Mapping[str, str | bytes]) -> Self:
         """Give a project that is not on disk, by relative name."""
         return cls(_Memory(files))
 
@@ -114,34 +111,6 @@ class Project:
     def is_directory(self, name: str) -> bool:
         """Whether a directory has this name, even one that is left out."""
         return self._source.is_directory(name)
-
-    def local_module(self, name: str) -> LocalModule | None:
-        """What a script at the top would import by a name: ``{"file": ..., "namespace": bool}``."""
-        found = self.ask(LOCAL_MODULE, name)
-        return None if isinstance(found, Unknown) else found
-
-    def ask(self, kind: Kind[K, V], key: K) -> V | Unknown:
-        """A fact of the files; :class:`Unknown` for kinds that files do not show."""
-        if kind not in _ASK:
-            return Unknown(reason=f"the files of a project do not tell `{kind}`")
-        if (kind, key) not in self._answers:
-            self._answers[kind, key] = _ASK[kind](self, key)
-        value: V | Unknown = self._answers[kind, key]
-        return value
-
-    def expect(self, patterns: Iterable[str]) -> None:
-        """Scan the source files for several patterns at once, before :meth:`ask` asks for each."""
-        from envdoctor.probes.source import expect
-
-        expect(self, list(patterns))
-
-    def configuration(self, key: tuple[str, str]) -> Answer[Setting]:
-        """The entries of configuration files that a glob and a key name; each file is read once."""
-        if self._configuration is None:
-            from envdoctor.probes.project.config import ConfigReader
-
-            self._configuration = ConfigReader(self).lookup
-        return self._configuration(*key)
 
     def answer(self, found: list[V], gaps: Iterable[str], about: Callable[[str], bool]) -> Answer[V]:
         """What was found, with what was not read of the project and of the files that matter."""
@@ -221,7 +190,7 @@ class _Memory:
 class _Kept:
     """The source files in one piece of memory, so that a word is searched in all of them at once."""
 
-    def __init__(self, project: Project) -> None:
+    def __init__(self, project: Files) -> None:
         self._project = project
         self._starts: list[int] = []
         self._names: list[str] = []
@@ -261,39 +230,3 @@ class _Kept:
                 break
             at = self._all.find(word, self._starts[number + 1])
         return sorted([*found, *(name for name in self._beyond if word in self._project.read(name))])
-
-
-def _source(project: Project, key: str) -> Answer[Use]:
-    from envdoctor.probes.source import uses
-
-    answer = uses(project, key)
-    return project.answer(answer["found"], answer["gaps"], walk.is_code)
-
-
-def _shadows(project: Project, _key: str) -> Answer[Shadow]:
-    from envdoctor.probes.project import shadows
-
-    return project.answer(shadows.shadows(project), (), lambda _: False)
-
-
-def _local_module(project: Project, key: str) -> LocalModule | None:
-    from envdoctor.probes.project import shadows
-
-    return shadows.local_module(project, key)
-
-
-def _artifact(project: Project, _key: str) -> Answer[Artifact]:
-    from envdoctor.probes.artifacts import in_project
-    from envdoctor.probes.artifacts.marks import SUFFIXES
-
-    answer = in_project(project)
-    return project.answer(answer["found"], answer["gaps"], lambda name: name.lower().endswith(SUFFIXES))
-
-
-_ASK: Mapping[Kind[Any, Any], Callable[[Project, Any], Any]] = {
-    CONFIG: Project.configuration,
-    SOURCE: _source,
-    SHADOWS: _shadows,
-    LOCAL_MODULE: _local_module,
-    ARTIFACT: _artifact,
-}

@@ -16,15 +16,13 @@ from envdoctor.probes.source.parent_state import ParentState
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
-    from typing import Any, Optional
+    from typing import Any
 
-    from envdoctor.probes.source.abstract_values import Call
     from envdoctor.probes.source.bindings import Place, Scope
+    from envdoctor.probes.source.carried import Given
     from envdoctor.probes.source.excerpts import Excerpts
     from envdoctor.probes.source.name_resolver import Resolver
 
-    #: The call of a function that is looked at, and the function.
-    Given = Optional[tuple[Call, Scope]]
     #: An expression and its place.
     Written = tuple[ast.expr, Place]
 
@@ -178,7 +176,9 @@ class Arguments:
 
     def _is_called(self, one: Value) -> bool:
         """Whether a value is an object of a class of this file that says what calling it does."""
-        return one.kind == "made" and one.scope is not None and bool(attributes(self.resolver, one.scope, "__call__"))
+        if one.kind != "made" or one.scope is None:
+            return False
+        return bool(attributes(self.resolver.evaluate, one.scope, "__call__"))
 
     def _runs(self, one: Value, depth: int = 0) -> Iterator[str]:
         """The names of what a partial, a lambda, a local function or delayed calls run."""
@@ -206,7 +206,7 @@ class Arguments:
             return found
         if one.kind in {"function", "method"}:
             return self.parent.lacks(one.scope)
-        classes = own_classes(self.resolver, one.scope) if one.kind in {"made", "self"} else []
+        classes = own_classes(self.resolver.evaluate, one.scope) if one.kind in {"made", "self"} else []
         methods = [method for own in classes for method in own.children if _runs_there(method.name)]
         return [*found, *(lack for method in methods for lack in self.parent.lacks(method))]
 
@@ -244,7 +244,7 @@ class Arguments:
         return any(
             _passes_less(method)
             for scope in made
-            for method in ([] if pickles_itself(self.resolver, scope) else scope.children)
+            for method in ([] if pickles_itself(self.resolver.evaluate, scope) else scope.children)
             if method.name == "__init__" and method.receiver
         )
 

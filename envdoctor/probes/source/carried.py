@@ -12,10 +12,27 @@ from envdoctor.probes.source.inheritance import own_classes, pickles_itself
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
-    from typing import Any, ClassVar
+    from typing import Any, ClassVar, Optional, Protocol
 
-    from envdoctor.probes.source.arguments import Arguments, Given
+    from envdoctor.probes.source.abstract_values import Call
     from envdoctor.probes.source.bindings import Binding, Place, Scope
+    from envdoctor.probes.source.excerpts import Excerpts
+    from envdoctor.probes.source.name_resolver import Resolver
+
+    #: The call of a function that is looked at, and the function.
+    Given = Optional[tuple[Call, Scope]]
+
+    class File(Protocol):
+        """The file of an argument; ``by_value`` where its own functions travel with their globals."""
+
+        resolver: Resolver
+        excerpts: Excerpts
+        by_value: bool
+        notebook: bool
+
+        def calls(self, name: str) -> bool:
+            """Whether anything in the file calls a function or method of a name."""
+
 
 #: Bounds: what an argument carries, how deep that is followed, steps on the way, and entries of a dictionary.
 MOST_CARRIED = 24
@@ -37,9 +54,9 @@ EACH = "each of "
 class Carried:
     """Collects what travels with one argument. ``given`` is the call of the function around it that is looked at."""
 
-    def __init__(self, arguments: Arguments, label: str, given: Given) -> None:
-        self.arguments = arguments
-        self.resolver = arguments.resolver
+    def __init__(self, file: File, label: str, given: Given) -> None:
+        self.file = file
+        self.resolver = file.resolver
         self.label = label
         self.given = given
         #: The functions whose parameters are among what travels.
@@ -100,7 +117,7 @@ class Carried:
 
     def _defined(self, scope: Scope, via: str) -> None:
         """Note what another process finds by its name only, where it is a notebook that defines it."""
-        if self.arguments.notebook and not scope.nested():
+        if self.file.notebook and not scope.nested():
             self._note("notebook-definition", Value("function", node=scope.node), via)
 
     def _made(self, one: Value, via: str, depth: int, given: Any, *, inside: bool) -> None:
@@ -114,7 +131,7 @@ class Carried:
             self._kept(one, depth, given)
             if self._is_of_unnamed_class(one):
                 self._note("local-class", one, via)
-        if one.scope is None or pickles_itself(self.resolver, one.scope):
+        if one.scope is None or pickles_itself(self.resolver.evaluate, one.scope):
             return
         self._class(Value("class", scope=one.scope), via, depth, given, inside=inside)
         if one.scope.nested():
@@ -144,22 +161,20 @@ class Carried:
     def _arguments(self, call: ast.Call, place: Place, depth: int, given: Any) -> None:
         for argument in call.args:
             value = argument.value if isinstance(argument, ast.Starred) else argument
-            self._expression(value, place, self.arguments.excerpts.of(value), depth, given)
+            self._expression(value, place, self.file.excerpts.of(value), depth, given)
         for keyword in call.keywords:
-            self._expression(
-                keyword.value, place, keyword.arg or self.arguments.excerpts.of(keyword.value), depth, given
-            )
+            self._expression(keyword.value, place, keyword.arg or self.file.excerpts.of(keyword.value), depth, given)
 
     def _attributes(self, scope: Scope, depth: int, *, made: bool = False) -> None:
         """What methods assign; of one that is not called while an object is made, only if it is called later."""
-        classes = own_classes(self.resolver, scope)
+        classes = own_classes(self.resolver.evaluate, scope)
         first = _run_first(classes) if made else None
         before = self.after
         for own in classes:
             for name, bindings in own.attributes().items():
                 for binding in bindings:
                     method = binding.place.scope.name
-                    called = first is None or method in first or self.arguments.calls(method)
+                    called = first is None or method in first or self.file.calls(method)
                     self.after = before if called else method
                     self._each(self.resolver.bound(binding, own), f"self.{name}", depth + 1)
             for name, bindings in own.bindings.items():
@@ -177,11 +192,11 @@ class Carried:
 
     def _class(self, one: Value, via: str, depth: int, given: Any, *, inside: bool) -> None:
         """A class of a program travels by value with those who do so, and its attributes with it."""
-        if one.scope is None or not self.arguments.by_value:
+        if one.scope is None or not self.file.by_value:
             return
         self._defined(one.scope, via)
         before, self.valued = self.valued, True
-        for own in own_classes(self.resolver, one.scope):
+        for own in own_classes(self.resolver.evaluate, one.scope):
             for name, bindings in own.bindings.items():
                 for binding in bindings:
                     values = self.resolver.bound(binding, own) if binding.kind == VALUE else []
@@ -191,7 +206,7 @@ class Carried:
         self.valued = before
 
     def _self(self, one: Value, via: str, depth: int, given: Any, *, inside: bool) -> None:
-        if one.scope is not None and not pickles_itself(self.resolver, one.scope):
+        if one.scope is not None and not pickles_itself(self.resolver.evaluate, one.scope):
             self._attributes(one.scope, depth)
 
     def _method(self, one: Value, via: str, depth: int, given: Any, *, inside: bool) -> None:
@@ -209,7 +224,7 @@ class Carried:
         self._defined(scope, via)
         if local:
             self._note("lambda" if one.kind == "lambda" else "local-function", one, via)
-        if local or self.arguments.by_value:
+        if local or self.file.by_value:
             before, self.valued = self.valued, self.valued or not (local or inside)
             self._captured(scope, depth, given)
             self.valued = before
@@ -234,7 +249,7 @@ class Carried:
     def _defaults(self, scope: Scope, depth: int, given: Any) -> None:
         if isinstance(scope.node, (*Function, ast.Lambda)) and scope.place is not None:
             for default in filter(None, (*scope.node.args.defaults, *scope.node.args.kw_defaults)):
-                self._expression(default, scope.place, self.arguments.excerpts.of(default), depth, given)
+                self._expression(default, scope.place, self.file.excerpts.of(default), depth, given)
 
     def _captured(self, scope: Scope, depth: int, given: Any) -> None:
         for name, place in _reads(scope):

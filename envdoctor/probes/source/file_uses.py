@@ -151,8 +151,9 @@ class _File:
         """The names that a call of some values calls: of a partial its function, of a class what it inherits."""
         for one in values:
             inner = self.resolver.of_partial(one)
-            if one.kind == "class" and one.scope is not None and not attributes(self.resolver, one.scope, "__init__"):
-                inner = [base for base in lineage(self.resolver, one.scope) if base.scope is None][:1]
+            own = one.scope if one.kind == "class" else None
+            if own is not None and not attributes(self.resolver.evaluate, own, "__init__"):
+                inner = [base for base in lineage(self.resolver.evaluate, own) if base.scope is None][:1]
             yield from _foreign([one, *inner], called=True)
 
     def _described(self, node: ast.expr, place: Place, names: Iterable[str], values: Iterable[Value]) -> Iterator[Use]:
@@ -232,7 +233,7 @@ class _File:
     def _instances(self, made: list[Value], name: str, here: Place) -> dict[str, Any]:
         """What instances of classes are, what their methods return, and whether one of them says how to pickle it."""
         answer = {"instance": self.arguments.summary(made, name), "methods": self._methods(made, here)}
-        reduced = any(pickles_itself(self.resolver, one.scope) for one in made if one.scope is not None)
+        reduced = any(pickles_itself(self.resolver.evaluate, one.scope) for one in made if one.scope is not None)
         return {**answer, "reduced": True} if reduced else answer
 
     def _returned(self, functions: list[Value], here: Place, depth: int = 0) -> dict[str, Any]:
@@ -247,9 +248,8 @@ class _File:
     def _methods(self, instances: list[Value], here: Place) -> dict[str, Any]:
         """What the methods of a class return, where that is something made."""
         answer = {}
-        for scope in (
-            each for one in instances if one.scope is not None for each in own_classes(self.resolver, one.scope)
-        ):
+        scopes = (one.scope for one in instances if one.scope is not None)
+        for scope in (each for one in scopes for each in own_classes(self.resolver.evaluate, one)):
             for method in scope.children:
                 if method.returns and method.kind == "function" and method.name not in answer:
                     found = self._returned([Value("function", qualified(method), node=method.node, scope=method)], here)

@@ -8,10 +8,12 @@ from envdoctor.probes.source.abstract_values import Value
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
-    from envdoctor.probes.source.bindings import Binding, Scope
-    from envdoctor.probes.source.name_resolver import Resolver
+    from envdoctor.probes.source.bindings import Binding, Place, Scope
+
+    #: The values that an expression at a place may have.
+    Evaluate = Callable[[ast.expr, Place], list[Value]]
 
 _MOST_CLASSES = 12
 #: A class that defines one of these says itself what travels.
@@ -22,7 +24,7 @@ _OWN_PICKLING = {
 _REGISTERED = {"copyreg.pickle", "pickle", "ForkingPickler.register", "reduction.register"}
 
 
-def lineage(resolver: Resolver, scope: Scope) -> Iterator[Value]:
+def lineage(evaluate: Evaluate, scope: Scope) -> Iterator[Value]:
     """A class of this file and those it is derived from, nearest first: of this file with a scope, others without."""
     waiting, seen = [Value("class", scope=scope)], 0
     while waiting and seen < _MOST_CLASSES:
@@ -31,33 +33,33 @@ def lineage(resolver: Resolver, scope: Scope) -> Iterator[Value]:
         yield one
         if one.scope is not None and isinstance(one.scope.node, ast.ClassDef) and one.scope.place is not None:
             for base in one.scope.node.bases:
-                found = resolver.evaluate(base, one.scope.place)
+                found = evaluate(base, one.scope.place)
                 waiting += [each for each in found if each.kind in {"class", "ref", "member"}]
 
 
-def own_classes(resolver: Resolver, scope: Scope) -> list[Scope]:
+def own_classes(evaluate: Evaluate, scope: Scope) -> list[Scope]:
     """The scopes of a class of this file, and of those of this file that it is derived from."""
-    return [one.scope for one in lineage(resolver, scope) if one.scope is not None]
+    return [one.scope for one in lineage(evaluate, scope) if one.scope is not None]
 
 
-def pickles_itself(resolver: Resolver, scope: Scope) -> bool:
+def pickles_itself(evaluate: Evaluate, scope: Scope) -> bool:
     """Whether a class of this file says itself what is pickled or copied of its instances."""
-    classes = own_classes(resolver, scope)
+    classes = own_classes(evaluate, scope)
     return any(name in own.bindings for own in classes for name in _OWN_PICKLING) or any(
         one.scope in classes
         for node, place in scope.module.reads
         if isinstance(node, ast.Call) and node.args and ast.unparse(node.func) in _REGISTERED
-        for one in resolver.evaluate(node.args[0], place)
+        for one in evaluate(node.args[0], place)
     )
 
 
-def attributes(resolver: Resolver, scope: Scope, attr: str) -> list[tuple[Binding, Scope]]:
+def attributes(evaluate: Evaluate, scope: Scope, attr: str) -> list[tuple[Binding, Scope]]:
     """What the bodies and methods of a class and its own bases bind an attribute to, each with its class."""
-    classes = own_classes(resolver, scope)
+    classes = own_classes(evaluate, scope)
     return [(one, of) for of in classes for one in (*of.bindings.get(attr, ()), *of.attribute(attr))]
 
 
-def inherited(resolver: Resolver, scope: Scope, attr: str) -> list[Value]:
+def inherited(evaluate: Evaluate, scope: Scope, attr: str) -> list[Value]:
     """An attribute of an instance as a class of elsewhere has it, under that class's name; empty without such."""
-    foreign = [one for one in lineage(resolver, scope) if one.scope is None and not one.name.startswith("builtins.")]
+    foreign = [one for one in lineage(evaluate, scope) if one.scope is None and not one.name.startswith("builtins.")]
     return [Value("member", f"{one.name}.{attr}").through(one) for one in foreign]

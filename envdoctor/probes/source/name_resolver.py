@@ -188,12 +188,12 @@ class Resolver:
         """An attribute of a class of this file, or of its instance: what the class body and its methods assign."""
         owner = base.scope
         found: list[Value] = []
-        for binding, scope in attributes(self, owner, attr) if owner else ():
+        for binding, scope in attributes(self.evaluate, owner, attr) if owner else ():
             for one in self.bound(binding, scope):
                 if one.kind == "function" and base.kind != "class" and one.scope and one.scope.receiver:
                     one = Value("method", one.name, node=one.node, place=base.place, scope=one.scope, parts=base)  # noqa: PLW2901
                 found.append(one)
-        return found or (inherited(self, owner, attr) if owner else []) or [UNKNOWN]
+        return found or (inherited(self.evaluate, owner, attr) if owner else []) or [UNKNOWN]
 
     def _call(self, node: ast.Call, place: Place) -> list[Value]:
         found: list[Value] = []

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 from envdoctor.commands.options import Parser
 from envdoctor.errors import UsageError
-from envdoctor.rulebase import shipped
+from envdoctor.rulebase.shipped_files import checkout
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from envdoctor.rulebase.syntax import Rule
+    from envdoctor.rulebase.rule import Rule
 
 
 def parser_for_trials(name: str, description: str, examples: str) -> Parser:
@@ -35,7 +35,7 @@ def _number(text: str) -> int:
 
 def home_of(directory: str | None) -> str:
     """The directory of rules: the one that is given, ``rules``, or that of the checkout."""
-    return directory or ("rules" if os.path.isdir("rules") else shipped.checkout())
+    return directory or ("rules" if os.path.isdir("rules") else checkout())
 
 
 def files_of(words: Sequence[str], directory: str | None) -> list[str]:

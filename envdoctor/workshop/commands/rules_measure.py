@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from envdoctor.commands.options import Parser
-    from envdoctor.rulebase.syntax import Rule
+    from envdoctor.rulebase.rule import Rule
     from envdoctor.workshop.proof.edge_search import MeasuredEdge
     from envdoctor.workshop.proof.matrix import Axis, Grid
     from envdoctor.workshop.proof.trials import Trial

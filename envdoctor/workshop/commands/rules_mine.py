@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from envdoctor.engine.index import Index
-    from envdoctor.rulebase.syntax import Rule
+    from envdoctor.rulebase.rule import Rule
     from envdoctor.workshop.mining import Mine, Mined
     from envdoctor.workshop.mining_standard import MineStandard
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from envdoctor.commands.options import Parser
-    from envdoctor.rulebase.syntax import Rule
+    from envdoctor.rulebase.rule import Rule
     from envdoctor.workshop.proof.current import Ledger
     from envdoctor.workshop.proof.runner import Verified
 

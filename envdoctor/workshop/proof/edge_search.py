@@ -15,7 +15,7 @@ from envdoctor.workshop.proof.judge import symptom
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
-    from envdoctor.rulebase.syntax import Rule
+    from envdoctor.rulebase.rule import Rule
     from envdoctor.workshop.proof.trials import Trial
 
     #: Runs one trial and gives its result.

@@ -18,11 +18,12 @@ from envdoctor.rulebase.when_tree import leaves
 from envdoctor.workshop.cells import matched
 from envdoctor.workshop.proof import severity, trials
 from envdoctor.workshop.proof.judge import AGREES, CONTRADICTS
+from envdoctor.workshop.proof.trials import StatedTrial
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
-    from envdoctor.rulebase.syntax import Rule
+    from envdoctor.rulebase.rule import Rule
     from envdoctor.workshop.cells import Cell
     from envdoctor.workshop.every_release import Published
     from envdoctor.workshop.proof.trials import Trial
@@ -37,14 +38,6 @@ PYTHON = "python"
 _TRIED = 3
 
 
-class Base(Record):
-    """A cell of the proof, and the trial of one consumer in it."""
-
-    cell: Cell
-    trial: Trial
-    number: int
-
-
 class End(Record):
     """One end of a stretch of versions: ``order`` goes from the outermost to the last before the ``anchor``, a cell's.
 
@@ -55,7 +48,7 @@ class End(Record):
     axis: str
     side: str
     kind: str
-    base: Base
+    base: StatedTrial
     order: Sequence[str]
     anchor: str | None
     is_open: bool = False
@@ -77,14 +70,14 @@ class Survey:
         self.good = [one for one in found if one.trial.kind == "good"]
         self.ends = list(self._ends())
 
-    def _bases(self) -> Iterator[Base]:
+    def _bases(self) -> Iterator[StatedTrial]:
         number = 0
         for kind in ("bad", "good"):
             for place, cell in enumerate(self.rule.proof[kind], 1):
                 for trial in trials.of_cell(self.rule, kind, f"{kind} {place}", cell):
                     number += 1
                     if not (trial.recorded or trial.unbuildable or trial.prepare):
-                        yield Base(cell=cell, trial=trial, number=number)
+                        yield StatedTrial(cell=cell, trial=trial, number=number)
 
     def _ends(self) -> Iterator[End]:
         consumers = list(dict.fromkeys(one.trial.consumer for one in self.bad))
@@ -102,7 +95,7 @@ class Survey:
         families = self.vocabulary.get("families", {})
         return [one for name in named for one in (name, *families.get(name, ()))]
 
-    def _along(self, axis: str, bad: Sequence[Base], good: Sequence[Base]) -> Iterator[End]:
+    def _along(self, axis: str, bad: Sequence[StatedTrial], good: Sequence[StatedTrial]) -> Iterator[End]:
         bad = [one for one in bad if _version(value(one.cell, axis))]
         line = self._line(axis, [*bad, *good]) if bad else []
         states = [self._holds(with_axis(bad[0].cell, axis, one), bad[0].trial.consumer) for one in line]
@@ -111,7 +104,7 @@ class Survey:
             if inside:
                 yield from self._run_of(axis, line, (first, last), inside, good)
 
-    def _line(self, axis: str, bases: Iterable[Base]) -> list[str]:
+    def _line(self, axis: str, bases: Iterable[StatedTrial]) -> list[str]:
         """The versions of an axis, oldest first, those of the cells among them."""
         stated = {text for one in bases for text in [value(one.cell, axis)] if text and _version(text)}
         if axis == PYTHON:
@@ -132,7 +125,12 @@ class Survey:
         return any(consumer in {None, one.consumer} for one in found)
 
     def _run_of(
-        self, axis: str, line: Sequence[str], run: tuple[int, int], bad: Sequence[Base], good: Sequence[Base]
+        self,
+        axis: str,
+        line: Sequence[str],
+        run: tuple[int, int],
+        bad: Sequence[StatedTrial],
+        good: Sequence[StatedTrial],
     ) -> Iterator[End]:
         """The ends of a stretch that the rule calls bad, and of what lies on both sides of it."""
         places = {value(one.cell, axis): one for one in bad}
@@ -152,7 +150,13 @@ class Survey:
                 yield from self._good_there(line, edge, step, bad[0], good, common)
 
     def _outside(
-        self, axis: str, line: Sequence[str], beyond: int, base: Base, good: Sequence[Base], common: Mapping[str, Any]
+        self,
+        axis: str,
+        line: Sequence[str],
+        beyond: int,
+        base: StatedTrial,
+        good: Sequence[StatedTrial],
+        common: Mapping[str, Any],
     ) -> End:
         """The first versions past an edge, with the nearest good cell beyond it that differs by this axis alone."""
         step = 1 if common["side"] == "upper" else -1
@@ -167,17 +171,23 @@ class Survey:
             stretch.append(line[at])
         return End(kind="good", base=base, order=stretch[:_TRIED], anchor=None, **common)
 
-    def _is_cured(self, good: Base, axis: str, bad: Base) -> bool:
+    def _is_cured(self, good: StatedTrial, axis: str, bad: StatedTrial) -> bool:
         """Whether a good cell would be bad with what a bad one has on an axis."""
         there = value(bad.cell, axis)
         return there is not None and self._holds(with_axis(good.cell, axis, there), bad.trial.consumer)
 
-    def _moves(self, base: Base, axis: str, version: str) -> bool:
+    def _moves(self, base: StatedTrial, axis: str, version: str) -> bool:
         """Whether a cell is bad with another version on an axis."""
         return self._holds(with_axis(base.cell, axis, version), base.trial.consumer)
 
     def _good_there(
-        self, line: Sequence[str], edge: int, step: int, bad: Base, good: Sequence[Base], common: Mapping[str, Any]
+        self,
+        line: Sequence[str],
+        edge: int,
+        step: int,
+        bad: StatedTrial,
+        good: Sequence[StatedTrial],
+        common: Mapping[str, Any],
     ) -> Iterator[End]:
         """A good cell on the outermost Python."""
         near = next((one for one in good if value(one.cell, PYTHON) == value(bad.cell, PYTHON)), None)

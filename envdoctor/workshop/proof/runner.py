@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
     from typing import Protocol
 
-    from envdoctor.rulebase.syntax import Rule
+    from envdoctor.rulebase.rule import Rule
     from envdoctor.workshop.proof.trials import Trial
 
     class Watch(Protocol):

@@ -9,9 +9,8 @@ from envdoctor.rulebase.when_tree import leaves
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from envdoctor.rulebase.syntax import Rule
-    from envdoctor.workshop.proof.measure import Base
-    from envdoctor.workshop.proof.trials import Trial
+    from envdoctor.rulebase.rule import Rule
+    from envdoctor.workshop.proof.trials import StatedTrial, Trial
 
 #: The facts that an environment alone decides: a rule about others shows in the examined project what it breaks.
 OF_ENVIRONMENT = frozenset({"packages", "python", "marker", "module"})
@@ -69,7 +68,9 @@ def by_environment(rule: Rule) -> bool:
     return is_tried and {leaf.fact for leaf in leaves(rule.when, ())} <= OF_ENVIRONMENT
 
 
-def plan(rule: Rule, bad: Sequence[Base], compiled: Mapping[str, Any], words: Mapping[str, Any]) -> Iterator[Trial]:
+def plan(
+    rule: Rule, bad: Sequence[StatedTrial], compiled: Mapping[str, Any], words: Mapping[str, Any]
+) -> Iterator[Trial]:
     """One trial for each consumer, or one of the rule, in the environment of its first bad cell.
 
     ``words`` is the vocabulary, of which ``first_use`` has the packages that are there for one call.

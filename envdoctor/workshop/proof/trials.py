@@ -24,7 +24,7 @@ from envdoctor.workshop.cells import matched
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from envdoctor.rulebase.syntax import Rule
+    from envdoctor.rulebase.rule import Rule
     from envdoctor.workshop.cells import Cell
 
 
@@ -87,6 +87,14 @@ class Trial(Record):
         stated["writer"] = self.writer and self.writer.as_dict()
         stated["applies"] = self.applies and self.applies.as_dict()
         return hashlib.sha256(json.dumps(_said(stated), sort_keys=True, default=list).encode()).hexdigest()
+
+
+class StatedTrial(Record):
+    """A cell of the proof, and the trial of one consumer in it."""
+
+    cell: Cell
+    trial: Trial
+    number: int
 
 
 _NOT_RUN = {"rule", "name", "kind", "raises", "recorded", "unbuildable", "consumer", "finding", "measured"}

@@ -8,11 +8,11 @@ import venv
 import interpreters
 import pytest
 
-from envdoctor.rulebase import shipped
+from envdoctor.rulebase import shipped_files
 from envdoctor.rulebase.syntax import load_vocabulary
 from envdoctor.workshop.proof import severity
 
-FIRST_USES = load_vocabulary(shipped.vocabulary())["first_use"]
+FIRST_USES = load_vocabulary(shipped_files.vocabulary())["first_use"]
 
 
 @pytest.mark.parametrize(
