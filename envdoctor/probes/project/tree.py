@@ -5,8 +5,6 @@ from __future__ import annotations
 import os
 import time
 
-from typing_extensions import Self
-
 from envdoctor.facts import Answer
 from envdoctor.probes.project import regular_files, walk
 from envdoctor.probes.project.globs import Glob
@@ -17,7 +15,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
     from typing import TypeVar
 
-    F = TypeVar("F", bound="Files")
+    from typing_extensions import Self
+
     V = TypeVar("V")
 
 #: The largest file that is read, and the largest that is read where it is asked for by its exact name.
