@@ -8,21 +8,21 @@ from typing import TYPE_CHECKING, Any
 
 from envdoctor.linker import tables
 from envdoctor.linker.branches import holds
-from envdoctor.linker.expressions import chain, is_itself
 from envdoctor.linker.makings import last, parts
 from envdoctor.linker.summary import IMPORTS, WRITES_GLOBALS
+from envdoctor.linker.syntax_trees import chain, is_itself
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from envdoctor.linker.module_reader import Reader
+    from envdoctor.linker.module_reading import ModuleReading
 
 _NAMESPACES = {"globals", "vars", "locals"}
 #: What may be given ``__name__`` without changing the module.
 _HARMLESS = {"getLogger", "get_logger", "print", "warn", "import_module", "__import__", "main"}
 
 
-def assign(reader: Reader, node: ast.Assign) -> None:
+def assign(reader: ModuleReading, node: ast.Assign) -> None:
     """Read ``a = b = value``."""
     reader.walk(node.value)
     reader.forms.assigned(node)
@@ -31,7 +31,7 @@ def assign(reader: Reader, node: ast.Assign) -> None:
         assign_to(reader, target, node.value)
 
 
-def annotated_assign(reader: Reader, node: ast.AnnAssign) -> None:
+def annotated_assign(reader: ModuleReading, node: ast.AnnAssign) -> None:
     """Read ``a: kind = value``; an annotation alone binds only in a class."""
     if reader.scope.kind != "function" and not reader.lazy_annotations:
         reader.forms.annotation(node.annotation)
@@ -41,7 +41,7 @@ def annotated_assign(reader: Reader, node: ast.AnnAssign) -> None:
         assign_to(reader, node.target, node.value, node.annotation)
 
 
-def augmented(reader: Reader, node: ast.AugAssign) -> None:
+def augmented(reader: ModuleReading, node: ast.AugAssign) -> None:
     """Read ``a += value``, which may extend ``__all__`` or ``__path__``."""
     reader.walk(node.value)
     if isinstance(node.target, ast.Name):
@@ -55,11 +55,11 @@ def augmented(reader: Reader, node: ast.AugAssign) -> None:
         assign_to(reader, node.target, None)
 
 
-def _export(reader: Reader, names: list[str] | None) -> None:
+def _export(reader: ModuleReading, names: list[str] | None) -> None:
     reader.exported = None if names is None or reader.exported is None else reader.exported + names
 
 
-def assign_to(reader: Reader, target: ast.expr, value: ast.expr | None, kind: ast.expr | None = None) -> None:
+def assign_to(reader: ModuleReading, target: ast.expr, value: ast.expr | None, kind: ast.expr | None = None) -> None:
     """Give a target a value, with its annotation if there is one; ``None`` for a value that is not known."""
     if isinstance(target, ast.Name):
         reader.objects.named(target.id, value, kind)
@@ -80,7 +80,7 @@ def assign_to(reader: Reader, target: ast.expr, value: ast.expr | None, kind: as
         assign_to(reader, target.value, None)
 
 
-def _assign_name(reader: Reader, name: str, value: ast.expr | None) -> None:
+def _assign_name(reader: ModuleReading, name: str, value: ast.expr | None) -> None:
     reader.scope.keys[name] = [] if reader.branches else _keys(value)
     imported = _imported(value)
     if imported is not None:
@@ -100,7 +100,7 @@ def _assign_name(reader: Reader, name: str, value: ast.expr | None) -> None:
         reader.bind_name(name)
 
 
-def _renamed(reader: Reader, value: ast.expr) -> Any:
+def _renamed(reader: ModuleReading, value: ast.expr) -> Any:
     """The record of a name that is another one for an import or class of the module; else zero."""
     root, path = chain(value) or ("", ())
     origins = reader.top.imports.get(root, ())
@@ -128,7 +128,7 @@ def _imported(value: ast.expr | None) -> str | None:
     return name if function == "import_module" or (function == "__import__" and "." not in name) else None
 
 
-def _top_level(reader: Reader, name: str, value: ast.expr) -> None:
+def _top_level(reader: ModuleReading, name: str, value: ast.expr) -> None:
     """What a name of the module means beyond being there."""
     decided = (
         holds(value, reader.target, reader.known) if isinstance(value, (ast.Compare, ast.BoolOp, ast.Call)) else None
@@ -146,7 +146,7 @@ def _top_level(reader: Reader, name: str, value: ast.expr) -> None:
 
 
 def _assign_attribute(
-    reader: Reader, target: ast.Attribute, value: ast.expr | None, kind: ast.expr | None = None
+    reader: ModuleReading, target: ast.Attribute, value: ast.expr | None, kind: ast.expr | None = None
 ) -> None:
     found = chain(target)
     if found is None:
@@ -169,7 +169,7 @@ def _assign_attribute(
         reader.loader = True
 
 
-def _assign_entry(reader: Reader, target: ast.Subscript) -> None:
+def _assign_entry(reader: ModuleReading, target: ast.Subscript) -> None:
     """``globals()[...] = ``, ``sys.modules[...] = `` and ``vars()[...] = ``."""
     whole = target.value
     key = target.slice.value if isinstance(target.slice, ast.Constant) else None
@@ -187,14 +187,14 @@ def _assign_entry(reader: Reader, target: ast.Subscript) -> None:
     reader.walk(whole)
 
 
-def _dynamic_names(reader: Reader, key: object) -> None:
+def _dynamic_names(reader: ModuleReading, key: object) -> None:
     if reader.scope.kind == "class":
         reader.scope.record[2] = True
     else:
         reader.own(key if isinstance(key, str) else None, WRITES_GLOBALS)
 
 
-def expression(reader: Reader, node: ast.Expr) -> None:
+def expression(reader: ModuleReading, node: ast.Expr) -> None:
     """Read an expression statement: a call may change what the module has."""
     reader.walk(node.value)
     call = node.value
@@ -223,7 +223,7 @@ _CHECKING = re.compile(r"check|requir|version|verif|ensure|validat|compat|assert
 _FINDING: dict[Any, str] = {("sys", ("meta_path",)): "loader", ("sys", ("path",)): "paths"}
 
 
-def _method(reader: Reader, call: ast.Call, function: ast.Attribute) -> None:
+def _method(reader: ModuleReading, call: ast.Call, function: ast.Attribute) -> None:
     """A call for its effect: on ``globals()``, ``__all__``, ``__path__`` or the lists and tables of ``sys``."""
     finding = _FINDING.get(chain(function.value))
     if finding is not None:
@@ -235,7 +235,7 @@ def _method(reader: Reader, call: ast.Call, function: ast.Attribute) -> None:
         _EFFECTS[function.attr](reader, call, function.value)
 
 
-def _updated(reader: Reader, call: ast.Call, owner: ast.expr) -> None:
+def _updated(reader: ModuleReading, call: ast.Call, owner: ast.expr) -> None:
     if isinstance(owner, ast.Call) and last(owner.func) in _NAMESPACES:
         _dynamic_names(reader, None)
     elif isinstance(owner, ast.Attribute) and owner.attr == "__dict__":
@@ -244,13 +244,13 @@ def _updated(reader: Reader, call: ast.Call, owner: ast.expr) -> None:
         reader.provided.add("*")
 
 
-def _set_default(reader: Reader, call: ast.Call, owner: ast.expr) -> None:
+def _set_default(reader: ModuleReading, call: ast.Call, owner: ast.expr) -> None:
     _updated(reader, call, owner)
     if call.args and isinstance(call.args[0], ast.Constant):
         reader.gains(owner, call.args[0].value)
 
 
-def _listed(reader: Reader, call: ast.Call, owner: ast.expr) -> None:
+def _listed(reader: ModuleReading, call: ast.Call, owner: ast.expr) -> None:
     name = getattr(owner, "id", "")
     if name == "__path__":
         reader.elsewhere = True
@@ -260,13 +260,13 @@ def _listed(reader: Reader, call: ast.Call, owner: ast.expr) -> None:
         _export(reader, tables.strings(whole, reader.tables))
 
 
-def _attribute_set(reader: Reader, call: ast.Call, owner: ast.expr) -> None:
+def _attribute_set(reader: ModuleReading, call: ast.Call, owner: ast.expr) -> None:
     if call.args:
         key = getattr(call.args[0], "value", None)
         reader.stored(owner, key if isinstance(key, str) else None)
 
 
-_EFFECTS: dict[str, Callable[[Reader, ast.Call, ast.expr], None]] = {
+_EFFECTS: dict[str, Callable[[ModuleReading, ast.Call, ast.expr], None]] = {
     "update": _updated,
     "setdefault": _set_default,
     "append": _listed,

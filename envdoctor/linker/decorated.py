@@ -12,9 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 from envdoctor.linker import signatures
 from envdoctor.linker.branches import children
-from envdoctor.linker.expressions import chain
 from envdoctor.linker.makings import last
-from envdoctor.linker.syntax_trees import parsed, walked
+from envdoctor.linker.syntax_trees import chain, parsed, walked
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Container, Iterator, Mapping, Sequence

@@ -10,11 +10,14 @@ from envdoctor.linker.branches import LEAVES, children, holds
 from envdoctor.linker.makings import making
 from envdoctor.linker.scopes import Use
 from envdoctor.linker.summary import CATCHES_ALL, CONDITIONAL, LATER
+from envdoctor.linker.syntax_trees import chain
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from envdoctor.linker.module_reader import Reader
+    from envdoctor.linker.forms import Forms
+    from envdoctor.linker.module_record import ModuleRecord
+    from envdoctor.linker.objects import Objects
 
 _ASKING = {"hasattr", "getattr"}
 _NARROWING = {"isinstance", "issubclass", "hasattr", "type", "callable"}
@@ -27,29 +30,11 @@ _BEHIND_NAME = 2
 _STORING = 3
 
 
-def chain(node: ast.expr) -> tuple[str, tuple[str, ...]] | None:
-    """The name that a chain of attributes begins with, and the attributes; ``None`` where it begins with no name."""
-    if type(node) is ast.Name:
-        return node.id, ()
-    attributes = []
-    while type(node) is ast.Attribute:
-        attributes.append(node.attr)
-        node = node.value
-    return (node.id, tuple(attributes[::-1])) if type(node) is ast.Name else None
-
-
-def is_itself(node: ast.Subscript) -> bool:
-    """Whether something is ``sys.modules[__name__]``, the module that is read."""
-    return (
-        chain(node.value) == ("sys", ("modules",)) and isinstance(node.slice, ast.Name) and node.slice.id == "__name__"
-    )
-
-
 class Expressions:
     """Walks expressions for a reader, which knows the scope and what is caught around them."""
 
-    def __init__(self, reader: Reader) -> None:
-        self._reader = reader
+    def __init__(self, reader: ModuleRecord, objects: Objects, forms: Forms) -> None:
+        self._reader, self._objects, self._forms = reader, objects, forms
 
     def walk(self, first: ast.AST | None) -> None:
         """Give every use of a name with attributes, and every call, to the reader's scope."""
@@ -92,7 +77,7 @@ class Expressions:
         stack.extend(node.args)
         stack.extend(keyword.value for keyword in node.keywords)
         found = chain(node.func)
-        self._reader.forms.call(node, found)
+        self._forms.call(node, found)
         if found is None:
             inner = node.func
             while type(inner) is ast.Attribute:
@@ -117,7 +102,7 @@ class Expressions:
         if function in _ASKING or function == "setattr":
             self._asked(function, node)
         if function in _NARROWING and node.args:
-            self._reader.objects.narrow(node.args[0])
+            self._objects.narrow(node.args[0])
 
     def _made(self, node: ast.expr, call: object = None) -> None:
         """Take note of an attribute of what a call makes."""
@@ -126,12 +111,12 @@ class Expressions:
             reader = self._reader
             use = Use(*made, node.lineno, reader.flags, reader.attempt, reader.handler, call)
             if made[0] == "super" and isinstance(node, ast.Attribute):
-                reader.objects.super_calls.add(node.value, use)
+                self._objects.super_calls.add(node.value, use)
             else:
                 reader.scope.objects.append(([made], use))
 
     def _yield(self, node: ast.Yield | ast.YieldFrom, stack: list[ast.AST]) -> None:
-        self._reader.objects.returned(node.value if isinstance(node, ast.Yield) else None, yields=True)
+        self._objects.returned(node.value if isinstance(node, ast.Yield) else None, yields=True)
         self.walk(node.value)
 
     def _asked(self, function: str, node: ast.Call) -> None:
@@ -146,11 +131,11 @@ class Expressions:
             self._reader.sets.update(() if constant is None else (constant,))
 
     def _subscript(self, node: ast.Subscript, stack: list[ast.AST]) -> None:
-        self._reader.forms.subscript(node)
+        self._forms.subscript(node)
         stack += (node.value, node.slice)
 
     def _operation(self, node: ast.BinOp, stack: list[ast.AST]) -> None:
-        self._reader.forms.united(node)
+        self._forms.united(node)
         stack += (node.left, node.right)
 
     def _choice(self, node: ast.IfExp, stack: list[ast.AST]) -> None:
@@ -224,10 +209,3 @@ _SPECIAL: dict[type[ast.AST], Callable[[Expressions, Any, list[ast.AST]], None]]
     ast.SetComp: Expressions._comprehension,  # noqa: SLF001
     ast.DictComp: Expressions._comprehension,  # noqa: SLF001
 }
-
-
-def bound_in(node: ast.AST) -> set[str]:
-    """The names that something within a syntax tree stores or defines; imports and parameters are none."""
-    defined = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
-    stored = {one.id for one in ast.walk(node) if isinstance(one, ast.Name) and isinstance(one.ctx, ast.Store)}
-    return stored | {one.name for one in ast.walk(node) if isinstance(one, defined) and one is not node}

@@ -10,14 +10,14 @@ import re
 import warnings
 from typing import TYPE_CHECKING, Any
 
-from envdoctor.linker.expressions import chain
 from envdoctor.linker.makings import last
 from envdoctor.linker.summary import LATER
+from envdoctor.linker.syntax_trees import chain
 
 if TYPE_CHECKING:
     from collections.abc import Container, Iterator, Sequence
 
-    from envdoctor.linker.module_reader import Reader
+    from envdoctor.linker.module_record import ModuleRecord
     from envdoctor.linker.scopes import Scope
 
 _SUBSCRIPTED, _UNITED, _STRICT_DEFAULTS = (3, 9), (3, 10), (3, 11)
@@ -71,7 +71,7 @@ class Forms:
     What depends on a name of Python is kept with the name and the scope, which must not bind it.
     """
 
-    def __init__(self, reader: Reader) -> None:
+    def __init__(self, reader: ModuleRecord) -> None:
         self._reader = reader
         self._minor = reader.target.minor
         self._found: list[tuple[list[Any], str, Scope]] = []

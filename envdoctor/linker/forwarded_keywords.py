@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from envdoctor.linker import signatures
 from envdoctor.linker.decorated import name_of
-from envdoctor.linker.expressions import bound_in, chain
 from envdoctor.linker.rest_keywords import forwarding, keeps, spelled
+from envdoctor.linker.syntax_trees import bound_in, chain
 
 if TYPE_CHECKING:
     from collections.abc import Container, Sequence

@@ -10,11 +10,10 @@ import os
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from envdoctor.engine.installed_requirements import name_of
-from envdoctor.linker.expressions import chain
 from envdoctor.linker.missing_reference import Missing
 from envdoctor.linker.module_files import PROJECT, is_aside
 from envdoctor.linker.reach import ENTRY, groups
-from envdoctor.linker.syntax_trees import parsed
+from envdoctor.linker.syntax_trees import chain, parsed
 from envdoctor.model import Distribution
 from envdoctor.probes.distributions import required_by
 

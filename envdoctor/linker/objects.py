@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from envdoctor.linker.makings import Making
-    from envdoctor.linker.module_reader import Reader
+    from envdoctor.linker.module_record import ModuleRecord
     from envdoctor.linker.scopes import Scope, Use
 
     Function = ast.FunctionDef | ast.AsyncFunctionDef
@@ -58,7 +58,7 @@ class Objects:
     and starts at this module where that is empty.
     """
 
-    def __init__(self, reader: Reader) -> None:
+    def __init__(self, reader: ModuleRecord) -> None:
         self._reader = reader
         self._wanted: dict[str, int] = {}
         self._spoilt: set[str] = set()

@@ -18,7 +18,7 @@ from envdoctor.linker.missing import severity_of
 from envdoctor.linker.missing_reference import Missing
 from envdoctor.linker.module_files import is_aside
 from envdoctor.linker.module_getattr import changed_later
-from envdoctor.linker.module_reader import raised_by
+from envdoctor.linker.module_record import raised_by
 from envdoctor.linker.reach import ENTRY
 from envdoctor.linker.summary import CATCHES_ALL, CATCHES_SYNTAX, caught
 from envdoctor.linker.syntax_trees import parsed, walked

@@ -11,15 +11,15 @@ from typing import TYPE_CHECKING, Any
 from envdoctor.linker import signatures, tables
 from envdoctor.linker.assignments import annotated_assign, assign, assign_to, augmented, expression
 from envdoctor.linker.branches import children, holds, is_one_version
-from envdoctor.linker.expressions import chain
 from envdoctor.linker.makings import decorators, last
 from envdoctor.linker.scopes import Scope
 from envdoctor.linker.summary import CATCHES_ALL, CONDITIONAL, FROM, IMPORTS, LATER, caught
+from envdoctor.linker.syntax_trees import chain
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from envdoctor.linker.module_reader import Reader
+    from envdoctor.linker.module_reading import ModuleReading
 
 #: What may be at the top of a class statement without leaving open what the class has.
 _PLAIN_META = {"ABCMeta", "EnumMeta", "type"}
@@ -28,7 +28,7 @@ _PLAIN_DECORATORS = {"dataclass", "dataclasses", "total_ordering", "final", "run
 _PYTHON_2 = {"basestring", "long", "raw_input", "unichr", "unicode", "xrange"}
 
 
-def _import(reader: Reader, node: ast.Import) -> None:
+def _import(reader: ModuleReading, node: ast.Import) -> None:
     for alias in node.names:
         top, _, inner = alias.name.partition(".")
         reader.reference(alias.name, "", node.lineno, IMPORTS, top if inner and not alias.asname else "")
@@ -39,7 +39,7 @@ def _import(reader: Reader, node: ast.Import) -> None:
             reader.bind_import(top, top, "")
 
 
-def _import_from(reader: Reader, node: ast.ImportFrom) -> None:
+def _import_from(reader: ModuleReading, node: ast.ImportFrom) -> None:
     module = reader.imported(node)
     if module == "__future__":
         reader.lazy_annotations |= any(alias.name == "annotations" for alias in node.names)
@@ -56,7 +56,7 @@ def _import_from(reader: Reader, node: ast.ImportFrom) -> None:
 # --- functions and classes ------------------------------------------------------------------------------------------
 
 
-def _function(reader: Reader, node: ast.FunctionDef | ast.AsyncFunctionDef) -> None:
+def _function(reader: ModuleReading, node: ast.FunctionDef | ast.AsyncFunctionDef) -> None:
     given = node.args
     arguments = [*given.posonlyargs, *given.args, *given.kwonlyargs]
     arguments += [one for one in (given.vararg, given.kwarg) if one is not None]
@@ -84,7 +84,7 @@ def _function(reader: Reader, node: ast.FunctionDef | ast.AsyncFunctionDef) -> N
     reader.close(inner)
 
 
-def _put_elsewhere(reader: Reader, node: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) -> None:
+def _put_elsewhere(reader: ModuleReading, node: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) -> None:
     """Take note of modules that decorators are given by name: they may put what is defined there."""
     for decorator in node.decorator_list:
         for given in decorator.args if isinstance(decorator, ast.Call) else ():
@@ -93,7 +93,7 @@ def _put_elsewhere(reader: Reader, node: ast.FunctionDef | ast.AsyncFunctionDef 
                 reader.stores.add((text, node.name))
 
 
-def _define(reader: Reader, node: ast.FunctionDef | ast.AsyncFunctionDef) -> None:
+def _define(reader: ModuleReading, node: ast.FunctionDef | ast.AsyncFunctionDef) -> None:
     """Bind the name of a function, with its signature where that is kept."""
     scope = reader.scope
     value: Any = 0
@@ -116,7 +116,7 @@ def _opened(node: ast.FunctionDef | ast.AsyncFunctionDef, before: Any) -> Any:
     return "columns" if node.name == "__getattr__" and not before and tables.is_of_data(node) else "answers"
 
 
-def _class(reader: Reader, node: ast.ClassDef) -> None:
+def _class(reader: ModuleReading, node: ast.ClassDef) -> None:
     _put_elsewhere(reader, node)
     for part in (*node.decorator_list, *node.bases, *(keyword.value for keyword in node.keywords)):
         reader.walk(part)
@@ -151,7 +151,7 @@ def _base(base: ast.expr) -> tuple[str, tuple[str, ...]] | None:
 # --- branches -------------------------------------------------------------------------------------------------------
 
 
-def _if(reader: Reader, node: ast.If) -> int:
+def _if(reader: ModuleReading, node: ast.If) -> int:
     reader.walk(node.test)
     decided = holds(node.test, reader.target, reader.known)
     if decided is not None:
@@ -167,7 +167,7 @@ def _if(reader: Reader, node: ast.If) -> int:
     return all(ended)
 
 
-def _try(reader: Reader, node: ast.Try) -> None:
+def _try(reader: ModuleReading, node: ast.Try) -> None:
     flags = 0
     for handler in node.handlers:
         if not any(isinstance(one, ast.Raise) for one in handler.body[-1:]):
@@ -213,7 +213,7 @@ def handled(kind: ast.expr | None) -> int:
     return flags
 
 
-def _with(reader: Reader, node: ast.With | ast.AsyncWith) -> None:
+def _with(reader: ModuleReading, node: ast.With | ast.AsyncWith) -> None:
     flags = 0
     for item in node.items:
         reader.walk(item.context_expr)
@@ -227,7 +227,7 @@ def _with(reader: Reader, node: ast.With | ast.AsyncWith) -> None:
     reader.within(node.body, flags)
 
 
-def _loop(reader: Reader, node: ast.For | ast.AsyncFor) -> None:
+def _loop(reader: ModuleReading, node: ast.For | ast.AsyncFor) -> None:
     reader.walk(node.iter)
     assign_to(reader, node.target, None)
     before, reader.rounds = reader.rounds, {**reader.rounds, **_rounds(reader, node)}
@@ -238,7 +238,7 @@ def _loop(reader: Reader, node: ast.For | ast.AsyncFor) -> None:
     reader.body(node.orelse)
 
 
-def _rounds(reader: Reader, node: ast.For | ast.AsyncFor) -> dict[str, list[str]]:
+def _rounds(reader: ModuleReading, node: ast.For | ast.AsyncFor) -> dict[str, list[str]]:
     """The texts that the name of a loop at the top goes through, where they are literal and nothing else binds it."""
     name = getattr(node.target, "id", "")
     if not name or reader.scope is not reader.top:
@@ -255,7 +255,7 @@ def _gives_a_value(statements: Sequence[ast.stmt], name: str) -> bool:
     return any(isinstance(one.ctx, ast.Store) for one in named)
 
 
-def _while(reader: Reader, node: ast.While) -> None:
+def _while(reader: ModuleReading, node: ast.While) -> None:
     reader.walk(node.test)
     reader.loops += 1
     reader.within(node.body, 0 if isinstance(node.test, ast.Constant) else reader.conditional(node.test))
@@ -263,7 +263,7 @@ def _while(reader: Reader, node: ast.While) -> None:
     reader.body(node.orelse)
 
 
-def _match(reader: Reader, node: Any) -> None:
+def _match(reader: ModuleReading, node: Any) -> None:
     reader.walk(node.subject)
     reader.objects.narrow(node.subject)
     for case in node.cases:
@@ -275,7 +275,7 @@ def _match(reader: Reader, node: Any) -> None:
         reader.within(case.body, CONDITIONAL)
 
 
-def _delete(reader: Reader, node: ast.Delete) -> None:
+def _delete(reader: ModuleReading, node: ast.Delete) -> None:
     for target in node.targets:
         if isinstance(target, ast.Name) and reader.scope is reader.top and not reader.flags and not reader.handler:
             reader.names.pop(target.id, None)
@@ -283,18 +283,18 @@ def _delete(reader: Reader, node: ast.Delete) -> None:
             reader.walk(target)
 
 
-def _outer(reader: Reader, node: ast.Global) -> None:
+def _outer(reader: ModuleReading, node: ast.Global) -> None:
     reader.scope.outer.update(node.names)
 
 
-def _outer_function(reader: Reader, node: ast.Nonlocal) -> None:
+def _outer_function(reader: ModuleReading, node: ast.Nonlocal) -> None:
     scope: Scope | None = reader.scope
     while scope is not None:
         scope.narrowed.update(node.names)
         scope = scope.parent
 
 
-def _return(reader: Reader, node: ast.Return) -> bool:
+def _return(reader: ModuleReading, node: ast.Return) -> bool:
     reader.objects.returned(node.value)
     reader.walk(node.value)
     return True
@@ -314,7 +314,7 @@ for _name, _read in (("Match", _match), ("TryStar", _try)):  # newer than the ol
 _ENDS = (ast.Raise, ast.Continue, ast.Break)
 
 
-def read_all(reader: Reader, statements: Sequence[ast.stmt]) -> bool:
+def read_all(reader: ModuleReading, statements: Sequence[ast.stmt]) -> bool:
     """Read statements in order; whether the end is surely not reached."""
     for at, node in enumerate(statements):
         read = _STATEMENTS.get(type(node))

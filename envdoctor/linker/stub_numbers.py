@@ -10,10 +10,9 @@ import ast
 import os
 from typing import TYPE_CHECKING
 
-from envdoctor.linker.expressions import bound_in, chain
 from envdoctor.linker.missing_reference import Missing
 from envdoctor.linker.summary import LATER
-from envdoctor.linker.syntax_trees import parsed
+from envdoctor.linker.syntax_trees import bound_in, chain, parsed
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence

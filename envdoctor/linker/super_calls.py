@@ -11,14 +11,14 @@ from envdoctor.linker.summary import INHERITED, INSTANCE
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from envdoctor.linker.module_reader import Reader
+    from envdoctor.linker.module_record import ModuleRecord
     from envdoctor.linker.scopes import Use
 
 
 class SuperCalls:
     """Collects such calls while a module is read."""
 
-    def __init__(self, reader: Reader) -> None:
+    def __init__(self, reader: ModuleRecord) -> None:
         self._reader = reader
         self._found: list[tuple[int, str, Use]] = []
 

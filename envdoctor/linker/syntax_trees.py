@@ -30,3 +30,28 @@ def walked(node: ast.AST) -> Iterator[Any]:
         if type(one) not in LEAVES:
             yield one
             nodes += children(one)
+
+
+def chain(node: ast.expr) -> tuple[str, tuple[str, ...]] | None:
+    """The name that a chain of attributes begins with, and the attributes; ``None`` where it begins with no name."""
+    if type(node) is ast.Name:
+        return node.id, ()
+    attributes = []
+    while type(node) is ast.Attribute:
+        attributes.append(node.attr)
+        node = node.value
+    return (node.id, tuple(attributes[::-1])) if type(node) is ast.Name else None
+
+
+def is_itself(node: ast.Subscript) -> bool:
+    """Whether something is ``sys.modules[__name__]``, the module that is read."""
+    return (
+        chain(node.value) == ("sys", ("modules",)) and isinstance(node.slice, ast.Name) and node.slice.id == "__name__"
+    )
+
+
+def bound_in(node: ast.AST) -> set[str]:
+    """The names that something within a syntax tree stores or defines; imports and parameters are none."""
+    defined = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+    stored = {one.id for one in ast.walk(node) if isinstance(one, ast.Name) and isinstance(one.ctx, ast.Store)}
+    return stored | {one.name for one in ast.walk(node) if isinstance(one, defined) and one is not node}
