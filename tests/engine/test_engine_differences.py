@@ -4,7 +4,7 @@ import pytest
 from engine.rule_bases import snapshot
 
 from envdoctor.engine.differences import about, between, facts_of, identity
-from envdoctor.model import Distribution, Evidence, Finding
+from envdoctor.model import Distribution, Evidence, Finding, Unknown
 
 PYTHONS = [
     ({"version": "3.11.7", "implementation": "cpython"}, "3.11.7"),
@@ -42,6 +42,18 @@ def test_distributions_come_last_and_in_order():
 @pytest.mark.parametrize("unknown", [with_packages(complete=False), with_packages(left=None)])
 def test_what_one_of_them_does_not_tell_is_no_difference(unknown):
     assert differing(with_packages(left="1.0"), unknown) == differing(unknown, with_packages(left="1.0")) == []
+
+
+def test_variables_and_the_machine_are_compared_as_far_as_both_answered():
+    wanted = {"env": ["LIMIT", "GONE", "UNSAID"], "system": ["glibc"]}
+    known = {("env", "LIMIT"): "1", ("env", "GONE"): None, ("env", "UNSAID"): Unknown(reason="nobody asked")}
+    before = snapshot(lookups={**known, ("system", "glibc"): "2.17"})
+    after = snapshot(lookups={**known, ("env", "LIMIT"): "2", ("env", "UNSAID"): "3", ("system", "glibc"): "2.36"})
+
+    assert {"env.LIMIT": "1", "env.GONE": None, "system.glibc": "2.17"}.items() <= facts_of(before, wanted).items()
+    assert "env.UNSAID" not in facts_of(before, wanted)
+    found = [(one.fact, one.before, one.after) for one in between(before, after, wanted)]
+    assert found == [("env.LIMIT", "1", "2"), ("system.glibc", "2.17", "2.36")]
 
 
 def test_environments_of_images_are_compared_by_their_places():

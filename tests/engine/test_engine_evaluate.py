@@ -117,6 +117,18 @@ def test_every_other_fact(when, expected):
     assert verdict(when, answers=answers, start_method={"default": "fork"}) is expected
 
 
+def test_what_of_a_variable_matched_is_the_evidence():
+    def seen(condition):
+        trace = Trace()
+        compiled = compile_condition({"env": {"LIMIT": condition}}, FAMILIES)
+        held = holds(compiled, snapshot({}, answers={("env", "LIMIT"): "a secret, 64"}), trace)
+        return held, [(one.fact, one.value, one.source) for one in trace.evidence()]
+
+    assert seen({"matches": "[0-9]+"}) == (True, [("env.LIMIT", "64", "the environment")])
+    assert seen({"matches": "(?=a)"}) == (True, [("env.LIMIT", "matches", "the environment")])
+    assert seen({"matches": "[0-9]{3}"}) == (False, [])
+
+
 def test_a_stated_start_method_counts_before_the_default():
     assert verdict({"start_method": "spawn"}, start_method={"default": "fork", "stated": "spawn"}) is True
 

@@ -37,6 +37,7 @@ def test_a_wish_that_fits_nothing_is_a_finding(one):
     assert ignored == []
     assert [(found.rule, found.severity) for found in kept] == [("r", "error"), ("ignore-useless", "info")]
     assert kept[1].evidence[0].source == "pyproject.toml, line 7"
+    assert kept[1].title.endswith("is ignored, but there is no such finding")
 
 
 @pytest.mark.parametrize("findings", [[finding()], []])

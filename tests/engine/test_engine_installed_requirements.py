@@ -6,7 +6,8 @@ from hypothesis import strategies as st
 from packaging.requirements import InvalidRequirement, Requirement
 from packaging.version import InvalidVersion, Version
 
-from envdoctor.engine.installed_requirements import canonical, is_name, is_version, parse, parts
+from envdoctor.engine.installed_requirements import canonical, is_name, is_version, parse, parts, unmet
+from envdoctor.model import Distribution
 
 NAMES = st.from_regex(r"[A-Za-z0-9]([A-Za-z0-9._-]{0,6}[A-Za-z0-9])?", fullmatch=True)
 VERSIONS = st.from_regex(
@@ -56,6 +57,21 @@ def test_names_and_versions_are_those_of_packaging(text):
     except InvalidVersion:
         known = False
     assert is_version(text) is known
+
+
+def test_what_is_met_once_is_not_looked_at_again():
+    lines = ["left>=1", "left>=2", "gone", "old (>1) ; python_version < '3'", "weird >> 1"]
+    packages = {"left": Distribution(name="left", version="1.5")}
+    met = set()
+
+    found = list(unmet(lines, packages, {"python_version": "3.11"}.get, {}, met))
+
+    assert [(kind, line) for kind, line, _ in found] == [
+        ("incompatible", "left>=2"), ("missing", "gone"), ("unreadable", "weird >> 1"),
+    ]  # fmt: skip
+    assert met == {"left>=1"}
+    assert list(unmet(["left>=1"], {}, {}.get, {}, met)) == []  # which was met
+    assert [kind for kind, *_ in unmet(["left>=1"], {}, {}.get, {}, set())] == ["missing"]
 
 
 @pytest.mark.parametrize(

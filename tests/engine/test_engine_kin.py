@@ -45,6 +45,12 @@ def test_a_companion_gets_the_same_minor_release(wanted, companion):
     assert fitted(stated, KIN, ["left-cpu"])["requirements"] == ["left-cpu" + wanted]
 
 
+def test_what_is_no_requirement_is_passed_on_with_all_that_follows():
+    stated = {"requirements": ["-r x", "left>=2"], "packages": []}
+
+    assert fitted(stated, KIN, ["left-gpu"])["requirements"] == ["-r x", "left-gpu>=2"]
+
+
 def test_a_companion_that_the_rule_names_itself_is_left_as_it_is():
     stated = {"requirements": ["left>=2", "left-extra>=2.1"], "packages": []}
 

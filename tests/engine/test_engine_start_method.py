@@ -5,6 +5,7 @@ from engine.rule_bases import snapshot
 
 from envdoctor.engine.start_method import asked, in_use
 from envdoctor.facts import SOURCE, Answer
+from envdoctor.model import Location
 
 SETTERS = "**.set_start_method"
 
@@ -77,6 +78,13 @@ def test_a_keyword_says_it_and_the_same_said_twice_is_one():
 
     assert in_use(program(by_keyword))[0] == "spawn"
     assert in_use(program(call("spawn", line=9), by_keyword))[1][-1] == ("start_method.set", "spawn", "train.py:9")
+
+
+def test_a_cell_of_a_notebook_is_named_with_the_line_in_it():
+    here = call("spawn", file="train.ipynb", line=40, row=2, cell=3)
+
+    ((_, _, place),) = [one for one in in_use(program(here))[1] if one[0] == "start_method.set"]
+    assert place == Location("train.ipynb", 2, 3)
 
 
 def test_without_a_default_and_a_source_nothing_is_known():
