@@ -94,8 +94,9 @@ class Standard:
         return isinstance(_found(module, name), type)
 
     def lacks(self, module: str, kind: str, name: str) -> bool:
-        """Whether neither a class of the library nor the source around it has an attribute, in any version."""
-        return f"{kind}.{name}" not in self._changes(module) and _lacks(module, kind, name)
+        """Whether a class of the library has no such attribute; if no version has, nor is it in the source around."""
+        path = f"{kind}.{name}"
+        return self.offers(module, path) is False if path in self._changes(module) else _lacks(module, kind, name)
 
     def _changes(self, module: str) -> dict[str, tuple[int, int]]:
         held = self._names.get(module)
