@@ -250,7 +250,7 @@ class Classes:
         for module, number in self.chain(kind):
             for base in self._world.store.definitions(module)["classes"][number][0]:
                 named = base is not None and not isinstance(base, int) and self._world.standard.has(base[0])
-                if named and self._world.standard.offers(base[0], f"{base[1]}.{word}") is False:
+                if named and self._world.standard.lost(base[0], base[1], word):
                     return base[0], base[1]
         return None
 

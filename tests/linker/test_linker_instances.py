@@ -268,6 +268,13 @@ MODULES = {
         ("import threading\nthreading.Thread.isAlive = threading.Thread.is_alive\n"
         "class A(threading.Thread):\n    def m(self): return self.isAlive()\ndef g(): A().m()"), None
     ),
+    "of what has been no class in every version": (
+        "from typing import Dict\nclass A(Dict[str, int]):\n    def m(self): return self.get(1)\ndef g(): A().m()", None
+    ),
+    "of a class of the standard library that is gone itself": (
+        ("try:\n    from collections import Mapping as Base\nexcept ImportError:\n    Base = dict\n"
+        "class A(Base):\n    def m(self): return self.get(1)\ndef g(): A().m()"), None
+    ),
     "that the class of the standard library never had": (
         "import threading\nclass A(threading.Thread): pass\ndef g():\n    x = A()\n    x.more = 1\n    x.more", None
     ),
