@@ -82,10 +82,13 @@ def _seen(said: ErrorText, snapshot: Snapshot, words: Mapping[str, Any]) -> tupl
     from envdoctor.linker.standard_library import standard_of
     from envdoctor.probes import providers
 
+    roots = imports()
+    plugins = {module: name for module, name in families.plugins(said.text).items() if module not in roots}
+    words = {**words, "imports": {**plugins, **words.get("imports", {})}}
     clues = families.clues(said, words.get("voices"))
     owners = providers.provided(snapshot.packages, derived.modules(clues, said))
     library = standard_of(str(snapshot.python.get("version", "")))
-    names = Names(words, snapshot.packages, owners, library, imports())
+    names = Names(words, snapshot.packages, owners, library, roots)
     seen = {"holders": holders(derived.endings(clues))}
     asked = derived.questions(clues, names, snapshot, seen)
     return clues, names, {**seen, **providers.answers(snapshot.packages, asked), "history": lives(asked["offers"])}

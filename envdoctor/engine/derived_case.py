@@ -64,11 +64,15 @@ class Case:
 
     def tells(self) -> bool:
         """Whether there is anything to say: a distribution, the interpreter, or a family that needs neither."""
-        if self.packages():
+        if self.packages() or self._is_of_library():
             return True
         if self.clue.family in {*VAGUE_FAMILIES, *_SAY_THEMSELVES}:
             return False
         return self.who.python or self.clue.family not in {*_MISSING, "signature", "super"}
+
+    def _is_of_library(self) -> bool:
+        """Whether code of the user's own called what failed in the standard library."""
+        return self.clue.family == "frames" and self.who.python and self.who.own is not None
 
     def packages(self) -> list[str]:
         """The distributions concerned: who asked, who was asked, what else the message names, and what is left."""
@@ -128,7 +132,8 @@ class Case:
         if family == "signature" and self.who.python:
             return "descriptor"
         if family in {"signature", "frames", "super"} and not self.who.provider:
-            return f"{family.replace('super', 'frames')}/unknown"
+            variant = "python" if self._is_of_library() else "unknown"
+            return f"{family.replace('super', 'frames')}/{variant}"
         if family not in _MISSING:
             return family
         if self._hidden() or self.made:

@@ -94,6 +94,11 @@ WORDS: Mapping[str, Words] = {
         "derived-missing-name", "crash", "{asked} gives {asker} an object that has no {thing}",
         "That class does not seem to have had it: {provider} took its objects from elsewhere before.", _MISSING, _PAIR,
     ),
+    "missing-file": Words(
+        "derived-missing-file", "crash", "{asked} has no file {thing}, which {asker} reads",
+        "The path in the message is inside what {provider} installs: it brought that file in another release, in another "
+        "form or in another place.", _MISSING, (*_PAIR, "reinstall-asked"),
+    ),
     "read-only": Words(
         "derived-read-only", "crash", "{asked} does not let {thing} be set, as {asker} does",
         "It is a property without a setter: where {asker} was written for a release in which it was a plain attribute, "
@@ -281,6 +286,11 @@ WORDS: Mapping[str, Words] = {
         "derived-raised-in", "crash", "the failure was raised in {asker}: {said}",
         "No family of messages knows it, and no other distribution is in sight: it may as well be of how {consumer} was called.",
         ("packages", "source"), (),
+    ),
+    "frames/python": Words(
+        "derived-raised-in", "crash", "the failure was raised in the standard library of {python}, which {asker} calls: {said}",
+        "What it takes changes with the minor versions of Python; it may as well be of what it was given.",
+        ("python", "source"), (),
     ),
     "frames": Words(
         "derived-raised-in", "crash", "the failure was raised in {asker}: {said}",

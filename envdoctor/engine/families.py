@@ -4,7 +4,7 @@ A family is a row of :data:`FAMILIES` or, for lines of any log, of :data:`LINES`
 expression name what the message says: ``module`` and ``name`` (or ``owner``, a class, or ``function``) of what is
 asked for, ``path`` where it was searched for, ``distribution``, ``consumer``, ``requirement``, ``version``, ``library``
 (a file of the system's), ``symbol``, ``object`` (what cannot be pickled), ``python``, ``wheel``, ``importer`` (the module
-that was being imported), ``plugin`` and ``maker`` (who implements a hook, whose ``name`` begins with its owner's).
+or plugin that was being imported), ``plugin`` and ``maker`` (who implements a hook, whose ``name`` begins with its owner's).
 """
 
 # ruff: noqa: E501 - an expression is one row
@@ -46,7 +46,7 @@ FAMILIES: Sequence[tuple[str, str, str]] = (
     ("python2", "", r"No module named '?(?:urllib2|ConfigParser|Queue|StringIO|cStringIO|cPickle|__builtin__|Tkinter|httplib|urlparse|HTMLParser|cookielib|SocketServer|BaseHTTPServer|copy_reg|exceptions|sets|md5)'?$"),
     ("newer-python", "TypeError", r"'(?:type|ABCMeta|builtin_function_or_method|_GenericAlias)' object is not subscriptable|unsupported operand type\(s\) for \|: '(?:type|ABCMeta|_GenericAlias|NoneType|_UnionGenericAlias)' and|dataclass\(\) got an unexpected keyword argument '(?:slots|kw_only|match_args|weakref_slot)'|zip\(\) takes no keyword arguments|unsupported operand type\(s\) for \|=?: 'dict' and 'dict'"),
     ("newer-python", "AttributeError", r"'str' object has no attribute 'remove(?:pre|suf)fix'|'int' object has no attribute 'bit_count'"),
-    ("locale", "", r"'ascii' codec can't (?:de|en)code|unknown locale: |unsupported locale setting|could not (?:find|set) (?:a )?(?:suitable |the )?locale|configured to use ASCII as encoding"),
+    ("locale", "", r"'(?:ascii|latin-1|charmap|cp\d+|gbk|gb2312|shift_jis|euc[_-]\w+)' codec can't (?:de|en)code|unknown locale: |unsupported locale setting|could not (?:find|set) (?:a )?(?:suitable |the )?locale|configured to use ASCII as encoding"),
     ("descriptor", "RuntimeError", r"There is no current event loop in thread|no running event loop"),
     ("missing-name", "", rf"cannot import name '?(?P<name>\w+)'? from '(?P<module>{_DOTTED})'(?: \((?P<path>[^()\n]+)\))?"),
     ("missing-name", "ImportError", r"cannot import name '?(?P<name>\w+)'?$"),
@@ -87,6 +87,7 @@ FAMILIES: Sequence[tuple[str, str, str]] = (
     ("library", "OSError", r"cannot load library '(?P<library>[^'\n]{1,200})'"),
     ("library", "", rf"DLL load failed(?: while importing (?P<module>{_DOTTED}))?"),
     ("architecture", "", r"(?P<path>[^\s',]{1,400}?)'?,? \(?.{0,120}incompatible architecture \(have '?(?P<have>[\w,]+)'?, need '?(?P<need>[\w,]+)'?"),
+    ("missing-file", "", r"No such file or directory: '(?P<path>[^'\n]*[\\/](?:site|dist)-packages[\\/][\w.-]+[\\/](?P<name>[^'\n]+))'"),
     ("pickle", "", r"(?i:cannot|can't) pickle (?P<object>(?:local object |<(?:function|class) |'?)[^\n]{1,160}?)(?: objects?\b.*)?$"),
     ("pickle", "", r"(?P<object>[\w.]+)(?: objects?)? (?:cannot|can not|can't) be pickled"),
     ("saved", "", rf"Can't get attribute '(?P<name>[\w.]+)' on <module '(?P<module>{_DOTTED})'"),
@@ -143,6 +144,9 @@ _LEAD = (
     rf"(?:(?:import|load)(?:ing)?(?: the)?(?: \w+)? '?(?P<importer>{_DOTTED})'?[^\n]{{0,60}}?)?"
     r"(?:\w+Error(?:: |\([\"'])|\bexception: )"
 )
+_LISTED = re.compile(rf"^plugins: ({_NAME}-{_VERSION}(?:, {_NAME}-{_VERSION})*)$", re.MULTILINE)
+_PLUGIN = re.compile(rf"[Ff]ailed to (?:load|import) (?:the )?(?:plugin|extension)s? [\"'`](?P<importer>{_NAME})[\"'`]")
+_ENCODING = re.compile(r"\.(?:en|de)code\(\s*[rb]?['\"]|\bencoding\s*=\s*['\"]")
 #: Families of lines without an exception before them, and the words of which such a line has one.
 _ANYWHERE = frozenset({"hook", "display", "abi", "libc", "unmet", "start-method", "device", "resources", "shadowed"})
 _TELLING = re.compile(
@@ -204,6 +208,12 @@ def clues(error_text: Any, voices: Mapping[str, str] | None = None) -> list[Clue
     return found[:MOST_CLUES]
 
 
+def plugins(text: str) -> dict[str, str]:
+    """The distributions of plugins that the head of a test run lists without their first word, by import name."""
+    listed = [item for line in _LISTED.findall(text) for item in line.split(", ")]
+    return {item.rpartition("-")[0].replace("-", "_"): f"pytest-{item.rpartition('-')[0]}" for item in listed}
+
+
 def building(text: str) -> str | None:
     """The distribution that was being built when something failed, as the log of an installer names it."""
     if not (
@@ -231,14 +241,26 @@ def _of_failure(failure: Any, number: int, count: int, built: str | None) -> Ite
         if raises and raises != exception:
             continue
         found = _compiled(expression).search(message)
-        if found and found.groupdict().get("owner") not in BUILT_IN:
-            weight, groups = _weight(family, failure) + late, _groups(found)
+        if found and found.groupdict().get("owner") not in BUILT_IN and not _is_told(family, failure):
+            weight, groups = _weight(family, failure) + late, {**_loaded(family, message), **_groups(found)}
             yield Clue(family=family, said=found.group(), groups=groups, failure=failure, built=built, weight=weight)
             return
     kind = _by_name(failure, exception)
     if kind:
         said = f"{exception}: {message.partition(chr(10))[0]}" if exception else message
         yield Clue(family=kind, said=said[:300], failure=failure, built=built, weight=_weight(kind, failure) + late)
+
+
+def _is_told(family: str, failure: Any) -> bool:
+    """Whether the failing statement names the encoding itself, so that the locale has no part in it."""
+    code = (failure.frames[-1].code or "") if failure.frames else ""
+    return family == "locale" and _ENCODING.search(code) is not None
+
+
+def _loaded(family: str, message: str) -> dict[str, str]:
+    """The plugin that a message says could not be loaded, before it quotes why."""
+    found = _PLUGIN.search(message) if family in _QUOTED else None
+    return _groups(found) if found else {}
 
 
 def _by_name(failure: Any, exception: str) -> str | None:

@@ -12,6 +12,8 @@ if TYPE_CHECKING:
 
 #: Words this short are too common to be taken for a part of a distribution's name.
 _SHORT = 4
+#: How generated clients call the version of an interface behind their name.
+_VERSIONED = re.compile(r"_v\d+\w*$")
 
 
 class Names:
@@ -85,6 +87,11 @@ class Names:
         needless = not form or not consumer or self.installed or (provider or "") in consumer or self.known(consumer)
         return [] if needless or not form or not consumer else [form.replace("*", consumer)]
 
+    def extended(self, name: str) -> str | None:
+        """The distribution that another is called after, as those that extend it are."""
+        after = (one for one, form in self._plugins.items() if re.fullmatch(re.escape(form).replace(r"\*", ".+"), name))
+        return next((found for one in after if (found := self.present(one) or (None if self.installed else one))), None)
+
     def method(self, owner: str, name: str) -> str | None:
         """The full name of a method or attribute that a class of the standard library lost or gained."""
         found: str | None = self._library.method(owner, name) if self._library and owner and name else None
@@ -120,7 +127,8 @@ class Names:
     def _declared(self, name: str) -> str | None:
         """The distribution that the vocabulary or the wheels declare for exactly this dotted name."""
         head, _, last = name.rpartition(".")
-        declared = self._imports.get(name) or (self._imports.get(f"{head}.*") or "").replace("*", normalise(last))
+        part = normalise(_VERSIONED.sub("", last))
+        declared = self._imports.get(name) or (self._imports.get(f"{head}.*") or "").replace("*", part)
         return declared or self._roots.get(name)
 
     def _similar(self, module: str) -> str | None:

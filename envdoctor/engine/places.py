@@ -21,6 +21,8 @@ _OWN = frozenset(
 _IN_SITE = re.compile(r"(?:site|dist)-packages[/\\]+(?P<part>[\w.-]+)(?:[/\\]+(?P<next>\w+))?")
 #: How paths begin that somebody shortened; the last two may be a user's own as well.
 _ELIDED = (".../", "…/", "...\\", "…\\", "../", "~/")
+#: Where installers unpack what they build, below the name of a distribution.
+_BUILD = re.compile(r"[/\\]pip-(?:install|wheel|build)-\w+[/\\](?P<name>[A-Za-z][\w.-]*?)(?:_[0-9a-f]{32})?[/\\]")
 _ENDING = re.compile(r"\.libs$|\.(?:cpython|abi3|so|pyd|cp\d).*$")
 
 
@@ -46,6 +48,9 @@ def places(failure: Any, names: Names) -> list[Owner]:
 
 def _place(frame: Any, names: Names) -> Owner:
     module = frame.module or ""
+    built = None if frame.installed or frame.standard_library else _BUILD.search(frame.file)
+    if built:
+        return Owner(frame=frame, module=module, distribution=normalise(built["name"]))
     if frame.installed:
         name = names.distribution(module)
         return Owner(frame=frame, module=module, distribution=name, standard=name is None)

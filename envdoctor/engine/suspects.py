@@ -24,12 +24,15 @@ _OF_ASKER = frozenset({"setup", "build"})
 _OF_PYTHON = frozenset({"descriptor", "syntax", "python2", "newer-python"})
 #: Families whose `path` is a file of the one that asked.
 _OF_FILE = frozenset({"symbol", "libc", "library", "architecture"})
+#: A keyword that nobody takes, and a statement that hands on whatever it was given.
+_KEYWORD, _HANDED_ON = re.compile(r"keyword argument"), re.compile(r"[(,]\s*\*\*\w+")
 #: Families whose message is about an import.
 _IMPORTS = frozenset({"missing-module", "missing-name"})
 #: Frames of these only carry a call on.
 _CARRIERS = frozenset(
     {"importlib", "runpy", "threading", "contextlib", "functools", "_bootstrap", "_bootstrap_external"}
 )
+_CARRYING = frozenset({"pluggy", "wrapt", "decorator"})
 #: Frames of these build something else.
 _HOOKS = re.compile(r"pyproject_hooks|pep517|_in_process|pip-build-env|build_meta\.py")
 _LOADS = re.compile(
@@ -74,11 +77,14 @@ def parties(clue: Clue, names: Names, seen: Mapping[str, Any], *, complete: bool
     """
     around = _frames(clue, names)
     asked, python = _asked(clue, names, around, seen)
+    callee = _called(clue, names, around, asked)
+    asked, python = callee, python and callee == asked
     consumer, own, inside = _asking(clue, names, around, asked)
     askers = seen.get("askers", {}).get((clue.groups.get("module", ""), clue.groups.get("name")), [])
     consumer = consumer or (_supposed(clue, askers) if own is None else None)
     if asked is None and not python:
         asked, python = _beside(around, consumer)
+        asked = asked or names.extended(consumer or "")
     named = _without([*_raiser(clue, names), *askers, *named_in(_message(clue), names)], consumer)
     asked = asked or next(iter(named), None)
     named += [*_supposed_plugin(clue, names), *names.called(consumer, asked)]
@@ -109,9 +115,10 @@ def _supposed(clue: Clue, askers: Sequence[str]) -> str | None:
 
 
 def _supposed_plugin(clue: Clue, names: Names) -> list[str]:
-    """The distribution that a plugin's name means, where nothing better is known."""
+    """The distribution that a plugin's name may mean besides, where it is not known what is installed."""
     called = _called_after(clue, names)
-    return [called] if called and not names.installed and not names.known(clue.groups["plugin"]) else []
+    plain = names.known(clue.groups.get("plugin", "")) in {None, normalise(clue.groups.get("plugin", ""))}
+    return [called] if called and plain and not names.installed else []
 
 
 def _is_open(clue: Clue, names: Names, consumer: str | None, asked: str | None, own: Any) -> bool:
@@ -161,9 +168,9 @@ def _raiser(clue: Clue, names: Names) -> list[str]:
 def _asked(clue: Clue, names: Names, around: Sequence[Owner], seen: Mapping[str, Any]) -> tuple[str | None, bool]:
     """The distribution that should have what is missing, and whether it is the interpreter instead."""
     said = clue.groups
-    if clue.family == "super":
-        place = _innermost(around)
-        return place.distribution if place else None, False
+    if clue.family in {"super", "missing-file"}:
+        place = _innermost(around) if clue.family == "super" else None
+        return place.distribution if place else of_path(said.get("path", ""), names), False
     if clue.family in _OF_PYTHON or names.method(said.get("owner", ""), said.get("name", "")):
         return None, True
     named = _named(clue)
@@ -179,6 +186,24 @@ def _asked(clue: Clue, names: Names, around: Sequence[Owner], seen: Mapping[str,
     return (None, True) if owner == "python" else (owner, False)
 
 
+def _called(clue: Clue, names: Names, around: Sequence[Owner], asked: str | None) -> str | None:
+    """The distribution of a function whose caller only hands on the keywords that somebody further out gave.
+
+    That of the innermost frame, where nobody is known to have the function; nobody, where it is only known by a name
+    that the failing statement does not say.
+    """
+    place = around[0] if around and clue.family == "signature" else None
+    code = (place.frame.code or "") if place is not None else ""
+    if place is None or not (_KEYWORD.search(clue.said) and _HANDED_ON.search(code)):
+        return asked
+    function = clue.groups.get("function", "")
+    said = re.search(rf"\b{re.escape(function.rpartition('.')[2])}\b", code) or "." in function
+    if asked is None:
+        return place.distribution if said or function == "__init__" else None
+    near = asked in names.installed or any(one.distribution == asked for one in around)
+    return asked if said or near else None
+
+
 def _named(clue: Clue) -> re.Match[str] | None:
     """The name of the requirement or distribution that the text says is missing."""
     said = clue.groups
@@ -187,11 +212,12 @@ def _named(clue: Clue) -> re.Match[str] | None:
 
 
 def _announcing(clue: Clue, names: Names, around: Iterable[Owner], module: str | None) -> str | None:
-    """Whose code raises what announces a change of a module that nobody knows by this name: it is an alias."""
+    """Whose code raises what announces a change of its own, or of a module that nobody knows by this name: an alias."""
     place = _innermost(around) if clue.family == "announced" else None
     raises = place is not None and (place.frame.code or "").startswith("raise ")
     known = module and names.known(module.partition(".")[0])
-    return place.distribution if place is not None and raises and module and not known else None
+    named = module or "name" in clue.groups
+    return place.distribution if place is not None and raises and named and not known else None
 
 
 def _of_module(module: str, names: Names) -> tuple[str | None, bool]:
@@ -348,7 +374,7 @@ def _beside(around: Iterable[Owner], consumer: str | None) -> tuple[str | None, 
     """Without a name in the message: the next distribution in the frames, or the library of Python beside it."""
     beside_library = False
     for place in around:
-        if place.distribution and place.distribution != consumer:
+        if place.distribution and place.distribution not in {consumer, *_CARRYING}:
             return place.distribution, False
         beside_library |= place.standard and place.module.partition(".")[0] not in _CARRIERS
     return None, beside_library

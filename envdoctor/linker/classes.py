@@ -125,16 +125,16 @@ class Classes:
         step, rest = steps[0], steps[1:]
         if depth > _DEEPEST:
             return None
-        if step == INHERITED:
-            return self.walk([kind], rest)
-        if step == INSTANCE:
-            return None if kind.made else self.walk([kind._replace(made=True)], rest, depth)
+        if step == INHERITED or (step == INSTANCE and not kind.made):
+            return self.walk([kind._replace(made=kind.made or step == INSTANCE)], rest, depth)
         if step == ENTERED and kind.made:
             return self._entered(kind, rest, depth + 1)
         there = "unknown" if is_special(step) else self._member(kind, step)
         if isinstance(there, tuple):
             return self._from_member(kind, there, steps, depth)
-        return None if there == "unknown" or not kind.made else self._in_doubt(kind, there, steps, depth)
+        if there != "unknown":
+            return self._in_doubt(kind, there, steps, depth) if kind.made else None
+        return self._by_vocabulary(f"{kind.module}.{kind.number}.{step}", [*rest], depth) if kind.made else None
 
     def _from_member(self, kind: ClassRef, member: Any, steps: Sequence[str], depth: int) -> list[Any] | None:
         """The kinds that steps resolve to of which the first is a member that is found, by its module and class."""
@@ -244,6 +244,15 @@ class Classes:
                 answer = self._world.resolver.offers(base[0], base[1])
                 if answer.verdict is True and answer.value and answer.value[0] == "class":
                     yield answer.value[1], answer.value[2]
+
+    def lost_by(self, kind: ClassRef, word: str) -> tuple[str, str] | None:
+        """The base of a class, of the standard library, that has an attribute no more, or not yet."""
+        for module, number in self.chain(kind):
+            for base in self._world.store.definitions(module)["classes"][number][0]:
+                named = base is not None and not isinstance(base, int) and self._world.standard.has(base[0])
+                if named and self._world.standard.lost(base[0], base[1], word):
+                    return base[0], base[1]
+        return None
 
     def _derived_from(self, own: tuple[str, Any], names: Iterable[str]) -> set[tuple[str, Any]]:
         """The classes in some modules, the same at each call, that are derived from one."""

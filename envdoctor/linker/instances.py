@@ -149,6 +149,9 @@ class Instances:
         if isinstance(kind.number, str):
             return self._standard_cause(kind, making)
         consumer, layout = self._world.layout.modules[use.name].owner, self._world.layout
+        base = self._classes.lost_by(kind, word) if isinstance(found[0], Lack) else None
+        if base is not None:
+            return ("", "standard", *base, "") if all(self._is_lost(one) for one in found) else None
         chain = self._classes.chain(kind)
         if not isinstance(found[0], Lack):  # a call of what one class of the chain defines
             defined = self._world.resolver.method(kind.module, kind.number, word)
@@ -181,6 +184,12 @@ class Instances:
         if self._life(kind, word) is not None:
             return (not one.columns or use.ref[7] is not None) and not self._is_given(one)
         return not (self._lost_only or one.open or one.columns or self._may_be_given(kind, word))
+
+    def _is_lost(self, one: Any) -> bool:
+        """Whether a class lacks what a base of the standard library has lost, and nobody else gives it."""
+        if not isinstance(one, Lack) or one.open or one.columns or one.name in self._world.resolver.set_somewhere:
+            return False
+        return self._classes.lost_by(one.kind, one.name) is not None and not self._is_derived(one.kind, one.name)
 
     def _is_given(self, lack: Lack) -> bool:
         """Whether a class that answers attributes by code, or is open, names one that it has lost."""

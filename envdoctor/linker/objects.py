@@ -7,6 +7,7 @@ import re
 import sys
 from typing import TYPE_CHECKING, Any
 
+from envdoctor.linker.bases_of_others import is_changed, is_foreign
 from envdoctor.linker.makings import (
     ANY,
     AWAITED,
@@ -255,9 +256,10 @@ class Objects:
         """Keep what classes ask of ``self``, where other modules may know more about that."""
         promising = {key.partition(".")[0] for key in types}
         numbers = {number for number, _ in self._own}
-        telling = {one for one in numbers if f"c{one}" in promising or self._has_foreign_base(one)}
+        reader = self._reader
+        telling = {one for one in numbers if f"c{one}" in promising or is_foreign(reader, one)}
         for number, use in self._own:
-            if number in telling:
+            if number in telling or is_changed(reader, number, use.path[0]):
                 self._use([self._known((f"{OWN}{number}", use.path), types, 0)], use)
 
     def _types(self) -> dict[str, list[str]]:
@@ -342,18 +344,10 @@ class Objects:
         _, names, is_open = reader.classes[number][:3]
         if not path or is_open or path[0] in names or "*" in names or path[0][:2] == "__":
             return []
-        if not self._has_foreign_base(number):
+        if not (is_foreign(reader, number) or is_changed(reader, number, path[0])):
             return []
         name = next((name for name, at in reader.class_numbers.items() if at == number), "")
         return [text("", name, (INSTANCE, *path))] if reader.names.get(name) == ["c", number] else []
-
-    def _has_foreign_base(self, number: int) -> bool:
-        """Whether a class is derived from one of another distribution."""
-        reader, own = self._reader, self._reader.module.partition(".")[0]
-        bases = (
-            base[0].partition(".")[0] for base in map(reader.base, reader.classes[number][0]) if isinstance(base, list)
-        )
-        return any(top not in {own, "builtins"} and top not in sys.stdlib_module_names for top in bases)
 
     def _use(self, alternatives: Sequence[list[str]], use: Use) -> None:
         """Keep a use if all that its object may be is known, and another distribution's or of a changed class."""

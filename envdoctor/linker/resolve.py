@@ -374,11 +374,10 @@ class Resolver:
         if ".".join(base) in _EMPTY_BASES:
             return "none"
         if base[0] == "builtins" or self._standard.has(base[0]):
-            return "none" if self._standard.lacks(base[0], base[1], name) else "unknown"
-        found = self.offers(base[0], base[1])
-        if found.verdict is True and found.value and found.value[0] == "class":
-            return self.method(found.value[1], found.value[2], name, depth)
-        return "unknown"
+            is_given = (base[0], f"{base[1]}.{name}") in self.set_from_outside
+            return "none" if self._standard.lacks(base[0], base[1], name) and not is_given else "unknown"
+        value = self.offers(base[0], base[1]).value
+        return self.method(value[1], value[2], name, depth) if value and value[0] == "class" else "unknown"
 
     # --- calls ------------------------------------------------------------------------------------------------------
 

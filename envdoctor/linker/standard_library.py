@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 #: Modules of which the objects had attributes that their classes gained later, as defaults.
 _GROWN = {"ast"}
+#: Attributes that a class does not lose all together.
+_MANY = 4
 
 
 @functools.cache
@@ -35,6 +37,16 @@ def _lacks(module: str, kind: str, name: str) -> bool:
         return False
     files = {getattr(sys.modules.get(one.__module__), "__file__", None) for one in found.__mro__}
     return not hasattr(found, name) and not any(name in _source(file) for file in files if file)
+
+
+@functools.cache
+def _is_set(module: str, kind: str, name: str) -> bool:
+    """Whether the Python that runs this sets an attribute on the objects of a class that does not have it itself."""
+    found = _found(module, kind)
+    if not isinstance(found, type) or hasattr(found, name):
+        return False
+    files = {getattr(sys.modules.get(one.__module__), "__file__", None) for one in found.__mro__}
+    return any(f"self.{name} = " in _source(file) for file in files if file)
 
 
 @functools.cache
@@ -94,8 +106,21 @@ class Standard:
         return isinstance(_found(module, name), type)
 
     def lacks(self, module: str, kind: str, name: str) -> bool:
-        """Whether neither a class of the library nor the source around it has an attribute, in any version."""
-        return f"{kind}.{name}" not in self._changes(module) and _lacks(module, kind, name)
+        """Whether a class of the library has no such attribute; if no version has, nor is it in the source around."""
+        known = f"{kind}.{name}" in self._changes(module)
+        return self.lost(module, kind, name) if known else _lacks(module, kind, name)
+
+    def lost(self, module: str, kind: str, name: str) -> bool:
+        """Whether a class that this version has lacks an attribute of other versions, also in its objects.
+
+        Of what ``typing`` has, versions differ in whether it is a class at all; one that has lost many attributes at
+        once, and nothing else ever, is only answered by its module still.
+        """
+        if module == "typing" or self.offers(module, f"{kind}.{name}") is not False:
+            return False
+        versions = [having for path, having in self._changes(module).items() if path.startswith(f"{kind}.")]
+        is_whole = len(versions) < _MANY or len(set(versions)) > 1
+        return is_whole and not _is_set(module, kind, name)
 
     def _changes(self, module: str) -> dict[str, tuple[int, int]]:
         held = self._names.get(module)

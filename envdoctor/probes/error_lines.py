@@ -50,6 +50,7 @@ _PREFIXES = re.compile(
             rf"(?:FAILED|ERROR) \S{{1,400}} - (?={_TELLING})",  # the summary of a test run
             r"E(?: {2,3}(?=\s*\S)|\s*$)",  # the error of a test
             r"\*\*(?=[A-Za-z])",  # bold print
+            r"INTERNALERROR> ?",  # a test runner that failed itself
             r"In \[\d+\]: ?|\.\.\. |(?:> ?)+",  # a prompt, a quotation, the line that failed
             r"\s*[│┃×╰├╭└❱✗]+(?:─+[>▶]?)?\s?",  # noqa: RUF001 - a box
             r"\s*\|(?: |$)|\s*\+ (?=Exception Group)",  # a group of exceptions
@@ -60,6 +61,7 @@ _BOXES, _BOX_ENDS = tuple("│┃╭╰"), "│┃╮╯─ \t"
 _SHARED = re.compile(rf"(?P<prefix>\S.{{0,199}}?){HEADER}")
 _NOTEBOOK = re.compile(rf"{NAME}\s{{2,}}")
 _TORN = re.compile(r'\s*File "[^"]{60,}$')
+_TORN_IN_BOX = re.compile(r"(?:[~/]|[A-Za-z]:[\\/])[^\s:]{20,}$")
 
 
 def clean(text: str) -> Iterator[tuple[str, str]]:
@@ -72,13 +74,15 @@ def clean(text: str) -> Iterator[tuple[str, str]]:
             torn = ""
             continue
         line = raw.rstrip("\r").rpartition("\r")[2]
-        prefix, line = _stripped(torn + line.strip() if torn else line)
+        prefix, line = _stripped(line.lstrip() if torn else line)
+        line = torn + line.strip() if torn else line
         found = _SHARED.match(line[:MOST_LINE])
         if found and not _NOTEBOOK.fullmatch(found["prefix"]):
             shared = re.compile(re.sub(r"\d+", r"\\d+", re.escape(found["prefix"])))
         if shared and (common := shared.match(line)):
             prefix, line = prefix + common.group(), line[common.end() :]
-        torn = line if not torn and _TORN.match(line[:MOST_LINE]) else ""  # a path broken at the edge of a window
+        edge = _TORN_IN_BOX if "│" in prefix else _TORN
+        torn = line if not torn and edge.match(line[:MOST_LINE]) else ""  # a path broken at the edge of a window
         if not torn:
             yield prefix, line
     if torn:

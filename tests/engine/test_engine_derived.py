@@ -475,3 +475,90 @@ def test_several_failures_are_several_findings_and_no_more_than_a_reader_takes()
 )  # fmt: skip
 def test_a_requirement_is_offered_without_spaces_or_not_at_all(line, plain):
     assert derived_cures._plain(line) == plain
+
+
+# -- who is concerned where the frames alone do not say it ---
+
+
+def stacked(*frames, error):
+    site = "/venv/lib/python3.11/site-packages"
+    lines = [
+        f'  File "{path if path[0] == "/" else f"{site}/{path}"}", line 7, in f\n    {code}\n' for path, code in frames
+    ]
+    return f"Traceback (most recent call last):\n{''.join(lines)}{error}\n"
+
+
+OWN, LIBRARY = ("/home/u/run.py", "run(1)"), "/usr/lib/python3.11/random.py"
+
+
+@pytest.mark.parametrize(
+    ("frames", "function", "packages"),
+    [  # who gave the keyword is further out than who hands it on
+        ([("right_pad/a.py", "left.go(loud=1)"), ("left/b.py", "loop.go(**options)")], "Loop.go", ["right-pad", "left"]),
+        ([("right_pad/a.py", "Left(loud=1)"), ("left/b.py", "return make(*args, **options)")], "__init__",
+         ["right-pad", "left"]),
+        ([("right_pad/a.py", "left.go()"), ("left/b.py", "loop.go(loud=1)")], "go", ["left", "right-pad"]),
+        # what is called by another name is a callback, and nobody's method
+        ([("right_pad/a.py", "left.go()"), ("left/b.py", "hook(*args, **options)")], "go", ["left", "right-pad"]),
+    ],
+)  # fmt: skip
+def test_a_keyword_that_is_handed_on_was_given_by_whoever_is_further_out(frames, function, packages):
+    (found,) = derived(stacked(*frames, error=f"TypeError: {function}() got an unexpected keyword argument 'loud'"))
+    assert (found.rule, list(found.packages)) == ("derived-signature", packages)
+
+
+def test_a_function_that_the_statement_does_not_name_is_not_taken_from_a_history_of_names():
+    said = "TypeError: concatenate() got an unexpected keyword argument 'dtype'"
+    frames = [("left/a.py", "stack(all)"), ("right_pad/b.py", "helper(*args, **options)")]
+    holders = {"holders": {said.partition(": ")[2]: ["far-away"]}}
+    (found,) = derived(stacked(*frames, error=said), seen=holders)
+    assert list(found.packages) == ["right-pad", "left"]
+    near = derived(stacked(frames[0], ("right_pad/b.py", "x.concatenate(**options)"), error=said), seen=holders)
+    assert list(near[0].packages) == ["right-pad", "far-away"]
+
+
+def test_a_file_that_is_not_there_is_of_the_distribution_that_its_path_is_in():
+    error = (
+        "FileNotFoundError: [Errno 2] No such file or directory: '/venv/lib/python3.11/site-packages/left/x/pad.json'"
+    )
+    (found,) = derived(
+        stacked(("rightmod/a.py", "load('pad.json')"), ("/usr/lib/python3.11/pkgutil.py", "open()"), error=error)
+    )
+    assert (found.rule, list(found.packages), found.severity) == (
+        "derived-missing-file",
+        ["right-pad", "left"],
+        "warning",
+    )
+    (other,) = derived(stacked(("rightmod/a.py", "load('pad.json')"), error=error.replace("site-packages", "data")))
+    assert other.rule == "derived-raised-in"
+
+
+def test_what_the_standard_library_raises_for_own_code_is_information_about_both():
+    error = "TypeError: 'float' object cannot be interpreted as an integer"
+    (found,) = derived(stacked(OWN, (LIBRARY, "istop = _index(stop)"), error=error))
+    assert (found.rule, found.severity, found.packages) == ("derived-raised-in", "info", [])
+    assert found.title.startswith("the failure was raised in the standard library of Python 3.11, which your own code")
+    assert {"python", "source"} <= {*found.facts}
+    assert found.remedies == []
+    assert derived(stacked(OWN, error=error)) == []
+
+
+def test_frames_that_only_carry_a_call_on_are_not_the_other_side():
+    error = "AttributeError: 'Strange' object has no attribute 'old'"
+    frames = [
+        ("left/a.py", "self.hook.go(node)"),
+        ("pluggy/hooks.py", "call(*args)"),
+        ("rightmod/plugin.py", "node.old"),
+    ]
+    assert list(derived(stacked(*frames, error=error))[0].packages) == ["right-pad", "left"]
+
+
+def test_one_that_is_called_after_another_is_taken_to_ask_it_where_nobody_else_is_in_sight():
+    error = "AttributeError: 'Strange' object has no attribute 'old'"
+    assert list(derived(stacked(("left_plug/a.py", "node.old"), error=error))[0].packages) == ["left-plug", "left"]
+    assert list(derived(stacked(("leftover/a.py", "node.old"), error=error))[0].packages) == ["leftover"]
+
+
+def test_the_interface_version_of_a_generated_client_is_no_part_of_its_name():
+    found = derived(stacked(("ns/cloud/pad_v1beta2/a.py", "x"), error="ValueError: gone"))
+    assert list(found[0].packages) == ["ns-cloud-pad"]

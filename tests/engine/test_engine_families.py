@@ -2,7 +2,7 @@
 
 import pytest
 
-from envdoctor.engine.families import building, clues
+from envdoctor.engine.families import building, clues, plugins
 from envdoctor.probes.error_text import read
 
 MESSAGES = {
@@ -56,6 +56,8 @@ MESSAGES = {
         ("unmet", {"requirement": "left>=1.0,<2", "distribution": "left", "version": "2.1"}),
     "ERROR: right 1.3 requires left<2, but you have left 2.0 which is incompatible.":
         ("unmet", {"consumer": "right", "requirement": "left<2", "distribution": "left", "version": "2.0"}),
+    "FileNotFoundError: [Errno 2] No such file or directory: '/x/site-packages/left/data/pad.json'":
+        ("missing-file", {"path": "/x/site-packages/left/data/pad.json", "name": "data/pad.json"}),
     "ERROR: No matching distribution found for left==9": ("no-wheel", {"requirement": "left==9"}),
     "ERROR: left_pad-1.0-cp38-cp38-win_amd64.whl is not a supported wheel on this platform.": ("no-wheel", {"distribution": "left_pad"}),
     "ERROR: Package 'left' requires a different Python: 3.12.1 not in '<3.12,>=3.8'":
@@ -148,3 +150,44 @@ def test_what_was_being_built_is_named_only_where_something_was_built(log):
 @pytest.mark.parametrize("line", ["a." * 250, "requires a" * 50, "Failed to build " + "a-" * 240, "'" * 499])
 def test_hostile_lines_take_bounded_time(line):
     assert len(clues(read(f"ImportError: cannot import name {line}\n" + f"{line} requires \n" * 5_000))) < 30
+
+
+def frames_with(code, said):
+    return f'Traceback (most recent call last):\n  File "/x/run.py", line 1, in <module>\n    {code}\n{said}\n'
+
+
+@pytest.mark.parametrize(
+    ("said", "code", "family"),
+    [
+        ("UnicodeEncodeError: 'latin-1' codec can't encode character '\\u017c'", "log.write(text)", "locale"),
+        ("UnicodeDecodeError: 'charmap' codec can't decode byte 0x9d in position 3", "text = file.read()", "locale"),
+        ("UnicodeEncodeError: 'latin-1' codec can't encode character '\\u017c'", "body.encode('latin-1')", "frames"),
+        ("UnicodeDecodeError: 'ascii' codec can't decode byte 0xc2", "open(path, encoding='ascii').read()", "frames"),
+        ("UnicodeDecodeError: 'utf-8' codec can't decode byte 0xc2", "text = file.read()", "frames"),
+    ],
+)
+def test_an_encoding_is_of_the_machine_unless_the_statement_names_it(said, code, family):
+    assert clues(read(frames_with(code, said)))[0].family == family
+
+
+@pytest.mark.parametrize(
+    ("words", "importer"),
+    [
+        ('Flake8 failed to load plugin "left-plug" due to', "left-plug"),
+        ("Failed to import the extension 'left_plug':", "left_plug"),
+        ('Failed to load settings "left-plug":', None),
+    ],
+)
+def test_a_plugin_that_could_not_be_loaded_is_the_one_that_asked(words, importer):
+    (clue, *_) = clues(read(f"x.PluginError: {words} cannot import name 'pad' from 'left.core' (/x/left/core.py)\n"))
+    assert (clue.family, clue.groups.get("importer")) == ("missing-name", importer)
+
+
+def test_the_head_of_a_test_run_lists_plugins_by_what_follows_their_first_word():
+    text = "rootdir: /x\nplugins: inline-1.0.5, django-queries-1.1.0, xdist-2.1.0rc1\ncollected 1 item\n"
+    assert plugins(text) == {
+        "inline": "pytest-inline",
+        "django_queries": "pytest-django-queries",
+        "xdist": "pytest-xdist",
+    }
+    assert plugins("plugins: none of them\nOur plugins: left-1.0\n") == {}

@@ -43,6 +43,9 @@ def owner(path, names=NAMES, module=None):
         (".../stranger/__init__.py", "stranger", False),
         (".../Models/core.py", None, False),
         ("/usr/lib/python3.11/distutils/core.py", None, True),
+        ("/tmp/pip-install-x1/odd_Name_0123456789abcdef0123456789abcdef/setup.py", "odd-name", False),
+        ("/tmp/pip-install-x1/odd/setup.py", "odd", False),
+        ("/tmp/pip-req-build-x1/setup.py", None, False),
         ("/home/u/json/decoder.py", None, False),
     ],
 )

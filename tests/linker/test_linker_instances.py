@@ -248,6 +248,36 @@ MODULES = {
         ("import b\nclass A(b.K):\n    def lost(self):\n        super().lost()\nclass Wide(b.K):\n    def lost(self): pass\n"
         "class B(A, Wide): pass\ndef g(): B().lost()"), None
     ),
+    "of a class of the standard library that it is derived from": (
+        ("import threading\nclass A(threading.Thread): pass\nclass B(A):\n    def m(self): self.isAlive()\n"
+        "def g(): B().m()"), "a.B().isAlive"
+    ),
+    "asked of itself": (
+        ("from html.parser import HTMLParser\nclass A(HTMLParser):\n    def text(self): return self.unescape('')\n"
+        "def g(): A().text()"), "a.A().unescape"
+    ),
+    "had by a class of its own": (
+        ("import threading\nclass A(threading.Thread):\n    def isAlive(self): return self.is_alive()\n"
+        "class B(A):\n    def m(self): return self.isAlive()\ndef g(): B().m()"), None
+    ),
+    "had by a class that is derived from it": (
+        ("import threading\nclass A(threading.Thread):\n    def m(self): return self.isAlive()\n"
+        "class B(A):\n    def isAlive(self): return 1\ndef g(): B().m()"), None
+    ),
+    "given to the class of the standard library": (
+        ("import threading\nthreading.Thread.isAlive = threading.Thread.is_alive\n"
+        "class A(threading.Thread):\n    def m(self): return self.isAlive()\ndef g(): A().m()"), None
+    ),
+    "of what has been no class in every version": (
+        "from typing import Dict\nclass A(Dict[str, int]):\n    def m(self): return self.get(1)\ndef g(): A().m()", None
+    ),
+    "of a class of the standard library that is gone itself": (
+        ("try:\n    from collections import Mapping as Base\nexcept ImportError:\n    Base = dict\n"
+        "class A(Base):\n    def m(self): return self.get(1)\ndef g(): A().m()"), None
+    ),
+    "that the class of the standard library never had": (
+        "import threading\nclass A(threading.Thread): pass\ndef g():\n    x = A()\n    x.more = 1\n    x.more", None
+    ),
     "of the standard library": (
         "import array\ndef g():\n    x = array.array('b')\n    x.fromstring('')", "array.array().fromstring"
     ),
@@ -287,6 +317,27 @@ GRAPHS = {"networkx/__init__.py": "from networkx.graph import Graph\ndef read(pa
 
 
 GIVEN = {"networkx/old.py": "from networkx.graph import Graph\ndef give(patch): patch.setattr(Graph, 'node', 1)\n"}
+
+
+TREES = {
+    "xml.etree.ElementTree.fromstring.()": "xml.etree.ElementTree:Element.()",
+    "xml.etree.ElementTree.ElementTree.getroot.()": "xml.etree.ElementTree:Element.()",
+}
+
+
+@pytest.mark.parametrize(
+    ("body", "asked"),
+    [
+        ("tree.fromstring('<a/>').getchildren()", "xml.etree.ElementTree.fromstring().getchildren"),
+        ("tree.ElementTree(None).getroot().getchildren()", "xml.etree.ElementTree.ElementTree().getroot().getchildren"),
+        ("tree.fromstring('<a/>').find('b')", None),
+        ("tree.ElementTree(None).getroot()", None),
+    ],
+)
+def test_what_functions_and_methods_of_the_standard_library_return(tmp_path, body, asked):
+    told = found(tmp_path, f"from xml.etree import ElementTree as tree\ndef g():\n    {body}\n", TREES)
+    assert [(one[0], one[3]) for one in told] == ([("warning", asked)] if asked else [])
+    assert fails(tmp_path) is bool(asked)
 
 
 @pytest.mark.parametrize(("version", "more", "many"), [("2.4", {}, 1), ("2.4", GIVEN, 0), ("2.3", {}, 0)])

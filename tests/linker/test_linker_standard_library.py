@@ -94,3 +94,18 @@ def test_a_method_is_found_by_its_class_alone():
 def test_a_python_that_the_data_does_not_know_decides_nothing(tmp_path):
     env.write(tmp_path, a={"a.py": "from inspect import getargspec\nimport cgi"})
     assert env.missing(tmp_path, (3, 99)) == []
+
+
+@pytest.mark.parametrize(
+    ("minor", "module", "kind", "name", "lost"),
+    [
+        ((3, 13), "threading", "Thread", "isAlive", True),
+        ((3, 8), "threading", "Thread", "isAlive", False),
+        ((3, 13), "threading", "Thread", "is_alive", False),
+        ((3, 13), "typing", "Dict", "get", False),  # in some versions it is a class
+        ((3, 13), "urllib.parse", "Quoter", "get", False),  # it is gone itself
+        ((3, 14), "asyncio", "AbstractEventLoopPolicy", "get_event_loop", False),  # so is this one, from its old place
+    ],
+)
+def test_a_class_that_is_there_has_lost_what_other_versions_have(minor, module, kind, name, lost):
+    assert Standard(minor).lost(module, kind, name) is lost

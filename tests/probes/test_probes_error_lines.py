@@ -50,6 +50,7 @@ PREFIXES = {
     "syslog": "May 01 12:00:0{} host app[123]: ",
     "supervisor": "2024-05-01 12:00:0{},123 ",
     "reactor": "2024-05-01T12:00:00+0000 [-] ",
+    "test-runner": "INTERNALERROR> ",
     "unknown": "<<w-{}>> ",
     "quoted": "> ",
     "quoted-twice": "> > ",

@@ -126,3 +126,30 @@ def test_what_tools_say(line, message):
     (failure,) = read(line).failures
     assert failure.exception is None
     assert message in failure.message
+
+
+@pytest.mark.parametrize("blank", ["", "\n"])
+def test_a_message_that_begins_below_the_name_is_of_the_traceback_above(blank):
+    text = "\n".join(ROWS[:-1]) + f"\npkg_a.errors.Improper:\n{blank}Cannot mix old and new keys:\n\nOLD -> new\n"
+    (failure,) = read(text).failures
+    assert failure.exception == "pkg_a.errors.Improper"
+    assert failure.message.startswith("Cannot mix old and new keys:")
+    assert modules(failure) == ["runpy", "pkg_a.core"]
+
+
+def test_a_name_with_a_colon_is_no_failure_without_a_traceback():
+    assert read("Known settings:\nValueError:\n\nwhat to do\n").failures == ()
+
+
+def test_a_path_broken_at_the_edge_of_a_box():
+    text = (
+        "╭───── Traceback (most recent call last) ─────╮\n"
+        "│ /opt/venv/lib/python3.11/site-packages/pkg_ │\n"
+        "│ a/core.py:12 in start                       │\n"
+        "│                                             │\n"
+        "│ ❱ 12 │   go()                               │\n"
+        "╰─────────────────────────────────────────────╯\n"
+        "TypeError: go() got an unexpected keyword argument 'x'\n"
+    )
+    (failure,) = read(text).failures
+    assert [(frame.module, frame.line, frame.function) for frame in failure.frames] == [("pkg_a.core", 12, "start")]
