@@ -6,10 +6,10 @@ import sys
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from envdoctor.linker.module_reader import Reader
+    from envdoctor.linker.module_record import ModuleRecord
 
 
-def is_foreign(reader: Reader, number: int) -> bool:
+def is_foreign(reader: ModuleRecord, number: int) -> bool:
     """Whether a class is derived from one of another distribution."""
     own = reader.module.partition(".")[0]
     bases = (
@@ -18,7 +18,7 @@ def is_foreign(reader: Reader, number: int) -> bool:
     return any(top not in {own, "builtins"} and top not in sys.stdlib_module_names for top in bases)
 
 
-def is_changed(reader: Reader, number: int, name: str) -> bool:
+def is_changed(reader: ModuleRecord, number: int, name: str) -> bool:
     """Whether a class is derived from one of the standard library that has an attribute in other versions only."""
     for base in map(reader.base, reader.classes[number][0]):
         if isinstance(base, int) and base < number and is_changed(reader, base, name):
