@@ -64,7 +64,6 @@ class Draft:
         self.number = 0
         self.complete = False
         self.located = False
-        self.waits = False  # its message begins on a later line
 
     @property
     def name(self) -> str:
@@ -243,9 +242,8 @@ class _Reader:
             return False
         if last.endswith("RemoteTraceback"):
             self.open = None  # what it quotes follows
-        elif message or not self.line.rstrip().endswith(":") or self.ends(found, last):
+        elif message or not self.line.rstrip().endswith(":"):
             self.fail(name, self.line[found.start("message") :] if message else "")
-            self.drafts[-1].waits = not message and self.line.rstrip().endswith(":")
         return True
 
     def ends(self, found: re.Match[str], last: str) -> bool:
@@ -279,8 +277,7 @@ class _Reader:
 
     def goes_on(self, line: str) -> bool:
         """Whether a line of no known form belongs to the message above it."""
-        waits = self.open is not None and self.open.waits and not any(self.open.lines)
-        return not self.blank or waits or line[:1].isspace() or self.marked("E")
+        return not self.blank or line[:1].isspace() or self.marked("E")
 
     def other(self, line: str) -> None:
         if self.open and self.goes_on(line):

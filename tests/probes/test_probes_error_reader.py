@@ -128,15 +128,6 @@ def test_what_tools_say(line, message):
     assert message in failure.message
 
 
-@pytest.mark.parametrize("blank", ["", "\n"])
-def test_a_message_that_begins_below_the_name_is_of_the_traceback_above(blank):
-    text = "\n".join(ROWS[:-1]) + f"\npkg_a.errors.Improper:\n{blank}Cannot mix old and new keys:\n\nOLD -> new\n"
-    (failure,) = read(text).failures
-    assert failure.exception == "pkg_a.errors.Improper"
-    assert failure.message.startswith("Cannot mix old and new keys:")
-    assert modules(failure) == ["runpy", "pkg_a.core"]
-
-
 def test_a_name_with_a_colon_is_no_failure_without_a_traceback():
     assert read("Known settings:\nValueError:\n\nwhat to do\n").failures == ()
 
