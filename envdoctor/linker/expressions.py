@@ -13,7 +13,7 @@ from envdoctor.linker.summary import CATCHES_ALL, CONDITIONAL, LATER
 from envdoctor.linker.syntax_trees import chain
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from envdoctor.linker.forms import Forms
     from envdoctor.linker.module_record import ModuleRecord
@@ -27,6 +27,8 @@ _CHANGING = {("pop",), ("update",), ("clear",)}
 #: What may be given ``globals()`` without changing it.
 _READING = {"eval", "exec", "len", "dict", "sorted", "list"}
 _BEHIND_NAME = 2
+#: What a method calls its object or class.
+_OWN = {"self", "cls"}
 _STORING = 3
 
 
@@ -62,11 +64,21 @@ class Expressions:
             inner = inner.value
         if attributes[-1] == "version_info":
             self._reader.hints.add("version_info")
+        self._of_anything(inner, attributes, node.lineno)
         if type(inner) is not ast.Name:
             stack.append(inner)
             self._made(node)
         elif inner.id in self._reader.roots:
             self.use(inner.id, tuple(reversed(attributes)), node.lineno)
+
+    def _of_anything(self, inner: ast.expr, attributes: Sequence[str], line: int, root: str = "") -> None:
+        """Take note of wanted words among attributes, the last one first, of what no import binds."""
+        reader, root = self._reader, inner.id if type(inner) is ast.Name else root
+        if not reader.wanted or not attributes or root in reader.scope.imports or root in reader.top.imports:
+            return
+        own = attributes[-1] if root in _OWN else ""
+        for word in reader.wanted.intersection(attributes) - {own}:
+            reader.of_anything.append((word, line, reader.flags, reader.handler))
 
     def use(self, root: str, path: tuple[str, ...], line: int, call: object = None) -> None:
         """Take note of one use."""
@@ -79,13 +91,16 @@ class Expressions:
         found = chain(node.func)
         self._forms.call(node, found)
         if found is None:
-            inner = node.func
+            attributes, inner = [], node.func
             while type(inner) is ast.Attribute:
+                attributes.append(inner.attr)
                 inner = inner.value
+            self._of_anything(inner, attributes, node.lineno)
             stack.append(inner)
             self._made(node.func, signatures.of_call(node))
             return
         root, path = found
+        self._of_anything(node.func, path[::-1], node.lineno, root)
         if path in _CHANGING:
             self._reader.scope.keys.pop(root, None)
         elif not path and root in _QUESTIONS:
@@ -93,7 +108,7 @@ class Expressions:
         if root not in _READING:
             for one in node.args:
                 if type(one) is ast.Call:
-                    self._reader.given_away(one)
+                    self._reader.given_away(one, "" if path else root)
         if root in self._reader.roots:
             self.use(root, path, node.lineno, signatures.of_call(node, self._reader.scope.keys))
 

@@ -45,6 +45,7 @@ _TITLES = {
     "argument": "{who} hand{s} {name} to setup(), which {provider} refuses",
     "check": "{who} refuse{s} to be imported with {provider}",
     "undeclared": "{who} import{s} {asked}, which nothing installed has",
+    "lost": "{who} use{s} {asked} of an object, an attribute that {provider} no longer has",
     "hook": "{who} declare{s} {detail} in the hook {name}, which {provider} does not pass",
 }
 _WHY = {
@@ -53,6 +54,7 @@ _WHY = {
     "refused": "Importing {module} of {provider} raises {detail}.",
     "attribute": "The class and its bases were read in {module} of {provider}, and none of them has {name}.",
     "result": "{provider} says of what is asked for {name} that it is of this type, which has no such attribute.",
+    "lost": "{detail}. Nothing else that is imported here has an attribute of this name, and no class is known.",
     "module": "{provider} has no module {name} in {module}.",
     "gone": "The module-level __getattr__ of {module} refuses {name}: {provider} has removed it.",
     "standard": "The standard library has {module}{dot}{name} {span}; this environment has Python {python}.",

@@ -97,6 +97,12 @@ class History:
             return []
         return self._of(distribution).gone(version, f"{kind}.{word}")
 
+    def lost_words(self, distribution: str, version: str) -> dict[str, list[Life]]:
+        """By the last word of their name, the attributes of classes that releases had before one, and it has not."""
+        if f"{distribution}.json" not in self._archive.namelist():
+            return {}
+        return self._of(distribution).lost_words(version)
+
     def _of(self, distribution: str) -> _Lives:
         if distribution not in self._kept:
             self._kept[distribution] = _Lives(distribution, json.loads(self._archive.read(f"{distribution}.json")))
@@ -141,6 +147,22 @@ class _Lives:
             self._life(name) for name in self._endings.get(ending, ()) if at is not None and self._is_gone(name, at)
         ]
 
+    def lost_words(self, version: str) -> dict[str, list[Life]]:
+        """By last word, the attributes of classes that an older release has, where this one has no such word at all."""
+        at, found, there = self._at(version), dict[str, list[str]](), set[str]()
+        for name, spans in self._spans.items() if at is not None else ():
+            head, _, word = name.rpartition(".")
+            if _is_in(spans, at or 0):
+                there.add(word)
+            elif (
+                ":" not in word
+                and head.rpartition(".")[2][:1].isupper()
+                and word[:1] != "_"
+                and self._is_gone(name, at or 0)
+            ):
+                found.setdefault(word, []).append(name)
+        return {word: [self._life(name) for name in names] for word, names in found.items() if word not in there}
+
     def _is_gone(self, name: str, at: int) -> bool:
         """Whether a release lacks a name that an older one has, and that the newest one has not either.
 
@@ -148,8 +170,7 @@ class _Lives:
         """
         if self._spans[name].endswith("-"):
             return False
-        ends = [span.partition("-")[::2] for span in self._spans[name].split(",")]
-        return int(ends[0][0]) <= at and not any(int(one) <= at and (not end or int(end) >= at) for one, end in ends)
+        return int(self._spans[name].partition("-")[0]) <= at and not _is_in(self._spans[name], at)
 
     def _life(self, name: str) -> Life:
         spans = [span.partition("-") for span in self._spans[name].split(",")]
@@ -161,6 +182,12 @@ class _Lives:
             last=self._releases[int(end)] if end else None,
             gone=self._releases[int(end) + 1] if end else None,
         )
+
+
+def _is_in(spans: str, at: int) -> bool:
+    """Whether a release, by its place, is in one of the spans ``first-last``, the last one of which may be open."""
+    ends = (span.partition("-")[::2] for span in spans.split(","))
+    return any(int(one) <= at and (not end or int(end) >= at) for one, end in ends)
 
 
 def shipped() -> History | None:

@@ -6,6 +6,7 @@ Whose markers and plain names make a function a hook is knowledge: ``hooks`` of 
 from __future__ import annotations
 
 import ast
+import functools
 import os
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -111,18 +112,18 @@ class Hooks:
         specifying = {mark[1] for _, _, mark in found if mark and mark[0] == _SPECIFICATION}
         unmarked = [(_SPECIFICATION, one) for one in specifying] + [(_IMPLEMENTATION, one) for one in file.plain]
         for node, within, mark in found:
-            kind, framework = mark or self._plainly(node, within, unmarked)
+            registered = within is not None and within.name in names.registered
+            plain = [one for one in unmarked if within is None or (registered and one[0] == _IMPLEMENTATION)]
+            kind, framework = mark or self._plainly(node, plain)
             if kind:
                 arguments = _arguments(node, within, every=kind == _SPECIFICATION)
                 name = _name_of_hook(node)
                 place = within.name if within else ""
                 yield kind, Hook(framework, name, file.owner, file.module, file.path, node.lineno, arguments, place)
 
-    def _plainly(
-        self, node: Function, within: ast.ClassDef | None, unmarked: Sequence[tuple[str, str]]
-    ) -> tuple[str, str]:
-        """What a function is by its name alone: one of what needs no marker in its file, or nothing."""
-        found = (one for one in unmarked if within is None and node.name.startswith(self._prefix(one[1])))
+    def _plainly(self, node: Function, unmarked: Sequence[tuple[str, str]]) -> tuple[str, str]:
+        """What a function is by its name alone: one of what needs no marker where it is, or nothing."""
+        found = (one for one in unmarked if node.name.startswith(self._prefix(one[1])))
         return next(found, ("", ""))
 
     def _prefix(self, framework: str) -> tuple[str, ...]:
@@ -166,7 +167,8 @@ class Hooks:
             least, hook = min(branches, key=lambda one: len(one[0]))
             if least:
                 spec, words = self._specified[hook.framework, hook.name][0], ", ".join(least)
-                severity = "error" if file.sure else "warning"
+                registered = hook.within and hook.framework in file.plain  # by a function, which may not be called
+                severity = "error" if file.sure and not registered else "warning"
                 asked = f"{spec.module}.{hook.name}({words.replace(' ', '')})"
                 yield Missing(
                     hook.owner, hook.file, hook.line, asked, spec.owner, "hook", severity, ENTRY, spec.module,
@@ -196,6 +198,22 @@ class _NamesOfFile:
             elif isinstance(node, ast.ImportFrom):
                 origin = node.module or "" if not node.level else file.module.partition(".")[0]
                 self._imported.update({one.asname or one.name: f"{origin}.{one.name}" for one in node.names})
+
+    @functools.cached_property
+    def registered(self) -> set[str]:
+        """The classes that the file gives to a ``register``, or objects of which it gives there."""
+        nodes = list(ast.walk(self.tree)) if b".register(" in self.file.text else []
+        made = {
+            target.id: one.value.func.id
+            for one in nodes
+            if isinstance(one, ast.Assign) and isinstance(one.value, ast.Call) and isinstance(one.value.func, ast.Name)
+            for target in one.targets
+            if isinstance(target, ast.Name)
+        }
+        calls = (one for one in nodes if isinstance(one, ast.Call) and one.args)
+        given = [one.args[0] for one in calls if getattr(one.func, "attr", "") == "register"]
+        names = {getattr(one.func if isinstance(one, ast.Call) else one, "id", "") for one in given}
+        return {made.get(one, one) for one in names}
 
     def dotted(self, node: ast.expr) -> str:
         """The full name of an expression; empty where it has none."""

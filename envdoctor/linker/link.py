@@ -17,6 +17,7 @@ from envdoctor.linker.findings import absorbed, findings
 from envdoctor.linker.generated import Generated
 from envdoctor.linker.hooks import Hooks
 from envdoctor.linker.instances import Instances
+from envdoctor.linker.lost_words import LostWords
 from envdoctor.linker.missing import Search
 from envdoctor.linker.missing_reference import Missing
 from envdoctor.linker.module_files import Layout
@@ -92,6 +93,7 @@ def _resolved(
     missing += Instances(world, reach, lost_only=True).all(reach.ways)
     missing += Overrides(world, known["hooks"].get("dispatch", ())).all(reach.ways)
     missing += StubNumbers(world).all(reach.ways)
+    missing += LostWords(world, reach).all(reach.ways, missing)
     checks = OwnChecks(world, reach, natives)
     refused = [*checks.all(reach.ways, missing)]
     missing = [one for one in missing if one.line <= checks.ends.get(one.file, one.line)] + refused

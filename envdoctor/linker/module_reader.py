@@ -14,6 +14,7 @@ from envdoctor.linker.statements import read_all
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from envdoctor.linker.branches import Target
     from envdoctor.linker.summary import Summary
 
 #: What follows where names may be bound to modules or to what is in them.
@@ -68,6 +69,15 @@ def _importing(source: bytes) -> Iterator[str]:
     for found in _IMPORTS.finditer(source):
         start = source.rfind(b"\n", 0, found.start()) + 1
         yield from (word.decode("utf-8", "replace") for word in _WORD.findall(source, start, found.end()))
+
+
+def asked_of_anything(
+    source: bytes, module: str, target: Target, words: frozenset[str], *, package: bool
+) -> list[tuple[str, int, int, int]]:
+    """The uses of some words as attributes of what no import binds: word, line, flags and handler of each."""
+    reader = Reader(module, target, lambda *_: False, package=package)
+    reader.wanted = words
+    return [] if "error" in summary_of(source, reader) else reader.of_anything
 
 
 def summary_of(source: bytes, reader: Reader) -> Summary:

@@ -10,7 +10,7 @@ from envdoctor.linker.branches import is_about_python, is_about_versions
 from envdoctor.linker.makings import last
 from envdoctor.linker.scopes import Scope, Use
 from envdoctor.linker.summary import CONDITIONAL, IMPORTS, PROGRAM
-from envdoctor.linker.syntax_trees import chain, is_itself
+from envdoctor.linker.syntax_trees import chain, is_itself, only_reads
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -67,8 +67,12 @@ class ModuleRecord:
         self.classes: list[list[Any]] = []
         self.class_numbers: dict[str, int] = {}
         self.functions: list[Any] = []
+        self.top_functions: dict[str, ast.FunctionDef | ast.AsyncFunctionDef] = {}
         self.refs: dict[tuple[Any, ...], list[Any]] = {}
         self.lazy_annotations = target.minor >= _LAZY_ANNOTATIONS
+        #: Words whose uses as attributes of what no import binds are gathered: word, line, flags, handler.
+        self.wanted: frozenset[str] = frozenset()
+        self.of_anything: list[tuple[str, int, int, int]] = []
 
     # --- names ------------------------------------------------------------------------------------------------------
 
@@ -148,9 +152,14 @@ class ModuleRecord:
         if not (self.flags or self.attempt or self.handler or self.loops or self.raised):
             self.raised = raised_by(node, node.exc)
 
-    def given_away(self, node: ast.expr) -> None:
-        """Take note of ``globals()``, ``vars()`` or ``locals()`` where somebody gets them who may add names."""
+    def given_away(self, node: ast.expr, taker: str = "") -> None:
+        """Take note of ``globals()``, ``vars()`` or ``locals()`` where somebody gets them who may add names.
+
+        ``taker`` is the name of who gets them, if there is one: a function of the module may only read them.
+        """
         if not (isinstance(node, ast.Call) and isinstance(node.func, ast.Name)) or node.args:
+            return
+        if taker in self.top_functions and only_reads(self.top_functions[taker]):
             return
         name = node.func.id
         if name == "globals" or (name in {"vars", "locals"} and self.scope.kind == "module"):

@@ -105,6 +105,7 @@ def _define(reader: ModuleReading, node: ast.FunctionDef | ast.AsyncFunctionDef)
             scope.record[2] = _opened(node, scope.record[2])
     elif scope is reader.top:
         reader.functions.append(signatures.of_function(node))
+        reader.top_functions[node.name] = node
         value = ["f", len(reader.functions) - 1]
     reader.bind_name(node.name, value)
 

@@ -12,6 +12,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 
+#: The methods of a mapping that leave it as it is.
+_READING = {"items", "keys", "values", "get", "copy"}
+
+
 def parsed(text: bytes) -> ast.Module | None:
     """The tree of some source; nothing where it cannot be parsed."""
     try:
@@ -55,3 +59,16 @@ def bound_in(node: ast.AST) -> set[str]:
     defined = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
     stored = {one.id for one in ast.walk(node) if isinstance(one, ast.Name) and isinstance(one.ctx, ast.Store)}
     return stored | {one.name for one in ast.walk(node) if isinstance(one, defined) and one is not node}
+
+
+def only_reads(function: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
+    """Whether a function does nothing with its parameters but read items of them: it adds none, nor passes them on."""
+    nodes = list(ast.walk(function))
+    given = {one.arg for one in nodes if isinstance(one, ast.arg)}
+    reading = {
+        id(one.value)
+        for one in nodes
+        if (isinstance(one, ast.Attribute) and one.attr in _READING)
+        or (isinstance(one, ast.Subscript) and isinstance(one.ctx, ast.Load))
+    }
+    return all(id(one) in reading for one in nodes if isinstance(one, ast.Name) and one.id in given)

@@ -77,3 +77,11 @@ def test_an_attribute_that_came_back_is_not_gone_between(tmp_path):
     told = History(zipfile.ZipFile(path))
     assert [life.name for life in told.gone("dist", "2.0", "Job", "stop")] == ["a.Job.stop"]
     assert told.gone("dist", "2.0", "Job", "back") == []
+
+
+@pytest.mark.parametrize(
+    ("version", "expected"), [("1.1", []), ("2.0", ["stop"]), ("2.0.5", ["stop"]), ("3.0", ["stop"])]
+)
+def test_the_words_that_no_class_has_any_more(history, version, expected):
+    assert list(history.lost_words("dist", version)) == expected
+    assert history.lost_words("nobody", version) == {}

@@ -122,3 +122,24 @@ def test_hooks_without_a_marker(tmp_path):
         cwd=tmp_path, env={**os.environ, "PYTHONPATH": where}, capture_output=True, text=True, check=False,
     )  # fmt: skip
     assert "can not be found in the hookspec" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("registering", "expected"),
+    [
+        ("config.pluginmanager.register(Plugin())", [("warning", "plug", 2, "_pytest.hookspec.pytest_collect_file(path)")]),
+        ("one = Plugin(); config.pluginmanager.register(one, 'one')",
+         [("warning", "plug", 2, "_pytest.hookspec.pytest_collect_file(path)")]),
+        ("Plugin().pytest_collect_file(1, 2)", []),
+    ],
+)  # fmt: skip
+def test_the_methods_of_what_a_plugin_registers_are_hooks(tmp_path, registering, expected):
+    source = f"class Plugin:\n    def pytest_collect_file(self, path, parent): pass\ndef pytest_configure(config):\n    {registering}\n"
+    install(tmp_path, source, "", "[pytest11]\nplug = plug\n")
+    assert found(tmp_path, real=("pluggy", "pytest")) == expected
+    where = os.pathsep.join([str(tmp_path), os.path.dirname(os.path.dirname(pytest.__file__))])
+    done = subprocess.run(
+        [sys.executable, "-m", "pytest", "--collect-only"],
+        cwd=tmp_path, env={**os.environ, "PYTHONPATH": where}, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert ("can not be found in the hookspec" in done.stderr) is bool(expected), done.stderr

@@ -140,6 +140,13 @@ PROVIDERS = {
     "executes text": ("exec('gone = 1')", None),
     "sets it on itself": ("import sys\nsetattr(sys.modules[__name__], 'gone', 1)", None),
     "binds it in a function": ("def init():\n    global gone\n    gone = 1\ninit()", None),
+    "gives its names to what only reads them": (
+        "def fill(told):\n    return sorted(name for name, value in told.items() if told[name])\nfill(globals())", "name"
+    ),
+    "gives its names to what adds some": ("def fill(told):\n    told['gone'] = 1\nfill(globals())", None),
+    "gives its names to what passes them on": (
+        "def fill(told):\n    more(told)\ndef more(told):\n    told.update(gone=1)\nfill(globals())", None
+    ),
     "gives its name away in a table": (
         "import json\ndef fill(told):\n    pass\nfill({__name__: ['gone']})\ngone = 1", None
     ),

@@ -1,0 +1,189 @@
+"""Attributes of objects of which nothing says the class, by words that the installed releases of a provider have lost.
+
+A consumer that imports a provider, and uses an attribute that classes of it had and have no more, gets a warning where
+nothing else that it imports has an attribute of this name.
+"""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import functools
+import importlib.util
+import re
+from typing import TYPE_CHECKING
+
+from envdoctor.linker.history import shipped
+from envdoctor.linker.missing import severity_of
+from envdoctor.linker.missing_reference import Missing
+from envdoctor.linker.module_files import PROJECT, is_aside
+from envdoctor.linker.module_reader import asked_of_anything
+from envdoctor.linker.summary import CATCHES_ATTRIBUTE, CONDITIONAL
+from envdoctor.linker.syntax_trees import parsed
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+    from envdoctor.linker.history import Life
+    from envdoctor.linker.reach import Reach
+    from envdoctor.linker.world import World
+
+#: A shorter word is in any source.
+_SHORTEST = 5
+_USED = re.compile(rb"\.([a-z]\w{%d,})" % (_SHORTEST - 1))
+#: So many bytes behind its name a function that is gone may raise.
+_REFUSAL = 2000
+#: How an attribute, a parameter, a key or a column of this name is made.
+_MADE = r"(?:\b(?:def|class|import|as)\s+{0}\b|\b{0}\s*(?:=(?!=)|:)|[\"']{0}[\"'])"
+
+
+class LostWords:
+    """Looks for lost words in some modules of a world."""
+
+    def __init__(self, world: World, reach: Reach) -> None:
+        self._world, self._reach = world, reach
+        self._history = shipped()
+        self._gone: dict[str, Mapping[str, Sequence[Life]]] = {}
+        self._defined: dict[tuple[str, str], bool] = {}
+        self._kept: dict[tuple[str, str], bool] = {}
+        self._imports: dict[str, set[str]] = {}
+
+    def all(self, names: Iterable[str], found: Iterable[Missing]) -> Iterator[Missing]:
+        """The uses of lost words, by module, where nothing was ``found`` already."""
+        known = {(one.file, one.line) for one in found}
+        for name in names:
+            place = self._world.layout.modules[name]
+            if self._history is None or place.kind == "native" or (is_aside(name) and place.owner != PROJECT):
+                continue
+            lost = self._lost(name)
+            for word, line, flags, handler in self._uses(name, lost) if lost else ():
+                if (place.path, line) not in known:
+                    yield from self._missing(name, (word, line, flags, handler), lost[word])
+
+    def _lost(self, name: str) -> dict[str, Life]:
+        """The words that a module uses and a provider that it imports has lost, each with what is known of it."""
+        layout, resolver = self._world.layout, self._world.resolver
+        owner = layout.modules[name].owner
+        providers = [one for one in self._owners(name) if one != owner and self._words(one)]
+        if not providers:
+            return {}
+        used = {word.decode() for word in _USED.findall(self._world.store.text(name))}
+        used -= {*resolver.take_note(name).get("hints", ()), *resolver.set_somewhere}
+        found = {}
+        for provider in providers:
+            for word in sorted(used & self._words(provider).keys()):
+                if self._is_distinctive(word, provider, name):
+                    found[word] = self._words(provider)[word][0]
+        return found
+
+    def _words(self, provider: str) -> Mapping[str, Sequence[Life]]:
+        """The words that all classes of an installed provider have lost, as far as its history says."""
+        if provider not in self._gone:
+            version = self._world.layout.versions.get(provider, "")
+            self._gone[provider] = self._history.lost_words(provider, version) if self._history else {}
+        return self._gone[provider]
+
+    def _owners(self, name: str) -> set[str]:
+        """The distributions that a module imports from; empty for the standard library."""
+        refs = self._world.resolver.take_note(name).get("refs", ())
+        return {self._world.layout.owner(ref[0]) for ref in refs} - {""}
+
+    def _is_distinctive(self, word: str, provider: str, name: str) -> bool:
+        """Whether an attribute of this name can only be one that the provider has lost."""
+        owner = self._world.layout.modules[name].owner
+        others = self._all_owners(owner) - {provider, owner}
+        if word in _plain() or self._is_kept(provider, word) or self._is_in_standard(word, name):
+            return False
+        return not any(self._is_defined(one, word) for one in (owner, *sorted(others)))
+
+    def _all_owners(self, owner: str) -> set[str]:
+        """The distributions that any module of one imports from."""
+        if owner not in self._imports:
+            names = self._world.layout.names.get(owner, ())
+            known = [one for one in names if one in self._reach.ways]
+            self._imports[owner] = set().union(*map(self._owners, known))
+        return self._imports[owner]
+
+    def _is_in_standard(self, word: str, name: str) -> bool:
+        """Whether the source of a module of the standard library that a module imports makes an attribute so called."""
+        source = self._world.store.text(name)
+        tops = {one.decode() for one in re.findall(rb"(?:import|from)\s+(\w+)", source)} & self._world.standard.tops
+        return any(re.search(_MADE.format(word), _standard_source(top)) for top in tops)
+
+    def _is_kept(self, provider: str, word: str) -> bool:
+        """Whether the source of a provider makes anything so called, but for functions that do nothing but raise."""
+        if (provider, word) not in self._kept:
+            self._kept[provider, word] = any(_is_made(text, one, word) for text, one in self._makings(provider, word))
+        return self._kept[provider, word]
+
+    def _is_defined(self, owner: str, word: str) -> bool:
+        """Whether a distribution makes anything so called, or has a compiled module that names it."""
+        if (owner, word) not in self._defined:
+            natives = self._world.layout.natives(owner) if owner != PROJECT else []
+            named = any(self._world.resolver.words.in_file(path, word) is not False for path in natives)
+            self._defined[owner, word] = named or any(True for _ in self._makings(owner, word))
+        return self._defined[owner, word]
+
+    def _makings(self, owner: str, word: str) -> Iterator[tuple[bytes, re.Match[bytes]]]:
+        """Where the source of a distribution makes something so called."""
+        plain, pattern = word.encode(), re.compile(_MADE.format(word).encode())
+        for name in self._world.layout.names.get(owner, ()):
+            if name in self._world.layout.modules and self._world.layout.modules[name].kind != "native":
+                text = self._world.store.text(name)
+                if plain in text:
+                    yield from ((text, one) for one in pattern.finditer(text))
+
+    def _uses(self, name: str, lost: Mapping[str, Life]) -> list[tuple[str, int, int, int]]:
+        place = self._world.layout.modules[name]
+        text = self._world.store.text(name)
+        return asked_of_anything(text, name, self._world.target, frozenset(lost), package=place.kind == "package")
+
+    def _missing(self, name: str, use: tuple[str, int, int, int], life: Life) -> Iterator[Missing]:
+        word, line, flags, handler = use
+        place = self._world.layout.modules[name]
+        if handler or flags & CONDITIONAL:
+            return
+        severity, way = severity_of(self._reach.ways[name], flags, CATCHES_ATTRIBUTE)
+        if severity in {"error", "warning"}:
+            home, _, path = life.name.rpartition(".")[0].rpartition(".")
+            yield Missing(
+                place.owner, place.path, line, f".{word}", life.distribution, "lost", "warning", way, home,
+                f"{path}.{word}", life.said(),
+            )  # fmt: skip
+
+
+@functools.cache
+def _plain() -> set[str]:
+    """The attributes of the built-in types."""
+    kinds = [one for one in vars(builtins).values() if isinstance(one, type)]
+    return {name for kind in kinds for name in dir(kind)}
+
+
+@functools.lru_cache(256)
+def _standard_source(top: str) -> str:
+    """The source of a module or package of the standard library, as the Python that runs this has it."""
+    try:
+        spec = importlib.util.find_spec(top)
+    except (ImportError, ValueError, AttributeError):
+        return ""
+    if spec is None or not spec.origin or not spec.origin.endswith(".py"):
+        return ""
+    with open(spec.origin, encoding="utf-8", errors="replace") as file:
+        return file.read()
+
+
+def _is_made(source: bytes, place: re.Match[bytes], word: str) -> bool:
+    """Whether what is written at a place makes something, and is no function that does nothing but raise."""
+    if not place.group().startswith(b"def") or b"raise " not in source[place.end() : place.end() + _REFUSAL]:
+        return True
+    line = source.count(b"\n", 0, place.start()) + 1
+    tree = parsed(source)
+    return tree is None or not any(
+        isinstance(node, ast.FunctionDef) and (node.name, node.lineno) == (word, line) and _is_refusal(node.body)
+        for node in ast.walk(tree)
+    )
+
+
+def _is_refusal(body: Sequence[ast.stmt]) -> bool:
+    """Whether a function does nothing but raise, after its docstring."""
+    return isinstance(body[-1], ast.Raise) and all(isinstance(one, ast.Expr) for one in body[:-1])
