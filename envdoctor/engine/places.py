@@ -54,13 +54,18 @@ def _place(frame: Any, names: Names) -> Owner:
     if frame.installed:
         name = names.distribution(module)
         return Owner(frame=frame, module=module, distribution=name, standard=name is None)
-    if names.standard(module) and not frame.standard_library:
-        backport = next((one for one in (module, names.stands_in.get(module)) if one in names.installed), None)
-        if backport:
-            return Owner(frame=frame, module=module, distribution=backport)
+    if backport := _backport(frame, module, names):
+        return Owner(frame=frame, module=module, distribution=backport)
     if frame.standard_library or (names.standard(module) and _shortened(frame.file, module)):
         return Owner(frame=frame, module=module, standard=True)
     return Owner(frame=frame, module=module, distribution=_guessed(frame, module, names))
+
+
+def _backport(frame: Any, module: str, names: Names) -> str | None:
+    """The installed distribution that has a module of the standard library too, where a frame may be of that."""
+    if not names.standard(module) or frame.standard_library:
+        return None
+    return next((one for one in (module, names.stands_in.get(module)) if one in names.installed), None)
 
 
 def _guessed(frame: Any, module: str, names: Names) -> str | None:

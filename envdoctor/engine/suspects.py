@@ -83,10 +83,10 @@ def parties(clue: Clue, names: Names, seen: Mapping[str, Any], *, complete: bool
     askers = seen.get("askers", {}).get((clue.groups.get("module", ""), clue.groups.get("name")), [])
     consumer = consumer or (_supposed(clue, askers) if own is None else None)
     if asked is None and not python:
-        asked, python = _beside(around, consumer)
-        asked = asked or names.extended(consumer or "")
+        asked, python = _beside(around, consumer, names)
     named = _without([*_raiser(clue, names), *askers, *named_in(_message(clue), names)], consumer)
     asked = asked or next(iter(named), None)
+    open_still = complete and _is_open(clue, names, consumer, asked, own)
     named += [*_supposed_plugin(clue, names), *names.called(consumer, asked)]
     others = _without(named + names.rivals(clue.groups.get("module", "")), consumer, asked)[:MOST_OTHERS]
     return Parties(
@@ -95,12 +95,10 @@ def parties(clue: Clue, names: Names, seen: Mapping[str, Any], *, complete: bool
         python=python,
         own=own,
         inside=inside or consumer == (asked or ""),
-        loading=_LOADS.search("\n".join(place.frame.code or "" for place in around)) is not None,
+        loading=_LOADS.search("\n".join(map(_code, around))) is not None,
         seen=around,
         others=others,
-        left=_left(names, {consumer, asked, *others})
-        if complete and _is_open(clue, names, consumer, asked, own)
-        else (),
+        left=_left(names, {consumer, asked, *others}) if open_still else (),
     )
 
 
@@ -192,16 +190,21 @@ def _called(clue: Clue, names: Names, around: Sequence[Owner], asked: str | None
     That of the innermost frame, where nobody is known to have the function; nobody, where it is only known by a name
     that the failing statement does not say.
     """
-    place = around[0] if around and clue.family == "signature" else None
-    code = (place.frame.code or "") if place is not None else ""
-    if place is None or not (_KEYWORD.search(clue.said) and _HANDED_ON.search(code)):
+    place = around[0] if around else None
+    code = _code(place)
+    if place is None or not (clue.family == "signature" and _KEYWORD.search(clue.said) and _HANDED_ON.search(code)):
         return asked
     function = clue.groups.get("function", "")
-    said = re.search(rf"\b{re.escape(function.rpartition('.')[2])}\b", code) or "." in function
+    said = "." in function or re.search(rf"\b{re.escape(function)}\b", code) is not None
     if asked is None:
         return place.distribution if said or function == "__init__" else None
-    near = asked in names.installed or any(one.distribution == asked for one in around)
+    near = asked in names.installed or asked in {one.distribution for one in around}
     return asked if said or near else None
+
+
+def _code(place: Owner | None) -> str:
+    """The line of source that a frame shows; empty where it shows none."""
+    return (place.frame.code or "") if place is not None else ""
 
 
 def _named(clue: Clue) -> re.Match[str] | None:
@@ -214,7 +217,7 @@ def _named(clue: Clue) -> re.Match[str] | None:
 def _announcing(clue: Clue, names: Names, around: Iterable[Owner], module: str | None) -> str | None:
     """Whose code raises what announces a change of its own, or of a module that nobody knows by this name: an alias."""
     place = _innermost(around) if clue.family == "announced" else None
-    raises = place is not None and (place.frame.code or "").startswith("raise ")
+    raises = _code(place).startswith("raise ")
     known = module and names.known(module.partition(".")[0])
     named = module or "name" in clue.groups
     return place.distribution if place is not None and raises and named and not known else None
@@ -370,14 +373,17 @@ def _imported_itself(around: Sequence[Owner], asked: str | None) -> bool:
     return "getattr" not in (frame.function or "") and not (frame.code or "").startswith("raise")
 
 
-def _beside(around: Iterable[Owner], consumer: str | None) -> tuple[str | None, bool]:
-    """Without a name in the message: the next distribution in the frames, or the library of Python beside it."""
+def _beside(around: Iterable[Owner], consumer: str | None, names: Names) -> tuple[str | None, bool]:
+    """Without a name in the message: the next distribution in the frames, or the library of Python beside it.
+
+    Where no frame is of another one, that which the consumer extends.
+    """
     beside_library = False
     for place in around:
         if place.distribution and place.distribution not in {consumer, *_CARRYING}:
             return place.distribution, False
         beside_library |= place.standard and place.module.partition(".")[0] not in _CARRIERS
-    return None, beside_library
+    return names.extended(consumer or ""), beside_library
 
 
 def named_in(message: str, names: Names) -> list[str]:

@@ -151,15 +151,10 @@ class _Lives:
         """By last word, the attributes of classes that an older release has, where this one has no such word at all."""
         at, found, there = self._at(version), dict[str, list[str]](), set[str]()
         for name, spans in self._spans.items() if at is not None else ():
-            head, _, word = name.rpartition(".")
+            word = name.rpartition(".")[2]
             if _is_in(spans, at or 0):
                 there.add(word)
-            elif (
-                ":" not in word
-                and head.rpartition(".")[2][:1].isupper()
-                and word[:1] != "_"
-                and self._is_gone(name, at or 0)
-            ):
+            elif _is_attribute(name) and self._is_gone(name, at or 0):
                 found.setdefault(word, []).append(name)
         return {word: [self._life(name) for name in names] for word, names in found.items() if word not in there}
 
@@ -182,6 +177,12 @@ class _Lives:
             last=self._releases[int(end)] if end else None,
             gone=self._releases[int(end) + 1] if end else None,
         )
+
+
+def _is_attribute(name: str) -> bool:
+    """Whether a full name is that of a public attribute of a class, and not of a parameter."""
+    head, _, word = name.rpartition(".")
+    return head.rpartition(".")[2][:1].isupper() and word[:1] != "_" and ":" not in word
 
 
 def _is_in(spans: str, at: int) -> bool:

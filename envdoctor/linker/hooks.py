@@ -109,16 +109,15 @@ class Hooks:
         """The hooks of a file, with what each is."""
         names = _NamesOfFile(file, tree)
         found = [(node, within, self._marked(node, names)) for node, within in names.functions()]
-        specifying = {mark[1] for _, _, mark in found if mark and mark[0] == _SPECIFICATION}
-        unmarked = [(_SPECIFICATION, one) for one in specifying] + [(_IMPLEMENTATION, one) for one in file.plain]
+        of_objects = [(_IMPLEMENTATION, one) for one in file.plain]
+        unmarked = [*{mark for _, _, mark in found if mark and mark[0] == _SPECIFICATION}, *of_objects]
         for node, within, mark in found:
-            registered = within is not None and within.name in names.registered
-            plain = [one for one in unmarked if within is None or (registered and one[0] == _IMPLEMENTATION)]
+            place = within.name if within else ""
+            plain = unmarked if within is None else of_objects if place in names.registered else []
             kind, framework = mark or self._plainly(node, plain)
             if kind:
                 arguments = _arguments(node, within, every=kind == _SPECIFICATION)
                 name = _name_of_hook(node)
-                place = within.name if within else ""
                 yield kind, Hook(framework, name, file.owner, file.module, file.path, node.lineno, arguments, place)
 
     def _plainly(self, node: Function, unmarked: Sequence[tuple[str, str]]) -> tuple[str, str]:
@@ -203,17 +202,10 @@ class _NamesOfFile:
     def registered(self) -> set[str]:
         """The classes that the file gives to a ``register``, or objects of which it gives there."""
         nodes = list(ast.walk(self.tree)) if b".register(" in self.file.text else []
-        made = {
-            target.id: one.value.func.id
-            for one in nodes
-            if isinstance(one, ast.Assign) and isinstance(one.value, ast.Call) and isinstance(one.value.func, ast.Name)
-            for target in one.targets
-            if isinstance(target, ast.Name)
-        }
+        made = {target: _made_by(one.value) for one in nodes if isinstance(one, ast.Assign) for target in _bound(one)}
         calls = (one for one in nodes if isinstance(one, ast.Call) and one.args)
-        given = [one.args[0] for one in calls if getattr(one.func, "attr", "") == "register"]
-        names = {getattr(one.func if isinstance(one, ast.Call) else one, "id", "") for one in given}
-        return {made.get(one, one) for one in names}
+        given = {_made_by(one.args[0]) for one in calls if getattr(one.func, "attr", "") == "register"}
+        return {made.get(one, one) for one in given}
 
     def dotted(self, node: ast.expr) -> str:
         """The full name of an expression; empty where it has none."""
@@ -240,6 +232,16 @@ def _alternatives(body: Sequence[ast.stmt]) -> dict[str, list[Function]]:
             then, other = _alternatives(node.body), _alternatives(node.orelse)
             found.update({name: then[name] + other[name] for name in then.keys() & other.keys()})
     return found
+
+
+def _bound(node: ast.Assign) -> list[str]:
+    """The plain names that an assignment binds."""
+    return [one.id for one in node.targets if isinstance(one, ast.Name)]
+
+
+def _made_by(node: ast.expr) -> str:
+    """The name of what a call calls, or a plain name; else empty."""
+    return getattr(node.func if isinstance(node, ast.Call) else node, "id", "")
 
 
 def _functions(nodes: Iterable[ast.AST]) -> list[Function]:

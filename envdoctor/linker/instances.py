@@ -148,16 +148,10 @@ class Instances:
         kind, word = found[0][:2]
         if isinstance(kind.number, str):
             return self._standard_cause(kind, making)
-        consumer, layout = self._world.layout.modules[use.name].owner, self._world.layout
         base = self._classes.lost_by(kind, word) if isinstance(found[0], Lack) else None
         if base is not None:
             return ("", "standard", *base, "") if all(self._is_lost(one) for one in found) else None
-        chain = self._classes.chain(kind)
-        if not isinstance(found[0], Lack):  # a call of what one class of the chain defines
-            defined = self._world.resolver.method(kind.module, kind.number, word)
-            chain = [defined[:2]] if isinstance(defined, tuple) else []
-        classes = ((layout.owner(module), module, number) for module, number in chain)
-        home = next((one for one in classes if one[0] not in {consumer, "", PROJECT}), None)
+        home = self._home(use, found[0])
         if home is None or not all(self._is_sure(use, one) for one in found):
             return None
         name = self._world.store.class_name(*home[1:])
@@ -165,6 +159,17 @@ class Instances:
             return home[0], found[0][2], home[1], name, found[0][3]
         life = self._life(kind, word)
         return home[0], "attribute", home[1], name, life.said() if life else ""
+
+    def _home(self, use: _Use, one: Any) -> tuple[str, str, int] | None:
+        """The first class of another distribution that lacks or defines something: its owner, module and number."""
+        (kind, word), layout = one[:2], self._world.layout
+        chain = self._classes.chain(kind)
+        if not isinstance(one, Lack):
+            defined = self._world.resolver.method(kind.module, kind.number, word)
+            chain = [defined[:2]] if isinstance(defined, tuple) else []
+        own = {layout.modules[use.name].owner, "", PROJECT}
+        classes = ((layout.owner(module), module, number) for module, number in chain)
+        return next((one for one in classes if one[0] not in own), None)
 
     def _is_ignored(self, use: _Use) -> bool:
         """Whether the line has a comment for which type checkers ignore it."""

@@ -10,7 +10,7 @@ from envdoctor.linker.hinted import Hinted
 from envdoctor.linker.module_getattr import Evaluator
 from envdoctor.linker.run_time import RunTime
 from envdoctor.linker.summary import FROM, IMPORTS, INSTANCE, WRITES_GLOBALS
-from envdoctor.linker.verdicts import DOUBTS, Answer, no, unknown, yes
+from envdoctor.linker.verdicts import DOUBTS, Answer, no, own_doubts, unknown, yes
 from envdoctor.linker.word_search import Words
 
 if TYPE_CHECKING:
@@ -356,10 +356,7 @@ class Resolver:
             return "unknown"
         if name in names or (name == "__init__" and is_decorated):  # with one that the decorator makes
             return (module, number, methods.get(name)) if name in names else "unknown"
-        doubts = {
-            "unknown" if is_open is True or "__dict__" in names else is_open or "none",
-            "open" if "*" in names else "none",
-        }
+        doubts = own_doubts(is_open, names)
         for base in bases:
             found = self.inherited(base, module, name, depth + 1)
             if not isinstance(found, str):

@@ -5,13 +5,19 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Container, Mapping, Sequence
 
     from envdoctor.linker.missing_reference import Missing
 
 #: Whether a class lacks an attribute: surely (``none``), or unless it takes it for a name in its data (``columns``), a
 #: decorator or a computed name gives it (``open``), or its ``__getattr__`` (``answers``); or it is not known.
 DOUBTS = ("none", "columns", "open", "answers", "unknown")
+
+
+def own_doubts(is_open: object, names: Container[str]) -> set[str]:
+    """The doubts about what a class lacks, by its own record, as its source says what it is open for."""
+    computed = "unknown" if is_open is True or "__dict__" in names else str(is_open or "none")
+    return {computed, "open" if "*" in names else "none"}
 
 
 class Linked(NamedTuple):
