@@ -27,6 +27,8 @@ _CHANGING = {("pop",), ("update",), ("clear",)}
 #: What may be given ``globals()`` without changing it.
 _READING = {"eval", "exec", "len", "dict", "sorted", "list"}
 _BEHIND_NAME = 2
+#: So many classes of a module are followed to the base that another has.
+_BASES = 3
 #: What a method calls its object or class.
 _OWN = {"self", "cls"}
 _STORING = 3
@@ -109,6 +111,9 @@ class Expressions:
             for one in node.args:
                 if type(one) is ast.Call:
                     self._reader.given_away(one, "" if path else root)
+        for _ in range(_BASES):  # whose constructor an own class has
+            base = self._reader.made_as.get(root) if not path else None
+            root, path = base or (root, path)
         if root in self._reader.roots:
             self.use(root, path, node.lineno, signatures.of_call(node, self._reader.scope.keys))
 

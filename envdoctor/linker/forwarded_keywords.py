@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from envdoctor.linker import signatures
 from envdoctor.linker.decorated import name_of
-from envdoctor.linker.rest_keywords import forwarding, keeps, spelled
+from envdoctor.linker.rest_keywords import forwarding, keeps, looked_up, spelled
 from envdoctor.linker.syntax_trees import bound_in, chain
 
 if TYPE_CHECKING:
@@ -49,6 +49,8 @@ class ForwardedKeywords:
 
     def __init__(self, resolver: Resolver, store: Store) -> None:
         self._resolver, self._store = resolver, store
+        #: The keywords of the call that is followed.
+        self._given: Sequence[str] = ()
 
     def refused(self, value: Any, call: Sequence[Any], kind: tuple[str, int] | None = None, method: str = "") -> str:
         """The first keyword of a call that raises ``TypeError`` further on; nothing where there is none for sure.
@@ -59,7 +61,7 @@ class ForwardedKeywords:
         if found is None or not found[0][-1]:
             return ""
         body = self._body(_Called(value, kind, method, kind))
-        own = {*found[0][1], *found[0][4]}
+        own, self._given = {*found[0][1], *found[0][4]}, call[1]
         return next((one for one in call[1] if one not in own and body and not self._takes(body, one, 0)), "")
 
     def _body(self, called: _Called) -> _Body | None:
@@ -157,9 +159,9 @@ class ForwardedKeywords:
         if body.made and len(path) == 1 and root == _own(body):
             found = self._resolver.method(*body.made, path[0])
             return self._of_object(found, path[0], body.made) or self._held(found, path[0], body.made)
-        if not root or root in _bound(body.node):
-            return None
-        return self._offered(body.module, (root, *path), {"function", "class"})
+        if root in _bound(body.node):
+            root, path = (_default(body.node, root, self._given) if not path else None) or ("", ())
+        return self._offered(body.module, (root, *path), {"function", "class"}) if root else None
 
     def _offered(self, module: str, path: Sequence[str], kinds: Container[str]) -> _Called | None:
         """What a name of a module resolves to, where that is of one of some kinds."""
@@ -193,6 +195,26 @@ class ForwardedKeywords:
     def _of_object(found: Any, name: str, made: tuple[str, int]) -> _Called | None:
         known = isinstance(found, tuple) and found[2] is not None
         return _Called(("method", *found), (found[0], found[1]), name, made) if known else None
+
+
+def _default(node: ast.AST, name: str, given: Sequence[str]) -> tuple[str, tuple[str, ...]] | None:
+    """What a name of a function is where a call does not give it: ``rest.pop("name", None) or Default``, or a default.
+
+    A default is given by ``if name is None: name = Default``.
+    """
+    values = _assigned([one for one in ast.walk(node) if isinstance(one, ast.stmt)], name)
+    bound = sum(
+        isinstance(one, ast.Name) and one.id == name and isinstance(one.ctx, ast.Store) for one in ast.walk(node)
+    )
+    if len(values) != 1 or bound != 1 or name in given:
+        return None
+    value = values[0]
+    if isinstance(value, ast.BoolOp) and isinstance(value.op, ast.Or) and len(value.values) == len(("asked", "else")):
+        asked, value = value.values
+        _, key = looked_up(asked) or (None, None)
+        if not isinstance(key, ast.Constant) or key.value in given:
+            return None
+    return chain(value)
 
 
 def _own(body: _Body) -> str:

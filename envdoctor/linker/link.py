@@ -14,6 +14,7 @@ from envdoctor.linker.beside import Beside
 from envdoctor.linker.branches import Target
 from envdoctor.linker.environment_names import Environment
 from envdoctor.linker.findings import absorbed, findings
+from envdoctor.linker.forwarded_keywords import ForwardedKeywords
 from envdoctor.linker.generated import Generated
 from envdoctor.linker.hooks import Hooks
 from envdoctor.linker.instances import Instances
@@ -87,7 +88,8 @@ def _resolved(
     reach = Reach(layout, world.store, world.resolver, tell)
     reach.follow()
     tell("resolving")
-    search = Search(layout, world.resolver, reach, world.standard)
+    forwarded = ForwardedKeywords(world.resolver, world.store)
+    search = Search(layout, world.resolver, reach, world.standard, forwarded)
     missing = [*search.all(sys.version_info[:2], target.minor), *Hooks(layout, known["hooks"]).installed()]
     # What a released library reads from an object was run by its authors: it lacks that where a release has lost it.
     missing += Instances(world, reach, lost_only=True).all(reach.ways)

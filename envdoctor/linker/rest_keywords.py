@@ -108,12 +108,12 @@ def _copied(node: ast.Assign, rest: str) -> ast.expr | None:
 
 def _about_others(node: ast.AST, keyword: str) -> Iterator[ast.expr]:
     """The dictionary in an expression that is about another key of it than the keyword."""
-    whole, key = _looked_up(node) or (None, None)
+    whole, key = looked_up(node) or (None, None)
     if whole is not None and isinstance(key, ast.Constant) and isinstance(key.value, str) and key.value != keyword:
         yield whole
 
 
-def _looked_up(node: ast.AST) -> tuple[ast.expr, ast.expr] | None:
+def looked_up(node: ast.AST) -> tuple[ast.expr, ast.expr] | None:
     """The dictionary and the key of an expression that is about one key; ``None`` for any other."""
     if isinstance(node, ast.Subscript):
         return node.value, node.slice

@@ -6,6 +6,7 @@ A function returns true where the statements behind it are dead, and else the fl
 from __future__ import annotations
 
 import ast
+import sys
 from typing import TYPE_CHECKING, Any
 
 from envdoctor.linker import signatures, tables
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
 
 #: What may be at the top of a class statement without leaving open what the class has.
 _PLAIN_META = {"ABCMeta", "EnumMeta", "type"}
+#: The methods that say how objects of a class are made.
+_MAKING = {"__init__", "__new__", "*"}
 _PLAIN_DECORATORS = {"dataclass", "dataclasses", "total_ordering", "final", "runtime_checkable", "runtime", "unique"}
 #: Names that only Python 2 has without an import.
 _PYTHON_2 = {"basestring", "long", "raw_input", "unichr", "unicode", "xrange"}
@@ -136,6 +139,20 @@ def _class(reader: ModuleReading, node: ast.ClassDef) -> None:
     reader.scope = outside
     reader.close(inner)
     reader.forms.kind(node, record)
+    inherited = None if node.name in reader.made_as else _made_as(reader, node, record)
+    reader.made_as[node.name] = inherited if outside.bound.get(node.name) == 1 else None
+
+
+def _made_as(reader: ModuleReading, node: ast.ClassDef, record: Sequence[Any]) -> tuple[str, tuple[str, ...]] | None:
+    """The only base of a class whose objects are made as those of the base are, as a name and attributes.
+
+    What the library of Python derives classes from may be no class, or make others.
+    """
+    base: tuple[str, tuple[str, ...]] | None = record[0][0] if len(node.bases) == 1 else None
+    if base is None or node.keywords or node.decorator_list or record[2] or record[1] & _MAKING:
+        return None
+    origins = reader.top.imports.get(base[0], ())
+    return None if any(module.partition(".")[0] in sys.stdlib_module_names for module, _ in origins) else base
 
 
 def _changed(node: ast.ClassDef) -> Any:

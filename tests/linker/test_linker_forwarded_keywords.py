@@ -30,12 +30,21 @@ REFUSED = {
     "to either": "def f(x, **rest):\n    if x:\n        end(x, **rest)\n    else:\n        End(x, **rest)",
     "beside another that is taken out": "def f(x, **rest):\n    rest.pop('v', None)\n    end(x, **rest)",
     "as a copy": "def f(x, **rest):\n    more = rest.copy()\n    more.setdefault('y', 2)\n    end(x, **more)",
+    "to a class by default": (
+        "def f(x, **rest):\n    def make():\n        kind = rest.pop('kind', None) or End\n        return kind(x, **rest)\n    return make()"
+    ),
+    "to a class in place of none": (
+        "def f(x, kind=None, **rest):\n    if kind is None:\n        kind = End\n    return kind(x, **rest)"
+    ),
     "of another module": "from b.more import far\ndef f(x, **rest):\n    far(**rest)",
 }
 TAKEN = {
     "where it is looked at": "def f(x, **rest):\n    rest.pop('w')\n    end(x, **rest)",
     "where nobody gets it": "def f(x, **rest):\n    pass",
     "by one of two": "def g(w): pass\ndef f(x, **rest):\n    end(x, **rest)\n    g(**rest)",
+    "by a class that a loop changes": (
+        "def f(x, kind=None, **rest):\n    for kind in (dict, End):\n        kind = kind\n    return kind(**rest)"
+    ),
     "by what is not known": "def f(x, g, **rest):\n    g(**rest)",
     "by what takes all": "def g(**more): pass\ndef f(x, **rest):\n    g(**rest)",
     "where it is kept": "kept = {}\ndef f(x, **rest):\n    kept['x'] = rest\n    end(x, **rest)",
@@ -121,3 +130,14 @@ def test_keywords_that_an_object_keeps_are_followed_to_where_its_methods_hand_th
 
 def test_keywords_that_others_may_read_of_an_object_are_open(tmp_path):
     assert found(tmp_path, KEPT + "def read(one):\n    return one.more\n", "import b\nb.Base(1, w=2)") == []
+
+
+def test_a_class_that_a_call_gives_may_take_anything(tmp_path):
+    library = "def f(x, **rest):\n    kind = rest.pop('kind', None) or End\n    return kind(x, **rest)"
+    source = "import b\nb.f(1, kind=dict, w=2)\nb.f(1, w=2)"
+    assert found(tmp_path, library, source) == [(3, "w")]
+
+
+def test_a_distribution_that_gives_what_another_refuses_further_on(tmp_path):
+    env.write(tmp_path, b={"b/__init__.py": END + REFUSED["to a function"], "b/more.py": ""}, a={"a.py": CALL})
+    assert env.missing(tmp_path) == [("warning", "a", 2, "b.f")]
