@@ -7,9 +7,8 @@ nothing else that it imports has an attribute of this name.
 from __future__ import annotations
 
 import ast
-import builtins
 import functools
-import importlib.util
+import importlib
 import re
 from typing import TYPE_CHECKING
 
@@ -31,6 +30,14 @@ if TYPE_CHECKING:
 #: A shorter word is in any source.
 _SHORTEST = 5
 _USED = re.compile(rb"\.([a-z]\w{%d,})" % (_SHORTEST - 1))
+#: Modules whose classes make objects that are handed around.
+_STANDARD = (
+    *("builtins", "argparse", "array", "ast", "asyncio", "collections", "concurrent.futures", "configparser", "ctypes"),
+    *("datetime", "decimal", "email.message", "fractions", "http.client", "http.cookies", "io", "ipaddress", "logging"),
+    *("multiprocessing.pool", "pathlib", "queue", "random", "re", "select", "socket", "sqlite3", "ssl", "subprocess"),
+    *("threading", "types", "unittest", "urllib.parse", "urllib.request", "uuid", "xml.dom.minidom"),
+    *("xml.etree.ElementTree", "xml.sax.handler", "zipfile", "zoneinfo"),
+)
 #: So many bytes behind its name a function that is gone may raise.
 _REFUSAL = 2000
 #: How an attribute, a parameter, a key or a column of this name is made.
@@ -92,7 +99,7 @@ class LostWords:
         """Whether an attribute of this name can only be one that the provider has lost."""
         owner = self._world.layout.modules[name].owner
         others = self._all_owners(owner) - {provider, owner}
-        if word in _plain() or self._is_kept(provider, word) or self._is_in_standard(word, name):
+        if self._is_kept(provider, word) or word in _plain():
             return False
         return not any(self._is_defined(one, word) for one in (owner, *sorted(others)))
 
@@ -103,12 +110,6 @@ class LostWords:
             known = [one for one in names if one in self._reach.ways]
             self._imports[owner] = set().union(*map(self._owners, known))
         return self._imports[owner]
-
-    def _is_in_standard(self, word: str, name: str) -> bool:
-        """Whether the source of a module of the standard library that a module imports makes an attribute so called."""
-        source = self._world.store.text(name)
-        tops = {one.decode() for one in re.findall(rb"(?:import|from)\s+(\w+)", source)} & self._world.standard.tops
-        return any(re.search(_MADE.format(word), _standard_source(top)) for top in tops)
 
     def _is_kept(self, provider: str, word: str) -> bool:
         """Whether the source of a provider makes anything so called, but for functions that do nothing but raise."""
@@ -154,22 +155,10 @@ class LostWords:
 
 @functools.cache
 def _plain() -> set[str]:
-    """The attributes of the built-in types."""
-    kinds = [one for one in vars(builtins).values() if isinstance(one, type)]
+    """The attributes of the built-in types, and of the classes of what programs use most of the standard library."""
+    modules = [importlib.import_module(one) for one in _STANDARD]
+    kinds = {one for module in modules for one in vars(module).values() if isinstance(one, type)}
     return {name for kind in kinds for name in dir(kind)}
-
-
-@functools.lru_cache(256)
-def _standard_source(top: str) -> str:
-    """The source of a module or package of the standard library, as the Python that runs this has it."""
-    try:
-        spec = importlib.util.find_spec(top)
-    except (ImportError, ValueError, AttributeError):
-        return ""
-    if spec is None or not spec.origin or not spec.origin.endswith(".py"):
-        return ""
-    with open(spec.origin, encoding="utf-8", errors="replace") as file:
-        return file.read()
 
 
 def _is_made(source: bytes, place: re.Match[bytes], word: str) -> bool:

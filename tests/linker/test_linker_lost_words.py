@@ -66,3 +66,11 @@ def test_a_release_that_had_the_name_still_is_not_blamed(tmp_path):
     env.write(tmp_path, "9.5.0", pillow=PILLOW)
     env.write(tmp_path, user={"user.py": "from PIL import ImageFont\ndef size(font):\n    return font.getsize('a')\n"})
     assert env.missing(tmp_path) == []
+
+
+def test_an_object_of_the_standard_library_has_the_word_too(tmp_path):
+    """anyio moved ``SocketStream.setsockopt``, but what is asked for may be of a socket, which nobody has to import."""
+    env.write(tmp_path, "3.7.0", anyio={"anyio/__init__.py": ""})
+    source = "import anyio\ndef keep(one):\n    one.setsockopt(1, 2, 3)\n    one.getsockname()\n"
+    env.write(tmp_path, user={"user.py": source})
+    assert env.missing(tmp_path) == []
