@@ -75,6 +75,7 @@ def test_a_first_use_takes_nothing_but_its_package_and_says_where_it_stands(name
     taken |= {node.module for node in nodes if isinstance(node, ast.ImportFrom)}
     brings = {
         "furo": {"sphinx.cmd.build"},
+        "gym-super-mario-bros": {"gym_super_mario_bros"},
         "hydra-core": {"hydra"},
         "pip-tools": {"piptools.scripts.compile"},
         "respx": {"respx", "httpx"},
