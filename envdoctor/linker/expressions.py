@@ -111,11 +111,16 @@ class Expressions:
             for one in node.args:
                 if type(one) is ast.Call:
                     self._reader.given_away(one, "" if path else root)
-        for _ in range(_BASES):  # whose constructor an own class has
-            base = self._reader.made_as.get(root) if not path else None
-            root, path = base or (root, path)
+        root, path = self._maker(root, path)
         if root in self._reader.roots:
             self.use(root, path, node.lineno, signatures.of_call(node, self._reader.scope.keys))
+
+    def _maker(self, root: str, path: tuple[str, ...]) -> tuple[str, tuple[str, ...]]:
+        """What a call by this name makes an object with: of an own class without a constructor, its base's."""
+        for _ in range(_BASES):
+            base = self._reader.made_as.get(root) if not path else None
+            root, path = base or (root, path)
+        return root, path
 
     def _note_question(self, function: str, node: ast.Call) -> None:
         """Take note of what ``hasattr``, ``isinstance`` or ``setattr`` shows about an object."""

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from envdoctor.linker import signatures
 from envdoctor.linker.decorated import name_of
-from envdoctor.linker.rest_keywords import forwarding, keeps, looked_up, spelled
+from envdoctor.linker.rest_keywords import forwarding, keeps, looked_up, spelled, stored
 from envdoctor.linker.syntax_trees import bound_in, chain
 
 if TYPE_CHECKING:
@@ -159,9 +159,8 @@ class ForwardedKeywords:
         if body.made and len(path) == 1 and root == _own(body):
             found = self._resolver.method(*body.made, path[0])
             return self._of_object(found, path[0], body.made) or self._held(found, path[0], body.made)
-        if root in _bound(body.node):
-            root, path = (_default(body.node, root, self._given) if not path else None) or ("", ())
-        return self._offered(body.module, (root, *path), {"function", "class"}) if root else None
+        names = [root, *path] if root not in _bound(body.node) else _default(body.node, function, self._given)
+        return self._offered(body.module, names, {"function", "class"}) if names and names[0] else None
 
     def _offered(self, module: str, path: Sequence[str], kinds: Container[str]) -> _Called | None:
         """What a name of a module resolves to, where that is of one of some kinds."""
@@ -197,24 +196,28 @@ class ForwardedKeywords:
         return _Called(("method", *found), (found[0], found[1]), name, made) if known else None
 
 
-def _default(node: ast.AST, name: str, given: Sequence[str]) -> tuple[str, tuple[str, ...]] | None:
+def _default(node: ast.FunctionDef | ast.AsyncFunctionDef, function: ast.expr, given: Sequence[str]) -> list[str]:
     """What a name of a function is where a call does not give it: ``rest.pop("name", None) or Default``, or a default.
 
-    A default is given by ``if name is None: name = Default``.
+    A default is given by ``if name is None: name = Default``. Returned are the parts of ``Default``, if it is known.
     """
+    name = getattr(function, "id", "")
     values = _assigned([one for one in ast.walk(node) if isinstance(one, ast.stmt)], name)
-    bound = sum(
-        isinstance(one, ast.Name) and one.id == name and isinstance(one.ctx, ast.Store) for one in ast.walk(node)
-    )
-    if len(values) != 1 or bound != 1 or name in given:
-        return None
-    value = values[0]
-    if isinstance(value, ast.BoolOp) and isinstance(value.op, ast.Or) and len(value.values) == len(("asked", "else")):
-        asked, value = value.values
-        _, key = looked_up(asked) or (None, None)
-        if not isinstance(key, ast.Constant) or key.value in given:
-            return None
-    return chain(value)
+    if len(values) != 1 or stored(node, name) != 1 or name in given:
+        return []
+    asked, value = _choice(values[0])
+    _, key = (asked and looked_up(asked)) or (None, None)
+    if asked is not None and (not isinstance(key, ast.Constant) or key.value in given):
+        return []
+    root, path = chain(value) or ("", ())
+    return [] if not root or root in _bound(node) else [root, *path]
+
+
+def _choice(value: ast.expr) -> tuple[ast.expr | None, ast.expr]:
+    """The parts of ``asked or value``; of anything else, nothing and all of it."""
+    if isinstance(value, ast.BoolOp) and isinstance(value.op, ast.Or) and len(value.values) == len(("asked", "value")):
+        return value.values[0], value.values[1]
+    return None, value
 
 
 def _own(body: _Body) -> str:

@@ -47,7 +47,7 @@ def _of_copy(node: ast.AST, rest: str, copy: str, keyword: str, own: str) -> Ite
     """The same for a copy of ``rest``: the attribute of ``own`` that it is, or what is done with a name for it."""
     if own and copy.startswith(f"{own}."):
         yield copy
-    elif copy != rest and _stored(node, copy) == 1:
+    elif copy != rest and stored(node, copy) == 1:
         yield from forwarding(node, copy, keyword, own, once=True)
     elif copy != rest:
         yield None
@@ -87,7 +87,7 @@ def keeps(node: ast.AST, name: str) -> int:
     return sum(one.attr == name for one in stored)
 
 
-def _stored(node: ast.AST, name: str) -> int:
+def stored(node: ast.AST, name: str) -> int:
     """How often a name gets a value."""
     stored = (one for one in ast.walk(node) if isinstance(one, ast.Name) and isinstance(one.ctx, ast.Store))
     return sum(one.id == name for one in stored)
