@@ -23,7 +23,7 @@ BROKEN = "from collections import Mapping\n"
 def session(folder, *words, **texts):
     for name, text in texts.items():
         (folder / f"test_{name}.py").write_text(text)
-    options = ("-p", "no:cacheprovider", "-q", *words)
+    options = ("-p", "no:cacheprovider", "--basetemp", str(folder / "base"), "-q", *words)
     return run(sys.executable, "-m", "pytest", *options, cwd=folder, env=environment())
 
 

@@ -87,6 +87,7 @@ def test_the_switch_is_that_of_the_checkout_or_of_the_package_itself(files, offe
     assert [one.action.file for one in finding.remedies if one.kind == "set"] == offered
 
 
+@pytest.mark.trials  # with the stories that are judged there
 def test_the_page_is_what_the_record_says(tmp_path, monkeypatch, outcomes):
     kept = stories.PAGE
     monkeypatch.setattr(stories, "outcomes", outcomes)
