@@ -30,7 +30,7 @@ from packaging.version import Version
 from envdoctor.probes.releases import known_releases
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Container, Iterator, Mapping, Sequence
 
 MOVES = {"upgrade", "downgrade"}
 MISSING = re.compile(
@@ -102,19 +102,22 @@ def ran(case: Mapping[str, Any], name: str, words: Sequence[str], sides: Sequenc
     release = admitted[0] if sides[1].startswith(">") else admitted[-1]
     environment = case["environment"]
     pins = installed(case, options.instead)
-    shown = []
-    for some in (pins, {**pins, name: release}):
-        with tempfile.TemporaryDirectory() as folder:
-            minor = ".".join(str(environment["python"]).split(".")[:2])
-            fixed = [f"{one}=={version}" for one, version in some.items()]
-            build(folder, minor, {})
-            line = [tool.uv(), "pip", "install", "--quiet", "--python", folder, *fixed]
-            left = subprocess.run(line, check=False, capture_output=True).returncode
-            command = [os.path.join(folder, "bin", "python"), *words]
-            done = subprocess.run(command, check=False, capture_output=True, text=True, timeout=120)
-            shown.append(str(left) if left else done.stderr if done.returncode else "")
+    minor = ".".join(str(environment["python"]).split(".")[:2])
+    shown = [failure(minor, some, words) for some in (pins, {**pins, name: release})]
     message = case["error"].splitlines()[-1].partition(": ")[2][:60]
     return "yes" if message in shown[0] and not shown[1] else "wider"
+
+
+def failure(minor: str, pins: Mapping[str, str], words: Sequence[str]) -> str:
+    """What a command prints that fails in a new environment with these releases; empty where it passes."""
+    with tempfile.TemporaryDirectory() as folder:
+        build(folder, minor, {})
+        fixed = [f"{one}=={version}" for one, version in pins.items()]
+        line = [tool.uv(), "pip", "install", "--quiet", "--python", folder, *fixed]
+        left = subprocess.run(line, check=False, capture_output=True).returncode
+        command = [os.path.join(folder, "bin", "python"), *words]
+        done = subprocess.run(command, check=False, capture_output=True, text=True, timeout=120)
+        return str(left) if left else done.stderr if done.returncode else ""
 
 
 def _releases(name: str) -> Sequence[str]:
@@ -152,6 +155,16 @@ def row(case: Mapping[str, Any], options: Any) -> dict[str, Any] | None:
     findings, read, seconds = explained(shlex.split(options.envdoctor), case)
     culprits = {normal(one) for one in case["culprit"]}
     found = next((one for one in findings if one["packages"] and culprits & {*one["packages"]}), None)
+    sides = by_side(case, culprits, found, options)
+    if not sides or (found is None and not MISSING.search(case["error"])):
+        return None
+    return {"id": case["id"], "read": read, "seconds": seconds, **sides}
+
+
+def by_side(
+    case: Mapping[str, Any], culprits: Container[str], found: Mapping[str, Any] | None, options: Any
+) -> dict[str, Any]:
+    """What was derived for the provider's side and for the consumer's, of those that the fix of an incident moves."""
     consumer = found.get("consumer") if found else None
     sides: dict[str, Any] = {}
     for verb, name, stated in moved(case["fix"]):
@@ -159,21 +172,22 @@ def row(case: Mapping[str, Any], options: Any) -> dict[str, Any] | None:
         if not side or sides.get(side, {}).get("right") == "yes" or (side == "consumer" and verb == "downgrade"):
             continue
         sides[side] = compared(case, name, stated, found, options)
-    if not sides or (found is None and not MISSING.search(case["error"])):
-        return None
-    return {"id": case["id"], "read": read, "seconds": seconds, **sides}
+    return sides
+
+
+def requirements(name: str, found: Mapping[str, Any]) -> list[str]:
+    """What a finding asks of a distribution; nothing where its releases were not read."""
+    asked = [one.get("requirement") or "" for one in found.get("remedies", ())]
+    read = {one["fact"] for one in found.get("evidence", ())}
+    known = name == "python" or f"history.{name}" in read
+    return [one[len(name) :] for one in asked if known and re.match(rf"{re.escape(name)}[<>=]", one)]
 
 
 def compared(
     case: Mapping[str, Any], name: str, stated: str, found: Mapping[str, Any] | None, options: Any
 ) -> dict[str, Any]:
     """What a fix states for one distribution beside what was derived for it."""
-    asked = [one.get("requirement") or "" for one in (found or {}).get("remedies", ())]
-    derived = [one[len(name) :] for one in asked if re.match(rf"{re.escape(name)}[<>=]", one)]
-    releases = _releases(name)
-    read = {one["fact"] for one in (found or {}).get("evidence", ())}
-    if name != "python" and f"history.{name}" not in read:
-        derived = []  # a side of the installed version, which nobody has looked at
+    releases, derived = _releases(name), requirements(name, found or {})
     verdicts = {"yes": same, "wider": wider}
     agreeing = [(said, one) for said, holds in verdicts.items() for one in derived if holds(stated, one, releases)]
     said, shown = (agreeing or [("no", (derived or ["?"])[0])])[0]

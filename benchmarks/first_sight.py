@@ -74,11 +74,7 @@ class Trial:
 
     def measured(self) -> dict[str, Any]:
         """The row of the incident; nothing of it stays on the disk."""
-        os.makedirs(self.project)
-        for name, text in self.case.get("files", {}).items() if self.case["category"] != "version" else ():
-            os.makedirs(os.path.dirname(os.path.join(self.project, name)), exist_ok=True)
-            with open(os.path.join(self.project, name), "w", encoding="utf-8") as file:
-                file.write(text)
+        self._lay_out()
         row: dict[str, Any] = {"id": self.case["id"], "category": self.case["category"], "left": {}, "errors": []}
         seen = {kind: self._seen(kind, name, row) for kind, name in KINDS.items() if self.case.get(name)}
         found = self._found(seen["bad"] or ([], []), seen.get("good") or ([], []))
@@ -89,6 +85,14 @@ class Trial:
         shutil.rmtree(self.folder)
         print(row, file=sys.stderr, flush=True)
         return row
+
+    def _lay_out(self) -> None:
+        """Write the project; of an incident about versions it is empty."""
+        os.makedirs(self.project)
+        for name, text in self.case.get("files", {}).items() if self.case["category"] != "version" else ():
+            os.makedirs(os.path.dirname(os.path.join(self.project, name)), exist_ok=True)
+            with open(os.path.join(self.project, name), "w", encoding="utf-8") as file:
+                file.write(text)
 
     def _seen(self, kind: str, name: str, row: dict[str, Any]) -> tuple[list[Found], list[Found]] | None:
         """What rules say of an environment, and what they and the linker say of it together."""
@@ -115,11 +119,15 @@ class Trial:
 
     def _found(self, bad: Sequence[list[Found]], good: Sequence[list[Found]]) -> dict[str, list[Found]]:
         """By finder, what names the culprits and is gone with the fix. Evidence that rules do not have is the linker's."""
-        still = {key(one) for one in good[1] if names(one, self.case)}
-        gone = [one for one in bad[1] if one["severity"] != "info" and names(one, self.case) and key(one) not in still]
+        still = set(map(key, self._naming(good[1])))
+        gone = [one for one in self._naming(bad[1]) if one["severity"] != "info" and key(one) not in still]
         known = [evidence for one in bad[0] for evidence in one["evidence"]]
         linked = [one for one in gone if any(evidence not in known for evidence in one["evidence"])]
         return {"rules": [one for one in gone if not key(one)[1]], "linker": linked}
+
+    def _naming(self, found: Iterable[Found]) -> list[Found]:
+        """The findings that name the culprits."""
+        return [one for one in found if names(one, self.case)]
 
     def _tried(self, place: str, found: Found) -> tuple[str, str]:
         """An error on the fixed environment, and what importing the module that it names shows."""

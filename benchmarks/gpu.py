@@ -28,6 +28,9 @@ from envdoctor import collector
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
+    #: A tree: its name, what is wrong in it, what envdoctor says, and what the other tool does, if it was run.
+    Seen = tuple[str, set[str], set[str], "list[str] | None"]
+
 sys.path.insert(0, os.path.join(tool.CHECKOUT, "tests"))
 from gpu_trees import HOPPER, SITE, TREES, WSL, laid_out
 from interpreters import find
@@ -88,8 +91,9 @@ def compare(write: str | None) -> None:
     """Both tools on every tree, as a page."""
     with tempfile.TemporaryDirectory() as scratch:
         seen = [(name, tree["holds"], _own(scratch, name), _other(scratch, name)) for name, tree in TREES.items()]
-    bad, healthy = ([one for one in seen if bool(one[1]) is wrong] for wrong in (True, False))
+    bad, healthy = _by_state(seen)
     ran = [one for one in seen if one[3] is not None]
+    sick, well = _by_state(ran)
     page = PAGE.format(
         other=OTHER.replace("==", " "),
         rows="\n".join(_row(*one) for one in seen),
@@ -97,13 +101,18 @@ def compare(write: str | None) -> None:
         bad=len(bad),
         false=sum(bool(one[2]) for one in healthy),
         healthy=len(healthy),
-        other_right=sum(bool(one[3]) for one in ran if one[1]),
-        other_bad=sum(bool(one[1]) for one in ran),
-        other_false=sum(bool(one[3]) for one in ran if not one[1]),
-        other_healthy=sum(not one[1] for one in ran),
+        other_right=sum(bool(one[3]) for one in sick),
+        other_bad=len(sick),
+        other_false=sum(bool(one[3]) for one in well),
+        other_healthy=len(well),
         missed=", ".join(one[0] for one in ran if one[1] and one[3] and not one[2]) or "nothing",
     )
     tool.put(page, write)
+
+
+def _by_state(seen: Sequence[Seen]) -> tuple[list[Seen], list[Seen]]:
+    """The trees that hold something wrong, and the healthy ones."""
+    return [one for one in seen if one[1]], [one for one in seen if not one[1]]
 
 
 def _row(name: str, holds: set[str], own: set[str], other: list[str] | None) -> str:
