@@ -79,3 +79,8 @@ def test_what_is_met_once_is_not_looked_at_again():
 )
 def test_what_nobody_can_have_released_is_no_requirement(line):
     assert parts(line) is parse(line) is None
+
+
+@pytest.mark.parametrize("line", ["a[b]>=1", "a [b, c] >=1", "a[b] (>=1)", "a (>=1)", "a>=1"])
+def test_extras_and_brackets_leave_name_and_range(line):
+    assert parse(line) == ("a", ">=1", None)

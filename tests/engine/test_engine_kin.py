@@ -55,3 +55,15 @@ def test_a_companion_that_the_rule_names_itself_is_left_as_it_is():
     stated = {"requirements": ["left>=2", "left-extra>=2.1"], "packages": []}
 
     assert fitted(stated, KIN, ["left", "left-extra"])["requirements"] == ["left>=2", "left-extra>=2.1"]
+
+
+def test_each_requirement_brings_its_companion():
+    kin = {"families": {}, "companions": {"left": ["left-extra"], "right": ["right-extra"]}}
+    stated = {"requirements": ["left>=2.1", "right<3.0"], "packages": []}
+
+    assert fitted(stated, kin, ["left", "left-extra", "right", "right-extra"])["requirements"] == [
+        "left>=2.1",
+        "right<3.0",
+        "left-extra>=2.1",
+        "right-extra<3.0",
+    ]
