@@ -7,6 +7,8 @@ from workshop.laboratory import PYTHON, laboratory, wheel
 
 from envdoctor.workshop.proof_page import page
 
+pytestmark = pytest.mark.trials
+
 WITH, WITHOUT = "def name(): return 1\n", ""
 CALLS = "import lib\ndef go(): return lib.name()\n"
 
