@@ -70,7 +70,7 @@ def assign_to(reader: ModuleReading, target: ast.expr, value: ast.expr | None, k
         reader.walk(target.slice)
         _assign_entry(reader, target)
     elif isinstance(target, (ast.Tuple, ast.List)):
-        for one, part in zip(target.elts, parts(target.elts, value), strict=True):
+        for one, part in zip(target.elts, parts(target.elts, value)):
             if isinstance(one, ast.Name):
                 reader.objects.named(one.id, part)
                 _assign_name(reader, one.id, None)

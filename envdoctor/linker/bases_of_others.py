@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import sys
 from typing import TYPE_CHECKING
+
+from envdoctor.linker.standard_library import modules
 
 if TYPE_CHECKING:
     from envdoctor.linker.module_record import ModuleRecord
@@ -15,7 +16,7 @@ def is_foreign(reader: ModuleRecord, number: int) -> bool:
     bases = (
         base[0].partition(".")[0] for base in map(reader.base, reader.classes[number][0]) if isinstance(base, list)
     )
-    return any(top not in {own, "builtins"} and top not in sys.stdlib_module_names for top in bases)
+    return any(top not in {own, "builtins"} and top not in modules() for top in bases)
 
 
 def is_changed(reader: ModuleRecord, number: int, name: str) -> bool:
@@ -23,7 +24,7 @@ def is_changed(reader: ModuleRecord, number: int, name: str) -> bool:
     for base in map(reader.base, reader.classes[number][0]):
         if isinstance(base, int) and base < number and is_changed(reader, base, name):
             return True
-        standard = isinstance(base, list) and base[0].partition(".")[0] in sys.stdlib_module_names
+        standard = isinstance(base, list) and base[0].partition(".")[0] in modules()
         if standard and base[0] != "builtins" and reader.keep(base[0], f"{base[1]}.{name}", None):
             return True
     return False

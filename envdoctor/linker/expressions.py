@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from envdoctor.linker.forms import Forms
     from envdoctor.linker.module_record import ModuleRecord
     from envdoctor.linker.objects import Objects
+    from envdoctor.linker.scopes import Scope
 
 _ASKING = {"hasattr", "getattr"}
 _NARROWING = {"isinstance", "issubclass", "hasattr", "type", "callable"}
@@ -111,16 +112,26 @@ class Expressions:
             for one in node.args:
                 if type(one) is ast.Call:
                     self._reader.given_away(one, "" if path else root)
-        root, path = self._maker(root, path)
-        if root in self._reader.roots:
-            self.use(root, path, node.lineno, signatures.of_call(node, self._reader.scope.keys))
+        call = signatures.of_call(node, self._reader.scope.keys)
+        base = None if path else self._base_of(root)
+        if base is not None:
+            self.use(*base, node.lineno, [*call, True])
+        elif root in self._reader.roots:
+            self.use(root, path, node.lineno, call)
 
-    def _maker(self, root: str, path: tuple[str, ...]) -> tuple[str, tuple[str, ...]]:
-        """What a call by this name makes an object with: of an own class without a constructor, its base's."""
+    def _base_of(self, name: str) -> tuple[str, tuple[str, ...]] | None:
+        """The base of others that an own class is made as, by a name that is bound once where it is seen from."""
+        found = None
         for _ in range(_BASES):
-            base = self._reader.made_as.get(root) if not path else None
-            root, path = base or (root, path)
-        return root, path
+            scope: Scope | None = self._reader.scope
+            while scope is not None and name not in scope.bound and name not in scope.shadowed:
+                scope = scope.outside
+            single = scope is not None and scope.bound.get(name) == 1 and name not in scope.shadowed
+            base = scope.made_as.get(name) if scope is not None and single else None
+            if base is None:
+                break
+            found, name = base, "" if base[1] else base[0]
+        return found if found is not None and found[0] in self._reader.roots else None
 
     def _note_question(self, function: str, node: ast.Call) -> None:
         """Take note of what ``hasattr``, ``isinstance`` or ``setattr`` shows about an object."""

@@ -49,8 +49,8 @@ class ForwardedKeywords:
 
     def __init__(self, resolver: Resolver, store: Store) -> None:
         self._resolver, self._store = resolver, store
-        #: The keywords of the call that is followed.
-        self._given: Sequence[str] = ()
+        #: The call that is followed, and the code of what it calls.
+        self._first: tuple[Sequence[Any], _Body | None] = ((), None)
 
     def refused(self, value: Any, call: Sequence[Any], kind: tuple[str, int] | None = None, method: str = "") -> str:
         """The first keyword of a call that raises ``TypeError`` further on; nothing where there is none for sure.
@@ -61,7 +61,7 @@ class ForwardedKeywords:
         if found is None or not found[0][-1]:
             return ""
         body = self._body(_Called(value, kind, method, kind))
-        own, self._given = {*found[0][1], *found[0][4]}, call[1]
+        own, self._first = {*found[0][1], *found[0][4]}, (call, body)
         return next((one for one in call[1] if one not in own and body and not self._takes(body, one, 0)), "")
 
     def _body(self, called: _Called) -> _Body | None:
@@ -159,7 +159,10 @@ class ForwardedKeywords:
         if body.made and len(path) == 1 and root == _own(body):
             found = self._resolver.method(*body.made, path[0])
             return self._of_object(found, path[0], body.made) or self._held(found, path[0], body.made)
-        names = [root, *path] if root not in _bound(body.node) else _default(body.node, function, self._given)
+        call, first = self._first
+        names = [root, *path]
+        if root in _bound(body.node):  # what another function is given is not known
+            names = _default(body.node, function, call) if body == first and not body.kind else []
         return self._offered(body.module, names, {"function", "class"}) if names and names[0] else None
 
     def _offered(self, module: str, path: Sequence[str], kinds: Container[str]) -> _Called | None:
@@ -196,21 +199,29 @@ class ForwardedKeywords:
         return _Called(("method", *found), (found[0], found[1]), name, made) if known else None
 
 
-def _default(node: ast.FunctionDef | ast.AsyncFunctionDef, function: ast.expr, given: Sequence[str]) -> list[str]:
+def _default(node: ast.FunctionDef | ast.AsyncFunctionDef, function: ast.expr, call: Sequence[Any]) -> list[str]:
     """What a name of a function is where a call does not give it: ``rest.pop("name", None) or Default``, or a default.
 
     A default is given by ``if name is None: name = Default``. Returned are the parts of ``Default``, if it is known.
     """
-    name = getattr(function, "id", "")
+    name, (positional, given, exact) = getattr(function, "id", ""), call[:3]
+    parameters = [one.arg for one in (*node.args.posonlyargs, *node.args.args)]
     values = _assigned([one for one in ast.walk(node) if isinstance(one, ast.stmt)], name)
-    if len(values) != 1 or stored(node, name) != 1 or name in given:
+    if len(values) != 1 or stored(node, name) != 1 or not exact or name in [*given, *parameters[:positional]]:
         return []
     asked, value = _choice(values[0])
-    _, key = (asked and looked_up(asked)) or (None, None)
-    if asked is not None and (not isinstance(key, ast.Constant) or key.value in given):
+    if asked is not None and not _is_left_out(node, asked, given):
         return []
     root, path = chain(value) or ("", ())
     return [] if not root or root in _bound(node) else [root, *path]
+
+
+def _is_left_out(node: ast.AST, asked: ast.expr, given: Sequence[str]) -> bool:
+    """Whether a function asks for a key that a call does not give, and names it nowhere else."""
+    key = (looked_up(asked) or (None, None))[1]
+    word = key.value if isinstance(key, ast.Constant) else None
+    named = sum(isinstance(one, ast.Constant) and one.value == word for one in ast.walk(node))
+    return isinstance(word, str) and word not in given and named == 1
 
 
 def _choice(value: ast.expr) -> tuple[ast.expr | None, ast.expr]:

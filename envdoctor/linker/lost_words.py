@@ -7,6 +7,7 @@ nothing else that it imports has an attribute of this name.
 from __future__ import annotations
 
 import ast
+import contextlib
 import functools
 import importlib
 import re
@@ -156,8 +157,10 @@ class LostWords:
 @functools.cache
 def _plain() -> set[str]:
     """The attributes of the built-in types, and of the classes of what programs use most of the standard library."""
-    modules = [importlib.import_module(one) for one in _STANDARD]
-    kinds = {one for module in modules for one in vars(module).values() if isinstance(one, type)}
+    kinds = set[type]()
+    for name in _STANDARD:
+        with contextlib.suppress(ImportError):  # of which a Python may be built without
+            kinds.update(one for one in vars(importlib.import_module(name)).values() if isinstance(one, type))
     return {name for kind in kinds for name in dir(kind)}
 
 

@@ -192,6 +192,8 @@ class Search:
     ) -> Iterator[Missing]:
         """A call with arguments that its function does not accept."""
         module, path, line, *_, call = ref
+        if call[_OF_CLASS:] and not (answer.value and answer.value[0] == "class"):
+            return
         misfit = self._misfit(answer, module, path, call)
         if misfit is None and self._forwarded is not None and answer.value and call[1]:
             refused = self._forwarded.refused(answer.value, call)
@@ -326,4 +328,6 @@ def severity_of(ways: list[int], flags: int, catching: int) -> tuple[str, int]:
     return best
 
 
+#: The place in a call that says whether it has to be of a class.
+_OF_CLASS = 3
 _ORDER = {"error": 0, "warning": 1, "info": 2, "silent": 3}

@@ -65,8 +65,6 @@ class ModuleRecord:
         self.provided: set[str] = set()
         self.stores: set[tuple[str, str]] = set()
         self.classes: list[list[Any]] = []
-        #: By the name of a class, the base whose constructor it has; ``None`` where that is not known.
-        self.made_as: dict[str, tuple[str, tuple[str, ...]] | None] = {}
         self.class_numbers: dict[str, int] = {}
         self.functions: list[Any] = []
         self.top_functions: dict[str, ast.FunctionDef | ast.AsyncFunctionDef] = {}

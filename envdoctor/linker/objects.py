@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 import re
-import sys
 from typing import TYPE_CHECKING, Any
 
 from envdoctor.linker.bases_of_others import is_changed, is_foreign
@@ -25,6 +24,7 @@ from envdoctor.linker.makings import (
     settled,
     text,
 )
+from envdoctor.linker.standard_library import modules
 from envdoctor.linker.summary import INSTANCE
 from envdoctor.linker.super_calls import SuperCalls
 
@@ -391,4 +391,4 @@ def _from_itself(root: str, path: Sequence[str]) -> str | None:
 
 def _is_foreign(text: str) -> bool:
     """Whether a making starts at something that is not the standard library's."""
-    return text.startswith("builtins:") or text.partition(":")[0].partition(".")[0] not in sys.stdlib_module_names
+    return text.startswith("builtins:") or text.partition(":")[0].partition(".")[0] not in modules()

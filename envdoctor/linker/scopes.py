@@ -49,6 +49,8 @@ class Scope:
         self.objects: list[tuple[list[Any], Any]] = []
         self.narrowed: set[str] = set()
         self.own = self.returns = ""
+        #: By the name of a class, the base whose constructor it has; ``None`` where that is not known.
+        self.made_as: dict[str, tuple[str, tuple[str, ...]] | None] = {}
 
     def bind(self, name: str) -> None:
         """Take note of a name that gets a value here."""

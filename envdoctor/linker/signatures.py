@@ -81,7 +81,7 @@ def misfit(signature: Sequence[Any], call: Sequence[Any], *, bound: bool) -> tup
 def _misfits(signature: Sequence[Any], call: Sequence[Any], *, bound: bool) -> Iterator[tuple[str, str]]:
     """Each mistake of a call, with its argument: first those for which the signature alone has no place."""
     positional_only, names, defaults, variable, only, required, keywords = signature
-    given, named, exact = call
+    given, named, exact = call[:3]
     taken = names[int(bound) :]
     named_too = max(positional_only - bound, 0)
     if not keywords:

@@ -209,6 +209,14 @@ class Standard:
         return there[0], "" if mask >> (len(self._versions) - 1) & 1 else there[-1]
 
 
+@functools.cache
+def modules() -> frozenset[str]:
+    """The top-level modules of the library of the Python that runs this; of all versions where that is 3.9."""
+    return frozenset(getattr(sys, "stdlib_module_names", ())) or frozenset(
+        module.partition(".")[0] for module in _data()["modules"]
+    )
+
+
 def standard_of(python: str) -> Standard:
     """The standard library of a version that is written as text; of the newest that is known for any other text."""
     parts = python.split(".")

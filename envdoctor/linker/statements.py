@@ -6,7 +6,6 @@ A function returns true where the statements behind it are dead, and else the fl
 from __future__ import annotations
 
 import ast
-import sys
 from typing import TYPE_CHECKING, Any
 
 from envdoctor.linker import signatures, tables
@@ -14,6 +13,7 @@ from envdoctor.linker.assignments import annotated_assign, assign, assign_to, au
 from envdoctor.linker.branches import children, holds, is_one_version
 from envdoctor.linker.makings import decorators, last
 from envdoctor.linker.scopes import Scope
+from envdoctor.linker.standard_library import modules
 from envdoctor.linker.summary import CATCHES_ALL, CONDITIONAL, FROM, IMPORTS, LATER, caught
 from envdoctor.linker.syntax_trees import chain
 
@@ -139,8 +139,7 @@ def _class(reader: ModuleReading, node: ast.ClassDef) -> None:
     reader.scope = outside
     reader.close(inner)
     reader.forms.kind(node, record)
-    inherited = None if node.name in reader.made_as else _made_as(reader, node, record)
-    reader.made_as[node.name] = inherited if outside.bound.get(node.name) == 1 else None
+    outside.made_as[node.name] = _made_as(reader, node, record)
 
 
 def _made_as(reader: ModuleReading, node: ast.ClassDef, record: Sequence[Any]) -> tuple[str, tuple[str, ...]] | None:
@@ -152,7 +151,7 @@ def _made_as(reader: ModuleReading, node: ast.ClassDef, record: Sequence[Any]) -
     if base is None or node.keywords or node.decorator_list or record[2] or record[1] & _MAKING:
         return None
     origins = reader.top.imports.get(base[0], ())
-    return None if any(module.partition(".")[0] in sys.stdlib_module_names for module, _ in origins) else base
+    return None if any(module.partition(".")[0] in modules() for module, _ in origins) else base
 
 
 def _changed(node: ast.ClassDef) -> Any:

@@ -34,7 +34,8 @@ class), or ``["f", number]`` (a function). A path is dotted; the step ``()`` mea
 and ``handler`` number the statement around a reference; a negative handler is its ``else``. ``own`` is how many steps
 of the path are in the import statement already. A signature is
 ``[positional-only, names, defaults, *args, keyword-only, required of those, **kwargs]`` and a call
-``[positional, keywords, exact]``, where ``exact`` is false if stars hide further arguments.
+``[positional, keywords, exact]``, where ``exact`` is false if stars hide further arguments; a fourth item says that it
+is one of an own class, so that it is known only where the base that has its constructor is a class.
 """
 
 from __future__ import annotations

@@ -45,6 +45,16 @@ TAKEN = {
     "by a class that a loop changes": (
         "def f(x, kind=None, **rest):\n    for kind in (dict, End):\n        kind = kind\n    return kind(**rest)"
     ),
+    "by a class that the function sets itself": (
+        "def f(x, **rest):\n    rest.setdefault('kind', dict)\n    kind = rest.pop('kind', None) or End\n    return kind(**rest)"
+    ),
+    "by a class that is given by position": (
+        "def f(kind=None, **rest):\n    if kind is None:\n        kind = End\n    return kind(**rest)"
+    ),
+    "by a class that another function gives": (
+        "def g(x, kind=None, **rest):\n    if kind is None:\n        kind = End\n    return kind(x, **rest)\n"
+        "def f(x, **rest):\n    return g(x, kind=dict, **rest)"
+    ),
     "by what is not known": "def f(x, g, **rest):\n    g(**rest)",
     "by what takes all": "def g(**more): pass\ndef f(x, **rest):\n    g(**rest)",
     "where it is kept": "kept = {}\ndef f(x, **rest):\n    kept['x'] = rest\n    end(x, **rest)",

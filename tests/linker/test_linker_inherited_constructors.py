@@ -8,6 +8,7 @@ import pytest
 
 LIB = {
     "lib.py": "class Base:\n    def __init__(self, only=None): pass\n"
+    "def Made(name): pass\nMade.__mro_entries__ = lambda bases: (dict,)\n"
     "class Meta(type):\n    def __call__(cls, **given): return super().__call__()\nclass Open(metaclass=Meta):\n    def __init__(self): pass\n"
 }
 CASES = {
@@ -24,6 +25,11 @@ CASES = {
     "of one that is defined again": (
         "class C(Base): pass\nclass C:\n    def __init__(self, strict): pass\nC(strict=True)", None
     ),
+    "of what a function is given under its name": (
+        "class C(Base): pass\ndef make(C): return C(strict=True)\nmake(dict)", None
+    ),
+    "of what a loop binds to its name": ("class C(Base): pass\nfor C in [dict]: C(strict=True)", None),
+    "of a base that is a function": ("class C(Made): pass\nC(strict=True)", None),
     "of one with a metaclass of its own": ("class C(Open): pass\nC(strict=True)", None),
     "of a named tuple": ("from typing import NamedTuple\nclass C(NamedTuple):\n    strict: bool\nC(strict=True)\nC(True)", None),
     "of an enumeration": ("import enum\nclass C(enum.Enum):\n    ONE = 1\nC(1)", None),
@@ -32,7 +38,7 @@ CASES = {
 
 @pytest.mark.parametrize(("source", "line"), CASES.values(), ids=list(CASES))
 def test_calls_of_own_classes(tmp_path, source, line):
-    env.write(tmp_path, lib=LIB, user={"user.py": f"from lib import Base, Open\n{source}\n"})
+    env.write(tmp_path, lib=LIB, user={"user.py": f"from lib import Base, Made, Open\n{source}\n"})
     found = env.missing(tmp_path)
     assert found == ([("warning", "user", line, "lib.Base")] if line else [])
     done = subprocess.run(

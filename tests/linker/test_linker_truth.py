@@ -1,10 +1,14 @@
 """What the linker calls an error fails when Python imports it, and what imports is no error: each case is run."""
 
+import os
 import subprocess
 import sys
 
+import interpreters
 import linker_environment as env
 import pytest
+
+import envdoctor
 
 PLAIN = {"b/__init__.py": "from b.inner import kept\nfrom b.shop import shop\ndef f(x, *, y=1): pass\nclass K:\n    def m(self, one): pass\n"
          "class Open:\n    def __init__(self, **names):\n        for name in names:\n            setattr(self, name, print)\n"
@@ -364,3 +368,15 @@ def test_source_beside_what_was_compiled_from_it_may_import_the_compiler(tmp_pat
     beside = {f"a/{one}": "" for one in compiled}
     env.write(tmp_path, a={"a/__init__.py": "from a import core", "a/core.py": "import compiler_of_a", **beside})
     assert [one.kind for one in env.linked(tmp_path, sys.version_info[:2]).missing] == kinds
+
+
+@pytest.mark.parametrize("version", ["3.9", "3.14"])
+def test_the_ends_of_python_find_the_same(tmp_path, version):
+    env.write(tmp_path / "site", a={"a.py": "import b\nclass C(b.Base): pass\nfirst, second = b.gone, C(old=1)\n"},
+              b={"b.py": "class Base:\n    def __init__(self, new=0): pass\n"})  # fmt: skip
+    script = (
+        f"import sys; sys.path[:0] = {[os.path.dirname(os.path.dirname(envdoctor.__file__)), os.path.dirname(env.__file__)]!r}\n"
+        f"import linker_environment as env; print(sorted(env.missing({str(tmp_path / 'site')!r})))"
+    )
+    done = subprocess.run([str(interpreters.need(version)), "-c", script], capture_output=True, text=True, check=False)
+    assert done.stdout.strip() == "[('error', 'a', 3, 'b.gone'), ('warning', 'a', 3, 'b.Base')]", done.stderr
