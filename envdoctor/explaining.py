@@ -79,6 +79,7 @@ def _seen(said: ErrorText, snapshot: Snapshot, words: Mapping[str, Any]) -> tupl
     from envdoctor.engine import derived, families
     from envdoctor.engine.names import Names
     from envdoctor.linker.history import holders, imports, lives
+    from envdoctor.linker.import_names import distributions
     from envdoctor.linker.standard_library import standard_of
     from envdoctor.probes import providers
 
@@ -86,7 +87,9 @@ def _seen(said: ErrorText, snapshot: Snapshot, words: Mapping[str, Any]) -> tupl
     plugins = {module: name for module, name in families.plugins(said.text).items() if module not in roots}
     words = {**words, "imports": {**plugins, **words.get("imports", {})}}
     clues = families.clues(said, words.get("voices"))
-    owners = providers.provided(snapshot.packages, derived.modules(clues, said))
+    modules = derived.modules(clues, said)
+    owners = providers.provided(snapshot.packages, modules)
+    roots = {**distributions(modules), **roots}
     library = standard_of(str(snapshot.python.get("version", "")))
     names = Names(words, snapshot.packages, owners, library, roots)
     seen = {"holders": holders(derived.endings(clues))}

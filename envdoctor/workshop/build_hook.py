@@ -37,7 +37,7 @@ class RulesHook(BuildHookInterface[Any]):
             with open(path, "wb") as file:
                 file.write(content)
             added[path] = f"envdoctor/{name}"
-        for name in ("vocabulary.yaml", "schema.json", "history.zip"):
+        for name in ("vocabulary.yaml", "schema.json", "history.zip", "import-names.gz"):
             added[os.path.join(self.root, "rules", name)] = f"envdoctor/{name}"
 
     def finalize(self, version: str, build_data: dict[str, Any], artifact_path: str) -> None:

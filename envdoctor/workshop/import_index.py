@@ -1,0 +1,98 @@
+"""Write the index of import names, from what others recorded of the whole package index.
+
+python -m envdoctor.workshop.import_index DATABASE DOWNLOADS --write rules/import-names.gz
+
+DATABASE is the one that pigar (https://pypi.org/project/pigar, BSD-3-Clause) has inside its wheel as
+``pigar/.db.sqlite3``: the top-level modules of each distribution. DOWNLOADS is ``top-pypi-packages.csv`` of
+https://github.com/hugovk/top-pypi-packages (CC0): the 15,000 distributions that are downloaded most.
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import gzip
+import re
+import sqlite3
+import sys
+from collections import defaultdict
+from typing import TYPE_CHECKING
+
+from envdoctor.engine.installed_requirements import normalise
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Mapping, Sequence
+
+#: An import name that this many distributions bring is one that anybody takes, such as ``tests`` or ``utils``.
+_COMMON = 60
+#: Of a name that so many popular distributions bring, none is the one: a namespace, as ``google``.
+_SHARED = 4
+#: Among this many is who is popular enough to be meant where several bring a name, however it is called.
+_FAMOUS = 3000
+#: So few distributions do not make a name common.
+_FEW = 3
+
+
+def index(modules: Mapping[str, Collection[str]], ranks: Mapping[str, int]) -> dict[str, str]:
+    """The distribution of each import name that is not called like it.
+
+    ``modules`` has the normalised distributions that bring each import name, ``ranks`` the place of a distribution
+    among those that are downloaded most. Without the names of which nothing says which of several is meant.
+    """
+    owners = {module: owner(module, names, ranks) for module, names in modules.items() if module.isidentifier()}
+    return {module: name for module, name in sorted(owners.items()) if name and name != normalise(module)}
+
+
+def owner(module: str, names: Collection[str], ranks: Mapping[str, int]) -> str | None:
+    """The distribution that is meant by an import name, of those that bring it; ``None`` where that is not clear.
+
+    One that is downloaded much, where few such bring it; else the only one; else of a few the only one that begins
+    like the module.
+    """
+    word = _bare(module)
+    popular = sorted((name for name in names if name in ranks), key=lambda name: ranks[name])
+    if popular and len(popular) <= _SHARED:
+        best = popular[0]
+        affixed = _bare(best) in {word, f"py{word}", f"{word}py", f"python{word}", f"{word}python"}
+        akin = len(names) <= _COMMON and (word in _bare(best) or _bare(best) in word or ranks[best] < _FAMOUS)
+        return best if len(names) <= _FEW or affixed or akin else None
+    if popular or normalise(module) in names or len(names) > _FEW:
+        return None
+    near = [name for name in names if len(names) == 1 or _bare(name).startswith(word)]
+    return near[0] if len(near) == 1 else None
+
+
+def _bare(name: str) -> str:
+    return re.sub(r"[-_.]", "", name).lower()
+
+
+def _modules(database: str) -> dict[str, set[str]]:
+    found: dict[str, set[str]] = defaultdict(set)
+    query = "SELECT m.name, d.name FROM top_level_module_names m JOIN distributions d ON d.id = m.distribution_id"
+    for module, name in sqlite3.connect(f"file:{database}?mode=ro", uri=True).execute(query):
+        found[module].add(normalise(name))
+    return found
+
+
+def _ranks(downloads: str) -> dict[str, int]:
+    with open(downloads, encoding="utf-8", newline="") as file:
+        return {normalise(row["project"]): at for at, row in enumerate(csv.DictReader(file))}
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Write the index, and say how many names it has."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("database", metavar="DATABASE", help="pigar/.db.sqlite3")
+    parser.add_argument("downloads", metavar="DOWNLOADS", help="top-pypi-packages.csv")
+    parser.add_argument("--write", metavar="FILE", default="rules/import-names.gz")
+    options = parser.parse_args(arguments)
+    found = index(_modules(options.database), _ranks(options.downloads))
+    text = "".join(f"{module} {name}\n" for module, name in found.items())
+    with open(options.write, "wb") as file:
+        file.write(gzip.compress(text.encode(), mtime=0))
+    sys.stdout.write(f"{len(found)} import names written to {options.write}\n")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
