@@ -59,8 +59,12 @@ def endings(clues: Sequence[Clue]) -> dict[str, str]:
     for clue in clues[:MOST_FINDINGS]:
         said = clue.groups
         owner, function, name = said.get("owner", ""), said.get("function", ""), said.get("name", "")
-        if not said.get("module") and (owner or (function and name)) and "." not in owner:
+        if said.get("module") or "." in owner:
+            continue
+        if owner or (function and name):
             found[clue.said] = f"{owner}.{name}" if owner else f"{function}:{name}"
+        elif "." in function:
+            found[clue.said] = function.removesuffix("__init__")
     return found
 
 

@@ -102,7 +102,7 @@ FAMILIES: Sequence[tuple[str, str, str]] = (
     ("resources", "", r"(?i:too many open files|received \d+ items of ancdata|no space left on device|cannot allocate memory|insufficient shared memory|unable to (?:mmap|open shared memory)|out of (?:shared )?memory|/dev/shm)"),
     ("device", "", r"(?:no kernel image is available|CUDA (?:driver|error|capability|initialization)|sm_\d+ is not compatible|NVIDIA driver|libcuda|cuDNN|HIP error|ROCm|CUBLAS_STATUS|not compiled with CUDA)"),
     ("display", "", r"(?i:glad ?LoadGL|\bEGL\b|\bGLX\b|OpenGL|\$DISPLAY|no display|connect to display|\bxcb\b|Qt platform plugin|X server|GLEW|not implemented\. Rebuild the library)"),
-    ("hook", "", r"Plugin '(?P<plugin>[\w.-]+)' for hook '(?P<name>\w+)'[^\n]*\n[^\n]*\n?(?:Argument\(s\) [^\n]{1,200})?"),
+    ("hook", "", r"Plugin '(?:\d+|(?P<plugin>[\w.-]+))' for hook '(?P<name>\w+)'[^\n]*\n[^\n]*\n?(?:Argument\(s\) [^\n]{1,200})?"),
     ("hook", "", r"unknown hook '(?P<name>\w+)' in plugin (?:<module '(?P<plugin>[\w.]+)'|<(?P<maker>[\w.]+))?"),
     ("stated", "", rf"(?P<consumer>[A-Za-z][\w-]+)(?: {_VERSION})? (?:needs|requires|only supports?|depends on) (?:at least |the )?(?P<distribution>[A-Za-z][\w.-]+?)(?: version)?(?: ?[<>=!~]=?| at least)? ?v?\d"),
     ("stated", "", r"(?:[Rr]equires?|needs?|upgrade|install(?:ed)?|is incompatible with|not compatible with) (?:at least |a newer |to )?`?(?P<distribution>[A-Za-z][\w.-]+?)`?(?: to)?(?: at least)?(?: version)? ?(?:[<>=!~]=?)? ?v?(?P<version>\d[\w.]*)"),

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from envdoctor.engine.derived_case import VAGUE
+from envdoctor.engine.message_names import named_in
 from envdoctor.engine.places import places
-from envdoctor.engine.suspects import named_in
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Sequence

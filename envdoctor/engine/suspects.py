@@ -6,6 +6,7 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from envdoctor.engine.installed_requirements import normalise
+from envdoctor.engine.message_names import named_in
 from envdoctor.engine.places import of_path, places
 from envdoctor.model import Record
 
@@ -26,6 +27,8 @@ _OF_PYTHON = frozenset({"descriptor", "syntax", "python2", "newer-python"})
 _OF_FILE = frozenset({"symbol", "libc", "library", "architecture"})
 #: A keyword that nobody takes, and a statement that hands on whatever it was given.
 _KEYWORD, _HANDED_ON = re.compile(r"keyword argument"), re.compile(r"[(,]\s*\*\*\w+")
+#: Names of modules this short are those that a file gave them, such as ``np``.
+_ALIAS = 3
 #: Families whose message is about an import.
 _IMPORTS = frozenset({"missing-module", "missing-name"})
 #: Frames of these only carry a call on.
@@ -37,15 +40,6 @@ _CARRYING = frozenset({"pluggy", "wrapt", "decorator"})
 _HOOKS = re.compile(r"pyproject_hooks|pep517|_in_process|pip-build-env|build_meta\.py")
 _LOADS = re.compile(
     r"\b(?:load|loads|unpickle|load_checkpoint|restore|load_state|read_pickle)\w*\(|Unpickler|find_class"
-)
-_QUOTED = re.compile(
-    r"`(?P<ticked>[A-Za-z][\w-]*)[.`]|\b(?P<dotted>[A-Za-z_]\w*)\.[A-Za-z_]"
-    r"|['\"](?P<quoted>[A-Za-z][\w-]*)['\"] "
-    r"(?:package|module|library|distribution|extension|plugin|version|is|was|requires|needs)"
-    r"|\b(?P<versioned>[A-Za-z][\w-]+)(?:==| v?| version )\d+[.\d]*"
-    r"|<class '(?P<typed>[A-Za-z]\w*)\.|<module '(?P<module>[A-Za-z]\w*)"
-    r"|://(?P<hosted>[\w-]+)\.readthedocs\.|://(?:www\.|docs?\.|errors\.)?(?P<site>[\w-]{3,40})\.(?:org|dev|io|com|ai)\b"
-    r"|github\.(?:com|io)/(?:[\w.-]+/)?(?P<repository>[\w.-]+)"
 )
 
 
@@ -180,7 +174,7 @@ def _asked(clue: Clue, names: Names, around: Sequence[Owner], seen: Mapping[str,
         return raising, False
     if module:
         return _of_module(module, names)
-    owner = _speaking(clue, names) or _owner(clue, names, seen)
+    owner = _speaking(clue, names) or _near(clue, around, seen) or _owner(clue, names, seen)
     return (None, True) if owner == "python" else (owner, False)
 
 
@@ -235,6 +229,12 @@ def _innermost(around: Iterable[Owner]) -> Owner | None:
     return next((one for one in around if not one.standard), None)
 
 
+def _near(clue: Clue, around: Sequence[Owner], seen: Mapping[str, Any]) -> str | None:
+    """The only distribution in the frames that has or had what a message names without saying whose it is."""
+    found = {one.distribution for one in around if one.distribution in seen.get("holders", {}).get(clue.said, ())}
+    return found.pop() if len(found) == 1 else None
+
+
 def _owner(clue: Clue, names: Names, seen: Mapping[str, Any]) -> str | None:
     """The distribution, or ``python``, whose symbol, function or class a message names without a module."""
     said = clue.groups
@@ -243,7 +243,7 @@ def _owner(clue: Clue, names: Names, seen: Mapping[str, Any]) -> str | None:
         owner = names.symbol(symbol)
         return None if owner == "system" else owner
     ever = _of_history(clue, names, seen)
-    of_call = ever if "function" in said else None  # it knows the method, and a class of that name may be of many
+    of_call = ever if "function" in said and said.get("name") else None  # a class of that name may be of many
     return of_call or _of_type(said, names, seen) or ever
 
 
@@ -298,7 +298,9 @@ def _module_of(said: Mapping[str, str], around: Sequence[Owner], seen: Mapping[s
     called = _called_on(function or said.get("name", ""), place.frame.code or "")
     words = (owner, function.partition(".")[0], called)
     known = names.known(called)
-    own = called if known and (known in names.installed or not names.installed) else None  # or only a variable
+    made = re.search(r"[A-Z]\w*(?:\.__init__)?$", function)
+    likely = (made and len(called) > _ALIAS) or (known and (made or "." not in function))
+    own = called if (known in names.installed if names.installed else likely) else None  # or only a variable
     return next((imported[word] for word in words if word in imported), own)
 
 
@@ -323,7 +325,8 @@ def _asking(clue: Clue, names: Names, around: Sequence[Owner], asked: str | None
         return asked, None, True
     if clue.family == "super":  # the class may be of anybody, but it is not the caller's
         return next((one.distribution for one in around if one.distribution not in {asked, None}), None), None, False
-    outside = _outside(around, asked)
+    carried = _CARRYING if clue.family == "hook" else ()
+    outside = _outside((one for one in around if one.distribution not in carried), asked)
     if outside is not None:
         return outside.distribution, outside.frame if outside.own else None, False
     inside = any(place.distribution for place in around)
@@ -384,15 +387,3 @@ def _beside(around: Iterable[Owner], consumer: str | None, names: Names) -> tupl
             return place.distribution, False
         beside_library |= place.standard and place.module.partition(".")[0] not in _CARRIERS
     return names.extended(consumer or ""), beside_library
-
-
-def named_in(message: str, names: Names) -> list[str]:
-    """The distributions that a message names: in quotes, in a dotted name, or with a version."""
-    words = [(match.lastgroup, match[match.lastgroup or 0]) for match in _QUOTED.finditer(message[:2000])]
-    sure = set() if names.installed else {"typed", "module"}  # no guess where it is known what is installed
-    found = [
-        names.known(word) or (names.distribution(word) if kind in sure else None)
-        for kind, word in words
-        if not names.standard(word)
-    ]
-    return list(dict.fromkeys(name for name in found if name))

@@ -67,6 +67,48 @@ def test_the_innermost_frame_outside_the_provider_asked():
     assert list(finding.packages) == ["right-pad", "left"]
 
 
+@pytest.mark.parametrize(
+    ("error", "holders", "expected"),
+    [
+        (
+            "TypeError: Pad.__init__() got an unexpected keyword argument 'width'",
+            ["far", "left"],
+            ["right-pad", "left"],
+        ),
+        ("TypeError: Frame.drop() takes 1 positional argument but 2 were given", ["far"], ["right-pad", "left"]),
+        ("TypeError: Pad.fill() missing 1 required positional argument: 'width'", ["far"], ["right-pad", "far"]),
+    ],
+)
+def test_whose_class_it_is_says_a_distribution_in_the_frames_before_one_of_that_history(error, holders, expected):
+    text = traceback("left.core", "rightmod.core", error=error)
+    (said,) = endings(clues(read(text), WORDS["voices"]))
+    (finding,) = derived(text, seen={"holders": {said: holders}})
+
+    assert list(finding.packages) == expected
+
+
+def test_a_class_is_of_the_module_that_it_is_called_on_and_a_method_is_of_nobody_s_variable():
+    site = "/venv/lib/python3.12/site-packages"
+    frame = f'Traceback (most recent call last):\n  File "{site}/rightmod/core.py", line 3, in run\n    '
+    made = frame + "lock = far_away.Pad(1)\nTypeError: Pad.__init__() got multiple values for argument 'width'\n"
+    used = frame + "text = left.fill()\nTypeError: Pad.fill() missing 1 required positional argument: 'width'\n"
+
+    assert [list(one.packages) for one in (*derived(made), *derived(used))] == [
+        ["right-pad", "far-away"],
+        ["right-pad"],
+    ]
+
+
+def test_a_plugin_that_is_called_by_a_number_is_the_distribution_that_registered_it():
+    text = traceback(
+        "rightmod.plugin", "pluggy._manager", error="pluggy._manager.PluginValidationError: Plugin '140618146471120' for "
+        "hook 'left_collect'\nhookimpl definition: left_collect(path)\nArgument(s) {'path'} are declared in the hookimpl "
+        "but can not be found in the hookspec",
+    )  # fmt: skip
+
+    assert list(derived(text)[0].packages)[:2] == ["right-pad", "left"]
+
+
 def test_who_raises_what_announces_its_own_change_under_an_alias():
     site = "/venv/lib/python3.12/site-packages"
     frames = [
