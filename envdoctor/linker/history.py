@@ -137,6 +137,15 @@ class _Lives:
             return None
         return sum((key(one) or installed) <= installed or one.split(".")[:2] == minor for one in self._releases) - 1
 
+    def _next(self, version: str) -> int | None:
+        """The place of a release among those that were read, or of the next newer one that was."""
+        at, installed = self._at(version), key(version)
+        if at is None or installed is None:
+            return None
+        near, minor = self._releases[max(at, 0)], version.split(".")[:2]
+        is_between = at >= 0 and near.split(".")[:2] != minor and (key(near) or installed) < installed
+        return min(at + is_between, len(self._releases) - 1)
+
     def gone(self, version: str, ending: str) -> list[Life]:
         """The names with an end of two parts that an older release has, and this one has not."""
         if not self._endings:
@@ -148,8 +157,11 @@ class _Lives:
         ]
 
     def lost_words(self, version: str) -> dict[str, list[Life]]:
-        """By last word, the attributes of classes that an older release has, where this one has no such word at all."""
-        at, found, there = self._at(version), dict[str, list[str]](), set[str]()
+        """By last word, the attributes of classes that an older release has, where this one may have no such word.
+
+        Of a release between two that were read, what the next one lacks: whether it is gone already, its source says.
+        """
+        at, found, there = self._next(version), dict[str, list[str]](), set[str]()
         for name, spans in self._spans.items() if at is not None else ():
             word = name.rpartition(".")[2]
             if _is_in(spans, at or 0):

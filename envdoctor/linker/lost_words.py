@@ -1,7 +1,7 @@
 """Attributes of objects of which nothing says the class, by words that the installed releases of a provider have lost.
 
 A consumer that imports a provider, and uses an attribute that classes of it had and have no more, gets a warning where
-nothing else that it imports has an attribute of this name.
+nothing else that it imports has an attribute of this name. A file of a project may leave the import to another one.
 """
 
 from __future__ import annotations
@@ -30,6 +30,8 @@ if TYPE_CHECKING:
 
 #: A shorter word is in any source.
 _SHORTEST = 5
+#: A name with so many underscores is nobody else's.
+_MANY = 2
 _USED = re.compile(rb"\.([a-z]\w{%d,})" % (_SHORTEST - 1))
 #: Modules whose classes make objects that are handed around.
 _STANDARD = (
@@ -72,7 +74,9 @@ class LostWords:
         """The words that a module uses and a provider that it imports has lost, each with what is known of it."""
         layout, resolver = self._world.layout, self._world.resolver
         owner = layout.modules[name].owner
-        providers = [one for one in self._owners(name) if one != owner and self._words(one)]
+        near = self._owners(name)
+        around = self._all_owners(owner) if owner == PROJECT else near
+        providers = [one for one in sorted(near | around) if one != owner and self._words(one)]
         if not providers:
             return {}
         used = {word.decode() for word in _USED.findall(self._world.store.text(name))}
@@ -80,7 +84,7 @@ class LostWords:
         found = {}
         for provider in providers:
             for word in sorted(used & self._words(provider).keys()):
-                if self._is_distinctive(word, provider, name):
+                if (provider in near or _is_long(word)) and self._is_distinctive(word, provider, name):
                     found[word] = self._words(provider)[word][0]
         return found
 
@@ -99,8 +103,8 @@ class LostWords:
     def _is_distinctive(self, word: str, provider: str, name: str) -> bool:
         """Whether an attribute of this name can only be one that the provider has lost."""
         owner = self._world.layout.modules[name].owner
-        others = self._all_owners(owner) - {provider, owner}
-        if self._is_kept(provider, word) or word in _plain():
+        others = (self._all_owners(owner) | self._all_owners(provider)) - {provider, owner}
+        if word in _plain() or self._is_kept(provider, word):
             return False
         return not any(self._is_defined(one, word) for one in (owner, *sorted(others)))
 
@@ -113,18 +117,23 @@ class LostWords:
         return self._imports[owner]
 
     def _is_kept(self, provider: str, word: str) -> bool:
-        """Whether the source of a provider makes anything so called, but for functions that do nothing but raise."""
+        """Whether a provider makes anything so called, but for functions that do nothing but raise."""
         if (provider, word) not in self._kept:
-            self._kept[provider, word] = any(_is_made(text, one, word) for text, one in self._makings(provider, word))
+            made = any(_is_made(text, one, word) for text, one in self._makings(provider, word))
+            self._kept[provider, word] = made or self._is_compiled(provider, word)
         return self._kept[provider, word]
 
     def _is_defined(self, owner: str, word: str) -> bool:
         """Whether a distribution makes anything so called, or has a compiled module that names it."""
         if (owner, word) not in self._defined:
-            natives = self._world.layout.natives(owner) if owner != PROJECT else []
-            named = any(self._world.resolver.words.in_file(path, word) is not False for path in natives)
-            self._defined[owner, word] = named or any(True for _ in self._makings(owner, word))
+            made = any(True for _ in self._makings(owner, word))
+            self._defined[owner, word] = made or self._is_compiled(owner, word)
         return self._defined[owner, word]
+
+    def _is_compiled(self, owner: str, word: str) -> bool:
+        """Whether a compiled module of a distribution has a word in it."""
+        natives = self._world.layout.natives(owner) if owner != PROJECT else []
+        return any(self._world.resolver.words.in_file(path, word) is not False for path in natives)
 
     def _makings(self, owner: str, word: str) -> Iterator[tuple[bytes, re.Match[bytes]]]:
         """Where the source of a distribution makes something so called."""
@@ -152,6 +161,11 @@ class LostWords:
                 place.owner, place.path, line, f".{word}", life.distribution, "lost", "warning", way, home,
                 f"{path}.{word}", life.said(),
             )  # fmt: skip
+
+
+def _is_long(word: str) -> bool:
+    """Whether a name is of so many words that a file which does not import its provider can mean no other."""
+    return word.count("_") >= _MANY
 
 
 @functools.cache

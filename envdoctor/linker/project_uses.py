@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from envdoctor.linker.forwarded_keywords import ForwardedKeywords
 from envdoctor.linker.generated import Generated
 from envdoctor.linker.instances import Instances
+from envdoctor.linker.lost_words import LostWords
 from envdoctor.linker.missing import Search
 from envdoctor.linker.missing_reference import Missing
 from envdoctor.linker.module_files import PROJECT, Module, is_aside
@@ -167,6 +168,7 @@ def link(
     search = Search(layout, resolver, reach, world.standard, forwarded)
     found = [one for one in search.all((0, 0), world.target.minor) if one.kind not in {"syntax", "broken"}]
     found += gone
+    found += LostWords(world, reach).all(sources.all, found)
     found += _hidden(sources, resolver, reach)
     unknown.update(search.unknown)
     if sources.left:

@@ -6,6 +6,12 @@ import sys
 import linker_environment as env
 import pytest
 
+from envdoctor.linker.beside import Beside
+from envdoctor.linker.branches import Target
+from envdoctor.linker.link import link
+from envdoctor.probes.distributions import scan
+from envdoctor.probes.project import Project
+
 #: The shipped history says that pillow lost ``FreeTypeFont.getsize`` after 9.5.0.
 PILLOW = {"PIL/__init__.py": "", "PIL/ImageFont.py": "class FreeTypeFont:\n    def getbbox(self, text): return 1\n"}
 OLD = {**PILLOW, "PIL/ImageFont.py": PILLOW["PIL/ImageFont.py"] + "    def getsize(self, text): return 1\n"}
@@ -74,3 +80,53 @@ def test_an_object_of_the_standard_library_has_the_word_too(tmp_path):
     source = "import anyio\ndef keep(one):\n    one.setsockopt(1, 2, 3)\n    one.getsockname()\n"
     env.write(tmp_path, user={"user.py": source})
     assert env.missing(tmp_path) == []
+
+
+def test_what_the_provider_has_compiled_or_takes_from_another_is_not_lost(tmp_path):
+    """Certificates of cryptography moved into its compiled module, the mappings of aiohttp into multidict."""
+    source = "from PIL import ImageFont\ndef size(font):\n    return font.getsize('a')\n"
+    env.write(tmp_path, user={"user.py": source})
+    env.write(tmp_path, "10.0.0", pillow=PILLOW)
+    assert env.missing(tmp_path) == FOUND
+    env.write(tmp_path, "10.0.0", pillow={**PILLOW, "PIL/_core.abi3.so": b"\x7fELF\0getsize\0"})
+    assert env.missing(tmp_path) == []
+
+    moved = {"PIL/__init__.py": "", "PIL/ImageFont.py": "from fonts import Font\n"}
+    env.write(tmp_path / "moved", "10.0.0", pillow=moved)
+    env.write(tmp_path / "moved", user={"user.py": source})
+    env.write(tmp_path / "moved", fonts={"fonts.py": "class Font:\n    def getsize(self, text): return 1\n"})
+    assert env.missing(tmp_path / "moved") == []
+
+
+WEB = "import os\nfrom selenium import webdriver\n\ndef driver():\n    return webdriver.Remote(os.environ['URL'])\n"
+
+
+@pytest.mark.parametrize(
+    ("files", "expected"),
+    [
+        ({"main.py": WEB, "pages.py": "def login(page):\n    page.find_element_by_id('a')\n"}, ["pages.py:2"]),
+        ({"main.py": WEB, "pages.py": "def login(page):\n    page.find_element('id', 'a')\n"}, []),
+        ({"main.py": "", "pages.py": "def login(page):\n    page.find_element_by_id('a')\n"}, []),
+        ({"main.py": WEB, "pages.py": "class P:\n    def find_element_by_id(self, x): pass\nP().find_element_by_id('')\n"}, []),
+        ({"main.py": WEB, "pages.py": "def login(page):\n    page.authenticate('a')\n"}, []),
+        ({"main.py": WEB + "def login(page):\n    page.authenticate('a')\n"}, ["main.py:7"]),
+    ],
+)  # fmt: skip
+def test_a_file_of_a_project_may_leave_the_import_to_another(tmp_path, files, expected):
+    """The history of selenium was read at 3.141.0 and 4.27.1: of 4.4.3, between them, its own source says what it lost."""
+    drivers = {
+        "selenium/__init__.py": "",
+        "selenium/webdriver/__init__.py": "class Remote:\n    def get(self, url): pass\n",
+    }
+    env.write(tmp_path, "4.4.3", selenium=drivers)
+    beside = Beside(Project.of({name: text.encode() for name, text in files.items()}))
+    found = link(scan([str(tmp_path)]).packages.values(), Target((3, 12), "linux"), lambda _doing: None, beside).missing
+    assert [f"{one.file}:{one.line}" for one in found if one.kind == "lost"] == expected
+
+
+def test_a_release_between_two_that_were_read_that_still_has_the_name_is_not_blamed(tmp_path):
+    kept = "class Remote:\n    def find_element_by_id(self, name): pass\n"
+    env.write(tmp_path, "4.2.0", selenium={"selenium/__init__.py": "", "selenium/webdriver.py": kept})
+    beside = Beside(Project.of({"main.py": f"{WEB}def login(page):\n    page.find_element_by_id('a')\n".encode()}))
+    found = link(scan([str(tmp_path)]).packages.values(), Target((3, 12), "linux"), lambda _doing: None, beside).missing
+    assert [one for one in found if one.kind == "lost"] == []
