@@ -23,7 +23,7 @@ _RULES = {"unknown": "linked-argument-unknown", "many": "linked-argument-unknown
           "hook": "linked-hook-argument",
           "setting": "linked-setting-removed", "form": "linked-form-refused", "float": "linked-form-refused",
           "undeclared": "linked-import-undeclared",
-          "check": "linked-version-refused",
+          "check": "linked-version-refused", "refuses": "linked-call-refused",
           "override": "linked-override"}  # fmt: skip
 _ARGUMENTS = {"unknown": "with the argument {detail}", "many": "with more than {detail} arguments",
               "forwarded": "with the argument {detail}",
@@ -37,6 +37,7 @@ _TITLES = {
     "arguments": "{who} call{s} {asked}() {how}, which {provider} does not accept",
     "broken": "{who} take{s} {asked}, which cannot be imported: {detail} is not installed",
     "refused": "{who} take{s} {asked}, which {provider} refuses to import",
+    "refuses": "{who} call{s} {asked}(), which {provider} refuses",
     "hidden": "{detail} hides {provider} from {who}, which take{s} {asked} of it",
     "override": "{who} override{s} {asked}, and cannot take what {provider} calls it with",
     "setting": "{who} set{s} {name}, which {provider} no longer reads",
@@ -52,6 +53,7 @@ _WHY = {
     "name": "{module} of {provider} was read, and nothing in it binds {name}.",
     "broken": "{module} of {provider} imports {detail}, which no installed distribution has.",
     "refused": "Importing {module} of {provider} raises {detail}.",
+    "refuses": "{module}.{name} of {provider} was followed with these arguments, and always raises {detail}.",
     "attribute": "The class and its bases were read in {module} of {provider}, and none of them has {name}.",
     "result": "{provider} says of what is asked for {name} that it is of this type, which has no such attribute.",
     "lost": "{detail}. Nothing else that is imported here has an attribute of this name, and no class is known.",
@@ -91,7 +93,7 @@ def _cause(one: Missing) -> tuple[str, ...]:
         return (one.kind, one.consumer, one.asked)
     if one.kind in {"syntax", "form", "check"}:
         return (one.kind, one.consumer, one.file if one.kind == "syntax" else one.asked)
-    if one.kind in {*_ARGUMENTS, "broken", "hook"}:
+    if one.kind in {*_ARGUMENTS, "broken", "hook", "refuses"}:
         return (one.kind, one.provider, one.asked, one.detail)
     return ("name", one.provider, one.module, one.name)
 

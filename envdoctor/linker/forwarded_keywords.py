@@ -64,6 +64,15 @@ class ForwardedKeywords:
         own, self._first = {*found[0][1], *found[0][4]}, (call, body)
         return next((one for one in call[1] if one not in own and body and not self._takes(body, one, 0)), "")
 
+    def misfit(self, value: Any, call: Sequence[Any]) -> tuple[str, str] | None:
+        """The keyword that is refused, as a kind of misfit and its name."""
+        refused = self.refused(value, call) if call[1] else ""
+        return ("forwarded", refused) if refused else None
+
+    def code(self, value: Any) -> _Body | None:
+        """Where the code of a function or of the constructor of a class is."""
+        return self._body(_Called(value))
+
     def _body(self, called: _Called) -> _Body | None:
         """Where the code of a function, method or constructor is."""
         value, kind, method, made = called

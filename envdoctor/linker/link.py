@@ -25,6 +25,7 @@ from envdoctor.linker.module_files import Layout
 from envdoctor.linker.overrides import Overrides
 from envdoctor.linker.own_checks import OwnChecks
 from envdoctor.linker.reach import Reach
+from envdoctor.linker.refused_calls import RefusedCalls
 from envdoctor.linker.standard_library import Standard
 from envdoctor.linker.stub_numbers import StubNumbers
 from envdoctor.linker.verdicts import Linked
@@ -89,14 +90,15 @@ def _resolved(
     reach.follow()
     tell("resolving")
     forwarded = ForwardedKeywords(world.resolver, world.store)
-    search = Search(layout, world.resolver, reach, world.standard, forwarded)
+    checks = OwnChecks(world, reach, natives)
+    further = (forwarded.misfit, RefusedCalls(forwarded, checks, world.store).misfit)
+    search = Search(layout, world.resolver, reach, world.standard, further)
     missing = [*search.all(sys.version_info[:2], target.minor), *Hooks(layout, known["hooks"]).installed()]
     # What a released library reads from an object was run by its authors: it lacks that where a release has lost it.
     missing += Instances(world, reach, lost_only=True).all(reach.ways)
     missing += Overrides(world, known["hooks"].get("dispatch", ())).all(reach.ways)
     missing += StubNumbers(world).all(reach.ways)
     missing += LostWords(world, reach).all(reach.ways, missing)
-    checks = OwnChecks(world, reach, natives)
     refused = [*checks.all(reach.ways, missing)]
     missing = [one for one in missing if one.line <= checks.ends.get(one.file, one.line)] + refused
     if natives is not None:

@@ -28,9 +28,8 @@ from envdoctor.model import Distribution
 from envdoctor.probes.distributions import required_by
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
-    from envdoctor.linker.forwarded_keywords import ForwardedKeywords
     from envdoctor.linker.module_files import Layout
     from envdoctor.linker.reach import Reach
     from envdoctor.linker.resolve import Resolver
@@ -45,7 +44,10 @@ OPTIONAL = "modules that nothing installed has: optional, as a rule"
 
 
 class Search:
-    """Looks for what the reached modules miss, and counts by reason what could not be decided."""
+    """Looks for what the reached modules miss, and counts by reason what could not be decided.
+
+    ``further`` say of a call that fits the signature, in no ``try``, what is wrong with it: a kind and a detail.
+    """
 
     def __init__(
         self,
@@ -53,10 +55,10 @@ class Search:
         resolver: Resolver,
         reach: Reach,
         standard: Standard,
-        forwarded: ForwardedKeywords | None = None,
+        further: Sequence[Callable[[Any, Sequence[Any]], tuple[str, str] | None]] = (),
     ) -> None:
         self._layout = layout
-        self._forwarded = forwarded
+        self._further = further
         self._resolver = resolver
         self._reach = reach
         self._standard = standard
@@ -195,9 +197,8 @@ class Search:
         if call[_OF_CLASS:] and not (answer.value and answer.value[0] == "class"):
             return
         misfit = self._misfit(answer, module, path, call)
-        if misfit is None and self._forwarded is not None and answer.value and call[1]:
-            refused = self._forwarded.refused(answer.value, call)
-            misfit = ("forwarded", refused) if refused else None
+        if misfit is None and answer.value and not ref[_TRY]:
+            misfit = next(filter(None, (further(answer.value, call) for further in self._further)), None)
         severity, way = severity_of(ways, flags, CATCHES_TYPE)
         if misfit is None or severity == "silent" or (answer.value[0] == "standard" and "version_info" in hints):
             return
@@ -328,6 +329,6 @@ def severity_of(ways: list[int], flags: int, catching: int) -> tuple[str, int]:
     return best
 
 
-#: The place in a call that says whether it has to be of a class.
-_OF_CLASS = 3
+#: The place in a call that says whether it has to be of a class, and in a reference of the statement around it.
+_OF_CLASS, _TRY = 3, 4
 _ORDER = {"error": 0, "warning": 1, "info": 2, "silent": 3}

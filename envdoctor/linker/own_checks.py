@@ -24,7 +24,7 @@ from envdoctor.linker.summary import CATCHES_ALL, CATCHES_SYNTAX, caught
 from envdoctor.linker.syntax_trees import parsed, walked
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from envdoctor.linker.binaries import Binaries
     from envdoctor.linker.checked_values import Compared
@@ -38,7 +38,7 @@ _ASKS = re.compile(rb"_version__|VERSION|version_info|\bversion\(|get_distributi
 _ENDING = (ast.Raise, ast.Break, ast.Continue)
 
 
-class _Refused(Raised):
+class Refused(Raised):
     """An exception that the code raises itself, with the statement."""
 
     def __init__(
@@ -76,12 +76,20 @@ class OwnChecks(Releases):
             if severity_of(ways, 0, 0)[0] in {"error", "warning"}:
                 yield from self._refusal(name, ways)
 
-    def refuses(self, module: str, function: str, name: str, value: Any) -> Raised | None:
+    def refuses(self, module: str, function: str, name: str, value: Any) -> Refused | None:
         """The exception that a function surely raises, called with something unknown, a name and a value."""
-        self._steps = 0
+        return self.refusal(Taken(module, function), [UNKNOWN, name, value], {})
+
+    def defined(self, module: str, node: ast.FunctionDef) -> Function:
+        """A function of a module, or a method that knows nothing of its object."""
+        return Function(node, self._module(module))
+
+    def refusal(self, function: Any, given: Sequence[Any], named: Mapping[str, Any]) -> Refused | None:
+        """The exception that a function surely raises, called with values each of which may be unknown."""
+        self._steps, self._top = 0, None
         try:
-            self.call(Taken(module, function), [UNKNOWN, name, value], {})
-        except _Refused as error:
+            self.call(function, given, named)
+        except Refused as error:
             return error
         except (Raised, Undecided, _Jump, RecursionError):
             return None
@@ -105,7 +113,7 @@ class OwnChecks(Releases):
             asked = f"{provider or 'python'}{wanted}"
             yield Missing(*where, asked, str(provider), "check", severity, way, name, wanted, error.message)
 
-    def _raised(self, name: str) -> _Refused | None:
+    def _raised(self, name: str) -> Refused | None:
         """The exception that importing a module surely raises, as its code says."""
         text = self._store.text(name)
         tree = (parsed(text) if _ASKS.search(text) else None) or ast.Module([], [])
@@ -118,7 +126,7 @@ class OwnChecks(Releases):
         self._body = tree.body
         try:
             self.run(tree.body, scope)
-        except _Refused as error:
+        except Refused as error:
             return error
         except (Raised, Undecided, _Jump, RecursionError):
             return None
@@ -185,11 +193,11 @@ class OwnChecks(Releases):
         name = ast.unparse(called).rpartition(".")[2]
         if not name[:1].isupper():
             raise Undecided
-        raise _Refused(name, node, node.exc, self.compared, absent=any(one.absent for one in self._handled))
+        raise Refused(name, node, node.exc, self.compared, absent=any(one.absent for one in self._handled))
 
     def _assert(self, node: Any, scope: Namespace) -> None:
         if self._is_followed(scope) and self.decided(node.test, scope) is False:
-            raise _Refused("AssertionError", node, node.msg, self.compared)
+            raise Refused("AssertionError", node, node.msg, self.compared)
 
     def _jump(self, node: Any, _scope: Namespace) -> Returned:
         raise _Jump(node)

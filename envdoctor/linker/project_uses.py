@@ -16,6 +16,7 @@ from envdoctor.linker.module_files import PROJECT, Module, is_aside
 from envdoctor.linker.overrides import Overrides
 from envdoctor.linker.own_checks import OwnChecks
 from envdoctor.linker.reach import ENTRY, Reach
+from envdoctor.linker.refused_calls import RefusedCalls
 from envdoctor.linker.stub_numbers import StubNumbers
 from envdoctor.linker.summary import CATCHES_ALL, CONDITIONAL, LATER
 from envdoctor.probes.project.walk import is_code
@@ -158,14 +159,15 @@ def link(
     store.sources = sources.texts
     reach = Reach(layout, store, resolver, tell)
     reach.follow({key: one.way for key, one in sources.all.items()})
-    forwarded = ForwardedKeywords(resolver, store)
+    forwarded, checks = ForwardedKeywords(resolver, store), OwnChecks(world, reach)
+    further = (forwarded.misfit, RefusedCalls(forwarded, checks, store).misfit)
     gone = [*Instances(world, reach, forwarded=forwarded).all(sources.all)]
     gone += Overrides(world, dispatch).all(sources.all)
     gone += StubNumbers(world).all(sources.all)
     reach.ways = {key: ways for key, ways in reach.ways.items() if key in sources.all}
-    gone += OwnChecks(world, reach).all(sources.all)
+    gone += checks.all(sources.all)
     gone += Generated(layout, reach, store, *generated).all()
-    search = Search(layout, resolver, reach, world.standard, forwarded)
+    search = Search(layout, resolver, reach, world.standard, further)
     found = [one for one in search.all((0, 0), world.target.minor) if one.kind not in {"syntax", "broken"}]
     found += gone
     found += LostWords(world, reach).all(sources.all, found)

@@ -1,0 +1,73 @@
+"""Calls that a function refuses: the way that it takes with these arguments surely ends in an exception.
+
+Libraries keep names that they have removed as functions that do nothing but raise, and check what they are given.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from typing import TYPE_CHECKING, Any
+
+from envdoctor.linker.evaluation import UNKNOWN
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from envdoctor.linker.forwarded_keywords import ForwardedKeywords
+    from envdoctor.linker.own_checks import OwnChecks, Refused
+    from envdoctor.linker.store import Store
+
+#: What says that a function is there only to tell that it is gone. Others raise because that is what they are for.
+_RETIRED = re.compile(r"(?i)deprecat|remov|no longer|renamed|replaced|obsolete|discontinued|has moved|migrat")
+#: So many bytes behind the name of a definition are searched for a reason to follow it.
+_NEAR = 6000
+_REASON = re.compile(rb"(?i)\braise\b|deprecat|remov|\bassert\b")
+#: What ends a program, or says that a method is for derived classes.
+_MEANT = {"NotImplementedError", "SystemExit", "KeyboardInterrupt", "StopIteration", "GeneratorExit"}
+
+
+class RefusedCalls:
+    """Follows the functions that are called; ``code`` finds them, and ``checks`` follows them."""
+
+    def __init__(self, code: ForwardedKeywords, checks: OwnChecks, store: Store) -> None:
+        self._code, self._checks, self._store = code, checks, store
+        self._known: dict[str, str] = {}
+
+    def misfit(self, value: Any, call: Sequence[Any]) -> tuple[str, str] | None:
+        """The exception that a call of a function or class surely raises, as a kind of misfit and its text."""
+        if not call[2] or value[0] not in {"function", "class"}:
+            return None
+        key = repr((value[:3], call[:2]))
+        if key not in self._known:
+            self._known[key] = self._said(value, call)
+        return ("refuses", self._known[key]) if self._known[key] else None
+
+    def _said(self, value: Any, call: Sequence[Any]) -> str:
+        body = self._code.code(value) if self._has_reason(value) else None
+        if body is None or not isinstance(body.node, ast.FunctionDef) or body.node.decorator_list:
+            return ""
+        function, own = self._checks.defined(body.module, body.node), [UNKNOWN] * (body.kind is not None)
+        error = self._checks.refusal(function, [*own, *[UNKNOWN] * call[0]], dict.fromkeys(call[1], UNKNOWN))
+        if error is None or error.name in _MEANT:
+            return ""
+        parameters = body.node.args
+        named = [one.arg for one in (*parameters.posonlyargs, *parameters.args, *parameters.kwonlyargs)]
+        always = self._checks.refusal(function, [], dict.fromkeys(named, UNKNOWN))
+        return error.message.rstrip(": ") if always is None or _is_retired(body.node, error) else ""
+
+    def _has_reason(self, value: Any) -> bool:
+        """Whether a definition has anything near it that raises, so that it is worth following."""
+        text = self._store.text(value[1])
+        names = self._store.definitions(value[1]).get("names", {})
+        wanted = ["f" if value[0] == "function" else "c", value[2]]
+        name = next((one for one in names if names[one] == wanted), None)
+        if name is None:
+            return False
+        found = re.search(rb"\b(?:def|class) %s\b" % name.encode(), text)
+        return found is not None and _REASON.search(text, found.start(), found.start() + _NEAR) is not None
+
+
+def _is_retired(node: ast.FunctionDef, error: Refused) -> bool:
+    """Whether a function that always raises says that it is no longer there for use."""
+    return _RETIRED.search(f"{error.name} {error.message} {ast.unparse(node)}") is not None

@@ -1,0 +1,127 @@
+"""Calls that a function of another distribution refuses, whatever else it is given: each case is run."""
+
+import os
+import subprocess
+import sys
+
+import linker_environment as env
+import pytest
+
+B = '''
+import warnings
+
+class Gone(Exception): pass
+
+def _removed(old, new):
+    raise Gone(f"{old} is gone, use {new}")
+
+def removed_in_3(old, new):
+    _removed(old, new)
+
+def bare(path):
+    """Reads."""
+    raise Gone("bare was removed in b 3.0; use better")
+
+def helped(path):
+    removed_in_3("helped", "better")
+    return path
+
+def abort(code=404):
+    raise Gone(f"status {code}")
+
+def later():
+    raise NotImplementedError("removed for good")
+
+def warned(path):
+    warnings.warn("deprecated", DeprecationWarning)
+    return path
+
+def needs(path, mode=None, *, size=0):
+    if mode is None and not size:
+        raise ValueError("mode is required since 3.0")
+    return path
+
+def picky(path, mode=None):
+    if not isinstance(path, str):
+        raise TypeError("path is removed")
+    return path
+
+_ready = []
+
+def ready():
+    if not _ready:
+        raise Gone("call start() first")
+    return 1
+
+def wraps(function):
+    return lambda *given: given
+
+@wraps
+def hidden(path):
+    raise Gone("was removed")
+
+def many(path):
+    for one in path:
+        raise Gone("was removed")
+    return path
+
+class Better:
+    def __init__(self, path, mode=None): self.path = path
+
+class Reader(Better):
+    def __init__(self, *args, **kwargs):
+        removed_in_3("Reader", "Better")
+        super().__init__(*args, **kwargs)
+
+class Strict(Better):
+    def __init__(self, path, version=None):
+        if version is None:
+            raise ValueError("a version has to be given")
+'''
+
+CASES = {
+    "of a function that was removed": ("b.bare('a')", "b.bare"),
+    "through others": ("b.helped('a')", "b.helped"),
+    "of a class": ("b.Reader('a')", "b.Reader"),
+    "without what is required": ("b.needs('a')", "b.needs"),
+    "with what is required": ("b.needs('a', 'r')", None),
+    "with another way to give it": ("b.needs('a', size=1)", None),
+    "with what is not known": ("b.needs('a', **{'mode': 'r'})", None),
+    "of a class without what it requires": ("b.Strict('a')", "b.Strict"),
+    "of a class with it": ("b.Strict('a', 2)", None),
+    "of what raises on purpose": ("try:\n    b.abort()\nexcept b.Gone: pass", None),
+    "of what raises on purpose, uncaught": ("if len(b.__name__) > 5: b.abort(500)", None),
+    "in a try": ("try:\n    b.bare('a')\nexcept b.Gone: pass", None),
+    "of what only warns": ("b.warned('a')", None),
+    "of what looks at its argument": ("b.picky('a')", None),
+    "of what depends on what happened before": ("b._ready.append(1); b.ready()", None),
+    "of what is decorated": ("b.hidden('a')", None),
+    "of what raises in a loop": ("b.many([])", None),
+    "of what derived classes define": ("try:\n    b.later()\nexcept NotImplementedError: pass", None),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("source", "asked"), CASES.values(), ids=list(CASES))
+def test_a_call_that_surely_raises(tmp_path, source, asked):
+    folder = env.write(tmp_path, "3.0", b={"b.py": B})
+    env.write(tmp_path, a={"a.py": f"import b\n{source}\n"})
+
+    found = env.linked(folder).missing
+
+    assert [(one.severity, one.asked) for one in found if one.kind == "refuses"] == (
+        [("warning", asked)] if asked else []
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", "import a"], check=False, capture_output=True, text=True,
+        env={**os.environ, "PYTHONPATH": folder},
+    )  # fmt: skip
+    assert bool(done.returncode) is (asked is not None), done.stderr
+
+
+def test_what_it_says_is_the_exception(tmp_path):
+    folder = env.write(tmp_path, "3.0", b={"b.py": B})
+    env.write(tmp_path, a={"a.py": "import b\nb.bare('a')\nb.Reader('a')\n"})
+
+    said = [one.detail for one in env.linked(folder).missing if one.kind == "refuses"]
+
+    assert said == ["Gone: bare was removed in b 3.0; use better", "Gone: is gone, use"]
