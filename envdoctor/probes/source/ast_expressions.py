@@ -144,9 +144,10 @@ class Expressions:
                 self._add(target, ast.Constant(keyword.arg), keyword.value, place)
         if len(node.args) != 1:
             return
+        is_bound = target.id in place.scope.bindings or target.id in place.scope.outer
         if method in _ADDING:
             self._add(target, None, node.args[0], place)
-        elif method == "extend" or (method == "update" and _is_dictionary(node.args[0])):
+        elif is_bound and (method == "extend" or (method == "update" and _is_dictionary(node.args[0]))):
             self._extend(target, node.args[0], place)
 
     def _add(self, target: ast.Name, key: ast.expr | None, value: ast.expr, place: Place) -> None:

@@ -55,7 +55,8 @@ class ParentState:
         read = ((seen | self._settings(seen)) & (self._candidates | self._made.keys())) - own
         made = [self._made[one] for one in sorted(read & self._made.keys()) if one not in self._set_elsewhere]
         lost = [{"name": one, "line": lines[one], "lost": True} for one in sorted(own & self._awaited(closure))]
-        return [{"name": one, "line": self._changes[one]} for one in sorted(read) if one in self._changes] + made + lost
+        changes = {**self._changes_by(self._givers(function)), **self._changes}
+        return [{"name": one, "line": changes[one]} for one in sorted(read) if one in changes] + made + lost
 
     def _settings(self, read: set[str]) -> set[str]:
         """The attributes that the program sets of modules of the standard library of which some names are read."""
@@ -148,7 +149,10 @@ class ParentState:
     @functools.cached_property
     def _changes(self) -> dict[str, int]:
         """The names that only the program sets or changes, with the first line that does; attributes are dotted."""
-        started = self._started
+        return self._changes_by(self._started)
+
+    def _changes_by(self, started: set[Scope]) -> dict[str, int]:
+        """The names that some functions, or what is under a guard, set or change, and nobody in another process."""
         passed = self._graph.reachable(self._passed())
         found: dict[str, int] = {}
         for scope in below(self._module):
@@ -159,8 +163,18 @@ class ParentState:
                     found[name] = min(found.get(name, place.order), place.order)
         return {name: order >> 32 for name, order in found.items() if name not in self._set_elsewhere}
 
+    def _givers(self, function: Scope) -> set[Scope]:
+        """What runs before a function is given to a call by other functions, and not when the file is imported."""
+        givers = [giver for given, giver in self._given if given is function and giver is not self._module]
+        return self._graph.reachable(givers) - self._graph.reachable([self._module]) if givers else set()
+
     def _passed(self) -> list[Scope]:
         """The functions that are given to calls: who is called with them may run them in another process."""
+        return [given for given, _ in self._given]
+
+    @functools.cached_property
+    def _given(self) -> list[tuple[Scope, Scope]]:
+        """The functions that are given to calls, each with the function, or the module, that does so."""
         found = []
         for scope in below(self._module):
             for node, place in scope.reads:
@@ -168,7 +182,8 @@ class ParentState:
                     for argument in (*node.args, *(keyword.value for keyword in node.keywords)):
                         if isinstance(argument, (ast.Name, ast.Attribute)):
                             values = self._resolver.resolve(argument, place)
-                            found += [one.scope for one in values if one.kind in {"function", "method"} and one.scope]
+                            known = [one.scope for one in values if one.kind in {"function", "method"} and one.scope]
+                            found += [(one, runner(scope)) for one in known]
         return found
 
     def _changed_by(self, scope: Scope) -> Iterator[tuple[str, Place]]:

@@ -238,6 +238,12 @@ WORKS = "import multiprocessing, settings\ntable = {}\ndef work():\n  return tab
         ("def main():\n  table['a'] = 1\nmain()\nmultiprocessing.Process(target=work)", []),
         ("def main():\n  settings.size = 1\n  multiprocessing.Process(target=work)\nif __name__ == '__main__':\n  main()", [("settings.size", 6)]),
         ("def fill():\n  table['a'] = 1\nif __name__ == '__main__':\n  fill()\n  multiprocessing.Pool(1, fill)\n  multiprocessing.Process(target=work)", []),
+        ("def main():\n  table.update({1: 2})\n  multiprocessing.Process(target=work)\nif __name__ == '__main__':\n  main()", [("table", 6)]),
+        ("def run(rows):\n  global name\n  name = rows\n  multiprocessing.Process(target=work)", [("name", 7)]),
+        ("def fill():\n  table['a'] = 1\ndef run():\n  fill()\n  multiprocessing.Process(target=work)", [("table", 6)]),
+        ("def run(rows):\n  global name\n  name = rows\n  multiprocessing.Process(target=work)\nrun(1)", []),
+        ("def other(rows):\n  table[1] = rows\ndef run():\n  multiprocessing.Process(target=work)", []),
+        ("def run(rows):\n  table = {}\n  table.update({1: rows})\n  multiprocessing.Process(target=work)", []),
     ],
 )  # fmt: skip
 def test_what_a_function_lacks_in_a_process_of_its_own(source, lacks):
