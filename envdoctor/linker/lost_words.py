@@ -41,6 +41,14 @@ _STANDARD = (
     *("threading", "types", "unittest", "urllib.parse", "urllib.request", "uuid", "xml.dom.minidom"),
     *("xml.etree.ElementTree", "xml.sax.handler", "zipfile", "zoneinfo"),
 )
+_IMPORTED = re.compile(rb"(?:^|[:;])[ \t]*(?:from|import)[ \t]+([A-Za-z_]\w*)", re.MULTILINE)
+#: Modules of Python 2, which many ask for first and go on without.
+_PYTHON_2 = {
+    "urllib2", "urlparse", "httplib", "cookielib", "ConfigParser", "Queue", "StringIO", "cStringIO", "cPickle", "sets",
+    "__builtin__", "Tkinter", "HTMLParser", "SocketServer", "BaseHTTPServer", "SimpleHTTPServer", "copy_reg", "thread",
+    "exceptions", "md5", "sha", "commands", "xmlrpclib", "__future__",
+}  # fmt: skip
+_ACCESSOR = re.compile(r"^(?:get|set|has|is)_")
 #: So many bytes behind its name a function that is gone may raise.
 _REFUSAL = 2000
 #: How an attribute, a parameter, a key or a column of this name is made.
@@ -103,10 +111,18 @@ class LostWords:
     def _is_distinctive(self, word: str, provider: str, name: str) -> bool:
         """Whether an attribute of this name can only be one that the provider has lost."""
         owner = self._world.layout.modules[name].owner
-        others = (self._all_owners(owner) | self._all_owners(provider)) - {provider, owner}
-        if word in _plain() or self._is_kept(provider, word):
+        imported = self._imported(name)
+        if imported is None or word in _plain() or self._is_kept(provider, word):
             return False
+        others = (imported | self._all_owners(owner) | self._all_owners(provider)) - {provider, owner}
         return not any(self._is_defined(one, word) for one in (owner, *sorted(others)))
+
+    def _imported(self, name: str) -> set[str] | None:
+        """The distributions that a module imports, for a type checker too; ``None`` where one is not installed."""
+        tops = {one.decode() for one in _IMPORTED.findall(self._world.store.text(name))}
+        tops -= self._world.standard.tops | _PYTHON_2
+        owners = {self._world.layout.owner(top) for top in tops}
+        return None if "" in owners else owners
 
     def _all_owners(self, owner: str) -> set[str]:
         """The distributions that any module of one imports from."""
@@ -117,9 +133,14 @@ class LostWords:
         return self._imports[owner]
 
     def _is_kept(self, provider: str, word: str) -> bool:
-        """Whether a provider makes anything so called, but for functions that do nothing but raise."""
+        """Whether a provider makes anything so called, but for functions that do nothing but raise.
+
+        Of a property, what is behind ``get_`` or ``set_`` is enough: the functions may be made at run time.
+        """
         if (provider, word) not in self._kept:
             made = any(_is_made(text, one, word) for text, one in self._makings(provider, word))
+            field = _ACCESSOR.sub("", word)
+            made = made or (field != word and any(True for _ in self._makings(provider, field)))
             self._kept[provider, word] = made or self._is_compiled(provider, word)
         return self._kept[provider, word]
 

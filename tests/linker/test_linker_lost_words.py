@@ -130,3 +130,31 @@ def test_a_release_between_two_that_were_read_that_still_has_the_name_is_not_bla
     beside = Beside(Project.of({"main.py": f"{WEB}def login(page):\n    page.find_element_by_id('a')\n".encode()}))
     found = link(scan([str(tmp_path)]).packages.values(), Target((3, 12), "linux"), lambda _doing: None, beside).missing
     assert [one for one in found if one.kind == "lost"] == []
+
+
+@pytest.mark.parametrize(
+    ("more", "expected"),
+    [
+        ("", FOUND),
+        ("import typing\nif typing.TYPE_CHECKING: import fonts\n", []),
+        ("def use():\n    from nobody.has import it\n", []),
+    ],
+)
+def test_an_import_for_a_type_checker_or_of_what_is_not_here_says_whose_the_object_may_be(tmp_path, more, expected):
+    source = f"from PIL import ImageFont\ndef size(font):\n    return font.getsize('a')\n{more}"
+    env.write(tmp_path, "10.0.0", pillow=PILLOW)
+    env.write(
+        tmp_path, user={"user.py": source}, fonts={"fonts.py": "class Font:\n    def getsize(self, text): pass\n"}
+    )
+    assert [one for one in env.missing(tmp_path) if one[3] == ".getsize"] == expected
+
+
+def test_accessors_that_are_made_at_run_time_of_a_field_that_is_there_are_not_lost(tmp_path):
+    """matplotlib makes ``get_edgecolors`` by a decorator that has the name of the field."""
+    made = "def aliases(kind): return kind\n@aliases\nclass Collection:\n    names = {'edgecolor': ['edgecolors']}\n"
+    source = "import matplotlib\ndef colors(one):\n    return one.get_edgecolors()\n"
+    env.write(tmp_path, "3.9.0", matplotlib={"matplotlib/__init__.py": "", "matplotlib/collections.py": made})
+    env.write(tmp_path, user={"user.py": source})
+    assert env.missing(tmp_path) == []
+    env.write(tmp_path, "3.9.0", matplotlib={"matplotlib/collections.py": "class Collection: pass\n"})
+    assert env.missing(tmp_path) == [("warning", "user", 3, ".get_edgecolors")]
