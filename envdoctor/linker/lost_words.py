@@ -13,6 +13,8 @@ import importlib
 import re
 from typing import TYPE_CHECKING
 
+from envdoctor.engine.installed_requirements import parse
+from envdoctor.engine.versions import within
 from envdoctor.linker.history import shipped
 from envdoctor.linker.missing import severity_of
 from envdoctor.linker.missing_reference import Missing
@@ -20,6 +22,8 @@ from envdoctor.linker.module_files import PROJECT, is_aside
 from envdoctor.linker.module_reader import asked_of_anything
 from envdoctor.linker.summary import CATCHES_ATTRIBUTE, CONDITIONAL
 from envdoctor.linker.syntax_trees import parsed
+from envdoctor.model import Distribution
+from envdoctor.probes.distributions import required_by
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -92,9 +96,17 @@ class LostWords:
         found = {}
         for provider in providers:
             for word in sorted(used & self._words(provider).keys()):
-                if (provider in near or _is_long(word)) and self._is_distinctive(word, provider, name):
-                    found[word] = self._words(provider)[word][0]
+                life = self._words(provider)[word][0]
+                if (provider in near or _is_long(word)) and self._may_ask(owner, life):
+                    found.update({word: life} if self._is_distinctive(word, provider, name) else {})
         return found
+
+    def _may_ask(self, owner: str, life: Life) -> bool:
+        """Whether a distribution does not require releases of a provider that have lost the word already."""
+        path = self._world.layout.metadata.get(owner) if owner != PROJECT else None
+        lines = required_by(Distribution(name=owner, version=None, path=path)) if path else ()
+        wanted = [one[1] for one in map(parse, lines) if one is not None and one[0] == life.distribution]
+        return all(within(life.last or "", one) is not False for one in wanted)
 
     def _words(self, provider: str) -> Mapping[str, Sequence[Life]]:
         """The words that all classes of an installed provider have lost, as far as its history says."""
@@ -133,16 +145,24 @@ class LostWords:
         return self._imports[owner]
 
     def _is_kept(self, provider: str, word: str) -> bool:
-        """Whether a provider makes anything so called, but for functions that do nothing but raise.
+        """Whether a provider makes anything so called, but for functions that do nothing but raise, or may do so.
 
         Of a property, what is behind ``get_`` or ``set_`` is enough: the functions may be made at run time.
         """
         if (provider, word) not in self._kept:
             made = any(_is_made(text, one, word) for text, one in self._makings(provider, word))
             field = _ACCESSOR.sub("", word)
+            lives = self._words(provider)[word]
             made = made or (field != word and any(True for _ in self._makings(provider, field)))
-            self._kept[provider, word] = made or self._is_compiled(provider, word)
+            there = [self._is_class(provider, one) for one in lives]
+            compiled = self._is_compiled(provider, word) and not all(there)
+            self._kept[provider, word] = made or compiled or not any(there)  # its classes may be somebody else's now
         return self._kept[provider, word]
+
+    def _is_class(self, provider: str, life: Life) -> bool:
+        """Whether the class that had a name is one in source still, and not one that was compiled."""
+        kind = life.name.split(".")[-2]
+        return any(one.group().startswith(b"class") for _, one in self._makings(provider, kind))
 
     def _is_defined(self, owner: str, word: str) -> bool:
         """Whether a distribution makes anything so called, or has a compiled module that names it."""
