@@ -23,6 +23,8 @@ _RETIRED = re.compile(r"(?i)deprecat|remov|no longer|renamed|replaced|obsolete|d
 #: So many bytes behind the name of a definition are searched for a reason to follow it.
 _NEAR = 6000
 _REASON = re.compile(rb"(?i)\braise\b|deprecat|remov|\bassert\b")
+#: What says that something is not installed that need not be.
+_CHOICES = {"ImportError", "ModuleNotFoundError"}
 #: What ends a program, or says that a method is for derived classes.
 _MEANT = {"NotImplementedError", "SystemExit", "KeyboardInterrupt", "StopIteration", "GeneratorExit"}
 
@@ -53,8 +55,8 @@ class RefusedCalls:
             return ""
         parameters = body.node.args
         named = [one.arg for one in (*parameters.posonlyargs, *parameters.args, *parameters.kwonlyargs)]
-        always = self._checks.refusal(function, [], dict.fromkeys(named, UNKNOWN))
-        return error.message.rstrip(": ") if always is None or _is_retired(body.node, error) else ""
+        always = self._checks.refusal(function, [], dict.fromkeys(named, UNKNOWN)) or error.name in _CHOICES
+        return error.message.rstrip(": ") if not always or _is_retired(body.node, error) else ""
 
     def _has_reason(self, value: Any) -> bool:
         """Whether a definition has anything near it that raises, so that it is worth following."""

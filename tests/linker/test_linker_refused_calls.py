@@ -53,6 +53,17 @@ def ready():
         raise Gone("call start() first")
     return 1
 
+try:
+    import nobody_has_this
+except ImportError:
+    nobody_has_this = None
+
+def optional(path, engine=None):
+    if engine is None:
+        if nobody_has_this is None:
+            raise ImportError("install nobody_has_this, or give an engine")
+    return path
+
 def wraps(function):
     return lambda *given: given
 
@@ -95,6 +106,8 @@ CASES = {
     "of what only warns": ("b.warned('a')", None),
     "of what looks at its argument": ("b.picky('a')", None),
     "of what depends on what happened before": ("b._ready.append(1); b.ready()", None),
+    "of what needs a choice": ("try:\n    if len(b.__name__) > 5: b.optional('a')\nexcept ImportError: pass", None),
+    "of what needs a choice, in a function": ("def f(): return b.optional('a')", None),
     "of what is decorated": ("b.hidden('a')", None),
     "of what raises in a loop": ("b.many([])", None),
     "of what derived classes define": ("try:\n    b.later()\nexcept NotImplementedError: pass", None),
