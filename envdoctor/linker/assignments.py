@@ -10,7 +10,7 @@ from envdoctor.linker import tables
 from envdoctor.linker.branches import holds
 from envdoctor.linker.makings import last, parts
 from envdoctor.linker.summary import IMPORTS, WRITES_GLOBALS
-from envdoctor.linker.syntax_trees import chain, is_itself
+from envdoctor.linker.syntax_trees import chain, is_itself, is_table
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -176,7 +176,7 @@ def _assign_entry(reader: ModuleReading, target: ast.Subscript) -> None:
     if isinstance(whole, ast.Call) and getattr(whole.func, "id", "") in _NAMESPACES:
         for one in reader.rounds.get(getattr(target.slice, "id", ""), [key]):
             _dynamic_names(reader, one)
-    elif chain(whole) == ("sys", ("modules",)):
+    elif is_table(whole):
         if isinstance(target.slice, ast.Name) and target.slice.id == "__name__":
             reader.dynamic.add("it replaces itself in sys.modules")
         else:
@@ -240,7 +240,7 @@ def _updated(reader: ModuleReading, call: ast.Call, owner: ast.expr) -> None:
         _dynamic_names(reader, None)
     elif isinstance(owner, ast.Attribute) and owner.attr == "__dict__":
         reader.stored(owner.value, None)
-    elif chain(owner) == ("sys", ("modules",)):
+    elif is_table(owner):
         reader.provided.add("*")
 
 

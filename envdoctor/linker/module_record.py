@@ -10,7 +10,7 @@ from envdoctor.linker.branches import is_about_python, is_about_versions
 from envdoctor.linker.makings import last
 from envdoctor.linker.scopes import Scope, Use
 from envdoctor.linker.summary import CONDITIONAL, IMPORTS, PROGRAM
-from envdoctor.linker.syntax_trees import chain, is_itself, only_reads
+from envdoctor.linker.syntax_trees import chain, is_itself, is_table, only_reads
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -114,7 +114,7 @@ class ModuleRecord:
             self.own(name, "it sets attributes of itself in sys.modules")
         elif found is not None:
             self.scope.pending.append(Use(found[0], (*found[1], name or "*"), 0, self.flags, store=True))
-        elif isinstance(thing, ast.Subscript) and chain(thing.value) == ("sys", ("modules",)):
+        elif isinstance(thing, ast.Subscript) and is_table(thing.value):
             if is_itself(thing):
                 self.own(name, "it sets attributes of itself in sys.modules")
             else:

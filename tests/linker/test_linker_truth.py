@@ -143,6 +143,14 @@ PROVIDERS = {
     ),
     "executes text": ("exec('gone = 1')", None),
     "sets it on itself": ("import sys\nsetattr(sys.modules[__name__], 'gone', 1)", None),
+    "sets names on itself by another name of sys": (
+        "import sys as _sys\ndef make(name):\n    setattr(_sys.modules[__name__], name, 1)\nmake('g' + 'one')", None
+    ),
+    "hands itself to what replaces it": (
+        "from b.wrapped import wrap\nwrap('b', {'gone': 1})", None
+    ),
+    "hands itself on without the name": ("from b.wrapped import wrap\nwrap('b', {'other': 1})", "name"),
+    "hands on the name without itself": ("gone_names = []\ndef note(*names): pass\nnote('gone', 'b.other')", "name"),
     "binds it in a function": ("def init():\n    global gone\n    gone = 1\ninit()", None),
     "gives its names to what only reads them": (
         "def fill(told):\n    return sorted(name for name, value in told.items() if told[name])\nfill(globals())", "name"
@@ -163,6 +171,9 @@ PROVIDERS = {
 def test_what_a_provider_offers(tmp_path, source, kind):
     inner = {"b/inner.py": "gone = 1", "b/closed.py": "gone = 1\n__all__ = ['other']\nother = 2",
              "b/listed.py": "from b.more import *\nfrom b.more import __all__", "b/more.py": "__all__ = ['gone']\ngone = 1",
+             "b/wrapped.py": "import sys\nclass Wrapped:\n    def __init__(self, names): self.names = names\n"
+             "    def __getattr__(self, name):\n        if name in self.names: return self.names[name]\n"
+             "        raise AttributeError(name)\ndef wrap(name, names):\n    sys.modules[name] = Wrapped(names)\n",
              "b/hook.py": "import sys\nclass F:\n    def find_spec(*_): pass\nsys.meta_path.append(F())",
              "b/moved.py": "GONE = {'b:gone'}\ndef moves(module):\n    def wrapper(name):\n        path = f'{module}:{name}'\n"
              "        if path in GONE:\n            raise ImportError(path)\n        import sys\n"
