@@ -88,7 +88,7 @@ class Survey:
             if consumer == consumers[0]:  # what the rule itself is about is measured with the first of them
                 axes += [*self._named(), PYTHON]
             for axis in dict.fromkeys(axes):
-                yield from self._along(axis, bad, good)
+                yield from (end for end in self._along(axis, bad, good) if end.order or end.anchor)
 
     def _named(self) -> list[str]:
         named = [leaf.key for leaf in leaves(self.rule.when, ()) if leaf.fact == "packages" and leaf.value != "absent"]
