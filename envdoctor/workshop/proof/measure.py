@@ -145,7 +145,8 @@ class Survey:
             past = None if is_open else line[beyond]
             yield End(kind="bad", base=base, order=order, anchor=line[anchor], beyond=past, **common)
             if not is_open:
-                yield self._outside(axis, line, beyond, base, good, common)
+                past_it = (self._outside(axis, line, beyond, one, good, common) for one in (base, *bad))
+                yield from [end for end in past_it if end.order or end.anchor][:1]
             elif axis == PYTHON:
                 yield from self._good_there(line, edge, step, bad[0], good, common)
 

@@ -131,3 +131,16 @@ def test_withdrawn_and_early_releases_are_no_neighbours():
     measured = Survey(survey().rule, {}, ["3.10"], releases.get)
 
     assert {one.name for one in measured.plan({}.get)} == {"bad 1, imported alone"}
+
+
+def test_past_an_edge_beyond_which_another_branch_calls_the_outermost_cell_bad_another_cell_is_run():
+    either = "any: [{packages: {lib: '>=2,<3'}}, {packages: {lib: '>=3', user: '<1.3'}}]"
+    text = RULE.replace('packages: {lib: ">=2"}', either)
+    text = text.replace('user: "1.4"}}]', 'user: "1.4"}}, {python: "3.10", packages: {lib: "2.1", user: "1.2"}}]')
+
+    asked, edges = told(survey(text=text, libs=("1.9", "2.0", "2.1", "3.0")), passes=["lib==3.0"])
+
+    assert edges["lib", "upper", "bad"] == "2.1"
+    assert edges["lib", "upper", "good"] == "3.0"
+    assert "bad 1, on lib 3.0" in asked
+    assert "bad 2, on lib 3.0" not in asked
