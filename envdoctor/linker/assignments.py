@@ -200,7 +200,8 @@ def expression(reader: ModuleReading, node: ast.Expr) -> None:
     call = node.value
     if not isinstance(call, ast.Call):
         return
-    if last(call.func) == "exec" and (reader.scope.kind == "module" or len(call.args) > 1):
+    executes = last(call.func) == "exec" and (reader.scope.kind == "module" or len(call.args) > 1)
+    if executes and not (call.args[1:] and _is_of_other(reader, call.args[1])):
         reader.dynamic.add("it executes text")
     if isinstance(call.func, ast.Attribute):
         _method(reader, call, call.func)
@@ -208,6 +209,13 @@ def expression(reader: ModuleReading, node: ast.Expr) -> None:
         reader.checks = True
     if reader.scope.kind == "module" and last(call.func) not in _HARMLESS and _is_given_name(call):
         reader.dynamic.add("it gives its name to a function that may fill it")
+
+
+def _is_of_other(reader: ModuleReading, namespace: ast.expr) -> bool:
+    """Whether names that are executed into a namespace are not the module's: it is a new one, or another module's."""
+    if isinstance(namespace, ast.Attribute) and namespace.attr == "__dict__":
+        return isinstance(namespace.value, ast.Name) and namespace.value.id not in reader.itself
+    return isinstance(namespace, ast.Dict)
 
 
 def _is_given_name(call: ast.Call) -> bool:

@@ -142,6 +142,13 @@ PROVIDERS = {
         "import sys, types\nm = types.ModuleType(__name__)\nm.gone = 1\nsys.modules[__name__] = m\n", None
     ),
     "executes text": ("exec('gone = 1')", None),
+    "executes text into a new module": (
+        "import types\ndef run():\n    m = types.ModuleType('m')\n    exec('gone = 1', m.__dict__)\nrun()\n", "name"
+    ),
+    "executes text into a new namespace": ("exec('gone = 1', {})", "name"),
+    "executes text into its own module": (
+        "import sys\nme = sys.modules[__name__]\nexec('gone = 1', me.__dict__)\n", None
+    ),
     "sets it on itself": ("import sys\nsetattr(sys.modules[__name__], 'gone', 1)", None),
     "sets names on itself by another name of sys": (
         "import sys as _sys\ndef make(name):\n    setattr(_sys.modules[__name__], name, 1)\nmake('g' + 'one')", None
