@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from envdoctor.linker.summary import Summary
 
 #: Imports that lead from module to module more often than this lead nowhere.
+_CIRCLE = unknown("imports that lead in a circle")
 _DEEPEST = 30
 #: By the first parameter of a method that is asked of its class: whether Python fills it in.
 _CALLED = {"cls": "method", "self": "unbound"}
@@ -165,7 +166,7 @@ class Resolver:
 
     def _step(self, value: Any, step: str, depth: int) -> Answer:
         if depth > _DEEPEST:
-            return unknown("imports that lead in a circle")
+            return _CIRCLE
         kind = value[0]
         if step == INSTANCE:
             return yes(("instance", *value[1:]) if kind == "class" else None)
@@ -184,7 +185,7 @@ class Resolver:
         key = (module, name)
         answer = self._known.get(key)
         if answer is None:
-            self._known[key] = unknown("imports that lead in a circle")
+            self._known[key] = _CIRCLE
             answer = self._known[key] = self._attribute(module, name, depth)
         return answer
 
@@ -250,12 +251,13 @@ class Resolver:
         found = self._by_stars(summary, name, depth)
         if answer is not None and answer.verdict and not found.verdict:
             return answer
-        if found.verdict is not False:
+        if found.verdict is not False and found != _CIRCLE:
             return found
         reason = self._doubt(summary, module, name, may_make=answers and answer is None)
         if reason:
             return self._hinted.answer(module, name) or self._unless_written_nowhere(module, name, reason)
-        return self._not_filled(summary, module, name, weak=found.weak)
+        filled = self._not_filled(summary, module, name, weak=found.weak)
+        return _CIRCLE if found == _CIRCLE and filled.verdict is False else filled
 
     def _doubt(self, summary: Summary, module: str, name: str, *, may_make: bool) -> str:
         """The reason for which a module may have a name that it does not bind; empty for none.
@@ -294,8 +296,9 @@ class Resolver:
             found = self._by_star(star, name, depth + 1)
             if found.verdict:
                 return found
-            best = found if best.verdict is False and (found.verdict is None or found.weak) else best
-        return best
+            in_doubt = best.verdict is False or (best == _CIRCLE and found.verdict is None)
+            best = found if in_doubt and (found.verdict is None or found.weak) else best
+        return no("name", "", name) if best == _CIRCLE and not depth else best  # nobody in the circle has it
 
     def _by_star(self, star: str, name: str, depth: int) -> Answer:
         """Whether ``from STAR import *`` brings a name."""

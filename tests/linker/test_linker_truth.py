@@ -136,6 +136,9 @@ PROVIDERS = {
     ),
     "has a loader beside it": ("import b.hook\nword = 'gone'", "name"),
     "takes it with a star": ("from b.inner import *", None),
+    "takes it with a star from who takes back": ("from b.round import *\nhere = 1", "name"),
+    "takes it with a star from who takes back and has it": ("here = 1\nfrom b.rounder import *", None),
+    "takes it with a star from who takes back and makes it": ("here = 1\nfrom b.roundest import *", None),
     "takes what is listed with a star": ("from b.closed import *", "name"),
     "deletes it": ("gone = 1\ndel gone", "name"),
     "replaces itself": (
@@ -178,6 +181,8 @@ PROVIDERS = {
 def test_what_a_provider_offers(tmp_path, source, kind):
     inner = {"b/inner.py": "gone = 1", "b/closed.py": "gone = 1\n__all__ = ['other']\nother = 2",
              "b/listed.py": "from b.more import *\nfrom b.more import __all__", "b/more.py": "__all__ = ['gone']\ngone = 1",
+             "b/round.py": "from b import *\nother = 1\n", "b/rounder.py": "from b import *\ngone = 1\n",
+             "b/roundest.py": "from b import *\nglobals()['go' + 'ne'] = 1\n",
              "b/wrapped.py": "import sys\nclass Wrapped:\n    def __init__(self, names): self.names = names\n"
              "    def __getattr__(self, name):\n        if name in self.names: return self.names[name]\n"
              "        raise AttributeError(name)\ndef wrap(name, names):\n    sys.modules[name] = Wrapped(names)\n",
