@@ -1,11 +1,13 @@
 """Counts what is proven, and under which meaning, from the proof files, and what a sample of rules showed.
 
-python -m envdoctor.workshop.proof_page [RULES] [--sample docs/proof-sample.yaml] [--write docs/proof.md]
+python -m envdoctor.workshop.proof_page [RULES] [--samples docs/proof-sample*.yaml] [--write docs/proof.md]
 """
 
 from __future__ import annotations
 
 import argparse
+import glob
+import pathlib
 import sys
 from collections import Counter
 from typing import TYPE_CHECKING, Any
@@ -36,8 +38,8 @@ plain import shows, a command, or the first use of a package that is there for o
 `rules/vocabulary.yaml`). A rule whose proof is of the first meaning keeps the status that it had, until its next."""
 
 
-def page(directory: str, sample: Mapping[str, Any] | None = None) -> str:
-    """The page, for the rules of a directory, and what a ``sample`` of them showed to somebody who checked them."""
+def page(directory: str, samples: Sequence[Mapping[str, Any]] = ()) -> str:
+    """The page, for the rules of a directory, and what ``samples`` of them showed to somebody who checked them."""
     words = vocabulary_of(directory)
     rules = statuses.of_base({rule.id: rule for rule in read_rules(directory, words)[0]})
     proofs = {name: record.read(proof_of(rule.path)) or {"edited": False, "trials": []} for name, rule in rules.items()}
@@ -53,14 +55,13 @@ def page(directory: str, sample: Mapping[str, Any] | None = None) -> str:
     lines = [_HEAD, "", "| | rules |", *_table(rows), "", *_counted(list(second.values()))]
     lines += ["", "Verified under the second meaning, and not stable:", ""]
     lines += [f"- {name}: {standing[name]}, {_why(second[name])}" for name in others] or ["- none"]
-    return "\n".join([*lines, *_sampled(sample or {"entries": []})]) + "\n"
+    return "\n".join([*lines, *(line for sample in samples for line in _sampled(sample))]) + "\n"
 
 
 def _sampled(sample: Mapping[str, Any]) -> Iterator[str]:
     entries = sample["entries"]
-    if not entries:
-        return
-    yield from ("", "## A random sample, checked off the grid", "", sample["about"].strip())
+    title = f"## A random sample of {sample['date']}, checked off the grid, with the seed {sample['seed']}"
+    yield from ("", title, "", sample["about"].strip())
     yield from ("", "| meaning | rules | hold fully | |", "|---|--:|--:|--:|")
     for meaning in sorted({entry["meaning"] for entry in entries}):
         holds = [entry["holds"] for entry in entries if entry["meaning"] == meaning]
@@ -114,11 +115,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Print the page, or write it."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("rules", nargs="?", default="rules")
-    parser.add_argument("--sample", metavar="FILE", default="docs/proof-sample.yaml", help="what was checked by hand")
+    parser.add_argument("--samples", metavar="FILE", nargs="*", help="what was checked off the grid")
     parser.add_argument("--write", metavar="FILE")
     options = parser.parse_args(arguments)
-    with open(options.sample, encoding="utf-8") as file:
-        text = page(options.rules, yaml.safe_load(file))
+    files = sorted(glob.glob("docs/proof-sample*.yaml")) if options.samples is None else options.samples
+    samples = [yaml.safe_load(pathlib.Path(file).read_text(encoding="utf-8")) for file in files]
+    text = page(options.rules, samples)
     if options.write:
         with open(options.write, "w", encoding="utf-8") as file:
             file.write(text)
