@@ -233,13 +233,14 @@ def test_names_binaries_and_libraries_of_a_partner():
 @pytest.mark.parametrize(
     ("variable", "there", "expected"),
     [
-        ("rel:/a/:/b", "1.1", "1.1"), ("/a", "1.2.3", None), ("/a", "2.0", None), ("", "1.1", None), (None, "1.1", None),
+        ("rel:/a/:/b", "1.1", "1.1"), ("/a.so.9", "1.1", "1.1"), ("/a", "1.2.3", None), ("/a", "2.0", None), ("", "1.1", None), (None, "1.1", None),
         ("/a", "1", None), ("/a", "0.9", None),
     ],
 )  # fmt: skip
 def test_an_older_library_before_its_own(variable, there, expected):
-    path = f"/a/libown.so.{there}"
-    facts = {ENV: {"LD_LIBRARY_PATH": variable}, FILE: {"/a/libown.so.*": [path], "/b/libown.so.*": []}}
+    folder = "/a.so.9" if variable == "/a.so.9" else "/a"
+    path = f"{folder}/libown.so.{there}"
+    facts = {ENV: {"LD_LIBRARY_PATH": variable}, FILE: {folder + "/libown.so.*": [path], "/b/libown.so.*": []}}
     verdict, shown, fields, *_ = told("behind-older-library", {"named": "1.2.0"}, facts)
     assert verdict is (expected is not None)
     if expected:

@@ -528,3 +528,16 @@ def test_a_pool_that_is_renewed_is_never_forked():
 def test_a_context_that_nobody_can_follow_leaves_the_method_open():
     entry = {"calls": ["mp.get_context.Process"], "at-start": [{"at": 0}]}
     assert names_of("given-object", call("mp.get_context.Process", carrying("open")), entries=[entry]) == []
+
+
+@pytest.mark.parametrize(
+    ("within", "lacks"), [("main.fill", False), ("fill", False), ("other.fill", False), ("main.run", True), ("", True)]
+)
+def test_a_state_that_a_function_sets_which_every_worker_runs_first(within, lacks):
+    on = argument(maker={"name": "mp.Pool", "keywords": {"initializer": {"names": ["main.fill"]}}})
+    uses = [
+        call("mp.Pool.map", lacking(), on=on),
+        call("lib.draw", within="main.work"),
+        call("lib.seed", within=within),
+    ]
+    assert bool(names_of("lacks", *uses)) is lacks
