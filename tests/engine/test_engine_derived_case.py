@@ -9,6 +9,7 @@ from golden.samples import same
 
 from envdoctor.engine.asks import Asking, Edges
 from envdoctor.engine.derived import asks, derive, endings, modules, questions
+from envdoctor.engine.derived_case import filled
 from envdoctor.engine.explanation import stated_environment
 from envdoctor.engine.families import clues
 from envdoctor.engine.names import Names
@@ -96,3 +97,32 @@ def test_what_follows_from_each_family_of_messages(name):
         ways[kind] = MISSING, {"here": HERE, "seen": {"edges": {one.partition(": ")[2]: edges for one in MISSING}}}
     messages, more = ways[name]
     same(f"derived-{name}.txt", "\n".join(line for one in messages for line in told(one, **more)) + "\n")
+
+
+@pytest.mark.parametrize(
+    ("text", "fields", "expected"),
+    [
+        ("{a} breaks {b}", {"a": "left 2", "b": "right"}, "left 2 breaks right"), ("{a} , and {b} .", {"a": "x", "b": ""}, "x, and."),
+        ("with {b} , it stops", {"b": ""}, "with, it stops"), ("  a\n b  ", {}, "a b"), ("{c} stays", {"a": "x"}, "{c} stays"),
+        ("{a}{a}", {"a": "x"}, "xx"), ("one , two , three . four .", {}, "one, two, three. four."),
+    ],
+)  # fmt: skip
+def test_the_words_in_braces_are_replaced_and_leave_no_gap(text, fields, expected):
+    assert filled(text, fields) == expected
+
+
+@pytest.mark.parametrize(
+    ("error", "since"),
+    [
+        ("ImportError: cannot import name 'Mapping' from 'collections'", "<3.10"),
+        ("ModuleNotFoundError: No module named 'distutils.core'", "<3.12"),
+        ("AttributeError: module 'asyncio' has no attribute 'coroutine'", "<3.11"),
+        ("ImportError: cannot import name 'override' from 'typing'", ">=3.12"),
+        ("ImportError: cannot import name 'nobody_ever_had_this' from 'typing'", None),
+    ],
+)
+def test_the_python_that_has_a_name_of_the_standard_library(error, since):
+    said = read(traceback("rightmod.core", error=error))
+    found = derive(clues(said, WORDS["voices"]), Names(WORDS, (), None, STANDARD), stated_environment(said), {})[0]
+    of_python = [one.requirement for one in found.remedies if (one.requirement or "").startswith("python")]
+    assert ([f"python{since}"] == of_python) is (since is not None)

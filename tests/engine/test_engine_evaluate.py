@@ -5,7 +5,7 @@ from known_facts import facts_of
 
 from envdoctor.engine.evaluate import holds, matches
 from envdoctor.engine.trace import Trace
-from envdoctor.model import Distribution, Evidence, Finding, Snapshot, Unknown
+from envdoctor.model import Distribution, Evidence, Finding, Snapshot, Unknown, UnknownFact
 from envdoctor.rulebase.compile_condition import compile_condition
 
 FAMILIES = {"families": {"tensorflow": ["tensorflow-cpu"]}}
@@ -171,3 +171,225 @@ def test_no_finding_without_evidence_and_no_evidence_without_a_source():
 def test_an_unknown_refuses_to_be_taken_for_true_or_false():
     with pytest.raises(TypeError):
         bool(Unknown(reason="not read"))
+
+
+def decided(when, *args, **facts):
+    """The verdict, what was seen, and what was missed."""
+    trace = Trace()
+    found = holds(compile_condition(when, FAMILIES), snapshot(*args, **facts), trace)
+    return found, [(fact, str(value), str(source)) for fact, value, source in trace.seen], trace.unknown
+
+
+ENVIRONMENT = "the environment"
+UNREAD = Unknown(reason="nobody looked")
+
+
+@pytest.mark.parametrize(
+    ("condition", "value", "expected"),
+    [
+        ({"is": "set"}, "1", (True, [("env.X", "set", ENVIRONMENT)], [])), ({"is": "set"}, None, (False, [], [])),
+        ({"is": "set"}, "", (True, [("env.X", "set", ENVIRONMENT)], [])),
+        ({"is": "unset"}, None, (True, [("env.X", "unset", ENVIRONMENT)], [])), ({"is": "unset"}, "", (False, [], [])),
+        ("1", "1", (True, [("env.X", "1", ENVIRONMENT)], [])), ("1", "11", (False, [], [])), ("1", None, (False, [], [])),
+        ({"matches": "b$"}, "a" * 3999 + "b", (True, [("env.X", "b", ENVIRONMENT)], [])),
+        ({"matches": "b$"}, "a" * 4000 + "b", (None, [], [("env.X", "its value is too long to be searched")])),
+        ("a" * 5000, "a" * 5000, (True, [("env.X", "a" * 5000, ENVIRONMENT)], [])),
+        ({"matches": "b"}, None, (False, [], [])), ({"is": "set"}, UNREAD, (None, [], [("env.X", "nobody looked")])),
+    ],
+)  # fmt: skip
+def test_what_is_seen_of_a_variable(condition, value, expected):
+    assert decided({"env": {"X": condition}}, answers={("env", "X"): value}) == expected
+
+
+@pytest.mark.parametrize(
+    ("when", "python", "expected"),
+    [
+        ({"python": ">=3.11"}, {"version": "3.11.7+", "executable": "/p"}, (True, [("python", "3.11.7", "/p")], [])),
+        ({"python": ">=3.11"}, {"version": "3.11.7"}, (True, [("python", "3.11.7", "the snapshot")], [])),
+        ({"python": ">=3.11.4"}, {"version": "3.11"}, (None, [], [("python.version", "3.11 does not say which patch release")])),
+        ({"python": "<3.11.4"}, {"version": "3.11"}, (None, [], [("python.version", "3.11 does not say which patch release")])),
+        ({"python": "<3"}, {"version": "3"}, (False, [], [])),
+        ({"python": {"implementation": "cpython"}}, {"implementation": "cpython", "executable": "/p"}, (True, [("python.implementation", "cpython", "/p")], [])),
+        ({"python": {"implementation": "pypy"}}, {"implementation": "cpython"}, (False, [], [])),
+        ({"python": {"implementation": "pypy"}}, {}, (None, [], [("python.implementation", "the target does not say")])),
+        ({"python": {"free-threaded": False}}, {"free_threaded": False}, (True, [("python.free_threaded", "False", "the snapshot")], [])),
+        ({"python": ">=3"}, {}, (None, [], [("python.version", "the target does not say which Python it is for")])),
+    ],
+)  # fmt: skip
+def test_what_is_seen_of_the_interpreter(when, python, expected):
+    assert decided(when, python=python) == expected
+
+
+@pytest.mark.parametrize(
+    ("made_for", "specifier", "expected"),
+    [
+        (">=3.9,<3.12", ">=3.9", True), (">=3.9", "<3.9", False), (">=3.9", ">=3.10", None), ("", ">=3", None), (None, ">=3", None),
+        (["3.9"], ">=3", None), (">=3.9" + " " * 195, ">=3.9", True), (">=3.9" + " " * 196, ">=3.9", None), ("odd", ">=3", None),
+    ],
+)  # fmt: skip
+def test_all_pythons_that_a_lock_file_was_made_for(made_for, specifier, expected):
+    here = snapshot({}, python={}).replace(target={"requires_python": made_for})
+    trace = Trace()
+    assert holds(compile_condition({"python": specifier}, FAMILIES), here, trace) is expected
+    assert trace.seen == ([("python", made_for, "the snapshot")] if expected else [])
+    open_still = [("python.version", "the target does not say which Python it is for")]
+    assert trace.unknown == (open_still if expected is None else [])
+
+
+@pytest.mark.parametrize(
+    ("wanted", "packages", "expected"),
+    [
+        ("<2.16", {"tensorflow-cpu": "2.15"}, (True, [("packages.tensorflow-cpu", "2.15", "/site/tensorflow-cpu")], [])),
+        ("<2.16", {"tensorflow": "2.16", "tensorflow-cpu": "2.15"}, (True, [("packages.tensorflow-cpu", "2.15", "/site/tensorflow-cpu")], [])),
+        ("<2.16", {"tensorflow": "2.14", "tensorflow-cpu": "2.15"}, (True, [("packages.tensorflow", "2.14", "/site/tensorflow")], [])),
+        ("<2.16", {"tensorflow": None, "tensorflow-cpu": "2.16"}, (None, [], [("packages.tensorflow", "its version is not known")])),
+        ("<2.16", {"tensorflow": "2.16", "tensorflow-cpu": "odd"}, (None, [], [("packages.tensorflow-cpu", "'odd' is not a PEP 440 version")])),
+        ("present", {"tensorflow-cpu": None}, (True, [("packages.tensorflow-cpu", "present", "/site/tensorflow-cpu")], [])),
+        ("present", {"tensorflow-cpu": "2"}, (True, [("packages.tensorflow-cpu", "2", "/site/tensorflow-cpu")], [])),
+        ("absent", {"other": "1"}, (True, [("packages.tensorflow", "not installed", "the snapshot")], [])),
+        ("absent", {"tensorflow-cpu": "1"}, (False, [], [])), ("<2", {}, (False, [], [])), ("present", {}, (False, [], [])),
+    ],
+)  # fmt: skip
+def test_what_is_seen_of_a_family(wanted, packages, expected):
+    assert decided({"packages": {"tensorflow": wanted}}, packages) == expected
+
+
+@pytest.mark.parametrize("wanted", ["absent", "present", ">=1"])
+def test_what_a_partial_list_does_not_name_is_missed(wanted):
+    reason = "a.txt does not list everything that will be installed"
+    found = decided({"packages": {"tensorflow": wanted}}, complete=False, source="a.txt")
+    assert found == (None, [], [("packages.tensorflow", reason)])
+
+
+def test_why_a_version_is_not_known_is_said_where_somebody_knows():
+    notes = [UnknownFact(rule=None, fact=f"packages.{name}", reason=f"{name} is a path") for name in ("b", "a")]
+    assert decided({"packages": {"a": "<2"}}, {"a": None}, notes=notes)[2] == [("packages.a", "a is a path")]
+
+
+@pytest.mark.parametrize(
+    ("hidden", "value", "wanted", "expected"),
+    [
+        ({"file": "x.py", "namespace": False}, None, "local", (True, [("module.x", "x.py of the project", "x.py")], [])),
+        ({"file": "x", "namespace": True}, {"kind": "missing"}, "local", (True, [("module.x", "the directory x of the project", "x")], [])),
+        ({"file": "x", "namespace": True}, {"kind": "site-packages"}, "local", (False, [], [])),
+        ({"file": "x.py", "namespace": False}, {"kind": "missing", "origin": None}, "missing", (True, [("module.x", "missing", "the snapshot")], [])),
+        (None, {"kind": "site-packages", "origin": "/s/x.py"}, "site-packages", (True, [("module.x", "site-packages", "/s/x.py")], [])),
+        (None, {"kind": "local", "origin": "/x.py"}, "local", (True, [("module.x", "local", "/x.py")], [])),
+        (None, UNREAD, "local", (None, [], [("module.x", "nobody looked")])),
+        (None, {"kind": "missing"}, "site-packages", (False, [], [])),
+    ],
+)  # fmt: skip
+def test_what_is_seen_of_a_module(hidden, value, wanted, expected):
+    answers = {("local_module", "x"): hidden, ("module", "x"): value}
+    assert decided({"module": {"x": wanted}}, answers=answers) == expected
+
+
+def test_a_module_that_the_project_hides_may_be_named():
+    trace = Trace()
+    answers = {("local_module", "x"): {"file": "x", "namespace": True}, ("module", "x"): {"kind": "missing"}}
+    holds(compile_condition({"module": {"x": "local"}}, FAMILIES), snapshot(answers=answers), trace)
+    assert trace.names == {"file": "x", "module": "x"}
+
+
+@pytest.mark.parametrize(
+    ("target", "kind", "name", "expected"),
+    [
+        ({"kind": "process", "pid": 7}, "process", "threads", ("process.threads", "2", "process 7")),
+        ({"kind": "process", "pid": 7, "forked": "of 6"}, "process", "threads", ("process.threads", "2", "process 7")),
+        ({"kind": "process", "pid": 7, "forked": "of 6"}, "process", "forked-threads", ("process.forked-threads", "2", "process 7: of 6")),
+        ({"kind": "process", "pid": 7, "forked": "of 6"}, "system", "forked-threads", ("system.forked-threads", "2", "the snapshot")),
+    ],
+)  # fmt: skip
+def test_where_a_fact_of_the_machine_or_the_process_is_from(target, kind, name, expected):
+    here = snapshot(answers={(kind, name): 2}).replace(target=target)
+    trace = Trace()
+    assert holds(compile_condition({kind: {name: ">1"}}, FAMILIES), here, trace) is True
+    assert [(fact, str(value), str(source)) for fact, value, source in trace.seen] == [expected]
+
+
+@pytest.mark.parametrize(("kind", "missed"), [("process", [("process.x", "no process")]), ("python", [])])
+def test_only_of_a_process_is_it_missed_that_nobody_could_look_into_it(kind, missed):
+    here = snapshot(answers={("process", "x"): Unknown(reason="no process")}).replace(target={"kind": kind})
+    trace = Trace()
+    assert holds(compile_condition({"process": {"x": ">1"}}, FAMILIES), here, trace) is None
+    assert trace.unknown == missed
+
+
+@pytest.mark.parametrize(
+    ("value", "wanted", "expected"),
+    [
+        (None, False, False), (False, False, True), (True, False, False), (None, {"matches": ""}, False),
+        ("a" * 3999 + "b", {"matches": "b"}, True), ("a" * 4000 + "b", {"matches": "b"}, False), (12, {"matches": "^12$"}, True),
+        ("x", ">1", None), (2, ">1", True), ("1", ">1", False),
+    ],
+)  # fmt: skip
+def test_a_fact_is_compared_by_what_it_is(value, wanted, expected):
+    assert verdict({"system": {"x": wanted}}, answers={("system", "x"): value}) is expected
+
+
+def test_a_marker_and_a_start_method_are_evidence():
+    marker = "sys_platform == 'linux'"
+    answers = {("marker", "sys_platform"): "linux"}
+    assert decided({"marker": marker}, answers=answers) == (True, [("marker", marker, "the snapshot")], [])
+    assert decided({"marker": "os_name == 'nt'"})[2] == [("marker", "the target does not settle os_name == 'nt'")]
+    assert decided({"start_method": "fork"}, start_method={"default": "spawn"}) == (False, [], [])
+    missed = [("start_method", "the target does not say; state it with --start-method")]
+    assert decided({"start_method": "fork"}, start_method={}) == (None, [], missed)
+    trace = Trace()
+    here = snapshot(start_method={"stated": "spawn"})
+    assert holds(compile_condition({"start_method": ["fork", "spawn"]}, FAMILIES), here, trace) is True
+    assert (trace.seen, trace.names) == ([("start_method", "spawn", "--start-method")], {"start_method": "spawn"})
+
+
+HELD, FALSE, OPEN = {"packages": {"a": ">=1"}}, {"packages": {"a": ">=9"}}, {"env": {"X": "1"}}
+MISSED = [("env.X", "nobody looked")]
+SEEN = [("packages.a", "2", "/site/a")]
+
+
+@pytest.mark.parametrize(
+    ("when", "expected"),
+    [
+        ({"any": [OPEN, HELD]}, (True, SEEN, MISSED)), ({"any": [HELD, OPEN]}, (True, SEEN, [])),
+        ({"any": [FALSE, OPEN, FALSE]}, (None, [], MISSED)), ({"any": [FALSE, FALSE]}, (False, [], [])),
+        ({"any": [HELD, {"packages": {"b": "absent"}}]}, (True, SEEN, [])),
+        ({"all": [HELD, OPEN]}, (None, SEEN, MISSED)), ({"all": [OPEN, FALSE]}, (False, [], [])),
+        ({"all": [FALSE, OPEN]}, (False, [], [])), ({"not": OPEN}, (None, [], MISSED)), ({"not": HELD}, (False, [], [])),
+        ({"not": FALSE}, (True, [], [])), ({"all": [HELD, {"not": FALSE}]}, (True, SEEN, [])),
+    ],
+)  # fmt: skip
+def test_what_conditions_together_saw_and_missed(when, expected):
+    assert decided(when, {"a": "2"}, answers={("env", "X"): UNREAD}) == expected
+
+
+def test_a_rule_that_holds_without_any_fact_shows_the_interpreter():
+    compiled = {"when": compile_condition({"not": {"packages": {"a": ">=1"}}}, FAMILIES)}
+    (match,) = matches(compiled, snapshot({}))
+    assert [(one.fact, one.value, one.source) for one in match.evidence] == [("python", "3.11.4", "the snapshot")]
+    assert (match.consumer, match.names) == (None, {})
+    (match,) = matches(compiled, snapshot({}, python={}))
+    assert match.evidence[0].value == "None"
+
+
+def test_what_of_a_consumer_is_not_known_is_missed_and_the_others_are_found():
+    consumer = {"bad": "<2", "intervals": None, "works": None, "module": "m"}
+    compiled = {
+        "when": compile_condition({"packages": {"a": ">=1"}}, FAMILIES),
+        "consumers": {"x": consumer, "y": consumer, "z": consumer},
+    }
+    trace = Trace()
+    (match,) = matches(compiled, snapshot({"a": "2", "x": None, "y": "1"}), trace)
+    assert match.names == {"consumer": "y", "works": "", "module": "m"}
+    assert [one.fact for one in match.evidence] == ["packages.y", "packages.a"]
+    assert trace.unknown == [("packages.x", "its version is not known")]
+
+
+def test_a_rule_that_is_decided_misses_nothing():
+    compiled = {"when": compile_condition({"any": [OPEN, HELD]}, FAMILIES)}
+    for packages, missed in (({"a": "2"}, []), ({}, MISSED)):
+        trace = Trace()
+        found = matches(compiled, snapshot(packages, answers={("env", "X"): UNREAD}), trace)
+        assert (bool(found), trace.unknown) == (not missed, missed)
+    compiled = {"when": compile_condition({"all": [OPEN, FALSE]}, FAMILIES)}
+    trace = Trace()
+    assert matches(compiled, snapshot({"a": "2"}, answers={("env", "X"): UNREAD}), trace) == []
+    assert trace.unknown == []

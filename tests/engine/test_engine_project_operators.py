@@ -6,7 +6,7 @@ import pytest
 from known_facts import facts_of
 
 from envdoctor.engine.evaluate import holds, matches
-from envdoctor.engine.project_operators import replacement
+from envdoctor.engine.project_operators import imports_of, replacement
 from envdoctor.engine.questions import questions
 from envdoctor.engine.start_method import asked as settles
 from envdoctor.engine.start_method import in_use
@@ -319,3 +319,251 @@ def test_the_only_literal_that_is_shown_is_the_one_that_the_rule_compares():
     assert trace.names["call"] == "make('Walker', token='...', name='...')"
     _, trace = verdict({"source": {"calls": ["lib.make"]}}, {"source": [one]})
     assert trace.evidence()[0].value == "make('...', token='...', name='...')"
+
+
+@pytest.mark.parametrize("count", [1, 5, 6, 7])
+def test_so_many_places_are_shown_and_the_rest_is_counted(count):
+    uses = [use(line=number) for number in range(1, count + 1)]
+    _, trace = verdict({"source": {"calls": ["f"]}}, {"source": uses})
+    shown = [(one.fact, one.value, one.source) for one in trace.evidence()]
+    assert shown[:5] == [
+        ("source.lib.envs.Parallel", "Parallel(2, env)", f"main.py:{line}") for line in range(1, min(count, 5) + 1)
+    ]
+    assert shown[5:] == [("source.more", f"and {count - 5} more places", "the project")] * (count > 5)
+    assert trace.names == {"file": "main.py", "line": "1", "call": "Parallel(2, env)", "name": "lib.envs.Parallel"}
+
+    entries = [{"file": "c.yaml", "line": line, "key": "k", "value": True} for line in range(1, count + 1)]
+    found, trace = verdict({"config": {"file": "f", "key": "k", "equals": True}}, {"config": entries})
+    assert found is True
+    assert [one.source for one in trace.evidence()] == [f"c.yaml:{line}" for line in range(1, min(count, 5) + 1)]
+    assert trace.entries == {("f", "k"): entries[0]}
+
+
+@pytest.mark.parametrize(
+    ("kind", "verb", "said"), [("import", "imports", "imports"), ("call", "calls", "calls"), ("name", "uses", "uses")]
+)
+def test_a_use_without_a_text_is_told_by_its_kind(kind, verb, said):
+    one = use(kind, "lib.x", text="", line=None)
+    _, trace = verdict({"source": {verb: ["lib.x"]}}, {"source": [one]})
+    assert [(one.fact, one.value, one.source) for one in trace.evidence()] == [
+        ("source.lib.x", f"{said} lib.x", "main.py")
+    ]
+    assert trace.names == {"file": "main.py", "line": "", "call": "", "name": "lib.x"}
+
+
+def test_one_place_is_shown_once_but_for_calls_of_several_names():
+    twice = [use(name="lib.a"), use(name="lib.b"), use(name="lib.a")]
+    assert len(verdict({"source": {"calls": ["lib.*"]}}, {"source": twice})[1].seen) == 2
+    assert len(verdict({"source": {"uses": ["lib.*"]}}, {"source": twice})[1].seen) == 1
+    cells = [use(cell=1, row=2), use(cell=2, row=2)]
+    seen = verdict({"source": {"calls": ["lib.*"]}}, {"source": cells})[1].evidence()
+    assert [str(one.source) for one in seen] == ["main.py cell 1 line 2", "main.py cell 2 line 2"]
+
+
+@pytest.mark.parametrize(
+    ("systems", "here", "runs"),
+    [
+        ([["win32", True]], "linux", False), ([["win32", True]], "win32", True), ([["win32", False]], "linux", True),
+        ([["win32", False]], "win32", False), ([["win32", True]], None, True), ([], "linux", True),
+        ([["linux", True], ["win32", False]], "linux", True), ([["linux", True], ["linux", False]], "linux", False),
+    ],
+)  # fmt: skip
+def test_code_for_another_system_does_not_run_here(systems, here, runs):
+    found = verdict({"source": {"calls": ["f"]}}, {"source": [use(systems=systems)]}, platform={"system": here})
+    assert found[0] is runs
+
+
+@pytest.mark.parametrize(
+    ("imports", "counts"),
+    [
+        ([], True), ([use("import", guarded=False, file="other.py")], True), ([use("import", file="other.py")], False),
+        ([use("import", file="other.py"), use("import", guarded=False, file="third.py")], True),
+        ([use("import", file="a/main.py")], True), ([use("name", file="other.py")], True),
+    ],
+)  # fmt: skip
+def test_a_file_that_is_only_imported_late_runs_nothing_at_import(imports, counts):
+    when = {"source": {"calls": ["lib.f"], "unguarded": True}}
+    keys = []
+
+    def found(key):
+        keys.append(key)
+        return [use(guarded=False, file="a/main.py")] if key == "lib.f" else imports
+
+    assert verdict(when, {"source": found})[0] is counts
+    assert set(keys) == {"lib.f", "**.main"}
+    assert verdict({"source": {"calls": ["lib.f"]}}, {"source": found})[0] is True
+
+
+@pytest.mark.parametrize(
+    ("file", "key"),
+    [
+        ("main.py", "**.main"),
+        ("a/b/main.py", "**.main"),
+        ("a/b/__init__.py", "**.b"),
+        ("__init__.py", "**.__init__"),
+        ("x.pyw", "**.x.pyw"),
+    ],
+)
+def test_the_key_of_the_imports_of_a_file(file, key):
+    assert imports_of(file) == key
+
+
+def test_what_is_caught_is_excused_where_a_rule_says_so():
+    when = {"source": {"calls": ["f"], "uncaught": True}}
+    assert verdict(when, {"source": [use(excused=True)]})[0] is False
+    assert verdict(when, {"source": [use(excused=False)]})[0] is True
+    assert verdict({"source": {"calls": ["f"]}}, {"source": [use(excused=True)]})[0] is True
+
+
+CARRIED = {"name": "zmq.Context", "via": "ctx", "line": 7}
+
+
+@pytest.mark.parametrize(
+    ("carried", "said", "place"),
+    [
+        (CARRIED, "ctx holds what zmq.Context made", "main.py:7"),
+        ({**CARRIED, "via": ""}, "made by zmq.Context", "main.py:7"),
+        ({"name": "zmq.Context", "line": None}, "made by zmq.Context", "main.py:3"),
+        ({**CARRIED, "file": "shared.py"}, "ctx holds what zmq.Context made", "shared.py:7"),
+        (
+            {"name": "zmq.Context", "row": 4, "cell": 2, "file": "n.ipynb"},
+            "made by zmq.Context",
+            "n.ipynb cell 2 line 4",
+        ),
+    ],
+)
+def test_what_an_argument_carries_is_shown_where_it_was_made(carried, said, place):
+    when = {"source": {"calls": ["f"], "arguments": [{"at": 0, "carries": ["zmq.*"]}]}}
+    given = argument(carries=[{"name": "lib.fine", "line": 1}, carried, {**carried, "line": 99}])
+    found, trace = verdict(when, {"source": [use(arguments=[given])]})
+    assert found is True
+    (first, second) = trace.seen
+    assert first[:2] == ("source.zmq.Context", said)
+    assert str(first[2]) == place
+    assert second[0] == "source.lib.envs.Parallel"
+
+
+@pytest.mark.parametrize(
+    ("more", "through", "counts"),
+    [
+        ({}, None, True), ({"by_value": True}, None, False), ({"kept_by": ["lib.Keep"]}, None, False),
+        ({"kept_by": ["lib.Keep"]}, ["lib.*"], True), ({"kept_by": ["lib.Keep", "b.f"]}, ["lib.*"], False),
+        ({"kept_by": []}, ["lib.*"], True),
+    ],
+)  # fmt: skip
+def test_what_is_carried_counts_if_what_it_was_given_to_keeps_it(more, through, counts):
+    test = {"at": 0, "carries": ["zmq.*"], **({"through": through} if through else {})}
+    given = argument(carries=[{**CARRIED, **more}])
+    found, trace = verdict({"source": {"calls": ["f"], "arguments": [test]}}, {"source": [use(arguments=[given])]})
+    assert found is counts
+    assert len(trace.seen) == 2 * counts
+
+
+@pytest.mark.parametrize(
+    ("given", "wanted", "expected"),
+    [
+        (True, True, True), ("true", True, True), ("True", True, True), ("1", True, True), (1, True, True), (0, False, True),
+        ("0", False, True), ("false", False, True), ("no", False, False), (None, False, False), (True, False, False),
+        (1, 1, True), (True, 1, False), ("1", 1, False), ("a", "a", True), ("A", "a", False), (False, 0, False), (2, True, False),
+    ],
+)  # fmt: skip
+def test_a_value_of_an_entry_is_what_is_wanted(given, wanted, expected):
+    entry = {"file": "c.yaml", "line": 1, "key": "k", "value": given}
+    found, trace = verdict({"config": {"file": "f", "key": "k", "equals": wanted}}, {"config": [entry]})
+    assert found is expected
+    shown = str(wanted).lower() if isinstance(wanted, bool) else str(wanted)
+    assert [value for _, value, _ in trace.seen] == [shown] * expected
+
+
+def test_an_entry_that_is_set_is_shown_so_and_a_line_may_be_unknown():
+    entry = {"file": "c.yaml", "line": None, "key": "k", "value": None}
+    found, trace = verdict({"config": {"file": "f", "key": "k", "is": "set"}}, {"config": [entry]})
+    assert found is True
+    assert [(one.fact, one.value, one.source) for one in trace.evidence()] == [("config.k", "set", "c.yaml")]
+    assert trace.names == {"file": "c.yaml", "line": "", "key": "k"}
+    for value, expected in ((3, False), ("x3", True), ("x", False)):
+        found, _ = verdict(
+            {"config": {"file": "f", "key": "k", "matches": "[0-9]"}}, {"config": [{**entry, "value": value}]}
+        )
+        assert found is expected
+
+
+ARTIFACT = {
+    "file": "m.pkl",
+    "kind": "pickle",
+    "names": ["a.b", "c.d"],
+    "protocol": None,
+    "written_by": None,
+    "code": None,
+}
+
+
+@pytest.mark.parametrize(
+    ("test", "more", "expected", "said"),
+    [
+        ({"kind": ["pickle"]}, {}, True, "pickle"), ({"names": ["c.*"]}, {}, True, "refers to c.d"),
+        ({"kind": ["pickle"], "names": ["c.*"]}, {}, True, "refers to c.d"), ({"names": ["x.*"]}, {}, False, None),
+        ({"protocol": ">=4"}, {}, None, "m.pkl does not tell its protocol"), ({"protocol": ">=4"}, {"protocol": 4}, True, "pickle protocol 4"),
+        ({"protocol": ">=4"}, {"protocol": 3}, False, None), ({"protocol": ">=4"}, {"protocol": 0}, False, None),
+        ({"written-by": {"python": "<3.9"}}, {}, None, "m.pkl does not tell which Python wrote it"),
+        ({"written-by": {"python": "<3.9"}}, {"written_by": {"python": "3.8.1"}}, True, "written by Python 3.8.1"),
+        ({"written-by": {"packages": {"lib": "<2"}}}, {"written_by": {"python": "3.8"}}, None, "m.pkl does not tell which lib wrote it"),
+        ({"written-by": {"packages": {"lib": "<2"}}}, {"written_by": {"packages": {"lib": "1.0"}}}, True, "written by lib 1.0"),
+        ({"written-by": {"packages": {"lib": "<2"}}}, {"written_by": {"packages": {"lib": "2.0"}}}, False, None),
+        ({"names": ["c.*"], "protocol": ">=4"}, {"protocol": 4}, True, "refers to c.d; pickle protocol 4"),
+        ({"names": ["x.*"], "protocol": ">=4"}, {}, False, None), ({"code": "any"}, {}, False, None), ({"code": "foreign"}, {}, False, None),
+        ({"code": "any"}, {"code": [{"python": None}]}, True, "it holds a function in the bytecode of Python unknown"),
+        ({"code": "foreign"}, {"code": [{"python": None}]}, None, "m.pkl does not tell which Python its functions are for"),
+        ({"code": "foreign"}, {"code": [{"python": None}, {"python": ">=3.8,<3.9", "where": "f"}]}, True,
+         "f is a function in the bytecode of Python >=3.8,<3.9, this is 3.11.4"),
+        ({"code": "foreign"}, {"code": [{"python": ">=3.11,<3.12"}]}, False, None),
+        ({"code": "any", "where": ["f"]}, {"code": [{"python": "x", "where": "g"}]}, False, None),
+        ({"code": "any", "where": ["f"]}, {"code": [{"python": "x", "where": "f"}]}, True, "f is a function in the bytecode of Python x"),
+        ({"code": "any", "where": ["!f"]}, {"code": [{"python": "x", "where": "f"}]}, False, None),
+        ({"code": "any", "where": ["!f", "!h"]}, {"code": [{"python": "x", "where": "h"}, {"python": "x", "where": "g"}]}, True,
+         "g is a function in the bytecode of Python x"),
+    ],
+)  # fmt: skip
+def test_what_is_said_of_an_artefact(test, more, expected, said):
+    found, trace = verdict({"artifact": test}, {"artifact": [{**ARTIFACT, **more}]})
+    assert found is expected
+    shown = [(fact, value, str(source)) for seen, _ in trace.cases for fact, value, source in seen]
+    assert shown == ([("artifact.pickle", said, "m.pkl")] if expected else [])
+    assert trace.unknown == ([("artifact", said)] if expected is None else [])
+
+
+def test_an_artefact_that_may_pass_leaves_open_what_another_does_not_decide():
+    unread = {**ARTIFACT, "file": "a.pkl"}
+    no, yes = {**ARTIFACT, "protocol": 2}, {**ARTIFACT, "file": "b.pkl", "protocol": 4}
+    when = {"artifact": {"protocol": ">=4"}}
+    assert verdict(when, {"artifact": [unread, no]})[0] is None
+    found, trace = verdict(when, {"artifact": [no, unread, yes]})
+    assert found is True
+    assert [names["file"] for _, names in trace.cases] == ["b.pkl"]
+    assert verdict(when, {"artifact": [no]}, gaps=["x"])[0] is None
+    assert verdict(when, {"artifact": [yes]}, gaps=["x"])[0] is True
+
+
+@pytest.mark.parametrize(
+    ("writer", "said"),
+    [
+        (None, ""), ({"python": "3.8"}, "Python 3.8"), ({"packages": {"lib": "1"}}, "lib 1"),
+        ({"python": "3.8", "packages": {"lib": "1", "b": "2"}}, "Python 3.8, lib 1, b 2"), ({"python": None, "packages": None}, ""),
+    ],
+)  # fmt: skip
+def test_the_names_that_an_artefact_gives_to_texts(writer, said):
+    _, trace = verdict({"artifact": {"names": ["c.*"]}}, {"artifact": [{**ARTIFACT, "written_by": writer}]})
+    assert [names for _, names in trace.cases] == [
+        {"file": "m.pkl", "artifact": "pickle", "functions": "{}", "name": "c.d", "writer": said}
+    ]
+
+
+def test_nobody_is_told_of_a_project_that_was_not_named():
+    for asked_for, missed in ((True, [("source", "no project")]), (False, [])):
+        here = Snapshot(
+            target={}, python={}, packages={},
+            facts=facts_of({("source", "f"): Unknown(reason="no project", asked=asked_for), ("project", "there"): True}),
+        )  # fmt: skip
+        trace = Trace()
+        assert holds(compile_condition({"source": {"calls": ["f"]}}, {}), here, trace) is None
+        assert trace.unknown == missed

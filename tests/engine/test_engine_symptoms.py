@@ -349,3 +349,159 @@ def test_any_symptoms_and_any_text_are_ranked(stated, shown, text):
         return
     assert [match.score for match in ranked] == sorted((match.score for match in ranked), reverse=True)
     assert len({(match.rule, match.consumer) for match in ranked}) == len(ranked)
+
+
+# -- what each part is worth ---
+
+
+def scores(stated, said):
+    return [match.score for match in rank([stated], said)]
+
+
+@pytest.mark.parametrize(
+    ("fields", "score"),
+    [
+        ({"raises": "IndexError"}, 30), ({"raises": "IndexError", "in_": "pkg_a"}, 55),
+        ({"raises": "IndexError", "message": "tuple"}, 45), ({"raises": "IndexError", "message": "t.*out of"}, 47),
+        ({"raises": "IndexError", "message": "tuple", "in_": "pkg_a"}, 70), ({"message": "tuple"}, 15),
+        ({"raises": "IndexError", "message": "(tuple|list)"}, 44), ({"raises": "IndexError", "message": r"\w+"}, 40),
+    ],
+)  # fmt: skip
+def test_each_part_that_is_there_adds_to_the_score(fields, score):
+    assert scores(symptom(**fields), TUPLE) == [score]
+
+
+@pytest.mark.parametrize(("length", "score"), [(99, 109), (100, 110), (101, 110), (300, 110)])
+def test_so_many_literal_characters_count(length, score):
+    assert scores(symptom(message="a" * length), error(failure("ValueError", "a" * length))) == [score]
+
+
+@pytest.mark.parametrize(
+    ("frames", "complete", "score"),
+    [
+        ([frame("pkg_a.core")], True, 55), ([frame("pkg_a")], True, 55), ([frame("pkg_ab")], True, None),
+        ([frame("core", "/work/pkg_a/core.py", installed=False)], True, 35),
+        ([frame("core", "C:\\work\\pkg_a\\core.py", installed=False)], True, 35),
+        ([frame("core", "pkg_a.py", installed=False)], True, 35), ([frame("core", "/x/my_pkg_a.py", installed=False)], True, None),
+        ([frame("core", "/x/pkg_a.pyc", installed=False)], True, None), ([frame("core", "/x/pkg_ab/c.py", installed=False)], True, None),
+        ([frame("core", "/lib/pkg_a/core.py", standard_library=True, installed=False)], True, None),
+        ([frame(None, "/work/pkg_a/core.py", installed=False)], True, 35),
+        ([], True, 27), ([], False, 27), ([frame("other")], False, 27), ([frame("other")], True, None),
+        ([frame("other"), frame("pkg_a")], True, 55),
+    ],
+)  # fmt: skip
+def test_how_near_a_frame_is(frames, complete, score):
+    said = error(failure("ValueError", "x", *frames, complete=complete))
+    assert scores(symptom(raises="ValueError", in_="pkg_a"), said) == [score] * (score is not None)
+
+
+def test_a_deeper_name_is_a_deeper_path():
+    shown = frame("core", "/work/pkg_a/sub/core.py", installed=False)
+    said = error(failure("ValueError", "x", shown))
+    found = {
+        name: scores(symptom(raises="ValueError", in_=name), said)
+        for name in ("pkg_a.sub", "pkg_a.sub.core", "sub.pkg_a")
+    }
+    assert found == {"pkg_a.sub": [35], "pkg_a.sub.core": [35], "sub.pkg_a": []}
+
+
+def test_a_frame_of_another_failure_counts_less_than_one_of_its_own():
+    there, here = failure("KeyError", "x", frame("pkg_a")), failure("ValueError", "y", frame("other"))
+    assert scores(symptom(raises="ValueError", in_="pkg_a"), error(there, here)) == [45]
+    assert scores(symptom(raises="KeyError", in_="pkg_a"), error(here, there)) == [55]
+    loose = failure("KeyError", "x", frame("core", "/work/pkg_a/core.py", installed=False))
+    assert scores(symptom(raises="ValueError", in_="pkg_a"), error(loose, here)) == [35]
+
+
+@pytest.mark.parametrize(
+    ("chain", "expected"),
+    [
+        ((None,), [30]), ((None, None), [21, 30]), ((None, "cause"), [30, 27]), ((None, "context"), [27, 30]),
+        ((None, "context", "cause"), [27, 30, 27]), ((None, "cause", "cause"), [30, 27, 27]), ((None, None, "cause"), [21, 30, 27]),
+        ((None, "ignored"), [30, 18]), ((None, "cause", None), [21, 21, 30]), ((None, "cause", "context"), [27, 27, 30]),
+    ],
+)  # fmt: skip
+def test_how_near_each_failure_is_to_the_one_that_began_it_all(chain, expected):
+    kinds = ("ValueError", "KeyError", "OSError")
+    said = error(*(failure(kind, f"m{kind}", chained=how) for kind, how in zip(kinds, chain)))
+    assert [scores(symptom(raises=kind), said)[0] for kind, _ in zip(kinds, chain)] == expected
+
+
+@pytest.mark.parametrize(
+    ("last", "exit_signal", "first", "second"),
+    [
+        ("UserWarning", None, 30, 18),
+        ("MyWarning", None, 30, 18),
+        (None, None, 30, None),
+        (None, "SIGSEGV", 21, 30),
+        ("WarningError", None, 21, 30),
+    ],
+)
+def test_a_warning_after_an_error_did_not_begin_it(last, exit_signal, first, second):
+    said = error(failure("ValueError", "x"), failure(last, "y", exit_signal=exit_signal))
+    assert scores(symptom(raises="ValueError"), said) == [first]
+    found = scores(symptom(raises=last or exit_signal or "Other"), said)
+    assert found == [second] * (second is not None)
+
+
+def test_only_warnings_are_worth_what_a_warning_is():
+    said = error(failure("UserWarning", "x"), failure("DeprecationWarning", "y"))
+    assert scores(symptom(raises="UserWarning"), said) == scores(symptom(raises="DeprecationWarning"), said) == [18]
+    assert scores(symptom(raises="Warning"), said) == [18]
+
+
+def test_of_the_text_around_a_part_counts():
+    said = error(failure("ValueError", "x"), text="before: needle\nValueError: x")
+    assert scores(symptom(message="needle"), said) == [round(16 * 0.8, 3)]
+    assert scores(symptom(raises="KeyError", message="needle"), said) == [round(16 * 0.8 * 0.5, 3)]
+    assert scores(symptom(message="needle", in_="pkg_a"), said) == [round(16 * 0.8 * 0.9, 3)]
+
+
+@pytest.mark.parametrize(("length", "shown"), [(119, "a" * 119), (120, "a" * 120), (121, "a" * 117 + "...")])
+def test_a_long_text_is_cut(length, shown):
+    assert module.short("a" * length) == shown
+    assert module.short(" a \n b\t c ", 5) == "a b c"
+    assert module.short("a b c d", 5) == "a ..."
+    (match,) = rank([symptom(message="a+")], error(failure("ValueError", "a" * length)))
+    assert match.matched == (f'message "{shown}"',)
+
+
+@pytest.mark.parametrize(
+    ("quoting", "found"),
+    [
+        ("cannot import x", False), ("failed: cannot import x", True), ("failed\ncannot import x", True),
+        ("failed:cannot import x", False), ("so cannot import x", False),
+    ],
+)  # fmt: skip
+def test_the_own_words_of_another_exception_contradict(quoting, found):
+    assert (
+        bool(rank([symptom(raises="ImportError", message="cannot import x")], error(failure("OSError", quoting))))
+        is found
+    )
+
+
+@pytest.mark.parametrize(
+    ("name", "shown", "known"),
+    [
+        ("OSError", "ConnectionError", True), ("ConnectionError", "OSError", False), ("IOError", "OSError", True),
+        ("print", "ValueError", False), ("ValueError", "print", False), ("lib.OSError", "x.PermissionError", True),
+    ],
+)  # fmt: skip
+def test_an_exception_of_python_is_known_by_its_bases(name, shown, known):
+    assert bool(rank([symptom(raises=name)], error(failure(shown, "x")))) is known
+
+
+def test_the_time_of_a_rule_is_its_own(monkeypatch):
+    monkeypatch.setattr(module, "MOST_SECONDS", 1.0)
+    clock = module._Clock()
+    for rule, seconds, over in (
+        ("a", 0.75, False),
+        ("b", 0.5, False),
+        ("a", 0.25, False),
+        ("a", 0.25, True),
+        ("b", 0.25, False),
+    ):
+        clock.turn(rule)
+        clock.add(seconds)
+        assert clock.over() is over
+    assert list(clock.late) == ["a"]
