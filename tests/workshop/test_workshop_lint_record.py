@@ -95,7 +95,13 @@ def test_an_error_reaches_no_further_down_than_what_was_seen_to_fail(lab):
     assert "| a plain import fails | 1 |" in text
     assert text.endswith("Verified under the second meaning, and not stable:\n\n- none\n")
     entry = {"rule": "lib-name-removed", "meaning": 2, "holds": False, "deviation": "1.1 works"}
-    text = page(str(lab.rule.parent), {"about": "Two.", "entries": [entry, {**entry, "rule": "x", "holds": True}]})
+    sample = {
+        "about": "Two.",
+        "date": "2026-01-02",
+        "seed": 7,
+        "entries": [entry, {**entry, "rule": "x", "holds": True}],
+    }
+    text = page(str(lab.rule.parent), [sample])
     assert "| 2 | 2 | 1 | 50% |" in text
     assert text.endswith("|---|--:|---|\n| lib-name-removed | 2 | 1.1 works |\n")
 
