@@ -80,3 +80,8 @@ def test_of_what_is_not_installed_no_release_is_left_behind():
     assert cures(here=None) == [
         ("change", "right-pad"), ("change", "left"),
     ]  # fmt: skip
+
+
+def test_another_release_of_what_is_asked_is_for_the_run_and_not_for_a_build():
+    (finding,) = derived(traceback("rightmod.core", error=f"ImportError: {SAID}"), HERE)
+    assert {(one.at, one.action.at) for one in finding.remedies} == {("run", "run")}
