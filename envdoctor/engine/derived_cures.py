@@ -118,8 +118,8 @@ def _limit(bound: str, version: str) -> str | None:
     if release is None:
         return None
     numbers = release[0].split(".")
-    leading = next((n for n, number in enumerate(numbers) if int(number)), 0)
-    return "<" + ".".join(numbers[: leading + 1])
+    leading = next((n for n, number in enumerate(numbers) if int(number)), None)
+    return None if leading is None else "<" + ".".join(numbers[: leading + 1])  # nothing is below 0.0
 
 
 def _required(case: Case, cure: str, fields: Mapping[str, str]) -> Iterator[Remedy]:
