@@ -10,6 +10,7 @@ https://github.com/hugovk/top-pypi-packages (CC0): the 15,000 distributions that
 from __future__ import annotations
 
 import argparse
+import contextlib
 import csv
 import gzip
 import re
@@ -69,8 +70,9 @@ def _bare(name: str) -> str:
 def _modules(database: str) -> dict[str, set[str]]:
     found: dict[str, set[str]] = defaultdict(set)
     query = "SELECT m.name, d.name FROM top_level_module_names m JOIN distributions d ON d.id = m.distribution_id"
-    for module, name in sqlite3.connect(f"file:{database}?mode=ro", uri=True).execute(query):
-        found[module].add(normalise(name))
+    with contextlib.closing(sqlite3.connect(f"file:{database}?mode=ro", uri=True)) as connection:
+        for module, name in connection.execute(query):
+            found[module].add(normalise(name))
     return found
 
 

@@ -66,6 +66,7 @@ def test_what_is_said_of_the_one_that_asks(fields, effect):
         (CAME, "2.9", [("upgrade", "left>=3.0")]), (None, "2.1.0", [("upgrade", "left>2.1.0"), ("pin", "left<2")]),
         (None, "0.21.3", [("upgrade", "left>0.21.3"), ("pin", "left<0.21")]),
         (None, "0.0.3", [("upgrade", "left>0.0.3"), ("pin", "left<0.0.3")]),
+        (None, "0.0", [("upgrade", "left>0.0")]),
         (None, "3", [("upgrade", "left>3"), ("pin", "left<3")]),
         (GONE, "1.8", [("upgrade", "left>1.8"), ("pin", "left<1")]), (CAME, "3.0", [("upgrade", "left>3.0"), ("pin", "left<3")]),
     ],
