@@ -143,7 +143,10 @@ def builtin(function: Builtin, known: Sequence[Any]) -> Any:
     make = _called(function)
     if make is None:
         return None
-    if any(map(is_unknown, known)) or (make is int and _is_too_long(known)):
+    inside = [
+        part for one in known if isinstance(one, (list, tuple, set, frozenset)) and make is not len for part in one
+    ]
+    if any(map(is_unknown, [*known, *inside])) or (make is int and _is_too_long(known)):
         return UNKNOWN
     try:
         made = make(*known)

@@ -46,6 +46,11 @@ def picky(path, mode=None):
         raise TypeError("path is removed")
     return path
 
+def whole(path, years=0, months=0):
+    if any(one is not None and one != int(one) for one in (years, months)):
+        raise ValueError("years are whole")
+    return path
+
 _ready = []
 
 def ready():
@@ -105,6 +110,7 @@ CASES = {
     "in a try": ("try:\n    b.bare('a')\nexcept b.Gone: pass", None),
     "of what only warns": ("b.warned('a')", None),
     "of what looks at its argument": ("b.picky('a')", None),
+    "of what looks at several": ("b.whole('a', months=1)", None),
     "of what depends on what happened before": ("b._ready.append(1); b.ready()", None),
     "of what needs a choice": ("try:\n    if len(b.__name__) > 5: b.optional('a')\nexcept ImportError: pass", None),
     "of what needs a choice, in a function": ("def f(): return b.optional('a')", None),
