@@ -35,6 +35,12 @@ _SPEC = rf"(?: ?(?:[<>=!~]=?=?) ?{_VERSION}(?:\.\*)?,?){{1,6}}"
 _FILE = r"(?:[A-Za-z]:)?[^\s:'\"()]{1,400}?"
 _SHARED = r"(?:[\w.+-]{1,100}\.so(?:\.[\d.]+)?|[\w.+-]{1,100}\.(?:dylib|dll))"
 
+#: Modules of the standard library of Python 2 alone.
+PYTHON_2 = (
+    "urllib2", "ConfigParser", "Queue", "StringIO", "cStringIO", "cPickle", "__builtin__", "Tkinter", "httplib", "urlparse",
+    "HTMLParser", "cookielib", "SocketServer", "BaseHTTPServer", "SimpleHTTPServer", "copy_reg", "exceptions", "sets", "md5",
+    "sha", "thread", "commands", "xmlrpclib",
+)  # fmt: skip
 #: Name of the family, a name that the exception must have (any where empty), and the expression for the message.
 FAMILIES: Sequence[tuple[str, str, str]] = (
     ("shadowed", "", rf"module '(?P<module>{_DOTTED})' has no attribute '(?P<name>\w+)' \(consider renaming '(?P<path>[^']+)'"),
@@ -43,7 +49,7 @@ FAMILIES: Sequence[tuple[str, str, str]] = (
     ("circular", "", rf"cannot import name '(?P<name>\w+)' from partially initialized module '(?P<module>{_DOTTED})'(?:.{{0,80}}? \((?P<path>[^()\n]+)\)$)?"),
     ("python2", "", r"'(?:dict|dict_keys|dict_values|dict_items|map|filter|zip|range|generator)' object (?:has no attribute '(?:iteritems|iterkeys|itervalues|has_key|next|sort)'|is not subscriptable|does not support indexing)"),
     ("python2", "NameError", r"name '(?:unicode|xrange|raw_input|basestring|long|unichr|reduce|execfile|cmp)' is not defined"),
-    ("python2", "", r"No module named '?(?:urllib2|ConfigParser|Queue|StringIO|cStringIO|cPickle|__builtin__|Tkinter|httplib|urlparse|HTMLParser|cookielib|SocketServer|BaseHTTPServer|copy_reg|exceptions|sets|md5)'?$"),
+    ("python2", "", rf"No module named '?(?:{'|'.join(PYTHON_2)})'?$"),
     ("newer-python", "TypeError", r"'(?:type|ABCMeta|builtin_function_or_method|_GenericAlias)' object is not subscriptable|unsupported operand type\(s\) for \|: '(?:type|ABCMeta|_GenericAlias|NoneType|_UnionGenericAlias)' and|dataclass\(\) got an unexpected keyword argument '(?:slots|kw_only|match_args|weakref_slot)'|zip\(\) takes no keyword arguments|unsupported operand type\(s\) for \|=?: 'dict' and 'dict'"),
     ("newer-python", "AttributeError", r"'str' object has no attribute 'remove(?:pre|suf)fix'|'int' object has no attribute 'bit_count'"),
     ("locale", "", r"'(?:ascii|latin-1|charmap|cp\d+|gbk|gb2312|shift_jis|euc[_-]\w+)' codec can't (?:de|en)code|unknown locale: |unsupported locale setting|could not (?:find|set) (?:a )?(?:suitable |the )?locale|configured to use ASCII as encoding"),

@@ -298,10 +298,13 @@ def _module_of(said: Mapping[str, str], around: Sequence[Owner], seen: Mapping[s
     called = _called_on(function or said.get("name", ""), place.frame.code or "")
     words = (owner, function.partition(".")[0], called)
     known = names.known(called)
-    made = re.search(r"[A-Z]\w*(?:\.__init__)?$", function)
-    likely = (made and len(called) > _ALIAS) or (known and (made or "." not in function))
-    own = called if (known in names.installed if names.installed else likely) else None  # or only a variable
-    return next((imported[word] for word in words if word in imported), own)
+    if names.installed:
+        is_module = known in names.installed
+    elif re.search(r"[A-Z]\w*(?:\.__init__)?$", function):  # a class, which hardly anything else has
+        is_module = known is not None or len(called) > _ALIAS
+    else:
+        is_module = known is not None and "." not in function  # a method is called on a variable
+    return next((imported[word] for word in words if word in imported), called if is_module else None)
 
 
 def _called_on(name: str, code: str) -> str:

@@ -10,7 +10,7 @@ from envdoctor.linker import tables
 from envdoctor.linker.branches import holds
 from envdoctor.linker.makings import last, parts
 from envdoctor.linker.summary import IMPORTS, WRITES_GLOBALS
-from envdoctor.linker.syntax_trees import chain, is_itself, is_table
+from envdoctor.linker.syntax_trees import chain
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -91,7 +91,7 @@ def _assign_name(reader: ModuleReading, name: str, value: ast.expr | None) -> No
     if is_top and isinstance(value, ast.Constant) and value.value is None:
         reader.names.setdefault(name, 0)  # a stand-in for what is imported later
         return
-    if isinstance(value, ast.Subscript) and is_itself(value):
+    if isinstance(value, ast.Subscript) and reader.is_itself(value):
         reader.itself.add(name)
     if is_top and value is not None:
         _top_level(reader, name, value)
@@ -176,7 +176,7 @@ def _assign_entry(reader: ModuleReading, target: ast.Subscript) -> None:
     if isinstance(whole, ast.Call) and getattr(whole.func, "id", "") in _NAMESPACES:
         for one in reader.rounds.get(getattr(target.slice, "id", ""), [key]):
             _dynamic_names(reader, one)
-    elif is_table(whole):
+    elif reader.of_sys(whole) == ("modules",):
         if isinstance(target.slice, ast.Name) and target.slice.id == "__name__":
             reader.dynamic.add("it replaces itself in sys.modules")
         else:
@@ -207,7 +207,7 @@ def expression(reader: ModuleReading, node: ast.Expr) -> None:
         _method(reader, call, call.func)
     if reader.scope is reader.top and _CHECKING.search(last(call.func) or ""):
         reader.checks = True
-    if reader.scope.kind == "module" and last(call.func) not in _HARMLESS and _is_given_name(call):
+    if reader.scope.kind == "module" and last(call.func) not in _HARMLESS and _is_given_name(call, reader.module):
         reader.dynamic.add("it gives its name to a function that may fill it")
 
 
@@ -218,22 +218,22 @@ def _is_of_other(reader: ModuleReading, namespace: ast.expr) -> bool:
     return isinstance(namespace, ast.Dict)
 
 
-def _is_given_name(call: ast.Call) -> bool:
-    """Whether a call is given ``__name__``, as an argument or as a key of one."""
+def _is_given_name(call: ast.Call, module: str) -> bool:
+    """Whether a call is given the name of its module, or ``__name__``, as an argument or as a key of one."""
     given = [*call.args, *(one.value for one in call.keywords)]
     given += [key for one in given if isinstance(one, ast.Dict) for key in one.keys if key is not None]
-    return any(isinstance(one, ast.Name) and one.id == "__name__" for one in given)
+    return any(getattr(one, "id", "") == "__name__" or getattr(one, "value", None) == module for one in given)
 
 
 #: What functions are called that check something.
 _CHECKING = re.compile(r"check|requir|version|verif|ensure|validat|compat|assert|depend", re.IGNORECASE)
 #: Where Python looks for modules, and what a reader notes of who changes that.
-_FINDING: dict[Any, str] = {("sys", ("meta_path",)): "loader", ("sys", ("path",)): "paths"}
+_FINDING: dict[tuple[str, ...], str] = {("meta_path",): "loader", ("path",): "paths"}
 
 
 def _method(reader: ModuleReading, call: ast.Call, function: ast.Attribute) -> None:
     """A call for its effect: on ``globals()``, ``__all__``, ``__path__`` or the lists and tables of ``sys``."""
-    finding = _FINDING.get(chain(function.value))
+    finding = _FINDING.get(reader.of_sys(function.value))
     if finding is not None:
         setattr(reader, finding, True)
     elif function.attr == "declare_namespace":
@@ -248,7 +248,7 @@ def _updated(reader: ModuleReading, call: ast.Call, owner: ast.expr) -> None:
         _dynamic_names(reader, None)
     elif isinstance(owner, ast.Attribute) and owner.attr == "__dict__":
         reader.stored(owner.value, None)
-    elif is_table(owner):
+    elif reader.of_sys(owner) == ("modules",):
         reader.provided.add("*")
 
 

@@ -203,9 +203,14 @@ def _is_in(spans: str, at: int) -> bool:
     return any(int(one) <= at and (not end or int(end) >= at) for one, end in ends)
 
 
+def places(file: str) -> tuple[str, str]:
+    """Where a file that comes with the rules may be: beside the package's modules, or in a checkout's ``rules``."""
+    return os.path.join(_PACKAGE, file), os.path.join(os.path.dirname(_PACKAGE), "rules", file)
+
+
 def shipped() -> History | None:
     """The history that came with envdoctor; ``None`` where there is none, or it cannot be read."""
-    for path in (os.path.join(_PACKAGE, FILE), os.path.join(os.path.dirname(_PACKAGE), "rules", FILE)):
+    for path in places(FILE):
         try:
             return History(zipfile.ZipFile(path))
         except (OSError, ValueError, KeyError, zipfile.BadZipFile):

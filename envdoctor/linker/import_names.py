@@ -6,15 +6,15 @@
 from __future__ import annotations
 
 import gzip
-import os
 import re
 from typing import TYPE_CHECKING
+
+from envdoctor.linker.history import places
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
 FILE = "import-names.gz"
-_PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 
 
 def distributions(modules: Iterable[str]) -> dict[str, str]:
@@ -27,7 +27,7 @@ def distributions(modules: Iterable[str]) -> dict[str, str]:
 
 def _shipped() -> str:
     """One line for each name: the import name, a space, and the distribution; empty where the file cannot be read."""
-    for path in (os.path.join(_PACKAGE, FILE), os.path.join(os.path.dirname(_PACKAGE), "rules", FILE)):
+    for path in places(FILE):
         try:
             with gzip.open(path, "rt", encoding="utf-8") as file:
                 return file.read()

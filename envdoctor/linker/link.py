@@ -90,8 +90,7 @@ def _resolved(
     reach.follow()
     tell("resolving")
     forwarded = ForwardedKeywords(world.resolver, world.store)
-    checks = OwnChecks(world, reach, natives)
-    further = (forwarded.misfit, RefusedCalls(forwarded, checks, world.store).misfit)
+    further = (forwarded.misfit, RefusedCalls(forwarded, OwnChecks(world, reach, natives), world.store).misfit)
     search = Search(layout, world.resolver, reach, world.standard, further)
     missing = [*search.all(sys.version_info[:2], target.minor), *Hooks(layout, known["hooks"]).installed()]
     # What a released library reads from an object was run by its authors: it lacks that where a release has lost it.
@@ -99,6 +98,7 @@ def _resolved(
     missing += Overrides(world, known["hooks"].get("dispatch", ())).all(reach.ways)
     missing += StubNumbers(world).all(reach.ways)
     missing += LostWords(world, reach).all(reach.ways, missing)
+    checks = OwnChecks(world, reach, natives)
     refused = [*checks.all(reach.ways, missing)]
     missing = [one for one in missing if one.line <= checks.ends.get(one.file, one.line)] + refused
     if natives is not None:

@@ -13,6 +13,7 @@ import importlib
 import re
 from typing import TYPE_CHECKING
 
+from envdoctor.engine.families import PYTHON_2
 from envdoctor.engine.installed_requirements import parse
 from envdoctor.engine.versions import within
 from envdoctor.linker.history import shipped
@@ -46,12 +47,6 @@ _STANDARD = (
     *("xml.etree.ElementTree", "xml.sax.handler", "zipfile", "zoneinfo"),
 )
 _IMPORTED = re.compile(rb"(?:^|[:;])[ \t]*(?:from|import)[ \t]+([A-Za-z_]\w*)", re.MULTILINE)
-#: Modules of Python 2, which many ask for first and go on without.
-_PYTHON_2 = {
-    "urllib2", "urlparse", "httplib", "cookielib", "ConfigParser", "Queue", "StringIO", "cStringIO", "cPickle", "sets",
-    "__builtin__", "Tkinter", "HTMLParser", "SocketServer", "BaseHTTPServer", "SimpleHTTPServer", "copy_reg", "thread",
-    "exceptions", "md5", "sha", "commands", "xmlrpclib", "__future__",
-}  # fmt: skip
 _ACCESSOR = re.compile(r"^(?:get|set|has|is)_")
 #: So many bytes behind its name a function that is gone may raise.
 _REFUSAL = 2000
@@ -132,7 +127,7 @@ class LostWords:
     def _imported(self, name: str) -> set[str] | None:
         """The distributions that a module imports, for a type checker too; ``None`` where one is not installed."""
         tops = {one.decode() for one in _IMPORTED.findall(self._world.store.text(name))}
-        tops -= self._world.standard.tops | _PYTHON_2
+        tops -= {*self._world.standard.tops, *PYTHON_2}  # which many ask for first, and go on without
         owners = {self._world.layout.owner(top) for top in tops}
         return None if "" in owners else owners
 

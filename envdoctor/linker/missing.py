@@ -24,7 +24,6 @@ from envdoctor.linker.summary import (
     PROGRAM,
     caught,
 )
-from envdoctor.linker.syntax_trees import hands_itself
 from envdoctor.model import Distribution
 from envdoctor.probes.distributions import required_by
 
@@ -286,7 +285,7 @@ class Search:
         provider = "" if answer.why == "standard" else self._layout.owner(answer.module)
         if severity == "silent" or provider == place.owner:
             return
-        if answer.why == "name" and self._is_set_from_outside(place.owner, answer):
+        if answer.why == "name" and self._resolver.run_time.may_be_set_by(place.owner, answer.module, answer.path):
             self.unknown["set from outside"] += 1
             return
         severity = self._softened(severity, flags, hints, answer)
@@ -294,13 +293,6 @@ class Search:
         yield Missing(
             place.owner, place.path, line, asked, provider, answer.why, severity, way, answer.module, answer.path
         )  # fmt: skip
-
-    def _is_set_from_outside(self, owner: str, answer: Answer) -> bool:
-        """Whether the consumer has native code that may set a name, or a module hands itself to what may replace it."""
-        body = self._resolver.decorated.body(answer.module) if answer.module in self._layout.modules else ()
-        return self._resolver.run_time.may_be_set_by(owner, answer.module, answer.path) or hands_itself(
-            body, answer.module, answer.path
-        )
 
     def _softened(self, severity: str, flags: int, hints: set[str], answer: Answer) -> str:
         """The severity of what finds nothing: lower where the source says that it may, or the answer is in doubt."""

@@ -10,7 +10,7 @@ from envdoctor.linker.branches import is_about_python, is_about_versions
 from envdoctor.linker.makings import last
 from envdoctor.linker.scopes import Scope, Use
 from envdoctor.linker.summary import CONDITIONAL, IMPORTS, PROGRAM
-from envdoctor.linker.syntax_trees import chain, is_itself, is_table, only_reads
+from envdoctor.linker.syntax_trees import chain, only_reads
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -105,6 +105,15 @@ class ModuleRecord:
         base = parts[: len(parts) - node.level + 1] if node.level else []
         return ".".join([*base, *([node.module] if node.module else [])])
 
+    def of_sys(self, node: ast.expr) -> tuple[str, ...]:
+        """The attributes of the module ``sys`` that an expression names, whatever it is imported as; else nothing."""
+        root, path = chain(node) or ("", ())
+        return path if root == "sys" or ("sys", "") in self.top.imports.get(root, ()) else ()
+
+    def is_itself(self, node: ast.Subscript) -> bool:
+        """Whether something is ``sys.modules[__name__]``, the module that is read."""
+        return self.of_sys(node.value) == ("modules",) and getattr(node.slice, "id", "") == "__name__"
+
     def stored(self, thing: ast.expr, name: str | None) -> None:
         """Take note of an attribute that is set on something; ``None`` for any."""
         found = chain(thing)
@@ -114,8 +123,8 @@ class ModuleRecord:
             self.own(name, "it sets attributes of itself in sys.modules")
         elif found is not None:
             self.scope.pending.append(Use(found[0], (*found[1], name or "*"), 0, self.flags, store=True))
-        elif isinstance(thing, ast.Subscript) and is_table(thing.value):
-            if is_itself(thing):
+        elif isinstance(thing, ast.Subscript) and self.of_sys(thing.value) == ("modules",):
+            if self.is_itself(thing):
                 self.own(name, "it sets attributes of itself in sys.modules")
             else:
                 self.fills = True

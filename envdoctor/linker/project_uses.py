@@ -159,13 +159,13 @@ def link(
     store.sources = sources.texts
     reach = Reach(layout, store, resolver, tell)
     reach.follow({key: one.way for key, one in sources.all.items()})
-    forwarded, checks = ForwardedKeywords(resolver, store), OwnChecks(world, reach)
-    further = (forwarded.misfit, RefusedCalls(forwarded, checks, store).misfit)
+    forwarded = ForwardedKeywords(resolver, store)
+    further = (forwarded.misfit, RefusedCalls(forwarded, OwnChecks(world, reach), store).misfit)
     gone = [*Instances(world, reach, forwarded=forwarded).all(sources.all)]
     gone += Overrides(world, dispatch).all(sources.all)
     gone += StubNumbers(world).all(sources.all)
     reach.ways = {key: ways for key, ways in reach.ways.items() if key in sources.all}
-    gone += checks.all(sources.all)
+    gone += OwnChecks(world, reach).all(sources.all)
     gone += Generated(layout, reach, store, *generated).all()
     search = Search(layout, resolver, reach, world.standard, further)
     found = [one for one in search.all((0, 0), world.target.minor) if one.kind not in {"syntax", "broken"}]

@@ -55,8 +55,9 @@ class RefusedCalls:
             return ""
         parameters = body.node.args
         named = [one.arg for one in (*parameters.posonlyargs, *parameters.args, *parameters.kwonlyargs)]
-        always = self._checks.refusal(function, [], dict.fromkeys(named, UNKNOWN)) or error.name in _CHOICES
-        return error.message.rstrip(": ") if not always or _is_retired(body.node, error) else ""
+        whatever = self._checks.refusal(function, [], dict.fromkeys(named, UNKNOWN))
+        is_own_fault = whatever is None and error.name not in _CHOICES  # of what this call does not give
+        return error.message.rstrip(": ") if is_own_fault or _is_retired(body.node, error) else ""
 
     def _has_reason(self, value: Any) -> bool:
         """Whether a definition has anything near it that raises, so that it is worth following."""

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from envdoctor.linker.branches import LEAVES, children
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator
 
 
 #: The methods of a mapping that leave it as it is.
@@ -45,27 +45,6 @@ def chain(node: ast.expr) -> tuple[str, tuple[str, ...]] | None:
         attributes.append(node.attr)
         node = node.value
     return (node.id, tuple(attributes[::-1])) if type(node) is ast.Name else None
-
-
-def is_itself(node: ast.Subscript) -> bool:
-    """Whether something is ``sys.modules[__name__]``, the module that is read."""
-    return is_table(node.value) and isinstance(node.slice, ast.Name) and node.slice.id == "__name__"
-
-
-def is_table(node: ast.expr) -> bool:
-    """Whether something is ``sys.modules``, by whatever name ``sys`` is imported."""
-    return (chain(node) or ("", ()))[1] == ("modules",)
-
-
-def hands_itself(body: Sequence[ast.stmt], module: str, name: str) -> bool:
-    """Whether a statement of a module calls something with the module's own name, and with a text that is this name."""
-    calls = (one.value for one in body if isinstance(one, ast.Expr) and isinstance(one.value, ast.Call))
-    for call in calls:
-        given = [part for one in (*call.args, *(each.value for each in call.keywords)) for part in ast.walk(one)]
-        texts = {one.value for one in given if isinstance(one, ast.Constant) and isinstance(one.value, str)}
-        if name in texts and (module in texts or any(getattr(one, "id", "") == "__name__" for one in given)):
-            return True
-    return False
 
 
 def bound_in(node: ast.AST) -> set[str]:

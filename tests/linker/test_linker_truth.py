@@ -159,7 +159,6 @@ PROVIDERS = {
     "hands itself to what replaces it": (
         "from b.wrapped import wrap\nwrap('b', {'gone': 1})", None
     ),
-    "hands itself on without the name": ("from b.wrapped import wrap\nwrap('b', {'other': 1})", "name"),
     "hands on the name without itself": ("gone_names = []\ndef note(*names): pass\nnote('gone', 'b.other')", "name"),
     "binds it in a function": ("def init():\n    global gone\n    gone = 1\ninit()", None),
     "gives its names to what only reads them": (
@@ -195,6 +194,18 @@ def test_what_a_provider_offers(tmp_path, source, kind):
     found = env.linked(tmp_path, sys.version_info[:2]).missing
     assert [(one.severity, one.kind) for one in found] == ([("error", kind)] if kind else [])
     assert fails(tmp_path) is bool(kind)
+
+
+def test_a_table_of_its_own_that_is_called_modules_makes_no_modules(tmp_path):
+    own = "class T:\n    def __init__(self):\n        self.modules = {}\n    def put(self, name):\n        self.modules[name] = 1\n"
+    env.write(tmp_path, a={"a.py": "import b.gone"}, b={"b/__init__.py": own})
+    assert env.missing(tmp_path) == [("error", "a", 1, "b.gone")]
+    assert fails(tmp_path)
+    for name in "sys", "_sys":
+        fill = f"import sys as {name}\nfor one in ('b.gone',):\n    {name}.modules[one] = {name}\n"
+        env.write(tmp_path, b={"b/__init__.py": fill})
+        assert env.missing(tmp_path) == []
+        assert not fails(tmp_path)
 
 
 ALIASES = {

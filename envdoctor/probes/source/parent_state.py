@@ -55,7 +55,8 @@ class ParentState:
         read = ((seen | self._settings(seen)) & (self._candidates | self._made.keys())) - own
         made = [self._made[one] for one in sorted(read & self._made.keys()) if one not in self._set_elsewhere]
         lost = [{"name": one, "line": lines[one], "lost": True} for one in sorted(own & self._awaited(closure))]
-        changes = {**self._changes_by(self._givers(function)), **self._changes}
+        givers = self._givers(function)
+        changes = {**(self._changes_by(givers) if givers else {}), **self._changes}
         return [{"name": one, "line": changes[one]} for one in sorted(read) if one in changes] + made + lost
 
     def _settings(self, read: set[str]) -> set[str]:
@@ -96,7 +97,7 @@ class ParentState:
 
     def _done_alone(self) -> Iterator[list[Any]]:
         """The calls and imports that only the program does: in its functions, or where the main program is guarded."""
-        alone = self._started - self._graph.reachable(self._passed())
+        alone = self._started - self._run_elsewhere
         for scope in below(self._module):
             outside = runner(scope) is self._module
             for how, name, place in self._on_others(scope) if outside or runner(scope) in alone else ():
@@ -133,8 +134,7 @@ class ParentState:
     @functools.cached_property
     def _set_elsewhere(self) -> set[str]:
         """The names that functions bind or change which may run in another process."""
-        passed = self._graph.reachable(self._passed())
-        return {name for scope in passed for name, _ in self._changed_by(scope)}
+        return {name for scope in self._run_elsewhere for name, _ in self._changed_by(scope)}
 
     @functools.cached_property
     def _candidates(self) -> set[str]:
@@ -153,7 +153,7 @@ class ParentState:
 
     def _changes_by(self, started: set[Scope]) -> dict[str, int]:
         """The names that some functions, or what is under a guard, set or change, and nobody in another process."""
-        passed = self._graph.reachable(self._passed())
+        passed = self._run_elsewhere
         found: dict[str, int] = {}
         for scope in below(self._module):
             run = runner(scope)
@@ -168,9 +168,10 @@ class ParentState:
         givers = [giver for given, giver in self._given if given is function and giver is not self._module]
         return self._graph.reachable(givers) - self._graph.reachable([self._module]) if givers else set()
 
-    def _passed(self) -> list[Scope]:
-        """The functions that are given to calls: who is called with them may run them in another process."""
-        return [given for given, _ in self._given]
+    @functools.cached_property
+    def _run_elsewhere(self) -> set[Scope]:
+        """What functions run that are given to calls: who is called with them may do so in another process."""
+        return self._graph.reachable([given for given, _ in self._given])
 
     @functools.cached_property
     def _given(self) -> list[tuple[Scope, Scope]]:
