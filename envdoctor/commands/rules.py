@@ -14,17 +14,18 @@ if TYPE_CHECKING:
 
 _EXAMPLES = """\
 commands:
-  list      every rule, a line each
-  show      one rule, whole
-  new       write the skeleton of a rule
-  draft     write a rule from a traceback, with the edges that releases tell
-  lint      read rules back; all mistakes of a file at once
-  verify    run their proofs in throw-away environments
-  bisect    measure where a rule begins and ends
-  matrix    draw what works with what
-  import    write candidates from another channel's patches
-  history   write which names of a distribution were there in which releases
-  mine      write candidates from the releases at both sides of what a distribution removed
+  list        every rule, a line each
+  show        one rule, whole
+  new         write the skeleton of a rule
+  draft       write a rule from a traceback, with the edges that releases tell
+  lint        read rules back; all mistakes of a file at once
+  verify      run their proofs in throw-away environments
+  spot-check  run releases that no proof names, and say where a rule is wrong about them
+  bisect      measure where a rule begins and ends
+  matrix      draw what works with what
+  import      write candidates from another channel's patches
+  history     write which names of a distribution were there in which releases
+  mine        write candidates from the releases at both sides of what a distribution removed
 
 examples:
   envdoctor rules list                       every rule, a line each
@@ -88,4 +89,5 @@ _COMMANDS: Mapping[str, tuple[str, str]] = {
     "mine": ("workshop.commands.rules_mine:parser", "workshop.commands.rules_mine:run"),
     "bisect": ("workshop.commands.rules_measure:bisect_parser", "workshop.commands.rules_measure:bisect"),
     "matrix": ("workshop.commands.rules_measure:matrix_parser", "workshop.commands.rules_measure:matrix"),
+    "spot-check": ("workshop.commands.rules_spot_check:parser", "workshop.commands.rules_spot_check:run"),
 }

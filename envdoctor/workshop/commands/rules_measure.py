@@ -68,7 +68,7 @@ def _rule(options: argparse.Namespace) -> tuple[Rule, Mapping[str, Any]]:
     return rules[0], vocabulary
 
 
-def _minors(options: argparse.Namespace) -> list[str]:
+def minors(options: argparse.Namespace) -> list[str]:
     """The Pythons at hand, or those of them that are wanted."""
     from envdoctor.workshop.proof import pythons
 
@@ -77,7 +77,7 @@ def _minors(options: argparse.Namespace) -> list[str]:
     return [one for one in minors if not options.python or one in options.python]
 
 
-def _results(planned: Sequence[Trial], options: argparse.Namespace) -> dict[str, Mapping[str, Any]]:
+def results_of(planned: Sequence[Trial], options: argparse.Namespace) -> dict[str, Mapping[str, Any]]:
     """The result of each trial by its key, remembered or run, with progress on stderr."""
     from envdoctor.workshop.commands.trial_progress import Progress
     from envdoctor.workshop.proof import processes, runner
@@ -107,12 +107,12 @@ def bisect(options: argparse.Namespace) -> int:
     from envdoctor.workshop.proof.trials import plan
 
     rule, vocabulary = _rule(options)
-    pairs = measure.pairs(plan(rule, vocabulary, _minors(options)), releases, _minors(options))
+    pairs = measure.pairs(plan(rule, vocabulary, minors(options)), releases, minors(options))
     if not pairs:
         raise UsageError(f"{rule.id} has no bad and good cell that differ on one axis alone: add such a good cell")
     edges = []
     for pair in pairs:
-        steps = measure.walk(pair, lambda trial: _results([trial], options)[trial.key()], every=options.every)
+        steps = measure.walk(pair, lambda trial: results_of([trial], options)[trial.key()], every=options.every)
         edges.append(measure.edge(pair, steps, rule))
         write("\n".join(_edge_lines(edges[-1])) + "\n\n")
     return int(any(edge.wrong for edge in edges))
@@ -139,7 +139,7 @@ def matrix(options: argparse.Namespace) -> int:
     rows = _axis(options.down or _first(rule, base), options)
     columns = _axis(options.across, options)
     planned = grids.plan(base, rows, columns)
-    results = _results([one for row in planned for one in row], options)
+    results = results_of([one for row in planned for one in row], options)
     squares = [[grids.square(results[one.key()]) for one in row] for row in planned]
     title = f"{rule.id}: {rows.name} and {'Python' if columns.name == 'python' else columns.name}"
     grid = grids.Grid(title=title, rows=rows, columns=columns, squares=squares)
@@ -193,7 +193,7 @@ def _axis(name: str, options: argparse.Namespace) -> Axis:
     from envdoctor.workshop.proof.matrix import Axis, thinned
 
     if name == PYTHON:
-        return Axis(name=name, versions=_minors(options))
+        return Axis(name=name, versions=minors(options))
     known = [one for one in releases(name) or () if not Version(one).is_prerelease]
     if not known:
         raise UsageError(f"the index has no releases of {name}: correct the name, or ask again with the network")

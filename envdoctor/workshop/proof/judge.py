@@ -135,12 +135,12 @@ def known_by(seen: str, trial: Trial | None, texts: Mapping[str, Any]) -> bool:
         "signal": seen if seen in _SAID else None,
     }
     stated_so = trial is not None and trial.raises is not None and shows(result, trial.raises)
-    return stated_so or _known(result, texts)
+    return stated_so or known(result, texts)
 
 
 def _shown(trial: Trial, result: Mapping[str, Any], texts: Mapping[str, Any]) -> bool:
     """Whether a failure is the rule's: by its symptoms, or as the cell states it that was moved."""
-    return _known(result, texts) or (trial.raises is not None and shows(result, trial.raises))
+    return known(result, texts) or (trial.raises is not None and shows(result, trial.raises))
 
 
 def _without(result: Mapping[str, Any]) -> str | None:
@@ -165,7 +165,7 @@ def _is_script(frame: Frame) -> bool:
     return frame.file.replace("\\", "/").rpartition("/")[2] == ".script.py"
 
 
-def _known(result: Mapping[str, Any], texts: Mapping[str, Any]) -> bool:
+def known(result: Mapping[str, Any], texts: Mapping[str, Any]) -> bool:
     """Whether a failure is one of a rule's symptoms; of a rule that states none every failure is."""
     if not texts["symptoms"]:
         return True

@@ -98,7 +98,7 @@ class Survey:
     def _along(self, axis: str, bad: Sequence[StatedTrial], good: Sequence[StatedTrial]) -> Iterator[End]:
         bad = [one for one in bad if _version(value(one.cell, axis))]
         line = self._line(axis, [*bad, *good]) if bad else []
-        states = [self._holds(with_axis(bad[0].cell, axis, one), bad[0].trial.consumer) for one in line]
+        states = [self.holds(with_axis(bad[0].cell, axis, one), bad[0].trial.consumer) for one in line]
         for first, last in _runs(states):
             inside = [one for one in bad if value(one.cell, axis) in line[first : last + 1]]
             if inside:
@@ -120,7 +120,8 @@ class Survey:
         self.unknown.update([name] if found is None else [])
         return [one.version for one in found or () if not (one.yanked or Version(one.version).is_prerelease)]
 
-    def _holds(self, cell: Cell, consumer: str | None) -> bool:
+    def holds(self, cell: Cell, consumer: str | None) -> bool:
+        """Whether the rule matches in a cell, for a consumer where one is given."""
         found = matched(self.compiled["match"], cell, self.vocabulary)
         return any(consumer in {None, one.consumer} for one in found)
 
@@ -175,11 +176,11 @@ class Survey:
     def _is_cured(self, good: StatedTrial, axis: str, bad: StatedTrial) -> bool:
         """Whether a good cell would be bad with what a bad one has on an axis."""
         there = value(bad.cell, axis)
-        return there is not None and self._holds(with_axis(good.cell, axis, there), bad.trial.consumer)
+        return there is not None and self.holds(with_axis(good.cell, axis, there), bad.trial.consumer)
 
     def _moves(self, base: StatedTrial, axis: str, version: str) -> bool:
         """Whether a cell is bad with another version on an axis."""
-        return self._holds(with_axis(base.cell, axis, version), base.trial.consumer)
+        return self.holds(with_axis(base.cell, axis, version), base.trial.consumer)
 
     def _good_there(
         self,
@@ -204,9 +205,9 @@ class Survey:
         found: dict[str, Trial] = {}
         for end in self.ends:
             for version in search(end, self._seen(end, verdicts))[1]:
-                found.setdefault(name_of(end, version), self._moved(end, version))
+                found.setdefault(name_of(end, version), self.moved(end, version))
             for version in self._branches(end):
-                found.setdefault(name_of(end, version), self._moved(end, version))
+                found.setdefault(name_of(end, version), self.moved(end, version))
         for end in self.ends:
             shown, asked = search(end, self._seen(end, verdicts))
             settled = all(self._seen(end, verdicts)(one) for one in asked)
@@ -220,13 +221,14 @@ class Survey:
     def _seen(self, end: End, verdicts: Verdicts) -> Callable[[str], str | None]:
         return lambda version: verdicts(name_of(end, version))
 
-    def _moved(self, end: End, version: str) -> Trial:
+    def moved(self, end: End, version: str) -> Trial:
+        """The trial of a cell that has another version on the axis of an end."""
         cell = with_axis(end.base.cell, end.axis, version)
         same = trials.of_cell(self.rule, end.kind, name_of(end, version), cell)
         moved = next((one for one in same if one.consumer == end.base.trial.consumer), None)
         moved = moved or end.base.trial
         wheels = all(self._has_wheel(*text.split("==", 1)) for text in moved.place.install)
-        kept = {end.axis, moved.consumer, *self._named()}
+        kept = {end.axis, *self._named(), *([moved.consumer] if moved.consumer else self.rule.consumers)}
         loose = [text for text in moved.place.install if text.partition("==")[0] not in kept]
         place = moved.place.replace(brief=True, wheels=wheels, loose=() if moved.place.together else loose)
         measured: Trial = moved.replace(name=name_of(end, version), measured=True, place=place)
@@ -237,7 +239,7 @@ class Survey:
 
     def _cured(self, end: End, version: str) -> Iterator[Trial]:
         """The first remedy from a far end."""
-        bad = self._moved(end, version)
+        bad = self.moved(end, version)
         cell = with_axis(end.base.cell, end.axis, version)
         cures = trials.remedied(self.rule, self.compiled, self.vocabulary, cell, bad, self.pythons)
         yield from [one for _, one in zip(range(1), cures)]

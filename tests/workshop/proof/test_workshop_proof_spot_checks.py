@@ -1,0 +1,78 @@
+"""``rules spot-check`` finds what the neighbours of an edge do not show, and says nothing of a rule that is right."""
+
+import os
+
+import pytest
+from workshop.laboratory import PYTHON, laboratory, wheel
+
+pytestmark = pytest.mark.trials
+
+ASKS, WORKS = "import lib\nlib.name()\n", "import lib\n"
+#: 0.8 and the preview of 1.0 fail like 1.0 and 1.1, and the two before them do not; 1.2 works, and 1.3 fails otherwise.
+USER = {
+    "0.7": WORKS, "0.8": ASKS, "0.9": WORKS, "1.0a1": ASKS, "1.0": ASKS, "1.1": ASKS, "1.2": WORKS,
+    "1.3": "import lib\nlib.other()\n", "1.4": ASKS, "1.5": WORKS,
+}  # fmt: skip
+
+RULE = """\
+id: lib-name-removed
+title: lib 2 lacks a name that {{consumer}} takes
+severity: error
+impact: crash
+when: {{packages: {{lib: ">=2"}}}}
+consumers:
+  user: {{bad: "{bad}", works: "1.5"}}
+why: It was removed.
+symptoms: [{{raises: AttributeError, message: "module 'lib' has no attribute 'name'"}}]
+remedies: [{{upgrade: "{{consumer}}>={{works}}"}}]
+references: ["https://github.com/owner/lib/issues/1"]
+proof:
+  each: consumer
+  script: import {{module}}
+  bad: [{{python: "{python}", packages: {{lib: "2.0", user: "1.0"}}}}]
+  good: [{{python: "{python}", packages: {{lib: "2.0", user: "1.5"}}}}]
+"""
+
+
+@pytest.fixture(scope="module")
+def links(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("links")
+    wheel(folder, "lib", "1.0", "def name(): return 1\n")
+    wheel(folder, "lib", "2.0", "")
+    for version, text in USER.items():
+        wheel(folder, "user", version, text, "lib")
+    return folder
+
+
+@pytest.fixture
+def lab(tmp_path, links, shared):
+    made = laboratory(tmp_path, links, "lib-name-removed", shared("spot-checks", os.mkdir))
+
+    def checked(bad):
+        made.rule.write_text(RULE.format(bad=bad, python=PYTHON))
+        return made("spot-check")
+
+    return checked
+
+
+def test_releases_that_the_edges_do_not_show_are_found_on_both_sides(lab):
+    done = lab(">=1.0,<1.5")
+
+    missed = (
+        "it fails in the rule's way, and the rule does not say so: AttributeError: module 'lib' has no attribute 'name'"
+    )
+    found = [line.partition(", user ")[2] for line in done.stdout.splitlines()[:-1]]
+    assert sorted(found) == [
+        f"0.8: {missed}",
+        f"1.0a1: {missed}",
+        "1.2: it works, and the rule calls it bad",
+        "1.3: it fails, and no symptom says how: AttributeError: module 'lib' has no attribute 'other'",
+    ]
+    assert done.stdout.endswith("1 rule checked, 4 releases against them\n")
+    assert done.returncode == 1
+
+
+def test_a_rule_that_says_where_each_release_is_stands(lab):
+    done = lab(">=0.8,<1.5,!=0.9,!=1.2,!=1.3")
+
+    assert (done.stdout, done.returncode) == ("1 rule checked, 0 releases against them\n", 0)
