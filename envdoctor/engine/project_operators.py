@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from envdoctor.engine.evaluate import LONGEST_VALUE
 from envdoctor.engine.versions import within
 from envdoctor.facts import ARTIFACT, CONFIG, SHADOWS, SOURCE
-from envdoctor.globs_of_names import expression
+from envdoctor.globs_of_names import IMPORTED, expression
 from envdoctor.model import Location, Unknown
 
 if TYPE_CHECKING:
@@ -131,7 +131,7 @@ def _uses(condition: Condition, snapshot: Snapshot, trace: Trace) -> tuple[Seque
     undecided: Use | None = None
     whole = True
     for name in names:
-        found, complete = answers(SOURCE, name, snapshot, trace)
+        found, complete = answers(SOURCE, key_of(kind, name), snapshot, trace)
         whole = whole and complete
         for use in found:
             verdict = _passes(use, condition, snapshot)
@@ -140,6 +140,11 @@ def _uses(condition: Condition, snapshot: Snapshot, trace: Trace) -> tuple[Seque
             elif verdict is None:
                 undecided = undecided or use
     return list(uses.values()), undecided, whole
+
+
+def key_of(kind: str, name: str) -> str:
+    """The key of :data:`~envdoctor.facts.SOURCE` under which uses of some kind are asked for."""
+    return IMPORTED + name if kind == "import" else name
 
 
 def _passes(use: Use, condition: Condition, snapshot: Snapshot) -> bool | None:
@@ -394,4 +399,4 @@ def shadowed(condition: Condition, snapshot: Snapshot, trace: Trace) -> Verdict:
 def imports_of(file: str) -> str:
     """The key of :data:`~envdoctor.facts.SOURCE` that imports of a file of the project answer."""
     stem = file.removesuffix(".py").removesuffix("/__init__")
-    return "**." + stem.rpartition("/")[2]
+    return f"{IMPORTED}**.{stem.rpartition('/')[2]}"

@@ -96,13 +96,14 @@ def config(condition: Condition, _: Snapshot) -> Iterator[Question]:
 
 def source(condition: Condition, snapshot: Snapshot) -> Iterator[Question]:
     """The uses of names; and where importing a file makes a call, who imports it."""
+    from envdoctor.engine.project_operators import imports_of, key_of
+
     for name in condition[2]:
-        yield kinds.SOURCE, name
-        answer = snapshot.facts.ask(kinds.SOURCE, name) if condition[3].get("unguarded") else None
+        key = key_of(condition[1], name)
+        yield kinds.SOURCE, key
+        answer = snapshot.facts.ask(kinds.SOURCE, key) if condition[3].get("unguarded") else None
         for use in answer.found if answer is not None and not isinstance(answer, Unknown) else ():
             if not use["guarded"]:
-                from envdoctor.engine.project_operators import imports_of
-
                 yield kinds.SOURCE, imports_of(use["file"])
 
 

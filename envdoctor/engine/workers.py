@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 
 _FUNCTIONS = ("lambda", "local-function", "local-class")
 _EXCEPTION = "an exception whose class takes more than it passes on to its base, so that it cannot be made again"
+#: The start methods that start workers anew.
+_ANEW = frozenset(("spawn", "forkserver"))
 #: Refused only by what starts anew.
 _OF_NOTEBOOK = ("notebook-definition",)
 
@@ -59,7 +61,24 @@ def asked(condition: Condition, snapshot: Snapshot) -> Iterator[tuple[Kind[Any, 
         elif about != "started-at-import":
             yield from ((SOURCE, name) for name in _handing_on(entry, snapshot))
     if about == "lacks":
-        yield from ((SOURCE, name) for one in words["state"] for part in ("set", "read") for name in one[part])
+        yield from ((SOURCE, name) for name in _of_state(entries, words, snapshot))
+
+
+def _of_state(entries: Iterable[Entry], words: Any, snapshot: Snapshot) -> Iterator[str]:
+    """What sets the states of processes that workers of the project may lack; where a program does, what reads one."""
+    found = [Start(use, one, words, snapshot) for one in entries for use in _calls(one, snapshot)]
+    methods = [(start.method()[0], start.use) for start in found]
+    for one in words["state"]:
+        starts = [use for method, use in methods if method in _ANEW or (method and one.get("always"))]
+        yield from one["set"] if starts else ()
+        inits = {name for use in starts for name in _initializers(use)}
+        if inits & set(one["set"]) or any(_by_program(use, starts) for use in calls_of(one["set"], snapshot)):
+            yield from one["read"]
+
+
+def _calls(entry: Entry, snapshot: Snapshot) -> Iterator[Use]:
+    """The calls that start workers, as far as they are known."""
+    return (use for use in calls_of(entry["calls"], snapshot) if _takes_part(use, entry))
 
 
 def _takes_part(use: Use, entry: Entry) -> bool:
@@ -100,7 +119,7 @@ def _refused(start: Start, names: Iterable[str], *, shared: bool = False, anew: 
             continue
         by_method = at_start or anew
         method, seen = start.method() if by_method else ("", [])
-        if not by_method or method in {"spawn", "forkserver"}:
+        if not by_method or method in _ANEW:
             evidence, words = start.held(parts[0], start_method=method or "every start method")
             return [*evidence, *seen], words
     return None
@@ -140,7 +159,7 @@ def _started(start: Start) -> Case | None:
     if start.use["guarded"] and not callers:
         return None
     method, seen = start.method()
-    if method not in {"spawn", "forkserver"}:
+    if method not in _ANEW:
         return None
     if not callers:
         return start.case(seen, start_method=str(method))
@@ -179,7 +198,7 @@ def _lacks(start: Start) -> Case | None:
     run = [argument for argument, test in travelling if test.get("runs")]
     functions = {name for argument in run for name in (*argument["names"], *argument.get("runs", ()))}
     method, seen = start.method()
-    anew = method in {"spawn", "forkserver"}
+    anew = method in _ANEW
     found = [one for one in _set_by_program(start, run) if anew or "lost" in one]
     found += _state(start, functions, anew=anew) if method else ()
     if not found:
@@ -193,7 +212,7 @@ def _lacks(start: Start) -> Case | None:
 def _set_by_program(start: Start, run: Iterable[Argument]) -> Iterator[Lack]:
     """What the functions that workers run read, and only the program sets: no initializer of the workers does."""
     makers = (None, *start.words["calls"]["exchanging"])
-    inits = {name.rpartition(".")[2] for name in _initializers(start)}
+    inits = {name.rpartition(".")[2] for name in _initializers(start.use)}
     for one in (lack for argument in run for lack in argument.get("lacks", ())):
         travels = start.by_value and "." not in one["name"]  # what is the program's own is pickled by value
         if not travels and one.get("made_by") in makers and one.get("by") not in inits:
@@ -213,7 +232,7 @@ def _lacking(one: Lack) -> str:
 
 def _state(start: Start, functions: set[str], *, anew: bool) -> Iterator[Lack]:
     """What the program sets of a module of elsewhere, and a function that a worker runs depends on."""
-    inits = _initializers(start)
+    inits = _initializers(start.use)
     run = functions | {name.rpartition(".")[2] for name in inits}
     for one in start.words["state"]:
         reading = _within(calls_of(one["read"], start.snapshot))
@@ -228,7 +247,7 @@ def _state(start: Start, functions: set[str], *, anew: bool) -> Iterator[Lack]:
 
 def _set_elsewhere(start: Start, setters: Iterable[str], run: set[str]) -> Iterator[Lack]:
     """The first call by which the program sets a state, where none is in a function that workers run."""
-    setting = [use for use in calls_of(setters, start.snapshot) if _by_program(use, start)]
+    setting = [use for use in calls_of(setters, start.snapshot) if _by_program(use, [start.use])]
     within = _within(setting)
     if setting and run.isdisjoint(within | {name.rpartition(".")[2] for name in within}):
         yield {"name": setting[0]["name"], "file": setting[0]["file"], "line": setting[0]["line"] or 0}
@@ -244,14 +263,14 @@ def _within(uses: Iterable[Use]) -> set[str]:
     return {use["within"] for use in uses}
 
 
-def _by_program(use: Use, start: Start) -> bool:
-    """Whether a call is made by the same program, and not where its file is imported."""
-    return use["guarded"] and use["file"] == start.use["file"]
+def _by_program(use: Use, starts: Iterable[Use]) -> bool:
+    """Whether a call is made by a program that starts workers, and not where its file is imported."""
+    return use["guarded"] and any(use["file"] == one["file"] for one in starts)
 
 
-def _initializers(start: Start) -> set[str]:
+def _initializers(use: Use) -> set[str]:
     """The functions that a pool is given, which its workers run when they start."""
-    maker = maker_of(start.use) or {}
+    maker = maker_of(use) or {}
     given = [*maker.get("arguments", ()), *maker.get("keywords", {}).values()]
     return {name.lstrip("@") for one in given for name in one.get("names", ())}
 

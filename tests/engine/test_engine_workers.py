@@ -345,10 +345,25 @@ def test_what_is_asked_for():
     setters = "**.set_start_method"
     assert wanted("given-object") == ["mp.Pool.map", setters, "main.start", "mp.Process", setters, "main.other"]
     assert wanted("started-at-import") == ["mp.Pool.map", setters, "mp.Process", setters, "main.g"]
-    state = ["lib.seed", "lib.draw", "lib.limit", "lib.deep", "lib.Env.register", "lib.make"]
-    assert wanted("lacks") == [*wanted("given-object"), *state]
+    assert wanted("lacks") == [*wanted("given-object"), "lib.seed", "lib.limit", "lib.Env.register"]
+    assert wanted("lacks", "fork") == [*wanted("given-object"), "lib.limit"]
     own = [{**TASK, "library": "own"}]
     assert wanted("given-object", entries=own) == ["mp.Pool.map", "main.start"]
+
+
+@pytest.mark.parametrize(
+    ("setter", "read"),
+    [
+        ({}, ["lib.draw"]), ({"guarded": False}, []), ({"file": "other.py"}, []),
+    ],
+)  # fmt: skip
+def test_what_reads_a_state_is_asked_for_once_a_program_is_known_to_set_it(setter, read):
+    def wanted(*uses, method="spawn"):
+        return [name for kind, name in judged("lacks", uses, method)[3] if name in {"lib.seed", "lib.draw"}]
+
+    assert wanted(call("mp.Pool.map", argument()), call("lib.seed", **setter)) == ["lib.seed", *read]
+    assert wanted(call("mp.Pool.map", argument()), call("lib.seed", **setter), method="fork") == []
+    assert wanted(call("lib.seed", **setter)) == []
 
 
 # -- what workers lack ---

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import posixpath
 
-from envdoctor.probes.source.abstract_values import OWN, PROGRAM, STARS, names_class
+from envdoctor.probes.source.abstract_values import OWN, STARS, names_class
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -18,11 +18,20 @@ MOST_FILES = 4
 
 
 class Linker:
-    """Knows the project's files; ``exports`` returns what the top-level names of one of them resolve to."""
+    """Knows the project's files; ``exports`` returns what the top-level names of one of them resolve to.
 
-    def __init__(self, files: Iterable[str], exports: Callable[[str], dict[str, Any]]) -> None:
+    ``program`` returns what one does as a program.
+    """
+
+    def __init__(
+        self,
+        files: Iterable[str],
+        exports: Callable[[str], dict[str, Any]],
+        program: Callable[[str], dict[str, Any]],
+    ) -> None:
         self._files = frozenset(name for name in files if name.endswith(".py"))
         self._exports = exports
+        self._program = program
         self._programs: dict[str, dict[str, dict[str, Any]]] = {}
         #: The first segments of the project's own modules.
         self.tops = frozenset(map(_top, self._files))
@@ -137,14 +146,12 @@ class Linker:
         """What a file sets of others, by name, where it runs as a program: itself, by calls of theirs, by importing."""
         if file not in self._programs:
             found: dict[str, dict[str, Any]] = {}
-            for how, name, line in self._exports(file).get(PROGRAM, {}).get("does", ()):
+            for how, name, line in self._program(file).get("does", ()):
                 meant, export, there = self._follow(name, file)
                 names = [meant]
                 if how == "imports":
                     there = self.defined_in(name + ".", file) or there
-                    names = [
-                        self.name(each, there) for each in self._exports(there).get(PROGRAM, {}).get("changes", ())
-                    ]
+                    names = [self.name(each, there) for each in self._program(there).get("changes", ())]
                 elif how == "calls":
                     names = [self.name(each, there) for each in (export or {}).get("sets", ())]
                 for each in names:

@@ -16,17 +16,19 @@ import sys
 from envdoctor import globs_of_names
 from envdoctor.probes import cache, parallel
 from envdoctor.probes.project.walk import is_code
-from envdoctor.probes.source.file_uses import UnreadableError, exports_of, uses_of
+from envdoctor.probes.source.file_uses import UnreadableError, exports_of, program_of, uses_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from typing import Any, Optional
+    from typing import Any, Union
 
     from envdoctor.probes.source.relevance import Asked
 
-    #: A file's source, with what is asked of it; with ``None``, its exports are.
-    Question = tuple[str, Optional[Asked]]
+    #: Patterns of uses; ``None`` for the exports of a file, and ``PROGRAM`` for what it does as a program.
+    Wanted = Union[Asked, str, None]
+    #: A file's source, with what is asked of it.
+    Question = tuple[str, Wanted]
     #: ``{"value": ...}``, or ``{"line": ..., "reason": ...}`` where the file cannot be scanned.
     Answer = dict[str, Any]
 
@@ -47,7 +49,7 @@ class FileFacts:
         self._held: dict[str, Answer] = {}
         self._written = False
 
-    def ask(self, source: str, asked: Asked | None) -> Answer:
+    def ask(self, source: str, asked: Wanted) -> Answer:
         """The uses in a file, or its exports."""
         key = _key(source, asked)
         answer = self._held.get(key)
@@ -65,7 +67,7 @@ class FileFacts:
             self._hold(_key(*new[at]), json.loads(data))
         self._written = self._written or bool(new)
 
-    def _is_known(self, source: str, asked: Asked | None) -> bool:
+    def _is_known(self, source: str, asked: Wanted) -> bool:
         key = _key(source, asked)
         return key in self._held or (len(source) >= WORTH_REMEMBERING and os.path.exists(_path(key)))
 
@@ -74,11 +76,11 @@ class FileFacts:
             self._held.clear()
         self._held[key] = answer
 
-    def _scan(self, source: str, asked: Asked | None) -> bytes:
+    def _scan(self, source: str, asked: Wanted) -> bytes:
         """An answer as JSON; kept on disk as well where the source is long enough."""
         answer: Answer
         try:
-            answer = {"value": exports_of(source) if asked is None else uses_of(source, asked)}
+            answer = _answer(source, asked)
         except UnreadableError as error:
             answer = {"line": error.line, "reason": error.reason}
         data = json.dumps(answer, separators=(",", ":")).encode()
@@ -92,6 +94,13 @@ class FileFacts:
         if self._written:
             self._written = False
             cache.prune(directory(), MOST_ENTRIES, MOST_BYTES)
+
+
+def _answer(source: str, asked: Wanted) -> Answer:
+    if not isinstance(asked, tuple):
+        return {"value": program_of(source) if asked else exports_of(source)}
+    uses, program = uses_of(source, asked)
+    return {"value": uses} if program is None else {"value": uses, "program": program}
 
 
 class ProjectFacts(dict[str, "dict[str, list[Any]]"]):
@@ -131,14 +140,15 @@ def _content(project: Any) -> str | None:
 
 
 @functools.lru_cache(maxsize=4)
-def _key(source: str, asked: Asked | None) -> str:
+def _key(source: str, asked: Wanted) -> str:
     digest = hashlib.blake2b(source.encode("utf-8", "surrogatepass"), digest_size=16, salt=_salt(asked))
-    return f"{'exports' if asked is None else 'asked'}-{digest.hexdigest()}"
+    kind = "asked" if isinstance(asked, tuple) else "program" if asked else "exports"
+    return f"{kind}-{digest.hexdigest()}"
 
 
 @functools.lru_cache(maxsize=256)
-def _salt(asked: Asked | None) -> bytes:
-    text = "" if asked is None else "\n".join("\t".join(sorted(one)) for one in asked)
+def _salt(asked: Wanted) -> bytes:
+    text = "\n".join("\t".join(sorted(one)) for one in asked) if isinstance(asked, tuple) else ""
     return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).digest()
 
 

@@ -7,7 +7,7 @@ import gc
 import sys
 import warnings
 
-from envdoctor.probes.source.abstract_values import CALLED, OWN, PROGRAM, STARS, Call, Value, last, qualified
+from envdoctor.probes.source.abstract_values import CALLED, OWN, STARS, Call, Value, last, qualified
 from envdoctor.probes.source.arguments import Arguments
 from envdoctor.probes.source.ast_expressions import TooLargeError
 from envdoctor.probes.source.ast_statements import Walker
@@ -16,7 +16,7 @@ from envdoctor.probes.source.call_graph import CallGraph, runner
 from envdoctor.probes.source.excerpts import Excerpts
 from envdoctor.probes.source.inheritance import attributes, lineage, own_classes, pickles_itself
 from envdoctor.probes.source.name_resolver import Resolver
-from envdoctor.probes.source.relevance import Relevance, patterns_of
+from envdoctor.probes.source.relevance import Relevance, parted
 from envdoctor.probes.source.source_text import NOTEBOOK
 
 TYPE_CHECKING = False
@@ -45,8 +45,10 @@ class UnreadableError(Exception):
         self.reason = reason
 
 
-def uses_of(source: str, asked: Asked) -> dict[str, list[Use]]:
+def uses_of(source: str, asked: Asked) -> tuple[dict[str, list[Use]], dict[str, Any] | None]:
     """The uses of one file by the last segment of their names; names of the module itself begin with ``@``.
+
+    With them, where a call is given a function, what :func:`program_of` returns for the file.
 
     ``asked`` are patterns and the top-level names of the project's own modules: returned are the uses that match, and
     those that begin in the project and may resolve to one that does. A use has ``kind``, ``name``, ``line``,
@@ -56,7 +58,7 @@ def uses_of(source: str, asked: Asked) -> dict[str, list[Use]]:
     make; ``systems`` are those that it is made on, and not made on.
     Raises ``UnreadableError``.
     """
-    answer: dict[str, list[Use]] = _scanned(source, lambda file: file.uses(asked))
+    answer: tuple[dict[str, list[Use]], dict[str, Any] | None] = _scanned(source, lambda file: file.uses(asked))
     return answer
 
 
@@ -68,6 +70,15 @@ def exports_of(source: str) -> dict[str, Any]:
     Raises ``UnreadableError``.
     """
     answer: dict[str, Any] = _scanned(source, _File.exports)
+    return answer
+
+
+def program_of(source: str) -> dict[str, Any]:
+    """What a file does where it runs as a program, and what importing it changes, as :meth:`ParentState.program`.
+
+    Raises ``UnreadableError``.
+    """
+    answer: dict[str, Any] = _scanned(source, lambda file: file.arguments.parent.program())
     return answer
 
 
@@ -125,21 +136,22 @@ class _File:
         for scope in list(below(self.module)):
             vars(scope).clear()
 
-    def uses(self, asked: Asked) -> dict[str, list[Use]]:
+    def uses(self, asked: Asked) -> tuple[dict[str, list[Use]], dict[str, Any] | None]:
         """As :func:`uses_of`."""
-        patterns = patterns_of(*asked)
-        scopes = list(below(self.module))
-        relevance = Relevance(scopes, patterns)
+        imported, patterns = parted(asked)
         found = [
             ({"kind": "import", "name": name, "line": line, "text": self.excerpts.import_line(line)}, place)
             for name, line, place in self.imports
-            if not place.block.spared & IMPORTS and patterns.may_match(name)
+            if not place.block.spared & IMPORTS and imported.may_match(name)
         ]
+        scopes = list(below(self.module)) if patterns.any else []
+        relevance = Relevance(scopes, patterns)
         for node, place in _reads(scopes, unwritten=patterns.unwritten):
             target = node.func if isinstance(node, ast.Call) else node
             if relevance.concerns(target) and not place.block.spared & ATTRIBUTES and len(found) < MOST_USES:
                 found += ((use, place) for use in self._matching(node, target, place, patterns))
-        return self._by_end(found)
+        is_given = any(map(_is_given_function, (use for use, _ in found)))
+        return self._by_end(found), self.arguments.parent.program() if is_given else None
 
     def _matching(self, node: ast.expr, target: ast.expr, place: Place, patterns: Patterns) -> Iterator[Use]:
         """A use for each name that an expression, or what it calls, resolves to and that may match."""
@@ -206,8 +218,7 @@ class _File:
                 continue  # what the file can do without
             if found:
                 answer[name] = self._export(name, found, here)
-        program = self.arguments.parent.program()
-        return {**answer, PROGRAM: program} if program else answer
+        return answer
 
     def _export(self, name: str, found: list[Value], here: Place) -> dict[str, Any]:
         if len(found) == 1 and found[0].kind == "ref":
@@ -263,6 +274,12 @@ def _reads(scopes: Iterable[Scope], *, unwritten: bool) -> Iterator[tuple[ast.ex
     for scope in scopes:
         yield from scope.reads
         yield from scope.unwritten if unwritten else ()
+
+
+def _is_given_function(use: Use) -> bool:
+    """Whether a call is given something that may be a function, of this file or of another."""
+    given = (*use.get("arguments", ()), *use.get("keywords", {}).values())
+    return any(one.get("runs") or one.get("names") for one in given)
 
 
 def _passes(function: Value) -> bool:

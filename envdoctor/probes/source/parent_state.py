@@ -40,6 +40,7 @@ class ParentState:
         self._module = module
         self._resolver = resolver
         self._graph = CallGraph(module, resolver)
+        self._changed: dict[Scope, list[tuple[str, Place]]] = {}
 
     def lacks(self, function: Scope) -> Lacks:
         """The names that a function of this file reads and only the program sets, each with the ``line`` there.
@@ -187,12 +188,23 @@ class ParentState:
                             found += [(one, runner(scope)) for one in known]
         return found
 
-    def _changed_by(self, scope: Scope) -> Iterator[tuple[str, Place]]:
-        """The names of the module, or of what it imports, that a scope itself binds or changes."""
+    @functools.cached_property
+    def _bound_by(self) -> dict[Scope, list[tuple[str, Place]]]:
+        """The names of the module that each scope binds."""
+        found: dict[Scope, list[tuple[str, Place]]] = {}
         for name, bindings in self._module.bindings.items():
             for one in bindings:
-                if one.place.scope is scope and (scope is not self._module or one.place.block.guard):
-                    yield name, one.place
+                if one.place.scope is not self._module or one.place.block.guard:
+                    found.setdefault(one.place.scope, []).append((name, one.place))
+        return found
+
+    def _changed_by(self, scope: Scope) -> list[tuple[str, Place]]:
+        """The names of the module, or of what it imports, that a scope itself binds or changes."""
+        if scope not in self._changed:
+            self._changed[scope] = [*self._bound_by.get(scope, ()), *self._changed_in(scope)]
+        return self._changed[scope]
+
+    def _changed_in(self, scope: Scope) -> Iterator[tuple[str, Place]]:
         for node, place in (*scope.changes, *self._replaced(scope)):
             changed = self._of_module(node, place)
             if changed is not None and (scope is not self._module or place.block.guard):

@@ -6,13 +6,13 @@ import functools
 from fnmatch import fnmatchcase
 from itertools import starmap
 
-from envdoctor.globs_of_names import expression
+from envdoctor.globs_of_names import IMPORTED, expression
 from envdoctor.probes.source import source_text
-from envdoctor.probes.source.abstract_values import UNWRITTEN
+from envdoctor.probes.source.abstract_values import PROGRAM, UNWRITTEN
 from envdoctor.probes.source.cross_file import Linker
 from envdoctor.probes.source.fact_cache import FileFacts, ProjectFacts
 from envdoctor.probes.source.prefilter import Prefilter
-from envdoctor.probes.source.relevance import end_of
+from envdoctor.probes.source.relevance import end_of, glob_of
 from envdoctor.probes.source.source_text import SourceText
 
 TYPE_CHECKING = False
@@ -43,7 +43,8 @@ class ProjectSource:
         self._files = [name for name in project.files() if name.endswith(".py")]
         self._answers = ProjectFacts(project)
         self._exports: dict[str, dict[str, Any]] = {}
-        self._linker = Linker(self._files, self._exported)
+        self._programs: dict[str, dict[str, Any]] = {}
+        self._linker = Linker(self._files, self._exported, self._program)
 
     @functools.cached_property
     def _prefilter(self) -> Prefilter:
@@ -73,7 +74,7 @@ class ProjectSource:
         notebooks = [(name, self._text(name).source) for name in self._project.files() if name.endswith(".ipynb")]
         found = {}
         for pattern in patterns:
-            segments = [one for one in pattern.split(".") if one not in UNWRITTEN]
+            segments = [one for one in glob_of(pattern).split(".") if one not in UNWRITTEN]
             words = [one for one in segments if _GLOB.isdisjoint(one)]
             files = self._prefilter.files(segments) if words else self._files
             found[pattern] = [*files, *(name for name, text in notebooks if all(word in text for word in words))]
@@ -102,8 +103,9 @@ class ProjectSource:
         """Add what some files contain to the answers."""
         _facts.prepare([(one.text.source, one.asked) for one in scans if one.text.source])
         names = {(use["name"], scan.file) for scan in scans for use in scan.foreign()}
-        texts = [self._text(file) for file in sorted(set(filter(None, starmap(self._linker.defined_in, names))))]
-        _facts.prepare([(text.source, None) for text in texts if text.source])
+        other = [self._text(file) for file in sorted(set(filter(None, starmap(self._linker.defined_in, names))))]
+        _facts.prepare([(text.source, None) for text in other if text.source])
+        self._programs.update({scan.file: scan.program for scan in scans if scan.program is not None})
         for scan in scans:
             for pattern in scan.asked[0]:
                 answers[pattern]["found"] += self._matching(scan, pattern)
@@ -119,7 +121,9 @@ class ProjectSource:
     def _matched(self, use: Use, file: str, pattern: str) -> str | None:
         """The name under which a use matches, following names of the project to where they are defined."""
         name: str = use["name"]
-        meant = expression(pattern).fullmatch
+        if pattern.startswith(IMPORTED) and use["kind"] != "import":
+            return None
+        meant = expression(glob_of(pattern)).fullmatch
         spared = [one for one in use.get("spared", ()) if one.partition(".")[0] not in _ALWAYS]
         if any(map(meant, spared)) or not all(map(meant, use.get("among", ()))):
             return None  # the code itself provides for the absence of what the pattern means
@@ -132,6 +136,12 @@ class ProjectSource:
             text = self._text(file)
             self._exports[file] = _facts.ask(text.source, None).get("value", {}) if text.source else {}
         return self._exports[file]
+
+    def _program(self, file: str) -> dict[str, Any]:
+        if file not in self._programs:
+            source = self._text(file).source
+            self._programs[file] = _facts.ask(source, PROGRAM).get("value", {}) if source else {}
+        return self._programs[file]
 
     def _full(self, use: Use, name: str, scan: _Scan) -> dict[str, Any]:
         """A use with every field of its kind."""
@@ -170,6 +180,7 @@ class _Scan:
         self.text = text
         self.asked: Asked = (frozenset(patterns), own)
         self._uses: dict[str, list[Use]] | None = None
+        self._program: dict[str, Any] | None = None
         self._gap: list[str] = []
 
     @property
@@ -180,8 +191,13 @@ class _Scan:
             if "reason" in answer:
                 place = f"{self.file}:{answer['line']}" if answer["line"] else self.file
                 self._gap = [f"{place} is not scanned: {answer['reason']}"]
-            self._uses = answer.get("value", {})
+            self._uses, self._program = answer.get("value", {}), answer.get("program")
         return self._uses
+
+    @property
+    def program(self) -> dict[str, Any] | None:
+        """What the file does as a program, where its uses tell."""
+        return self._program if self.uses else None
 
     @property
     def gaps(self) -> list[str]:

@@ -6,7 +6,7 @@ import ast
 import functools
 from fnmatch import fnmatchcase
 
-from envdoctor.globs_of_names import expression
+from envdoctor.globs_of_names import IMPORTED, expression
 from envdoctor.probes.source.abstract_values import STARS, UNWRITTEN, last
 from envdoctor.probes.source.bindings import IMPORT, PARAMETER
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from envdoctor.probes.source.bindings import Scope
 
-    #: Patterns, and the top-level names of the project's own modules.
+    #: Patterns, those of imports alone with ``IMPORTED``, and the top-level names of the project's own modules.
     Asked = tuple[frozenset[str], frozenset[str]]
 
 _GLOB = frozenset("*?[")
@@ -27,6 +27,8 @@ class Patterns:
 
     def __init__(self, patterns: frozenset[str], own: frozenset[str]) -> None:
         self._own = own
+        #: Whether uses are asked for that are no imports.
+        self.any = bool(patterns)
         self._by_end: dict[str, list[str]] = {}
         for pattern in patterns:
             self._by_end.setdefault(end_of(pattern), []).append(pattern)
@@ -60,7 +62,7 @@ class Patterns:
 
 def end_of(pattern: str) -> str:
     """The glob for the last segment of a name that matches a pattern."""
-    return pattern.rpartition(".")[2].replace("**", "*")
+    return glob_of(pattern).rpartition(".")[2].replace("**", "*")
 
 
 def _word(pattern: str) -> str:
@@ -72,6 +74,18 @@ def _word(pattern: str) -> str:
 def patterns_of(patterns: frozenset[str], own: frozenset[str]) -> Patterns:
     """The same object for the same patterns: it remembers which names match."""
     return Patterns(patterns, own)
+
+
+def parted(asked: Asked) -> tuple[Patterns, Patterns]:
+    """The patterns that imports may match, and those that other uses may."""
+    patterns, own = asked
+    rest = frozenset(one for one in patterns if not one.startswith(IMPORTED))
+    return patterns_of(frozenset(map(glob_of, patterns)), own), patterns_of(rest, own)
+
+
+def glob_of(pattern: str) -> str:
+    """The glob of names in a pattern."""
+    return pattern.removeprefix(IMPORTED)
 
 
 class Relevance:

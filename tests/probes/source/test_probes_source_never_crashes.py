@@ -88,7 +88,7 @@ def test_programs(source):
         return
     source = "import a\nfrom b import C, f\n" + source
     with untraced():
-        answers = uses_of(source, EVERYTHING), exports_of(source)
+        answers = *uses_of(source, EVERYTHING), exports_of(source)
         answer = uses(Project.of({"x.py": source, "b.py": source}), "**")
     assert json.loads(json.dumps(answers)) == [*answers]
     assert json.loads(json.dumps(answer)) == answer
@@ -132,7 +132,7 @@ def test_texts(source):
 def test_lists_of_lists_by_name_do_not_multiply():
     lines = ["import a, b", "x0 = [b.C()]"] + [f"x{level} = [{f'x{level - 1}, ' * 60}]" for level in range(1, 8)]
     source = "\n".join([*lines, "a.f(x7)"])
-    (use,) = uses_of(source, EVERYTHING)["f"]
+    (use,) = uses_of(source, EVERYTHING)[0]["f"]
     assert use["arguments"][0]["is"]
 
 
