@@ -17,7 +17,7 @@ import shlex
 import subprocess
 import sys
 import tempfile
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import tool
 
@@ -25,6 +25,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 CHECKOUT = os.path.dirname(HERE)
 HEALTHY = os.path.join(CHECKOUT, "docs", "healthy.md")
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 

@@ -21,17 +21,18 @@ import subprocess
 import sys
 import tempfile
 import threading
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import tool
 import yaml
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-
 sys.path.insert(0, os.path.join(tool.CHECKOUT, "tests"))
 from gpu import ABSENT
 from interpreters import find
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
 
 PAGE = """\
 # Compared with other tools

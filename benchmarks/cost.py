@@ -14,7 +14,7 @@ import json
 import os
 import statistics
 import sys
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import tool
 
@@ -23,6 +23,7 @@ sys.path.insert(0, os.path.dirname(HERE))
 
 from envdoctor.probes import cache  # noqa: E402 - from this checkout
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 

@@ -19,7 +19,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import tool
 import yaml
@@ -29,6 +29,7 @@ from packaging.version import Version
 
 from envdoctor.probes.releases import known_releases
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Container, Iterator, Mapping, Sequence
 

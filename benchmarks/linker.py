@@ -22,7 +22,7 @@ import shutil
 import subprocess
 import sys
 from collections import Counter
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import tool
 import yaml
@@ -35,6 +35,7 @@ from envdoctor.probes.distributions import scan
 from envdoctor.rulebase.syntax import load_vocabulary
 from envdoctor.workshop.proof import pythons
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 

@@ -19,7 +19,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import synthetic
 import tool
@@ -33,6 +33,7 @@ from envdoctor.rulebase.rule import Rule  # noqa: E402
 from envdoctor.rulebase.sources import files_below  # noqa: E402
 from envdoctor.rulebase.syntax import load_vocabulary, read_files  # noqa: E402
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 

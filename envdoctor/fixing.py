@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from functools import partial
-from typing import TYPE_CHECKING
 
 from envdoctor import doctor
 from envdoctor.engine.effects import after
@@ -25,6 +24,7 @@ from envdoctor.targets.locks.contents import Stated
 from envdoctor.targets.locks.poetry_constraints import specifiers
 from envdoctor.tools import TOOLS
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping, Sequence
 

@@ -7,8 +7,9 @@ import os
 import sys
 import tempfile
 import traceback
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 

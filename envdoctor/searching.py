@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 from functools import partial
-from typing import TYPE_CHECKING, Optional
+from typing import Optional
 
 from envdoctor.engine import diagnose as engine
 from envdoctor.engine.alternatives import held
@@ -27,6 +27,7 @@ from envdoctor.remedies.task import Refusal, Task
 from envdoctor.remedy_kinds import KINDS
 from envdoctor.targets.asked import asked, from_elsewhere
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 

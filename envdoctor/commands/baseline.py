@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
 
 from envdoctor.errors import UsageError
 from envdoctor.model import Ignore
 from envdoctor.renderers.machine_text import fingerprint
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from envdoctor.model import Report
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from itertools import islice
-from typing import TYPE_CHECKING
 
 from envdoctor.commands.progress import talk
 from envdoctor.engine.versions import key
@@ -11,6 +10,7 @@ from envdoctor.errors import TargetError
 from envdoctor.model import Record
 from envdoctor.talk import say
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 

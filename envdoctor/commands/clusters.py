@@ -11,13 +11,14 @@ import threading
 import time
 import zipfile
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from envdoctor.commands import on_node
 from envdoctor.errors import UsageError
 from envdoctor.model import Record
 from envdoctor.targets.snapshot_file import parsed
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from envdoctor import doctor
 from envdoctor.commands.configuration import parse
 from envdoctor.commands.given import add_described, examined
@@ -14,6 +12,7 @@ from envdoctor.model import Comparison
 from envdoctor.probes import answered
 from envdoctor.renderers import comparison as renderer
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import sys
-from typing import TYPE_CHECKING
 
 from envdoctor import doctor, fixing
 from envdoctor.commands.carry_out import Wishes, applied, planned, result_of, shown
@@ -26,6 +25,7 @@ from envdoctor.errors import UsageError
 from envdoctor.talk import say
 from envdoctor.targets.project import default
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 

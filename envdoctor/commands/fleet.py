@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import os
-from typing import TYPE_CHECKING
 
 from envdoctor import doctor
 from envdoctor.commands import clusters
@@ -19,6 +18,7 @@ from envdoctor.probes import answered
 from envdoctor.renderers import members as renderer
 from envdoctor.targets import snapshot_file
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Iterator, Mapping, Sequence

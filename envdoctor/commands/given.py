@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import os
 import shutil
-from typing import TYPE_CHECKING
 
 from envdoctor import doctor
 from envdoctor.commands import instead
 from envdoctor.errors import TargetError, UsageError
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     import argparse
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import functools
 import gc
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from envdoctor import doctor, explaining, fixing
 from envdoctor.commands.configuration import parse
@@ -20,6 +20,7 @@ from envdoctor.renderers.json import plain
 from envdoctor.renderers.secrets import without_secrets
 from envdoctor.targets.project import default
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Callable, Iterator, Sequence

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from envdoctor import doctor, explaining
 from envdoctor.commands.configuration import parse
@@ -28,6 +28,7 @@ from envdoctor.renderers.redaction import Redactor
 from envdoctor.rulebase import load
 from envdoctor.rulebase.shipped import shipped
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 

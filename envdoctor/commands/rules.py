@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import difflib
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from envdoctor.commands.options import Parser
 from envdoctor.errors import UsageError
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 

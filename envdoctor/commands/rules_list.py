@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import difflib
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from envdoctor import doctor
 from envdoctor.commands.options import Parser, add_format, parser_for
@@ -12,6 +12,7 @@ from envdoctor.errors import UsageError
 from envdoctor.rulebase import load, shipped, shipped_files
 from envdoctor.rulebase.status import RETIRED, STATUSES
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Iterable, Mapping, Sequence

@@ -10,7 +10,6 @@ import shutil
 import signal
 import sys
 import textwrap
-from typing import TYPE_CHECKING
 
 from envdoctor import doctor, explaining
 from envdoctor.commands.child import KEPT, Child, end_as
@@ -23,6 +22,7 @@ from envdoctor.probes.error_text import read as read_error
 from envdoctor.talk import put
 from envdoctor.targets import project as beside
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 

@@ -7,7 +7,7 @@ where something happened are information.
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from envdoctor.engine.asks import ask
 from envdoctor.engine.derived_case import MOST_SAID, VAGUE, Case, filled
@@ -18,6 +18,7 @@ from envdoctor.engine.suspects import parties
 from envdoctor.engine.symptoms import short
 from envdoctor.model import Evidence, Finding, Location
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 

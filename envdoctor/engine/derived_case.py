@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from envdoctor.engine.derived_words import WORDS
 from envdoctor.engine.suspects import parties
 from envdoctor.engine.symptoms import short
 from envdoctor.engine.versions import within
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 

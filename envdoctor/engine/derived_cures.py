@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from envdoctor.engine.derived_case import filled
 from envdoctor.engine.derived_words import CURES
@@ -11,6 +11,7 @@ from envdoctor.engine.installed_requirements import parse
 from envdoctor.model import Action, Remedy
 from envdoctor.remedy_kinds import verb_of
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from envdoctor.engine.start_method import in_use
 from envdoctor.facts import ENV, SYSTEM
 from envdoctor.model import Difference, Unknown
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import re
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from envdoctor.engine import symptoms
 from envdoctor.engine.diagnose import OF_CONSUMERS, finding, matched_by, remedies
@@ -17,6 +17,7 @@ from envdoctor.engine.wording import fill, said
 from envdoctor.facts import IMPORTABLE, METADATA, PROJECT, Answer
 from envdoctor.model import Distribution, Evidence, Finding, Location, Record, Report, Snapshot, Unknown, UnknownFact
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from envdoctor.engine.installed_requirements import normalise
 from envdoctor.model import Record
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from envdoctor.engine.names import Names
 

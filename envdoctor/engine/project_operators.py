@@ -6,7 +6,7 @@ Where nothing that was found will do, a gap in an answer leaves the condition un
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from envdoctor.engine.evaluate import LONGEST_VALUE
 from envdoctor.engine.versions import within
@@ -14,6 +14,7 @@ from envdoctor.facts import ARTIFACT, CONFIG, SHADOWS, SOURCE
 from envdoctor.globs_of_names import IMPORTED, expression
 from envdoctor.model import Location, Unknown
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from typing import TypeVar

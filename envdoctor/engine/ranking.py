@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from envdoctor.engine.derived_case import VAGUE
 from envdoctor.engine.message_names import named_in
 from envdoctor.engine.places import places
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Sequence
 

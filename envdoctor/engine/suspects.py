@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from envdoctor.engine.installed_requirements import normalise
 from envdoctor.engine.message_names import named_in
 from envdoctor.engine.places import of_path, places
 from envdoctor.model import Record
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 

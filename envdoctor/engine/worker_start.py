@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from envdoctor.engine.project_operators import argument_of, made_at, place_of, text_of
 from envdoctor.engine.start_method import in_use
 from envdoctor.facts import SOURCE
 from envdoctor.model import Unknown
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from envdoctor.linker import tables
 from envdoctor.linker.branches import holds
@@ -12,6 +12,7 @@ from envdoctor.linker.makings import last, parts
 from envdoctor.linker.summary import IMPORTS, WRITES_GLOBALS
 from envdoctor.linker.syntax_trees import chain
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 

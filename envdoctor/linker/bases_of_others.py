@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from envdoctor.linker.standard_library import modules
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from envdoctor.linker.module_record import ModuleRecord
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from envdoctor.facts import ARTIFACT, FILES
 from envdoctor.linker import dotted, project_uses
@@ -14,6 +14,7 @@ from envdoctor.model import Unknown
 from envdoctor.probes import ask
 from envdoctor.probes.project import Project
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 

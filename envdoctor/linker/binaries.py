@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from envdoctor.engine.versions import meets
 from envdoctor.facts import ENV
@@ -19,6 +19,7 @@ from envdoctor.linker.summary import CATCHES_IMPORT, LATER
 from envdoctor.linker.word_search import Words
 from envdoctor.probes import ask, shared_objects
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections import Counter
     from collections.abc import Iterator, Mapping, Sequence

@@ -10,12 +10,13 @@ import os
 import re
 import zlib
 from importlib import resources
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from envdoctor.linker import store
 from envdoctor.linker.module_files import size_of
 from envdoctor.probes import cache, parallel, shared_objects
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from envdoctor.engine.installed_requirements import normalise
 from envdoctor.linker import operations, release_values
@@ -14,6 +14,7 @@ from envdoctor.linker.module_getattr import Evaluator
 from envdoctor.linker.operations import Builtin
 from envdoctor.linker.release_values import Installed, Release
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 

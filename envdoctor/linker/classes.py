@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from envdoctor.linker.makings import ANY, AWAITED, ENTERED, is_special
 from envdoctor.linker.summary import INHERITED, INSTANCE
 from envdoctor.linker.verdicts import DOUBTS
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 

@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import ast
 import re
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from envdoctor.linker import signatures
 from envdoctor.linker.branches import children
 from envdoctor.linker.makings import last
 from envdoctor.linker.syntax_trees import chain, parsed, walked
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import os
 import re
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from envdoctor.linker.history import shipped
 from envdoctor.linker.missing_reference import Missing
@@ -13,6 +13,7 @@ from envdoctor.linker.module_files import PROJECT, is_aside
 from envdoctor.linker.reach import ENTRY
 from envdoctor.linker.syntax_trees import parsed
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import os
 import zlib
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from packaging.version import InvalidVersion, Version
 
@@ -23,6 +23,7 @@ from envdoctor.linker.standard_library import standard_of
 from envdoctor.linker.store import version
 from envdoctor.probes import cache, releases
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     import ssl
     from collections.abc import Callable, Iterator

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from envdoctor.linker import signatures
 from envdoctor.linker.branches import LEAVES, children, holds
@@ -12,6 +12,7 @@ from envdoctor.linker.scopes import Use
 from envdoctor.linker.summary import CATCHES_ALL, CONDITIONAL, LATER
 from envdoctor.linker.syntax_trees import chain
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 

@@ -12,7 +12,7 @@ import os
 import shutil
 import ssl
 import tempfile
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from packaging.utils import InvalidWheelFilename, canonicalize_name, parse_wheel_filename
 from packaging.version import InvalidVersion, Version
@@ -25,6 +25,7 @@ from envdoctor.probes import cache
 from envdoctor.probes import releases as index
 from envdoctor.probes.wheel_files import members
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 

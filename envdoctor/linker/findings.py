@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from envdoctor.linker import binary_words
 from envdoctor.linker.reach import ENTRY, SUBMODULE
 from envdoctor.linker.summary import LATER, PROGRAM
 from envdoctor.model import SEVERITIES, Evidence, Finding, Location, Remedy
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 

@@ -8,12 +8,13 @@ from __future__ import annotations
 import ast
 import re
 import warnings
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from envdoctor.linker.makings import last
 from envdoctor.linker.summary import LATER
 from envdoctor.linker.syntax_trees import chain
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Container, Iterator, Sequence
 

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import ast
 import re
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from envdoctor.linker import signatures
 from envdoctor.linker.decorated import name_of
 from envdoctor.linker.rest_keywords import forwarding, keeps, looked_up, spelled, stored
 from envdoctor.linker.syntax_trees import bound_in, chain
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Container, Sequence
 

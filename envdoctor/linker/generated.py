@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import os
 import re
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from envdoctor.engine.versions import meets
 from envdoctor.linker.missing import severity_of
 from envdoctor.linker.missing_reference import Missing
 from envdoctor.linker.summary import CATCHES_TYPE
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 

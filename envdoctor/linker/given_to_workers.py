@@ -7,7 +7,7 @@ Objects are not asked for: a library often makes them in one of two ways, for th
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from envdoctor.engine import diagnose as engine
 from envdoctor.engine.start_method import in_use
@@ -17,6 +17,7 @@ from envdoctor.model import Evidence, Finding, Location, Remedy
 from envdoctor.probes import answered
 from envdoctor.probes.project import Project
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 

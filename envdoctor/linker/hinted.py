@@ -6,12 +6,12 @@ A module that imports its parts when they are asked for lists them under ``if TY
 from __future__ import annotations
 
 import ast
-from typing import TYPE_CHECKING
 
 from envdoctor.linker import operations
 from envdoctor.linker.makings import last
 from envdoctor.linker.syntax_trees import parsed
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 

@@ -10,11 +10,12 @@ import contextlib
 import json
 import os
 import zipfile
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from envdoctor.engine.versions import key
 from envdoctor.model import Record
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import ast
 import functools
 import os
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from envdoctor.engine.installed_requirements import name_of
 from envdoctor.linker.missing_reference import Missing
@@ -18,6 +18,7 @@ from envdoctor.linker.syntax_trees import chain, parsed
 from envdoctor.model import Distribution
 from envdoctor.probes.distributions import required_by
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import gzip
 import re
-from typing import TYPE_CHECKING
 
 from envdoctor.linker.history import places
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
 

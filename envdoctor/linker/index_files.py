@@ -6,7 +6,7 @@ import io
 import posixpath
 import tarfile
 import zipfile
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from packaging.specifiers import InvalidSpecifier, SpecifierSet
 from packaging.utils import (
@@ -22,6 +22,7 @@ from envdoctor.errors import TargetError
 from envdoctor.model import Record
 from envdoctor.probes import releases, wheel_files
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     import ssl
     from collections.abc import Mapping, Sequence

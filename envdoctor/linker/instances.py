@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from envdoctor.linker import signatures
 from envdoctor.linker.classes import Classes, ClassRef, Lack
@@ -14,6 +14,7 @@ from envdoctor.linker.missing_reference import Missing
 from envdoctor.linker.module_files import PROJECT, is_aside
 from envdoctor.linker.summary import CATCHES_ATTRIBUTE, CATCHES_TYPE, INHERITED
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 

@@ -6,7 +6,7 @@ import functools
 import json
 import sys
 from collections import Counter
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from envdoctor.errors import TargetError
 from envdoctor.linker import binaries, remembered
@@ -33,6 +33,7 @@ from envdoctor.linker.world import World
 from envdoctor.model import UnknownFact
 from envdoctor.probes import parallel
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 

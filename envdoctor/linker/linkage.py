@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import os
 import re
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections import Counter
     from collections.abc import Iterable, Iterator, Mapping

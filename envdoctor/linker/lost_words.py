@@ -11,7 +11,6 @@ import contextlib
 import functools
 import importlib
 import re
-from typing import TYPE_CHECKING
 
 from envdoctor.engine.families import PYTHON_2
 from envdoctor.engine.installed_requirements import parse
@@ -26,6 +25,7 @@ from envdoctor.linker.syntax_trees import parsed
 from envdoctor.model import Distribution
 from envdoctor.probes.distributions import required_by
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 

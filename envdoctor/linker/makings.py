@@ -10,10 +10,11 @@ from __future__ import annotations
 import ast
 import contextlib
 import itertools
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from envdoctor.linker.summary import INSTANCE
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from envdoctor.engine.installed_requirements import name_of, parse
 from envdoctor.linker import signatures
@@ -27,6 +27,7 @@ from envdoctor.linker.summary import (
 from envdoctor.model import Distribution
 from envdoctor.probes.distributions import required_by
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 

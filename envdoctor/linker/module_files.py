@@ -6,8 +6,9 @@ import contextlib
 import functools
 import hashlib
 import os
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 

@@ -7,7 +7,7 @@ depends on such a value, there is no answer.
 from __future__ import annotations
 
 import ast
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from envdoctor.linker import operations
 from envdoctor.linker.branches import holds
@@ -15,6 +15,7 @@ from envdoctor.linker.evaluation import UNKNOWN, Deferred, Function, Namespace, 
 from envdoctor.linker.syntax_trees import parsed, walked
 from envdoctor.linker.verdicts import no, yes
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 

@@ -6,11 +6,11 @@ import ast
 import marshal
 import re
 import warnings
-from typing import TYPE_CHECKING
 
 from envdoctor.linker.module_reading import ModuleReading
 from envdoctor.linker.statements import read_all
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 

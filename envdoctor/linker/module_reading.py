@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from envdoctor.linker.expressions import Expressions
 from envdoctor.linker.forms import Forms
@@ -10,6 +10,7 @@ from envdoctor.linker.module_record import ModuleRecord
 from envdoctor.linker.objects import Objects
 from envdoctor.linker.summary import CONDITIONAL
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     import ast
     from collections.abc import Iterable, Sequence

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import sys
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from envdoctor.linker.branches import is_about_python, is_about_versions
 from envdoctor.linker.makings import last
@@ -12,6 +12,7 @@ from envdoctor.linker.scopes import Scope, Use
 from envdoctor.linker.summary import CONDITIONAL, IMPORTS, PROGRAM
 from envdoctor.linker.syntax_trees import chain, only_reads
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 

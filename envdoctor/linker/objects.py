@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from envdoctor.linker.bases_of_others import is_changed, is_foreign
 from envdoctor.linker.makings import (
@@ -28,6 +28,7 @@ from envdoctor.linker.standard_library import modules
 from envdoctor.linker.summary import INSTANCE
 from envdoctor.linker.super_calls import SuperCalls
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 

@@ -5,10 +5,11 @@ from __future__ import annotations
 import ast
 import operator
 from collections.abc import ItemsView, KeysView, ValuesView
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from envdoctor.linker.evaluation import GLOBALS, UNKNOWN, Namespace, Raised, Taken, Undecided
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 

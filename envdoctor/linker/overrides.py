@@ -10,7 +10,7 @@ from __future__ import annotations
 import ast
 import functools
 import re
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from envdoctor.linker import signatures
 from envdoctor.linker.branches import LEAVES, children
@@ -21,6 +21,7 @@ from envdoctor.linker.module_files import is_aside
 from envdoctor.linker.summary import LATER
 from envdoctor.linker.syntax_trees import parsed, walked
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 

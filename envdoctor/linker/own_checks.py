@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ast
 import re
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from envdoctor.linker import operations, release_values
 from envdoctor.linker.branches import holds, is_about_python
@@ -23,6 +23,7 @@ from envdoctor.linker.reach import ENTRY
 from envdoctor.linker.summary import CATCHES_ALL, CATCHES_SYNTAX, caught
 from envdoctor.linker.syntax_trees import parsed, walked
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 

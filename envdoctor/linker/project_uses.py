@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from envdoctor.linker.forwarded_keywords import ForwardedKeywords
 from envdoctor.linker.generated import Generated
@@ -22,6 +22,7 @@ from envdoctor.linker.summary import CATCHES_ALL, CONDITIONAL, LATER
 from envdoctor.probes.project.walk import is_code
 from envdoctor.probes.source import source_text
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections import Counter
     from collections.abc import Callable, Iterator, Mapping, Sequence

@@ -5,11 +5,12 @@ from __future__ import annotations
 import itertools
 import os
 import re
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from envdoctor.linker.module_files import is_aside, size_of
 from envdoctor.linker.summary import CATCHES_ALL, CONDITIONAL, FROM, IMPORTS, LATER
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from envdoctor.engine.asks import NEW
 from envdoctor.errors import TargetError
@@ -16,6 +16,7 @@ from envdoctor.linker.summary import CATCHES_ATTRIBUTE, CATCHES_IMPORT, CATCHES_
 from envdoctor.linker.syntax_queries import Branches, calls, parsed, saying, takes, takes_attribute, turns, words_of
 from envdoctor.linker.word_search import Words
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 

@@ -5,12 +5,13 @@ from __future__ import annotations
 import ast
 import functools
 import operator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from envdoctor.engine.versions import key, meets
 from envdoctor.linker.evaluation import UNKNOWN, Raised
 from envdoctor.linker.operations import is_unknown
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 

@@ -8,11 +8,12 @@ import json
 import os
 import zlib
 from importlib import resources
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from envdoctor.linker import store
 from envdoctor.probes import cache
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
 

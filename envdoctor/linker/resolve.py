@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABCMeta
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from envdoctor.linker.decorated import Decorated
 from envdoctor.linker.hinted import Hinted
@@ -13,6 +13,7 @@ from envdoctor.linker.summary import FROM, IMPORTS, INSTANCE, WRITES_GLOBALS
 from envdoctor.linker.verdicts import DOUBTS, Answer, no, own_doubts, unknown, yes
 from envdoctor.linker.word_search import Words
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from envdoctor.linker.module_files import Layout
     from envdoctor.linker.standard_library import Standard

@@ -6,8 +6,8 @@ Only that keyword counts: what is done with another one that is named leaves it 
 from __future__ import annotations
 
 import ast
-from typing import TYPE_CHECKING
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 

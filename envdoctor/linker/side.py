@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from envdoctor.engine.installed_requirements import parse
 from envdoctor.engine.versions import within
@@ -11,6 +11,7 @@ from envdoctor.errors import TargetError
 from envdoctor.linker.index_files import Archive, File
 from envdoctor.probes import cache
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     import ssl
     from collections.abc import Callable, Sequence

@@ -10,7 +10,6 @@ from __future__ import annotations
 import ast
 import re
 import ssl
-from typing import TYPE_CHECKING
 
 from envdoctor.errors import TargetError
 from envdoctor.linker import index_files
@@ -32,6 +31,7 @@ from envdoctor.model import Distribution
 from envdoctor.probes import releases
 from envdoctor.probes.project import Project
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
 

@@ -8,10 +8,11 @@ import json
 import sys
 import zlib
 from importlib import resources
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from envdoctor.linker import signatures
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 

@@ -6,7 +6,7 @@ A function returns true where the statements behind it are dead, and else the fl
 from __future__ import annotations
 
 import ast
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from envdoctor.linker import signatures, tables
 from envdoctor.linker.assignments import annotated_assign, assign, assign_to, augmented, expression
@@ -17,6 +17,7 @@ from envdoctor.linker.standard_library import modules
 from envdoctor.linker.summary import CATCHES_ALL, CONDITIONAL, FROM, IMPORTS, LATER, caught
 from envdoctor.linker.syntax_trees import chain
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 

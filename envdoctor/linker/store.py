@@ -10,12 +10,13 @@ import os
 import sys
 import zlib
 from importlib import resources
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from envdoctor.linker.module_files import size_of
 from envdoctor.linker.module_reader import Reader, summary_of
 from envdoctor.probes import cache, parallel
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import ast
 import os
-from typing import TYPE_CHECKING
 
 from envdoctor.linker.missing_reference import Missing
 from envdoctor.linker.summary import LATER
 from envdoctor.linker.syntax_trees import bound_in, chain, parsed
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import ast
-from typing import TYPE_CHECKING
 
 from envdoctor.linker.makings import text
 from envdoctor.linker.summary import INHERITED, INSTANCE
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 

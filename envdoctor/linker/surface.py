@@ -9,10 +9,10 @@ function that takes ``**keywords``. What a private module defines is listed unde
 from __future__ import annotations
 
 import ast
-from typing import TYPE_CHECKING
 
 from envdoctor.linker.tables import delegates
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 

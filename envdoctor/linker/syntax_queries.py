@@ -5,11 +5,12 @@ from __future__ import annotations
 import ast
 import re
 import warnings
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from envdoctor.linker import signatures
 from envdoctor.linker.branches import holds, is_about_versions
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 

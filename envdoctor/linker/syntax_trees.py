@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import ast
 import warnings
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from envdoctor.linker.branches import LEAVES, children
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Container, Mapping, Sequence
 

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from envdoctor.linker.reach import starting
 from envdoctor.linker.resolve import Resolver
 from envdoctor.linker.standard_library import Standard
 from envdoctor.linker.store import Store
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
 

@@ -9,10 +9,10 @@ from __future__ import annotations
 import os
 import re
 from fnmatch import fnmatchcase
-from typing import TYPE_CHECKING
 
 from envdoctor.probes.file_system import Root
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 

@@ -10,12 +10,12 @@ import re
 import shlex
 import shutil
 import subprocess
-from typing import TYPE_CHECKING
 
 from envdoctor.facts import ENV, SYSTEM
 from envdoctor.model import Unknown
 from envdoctor.probes import answered
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
     from typing import Any

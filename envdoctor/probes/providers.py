@@ -9,10 +9,10 @@ from __future__ import annotations
 import ast
 import os
 import re
-from typing import TYPE_CHECKING
 
 from envdoctor.probes.distributions import field, fields, metadata_file, read_bytes, read_header
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
     from typing import Any

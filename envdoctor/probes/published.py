@@ -11,7 +11,7 @@ import email.parser
 import hashlib
 import os
 import re
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from packaging.utils import InvalidWheelFilename, canonicalize_name, parse_wheel_filename
 from packaging.version import Version
@@ -22,6 +22,7 @@ from envdoctor.probes import cache
 from envdoctor.probes import releases as index
 from envdoctor.probes.distributions import of_extra
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 

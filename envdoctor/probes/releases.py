@@ -24,7 +24,7 @@ import urllib.parse
 import urllib.request
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from packaging.utils import (
     InvalidSdistFilename,
@@ -39,6 +39,7 @@ from envdoctor.model import Record
 from envdoctor.probes import cache as caches
 from envdoctor.probes import visit
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 

@@ -8,8 +8,9 @@ from __future__ import annotations
 import re
 import struct
 from itertools import islice
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 

@@ -6,11 +6,11 @@ import io
 import urllib.error
 import urllib.request
 import zipfile
-from typing import TYPE_CHECKING
 
 from envdoctor.errors import TargetError
 from envdoctor.probes import visit
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     import ssl
     from collections.abc import Callable, Iterator

@@ -5,13 +5,13 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from typing import TYPE_CHECKING
 
 from envdoctor.errors import TargetError
 from envdoctor.remedies import guard, journal
 from envdoctor.remedies.commands import manager
 from envdoctor.tools import LOCKS
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 

@@ -7,7 +7,6 @@ import os
 import shutil
 import subprocess
 import tempfile
-from typing import TYPE_CHECKING
 
 import psutil
 
@@ -15,6 +14,7 @@ from envdoctor.errors import TargetError
 from envdoctor.remedies import guard, linked
 from envdoctor.remedies.journal import FOLDER
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 

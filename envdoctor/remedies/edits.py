@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import os
 from functools import partial
-from typing import TYPE_CHECKING
 
 from envdoctor.model import Location
 from envdoctor.plans import Edit
 from envdoctor.remedies import project_files
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 

@@ -7,7 +7,6 @@ import json
 import os
 import shutil
 import subprocess
-from typing import TYPE_CHECKING
 
 import psutil
 
@@ -17,6 +16,7 @@ from envdoctor.model import Record
 from envdoctor.remedies import journal
 from envdoctor.remedies.commands import manager
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 

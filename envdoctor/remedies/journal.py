@@ -13,12 +13,12 @@ import os
 import shutil
 import sys
 import time
-from typing import TYPE_CHECKING
 
 from envdoctor.errors import TargetError
 from envdoctor.model import Record
 from envdoctor.remedies import linked
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
     from typing import Any

@@ -10,8 +10,8 @@ import filecmp
 import os
 import shutil
 import stat
-from typing import TYPE_CHECKING
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 

@@ -11,12 +11,12 @@ import os
 import subprocess
 import sys
 import tempfile
-from typing import TYPE_CHECKING
 
 from envdoctor.engine.installed_requirements import normalise
 from envdoctor.errors import ProbeError
 from envdoctor.remedies.task import Refusal, named
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 

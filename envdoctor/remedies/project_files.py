@@ -7,13 +7,14 @@ from __future__ import annotations
 
 import json
 import re
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from envdoctor.engine.installed_requirements import normalise, parts
 from envdoctor.engine.versions import within
 from envdoctor.probes.project.config import contents, format_of
 from envdoctor.remedies.ranges import narrowed
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 

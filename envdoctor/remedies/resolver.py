@@ -10,7 +10,6 @@ import os
 import re
 import subprocess
 import tempfile
-from typing import TYPE_CHECKING
 
 from envdoctor.engine.installed_requirements import normalise
 from envdoctor.engine.versions import key
@@ -19,6 +18,7 @@ from envdoctor.probes import releases, uv_program
 from envdoctor.remedies import pip_resolver
 from envdoctor.remedies.task import Refusal, named
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 

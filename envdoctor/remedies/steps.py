@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING
 
 from envdoctor.engine.installed_requirements import name_of, normalise, unmet
 from envdoctor.engine.markers import variables
@@ -15,6 +14,7 @@ from envdoctor.remedies.commands import installer, manager, with_command
 from envdoctor.remedies.planner import ABSENT, ending, is_down, step
 from envdoctor.tools import TOOLS
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
     from typing import Optional

@@ -9,7 +9,6 @@ import signal
 import subprocess
 import tempfile
 from concurrent.futures import ThreadPoolExecutor
-from typing import TYPE_CHECKING
 
 from envdoctor.errors import TargetError
 from envdoctor.model import Record
@@ -17,6 +16,7 @@ from envdoctor.remedies import steps, words
 from envdoctor.remedies.clone import variables
 from envdoctor.tools import TOOLS
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 

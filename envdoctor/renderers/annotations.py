@@ -6,10 +6,10 @@ https://docs.github.com/en/actions/reference/workflows-and-actions/workflow-comm
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING
 
 from envdoctor.renderers import layout, line, machine_text
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from envdoctor.model import Finding, Report
 

@@ -7,13 +7,13 @@ forbids what is not in it. What is folded unfolds with the keyboard, and is prin
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
 from xml.etree import ElementTree as ET
 
 from envdoctor._version import __version__
 from envdoctor.renderers import layout, line, markdown, several
 from envdoctor.talk import safe
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
     from typing import TypeVar, Union

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 import math
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from envdoctor._version import __version__
 from envdoctor.model import Record, Unknown
 from envdoctor.renderers import layout
 from envdoctor.renderers.machine_text import fingerprint
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 

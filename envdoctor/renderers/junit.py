@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
 from xml.etree import ElementTree as ET
 
 from envdoctor.renderers import layout, line, machine_text
 from envdoctor.talk import safe
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from envdoctor.model import Finding, Report
 

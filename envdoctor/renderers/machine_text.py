@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import hashlib
 import os
-from typing import TYPE_CHECKING
 
 from envdoctor.model import Location
 from envdoctor.renderers import layout, line
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from envdoctor.model import Finding, Report
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import html
 import re
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from envdoctor._version import __version__
 from envdoctor.facts import SYSTEM
@@ -18,6 +18,7 @@ from envdoctor.renderers.redaction import Redactor
 from envdoctor.renderers.snapshot_document import SUMMARY, packed
 from envdoctor.talk import safe
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 

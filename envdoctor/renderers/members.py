@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from envdoctor._version import __version__
 from envdoctor.renderers import layout, line
 from envdoctor.renderers.comparison import change, name_of, of_difference
 from envdoctor.renderers.json import dump, of_finding, of_target
 from envdoctor.renderers.redaction import Redactor
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import difflib
-from typing import TYPE_CHECKING
 
 from envdoctor._version import __version__
 from envdoctor.renderers import json, layout, line
@@ -11,6 +10,7 @@ from envdoctor.renderers.page import Page
 from envdoctor.renderers.terminal import BADGES
 from envdoctor.talk import safe
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 

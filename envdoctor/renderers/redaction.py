@@ -8,10 +8,11 @@ stay. Every expression here runs in linear time, whatever it is given.
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from envdoctor.renderers.secret_shapes import KEY, RANDOM, TOKEN, WEBHOOK, is_random
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping
 

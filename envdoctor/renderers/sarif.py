@@ -7,13 +7,14 @@ from __future__ import annotations
 
 import os
 import pathlib
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from urllib.parse import quote
 
 from envdoctor._version import __version__
 from envdoctor.renderers import layout, line, machine_text
 from envdoctor.renderers.json import dump
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from envdoctor.model import Finding, Location, Report
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 import json
 import zlib
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from envdoctor._version import __version__
 from envdoctor.facts import (
@@ -27,6 +27,7 @@ from envdoctor.facts import (
 )
 from envdoctor.renderers.json import dump, plain
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from envdoctor.engine.index import MAGIC, NEVER, OF_NOTHING, bucket_of
 from envdoctor.engine.installed_requirements import normalise, parse
@@ -13,6 +13,7 @@ from envdoctor.rulebase import record
 from envdoctor.rulebase import status as statuses
 from envdoctor.rulebase.compile_condition import asks, compile_condition, kinds, leaves_of, named
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 

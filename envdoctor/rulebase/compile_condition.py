@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from envdoctor.engine.builds import WORDS
 from envdoctor.engine.installed_requirements import normalise
@@ -10,6 +10,7 @@ from envdoctor.engine.versions import intervals
 from envdoctor.facts import OPERATORS
 from envdoctor.facts import WORDS as KINDS_BY_WORD
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import difflib
 import math
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import yaml
 
 from envdoctor.model import Record
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 import re
 import warnings
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 try:
     from re import _constants as sre_constants  # type: ignore[attr-defined]
@@ -19,6 +19,7 @@ except ImportError:  # Python before 3.11
     import sre_constants
     import sre_parse
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 

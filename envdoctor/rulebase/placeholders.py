@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from envdoctor.engine.wording import fill, placeholders, unsaid, whole
 from envdoctor.facts import WORDS
 from envdoctor.rulebase.document import Complaint, line_of
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 

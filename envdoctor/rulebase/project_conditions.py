@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from envdoctor.engine.builds import WORDS
 from envdoctor.rulebase.document import shorten, suggest
 from envdoctor.rulebase.values import read_globs, read_names, read_pattern, read_several, read_specifier, read_version
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from envdoctor.errors import RuleError
 from envdoctor.model import Record
@@ -19,6 +19,7 @@ from envdoctor.rulebase.sources import VOCABULARY, RuleSource, directory, proof_
 from envdoctor.rulebase.syntax import load_vocabulary, read_files
 from envdoctor.rulebase.when_tree import leaves
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from packaging.requirements import InvalidRequirement, Requirement
 
@@ -14,6 +14,7 @@ from envdoctor.rulebase.placeholders import filled
 from envdoctor.rulebase.values import complain_of_specifier, read_name
 from envdoctor.rulebase.when_tree import read_condition
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import re
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from packaging.requirements import InvalidRequirement, Requirement
 
@@ -30,6 +30,7 @@ from envdoctor.rulebase.status import CANDIDATE, RETIRED, STATED, STATUSES
 from envdoctor.rulebase.values import read_name, read_names, read_pattern, read_specifier, read_version
 from envdoctor.rulebase.when_tree import read_condition
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import warnings
-from typing import TYPE_CHECKING
 
 from packaging.specifiers import InvalidSpecifier, SpecifierSet
 from packaging.utils import canonicalize_name
@@ -12,6 +11,7 @@ from packaging.version import InvalidVersion, Version
 
 from envdoctor.rulebase.document import shorten
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from envdoctor.rulebase.document import Node
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from packaging.markers import InvalidMarker, Marker, UndefinedComparison, UndefinedEnvironmentName
 from packaging.specifiers import InvalidSpecifier
@@ -14,6 +14,7 @@ from envdoctor.model import Record
 from envdoctor.rulebase.document import shorten, suggest
 from envdoctor.rulebase.values import read_names, read_pattern, read_specifier
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import re
-from typing import TYPE_CHECKING
 
 from envdoctor.engine.installed_requirements import name_of, parse
 from envdoctor.engine.metadata_conflicts import required_by
@@ -13,6 +12,7 @@ from envdoctor.errors import ProbeError
 from envdoctor.targets.locks.contents import load
 from envdoctor.targets.locks.direct_requirements import roots
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
 

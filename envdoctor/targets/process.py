@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import re
 import sys
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from envdoctor import collector
 from envdoctor.errors import TargetError, UsageError
@@ -21,6 +21,7 @@ from envdoctor.targets.assemble import recorded, snapshot
 from envdoctor.targets.interpreter import IN_ENVIRONMENT, Caller, interpreter_facts
 from envdoctor.targets.root import asks_of_root, facts_of_root
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import typing
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from envdoctor import facts as kinds
 from envdoctor import found
 from envdoctor.errors import TargetError
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from envdoctor.model import UnknownFact
 from envdoctor.targets.assemble import snapshot
@@ -10,6 +10,7 @@ from envdoctor.targets.root import asks_of_root, facts_of, open_root
 from envdoctor.targets.root_interpreters import choose, interpreters
 from envdoctor.targets.root_walk import DIRECTORIES, MARKS, Walk, walk
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 

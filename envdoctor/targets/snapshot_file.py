@@ -11,7 +11,7 @@ import json
 import math
 import re
 import sys
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from envdoctor import facts as kinds
 from envdoctor.engine.installed_requirements import is_name, is_version
@@ -20,6 +20,7 @@ from envdoctor.model import Distribution, Snapshot, Unknown, UnknownFact
 from envdoctor.targets import embedded, project_facts, readable
 from envdoctor.targets.marker_environment import environment
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 

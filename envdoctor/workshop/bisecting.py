@@ -7,7 +7,7 @@ import json
 import os
 import re
 import sys
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from packaging.requirements import InvalidRequirement, Requirement
 from packaging.specifiers import InvalidSpecifier, SpecifierSet
@@ -21,6 +21,7 @@ from envdoctor.probes.error_text import read as read_error
 from envdoctor.workshop.narrowing import FAILS, PASSES, UNRESOLVED
 from envdoctor.workshop.proof import build, bytecode_cache, processes, pythons
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, Sequence
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import datetime as dt
 import json
-from typing import TYPE_CHECKING
 
 from packaging.requirements import InvalidRequirement, Requirement
 from packaging.specifiers import InvalidSpecifier, SpecifierSet
@@ -14,6 +13,7 @@ from packaging.version import Version
 from envdoctor.model import Record
 from envdoctor.workshop.repodata import ABSENT, PYTHON
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 

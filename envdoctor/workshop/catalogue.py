@@ -9,7 +9,7 @@ from __future__ import annotations
 import argparse
 import os
 import sys
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import yaml
 from packaging.specifiers import SpecifierSet
@@ -23,6 +23,7 @@ from envdoctor.rulebase.reader import vocabulary_of
 from envdoctor.rulebase.sources import proof_of
 from envdoctor.rulebase.syntax import read_rules
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 from packaging.version import InvalidVersion, Version
 
@@ -13,6 +13,7 @@ from envdoctor.facts import Answer
 from envdoctor.model import Distribution, Snapshot, Unknown
 from envdoctor.probes import answered
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 

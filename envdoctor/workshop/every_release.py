@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from packaging.utils import canonicalize_name
 
@@ -12,6 +12,7 @@ from envdoctor.probes import cache
 from envdoctor.probes import releases as index
 from envdoctor.probes.published import remembered_at
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 

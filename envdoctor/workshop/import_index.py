@@ -17,10 +17,10 @@ import re
 import sqlite3
 import sys
 from collections import defaultdict
-from typing import TYPE_CHECKING
 
 from envdoctor.engine.installed_requirements import normalise
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
 

@@ -10,7 +10,7 @@ import builtins
 import os
 import re
 from itertools import chain
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from urllib.parse import urlsplit
 
 from packaging.requirements import InvalidRequirement, Requirement
@@ -32,6 +32,7 @@ from envdoctor.workshop.lint_record import proof_underivable, remedies_not_quiet
 from envdoctor.workshop.lint_remedies import remedies_without_effect
 from envdoctor.workshop.lint_scripts import scripts_dishonest, symptoms_of_everybody
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from packaging.specifiers import SpecifierSet
 
@@ -14,6 +14,7 @@ from envdoctor.rulebase.document import Complaint
 from envdoctor.rulebase.when_tree import leaves
 from envdoctor.workshop.cells import matched
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name, canonicalize_version
@@ -15,6 +15,7 @@ from envdoctor.workshop.proof import severity
 from envdoctor.workshop.proof.judge import AGREES, known_by
 from envdoctor.workshop.proof.trials import plan
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from packaging.requirements import InvalidRequirement, Requirement
 from packaging.utils import canonicalize_name
@@ -15,6 +15,7 @@ from envdoctor.rulebase.compile import compile_rule
 from envdoctor.workshop.cells import matched
 from envdoctor.workshop.lint_proof import PYTHONS, describe
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
 
 from envdoctor.engine.wording import fill
 from envdoctor.rulebase.placeholders import filled
 from envdoctor.workshop.lint_record import consumers_never_run
 from envdoctor.workshop.proof import scripts
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
 
 from packaging.specifiers import InvalidSpecifier, SpecifierSet
 
@@ -12,6 +11,7 @@ from envdoctor.workshop.mining import snapshot_of
 from envdoctor.workshop.repodata import PYTHON
 from envdoctor.workshop.skeleton import quoted
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 

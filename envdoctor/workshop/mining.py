@@ -10,7 +10,7 @@ from __future__ import annotations
 import contextlib
 import os
 from collections import Counter
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from packaging.requirements import InvalidRequirement, Requirement
 from packaging.specifiers import InvalidSpecifier, SpecifierSet
@@ -29,6 +29,7 @@ from envdoctor.model import Distribution, Record, Snapshot
 from envdoctor.probes import published
 from envdoctor.workshop.candidates import PYTHONS
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 

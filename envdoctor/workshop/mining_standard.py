@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import os
 import re
-from typing import TYPE_CHECKING
 
 from packaging.specifiers import InvalidSpecifier, SpecifierSet
 
@@ -25,6 +24,7 @@ from envdoctor.probes import published
 from envdoctor.workshop.mining import Lost, Mined, before, lost_of, snapshot_of
 from envdoctor.workshop.repodata import PYTHON
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 

@@ -8,7 +8,7 @@ import json
 import os
 import ssl
 import zipfile
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from packaging.version import Version
 
@@ -20,6 +20,7 @@ from envdoctor.probes import cache
 from envdoctor.probes import releases as index
 from envdoctor.probes.wheel_files import members
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 

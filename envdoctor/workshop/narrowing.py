@@ -8,8 +8,7 @@ moved, and the rest of the beginning is searched for what it takes besides. Of `
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 

@@ -10,7 +10,7 @@ import glob
 import pathlib
 import sys
 from collections import Counter
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import yaml
 
@@ -22,6 +22,7 @@ from envdoctor.rulebase.syntax import read_rules
 from envdoctor.workshop.proof.gaps import KINDS
 from envdoctor.workshop.proof.judge import UNPROVEN
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 import re
 from fnmatch import fnmatchcase
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import yaml
 from packaging.version import InvalidVersion, Version
@@ -20,6 +20,7 @@ from envdoctor.errors import UsageError
 from envdoctor.model import Record
 from envdoctor.rulebase.document import SIZE_LIMIT
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import os
 import sys
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from envdoctor.facts import OF_METADATA, RECORDED, WORDS
 from envdoctor.model import IMPACTS, SAFETIES, SEVERITIES
@@ -18,6 +18,7 @@ from envdoctor.plans import STEPS
 from envdoctor.remedy_kinds import KINDS
 from envdoctor.targets.snapshot_file import VALUES
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 

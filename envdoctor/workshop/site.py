@@ -17,7 +17,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import yaml
 from packaging.version import Version
@@ -27,6 +27,7 @@ from envdoctor.rulebase.shipped_files import checkout
 from envdoctor.workshop import catalogue
 from envdoctor.workshop.proof.judge import CONTRADICTS, UNPROVEN
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 

@@ -16,11 +16,12 @@ import os
 import subprocess
 import sys
 import zlib
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from envdoctor.errors import EnvdoctorError
 from envdoctor.workshop.proof import pythons
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 

@@ -8,12 +8,13 @@ Scalars have the types that the safe loader of PyYAML gives them, but for dates,
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import yaml
 from yaml.constructor import SafeConstructor
 from yaml.resolver import Resolver
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 

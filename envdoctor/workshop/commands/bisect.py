@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import re
 from concurrent.futures import ThreadPoolExecutor
-from typing import TYPE_CHECKING
 
 from envdoctor.commands.given import add_described, examined
 from envdoctor.commands.options import parser_for, parted
@@ -16,6 +15,7 @@ from envdoctor.workshop import bisecting, skeleton
 from envdoctor.workshop.narrowing import FAILS, PASSES, UNRESOLVED, smallest, units
 from envdoctor.workshop.proof import build, processes
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping, Sequence
 

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import argparse
 import os
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from envdoctor.commands.options import Parser
 from envdoctor.errors import UsageError
 from envdoctor.rulebase.shipped_files import checkout
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import re
 import time
-from typing import TYPE_CHECKING
 
 from envdoctor import explaining
 from envdoctor.commands.explain import frames_of, read_text
@@ -15,6 +14,7 @@ from envdoctor.errors import UsageError
 from envdoctor.probes.error_text import read
 from envdoctor.workshop.commands import rules_verify
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     import argparse
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import os
 import sys
-from typing import TYPE_CHECKING
 
 from envdoctor.commands.options import Parser
 from envdoctor.errors import TargetError, UsageError
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     import argparse
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 import collections
 import os
 import subprocess
-from typing import TYPE_CHECKING
 
 from envdoctor.commands.options import Parser
 from envdoctor.commands.output import say, write
 from envdoctor.errors import UsageError
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Mapping, Sequence

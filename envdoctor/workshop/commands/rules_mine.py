@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING
 
 from envdoctor.commands.options import Parser
 from envdoctor.commands.output import say, write
 from envdoctor.commands.progress import talk
 from envdoctor.errors import TargetError
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Callable, Iterator, Sequence

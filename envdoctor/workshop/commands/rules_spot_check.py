@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from envdoctor.commands.output import write
 from envdoctor.errors import UsageError
 from envdoctor.workshop.commands.chosen import parser_for_trials, rules_of
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Iterator, Mapping

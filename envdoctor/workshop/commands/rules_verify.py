@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import os
 import random
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from envdoctor.commands.output import say, write
 from envdoctor.rulebase.reader import vocabulary_files
 from envdoctor.rulebase.status import RETIRED
 from envdoctor.workshop.commands.chosen import days, files_of, home_of, parser_for_trials, rules_of
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Mapping, Sequence

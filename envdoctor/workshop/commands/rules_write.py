@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from envdoctor import doctor
 from envdoctor.commands.options import Parser
@@ -11,6 +11,7 @@ from envdoctor.commands.output import say, write
 from envdoctor.errors import UsageError
 from envdoctor.talk import safe
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Collection, Mapping

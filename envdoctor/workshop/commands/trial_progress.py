@@ -5,10 +5,10 @@ from __future__ import annotations
 import sys
 import threading
 import time
-from typing import TYPE_CHECKING
 
 from envdoctor.talk import safe
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from rich.progress import Progress as Bar
 

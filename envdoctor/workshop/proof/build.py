@@ -10,7 +10,7 @@ import re
 import shutil
 import subprocess
 import time
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from envdoctor.errors import EnvdoctorError, RuleError
 from envdoctor.model import Remedy
@@ -21,6 +21,7 @@ from envdoctor.targets import examine
 from envdoctor.workshop.proof import built_environment, bytecode_cache, installing, processes, pythons, sandbox, scripts
 from envdoctor.workshop.proof.trials import name_of
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 

@@ -14,8 +14,8 @@ import os
 import re
 import shutil
 import threading
-from typing import TYPE_CHECKING
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 

@@ -8,13 +8,14 @@ a node that lacks something is unproven, and says what.
 from __future__ import annotations
 
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from envdoctor._version import __version__
 from envdoctor.commands.clusters import connected
 from envdoctor.errors import EnvdoctorError
 from envdoctor.workshop.proof import build, runner
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 

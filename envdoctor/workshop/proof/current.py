@@ -9,11 +9,11 @@ import contextlib
 import hashlib
 import json
 import os
-from typing import TYPE_CHECKING
 
 from envdoctor.probes import cache
 from envdoctor.rulebase.sources import proof_of
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 

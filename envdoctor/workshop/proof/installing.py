@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import os
 import re
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from envdoctor.workshop.proof import bytecode_cache, sandbox
 from envdoctor.workshop.proof.trials import name_of
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from envdoctor.workshop.proof.trials import Trial
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from envdoctor.engine import symptoms
 from envdoctor.engine.explanation import stated
@@ -11,6 +11,7 @@ from envdoctor.probes.error_text import read
 from envdoctor.workshop.proof import scripts, severity
 from envdoctor.workshop.proof.sandbox import SECONDS
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from envdoctor.model import Record
 from envdoctor.workshop.proof.edge_search import BAD, GOOD, UNBUILT, at
 from envdoctor.workshop.proof.judge import symptom
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 

@@ -8,7 +8,7 @@ results so far alone.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from packaging.version import InvalidVersion, Version
 
@@ -20,6 +20,7 @@ from envdoctor.workshop.proof import severity, trials
 from envdoctor.workshop.proof.judge import AGREES, CONTRADICTS
 from envdoctor.workshop.proof.trials import StatedTrial
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from html import escape
-from typing import TYPE_CHECKING
 
 from envdoctor.workshop.proof.edge_search import GOOD, UNBUILT
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 

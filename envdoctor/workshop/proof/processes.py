@@ -9,8 +9,8 @@ import signal
 import subprocess
 import sys
 import threading
-from typing import TYPE_CHECKING
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
     from types import FrameType

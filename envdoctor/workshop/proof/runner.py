@@ -8,7 +8,7 @@ import datetime as dt
 import json
 import os
 import platform
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from packaging.utils import canonicalize_version
 
@@ -24,6 +24,7 @@ from envdoctor.workshop import every_release
 from envdoctor.workshop.proof import build, gaps, locks, measure, processes, pythons, trials
 from envdoctor.workshop.proof.judge import CONTRADICTS, UNPROVEN, judge, through
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
     from typing import Protocol

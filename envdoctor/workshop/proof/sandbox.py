@@ -13,11 +13,11 @@ import shutil
 import signal
 import subprocess
 import sys
-from typing import TYPE_CHECKING
 
 from envdoctor.model import Record
 from envdoctor.workshop.proof import processes
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from typing import Any

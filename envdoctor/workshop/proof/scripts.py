@@ -5,8 +5,8 @@ from __future__ import annotations
 import ast
 import builtins
 import re
-from typing import TYPE_CHECKING
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 

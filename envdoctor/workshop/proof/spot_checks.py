@@ -7,7 +7,6 @@ spot check is a release of another branch, or a pre-release beside an edge, on e
 from __future__ import annotations
 
 import random
-from typing import TYPE_CHECKING
 
 from packaging.version import Version
 
@@ -15,6 +14,7 @@ from envdoctor.model import Record
 from envdoctor.workshop.proof.judge import known, symptom
 from envdoctor.workshop.proof.measure import PYTHON, name_of, value, with_axis
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
     from typing import Any

@@ -7,7 +7,7 @@ import json
 import platform
 import re
 import sys
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from packaging.requirements import InvalidRequirement, Requirement
 from packaging.specifiers import SpecifierSet
@@ -21,6 +21,7 @@ from envdoctor.remedy_kinds import KINDS, verb_of
 from envdoctor.rulebase.compile import compile_rule
 from envdoctor.workshop.cells import matched
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
