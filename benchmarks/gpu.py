@@ -29,6 +29,13 @@ sys.path.insert(0, os.path.join(tool.CHECKOUT, "tests"))
 from gpu_trees import HOPPER, SITE, TREES, WSL, laid_out
 from interpreters import find
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    #: A tree: its name, what is wrong in it, what envdoctor says, and what the other tool does, if it was run.
+    Seen = tuple[str, set[str], set[str], "list[str] | None"]
+
 OTHER = "env-doctor==0.3.5"
 PAGE = """\
 # Compared on machines with GPUs
@@ -67,13 +74,6 @@ from . import version
 class backends: pass
 class cuda_: pass
 import types, sys
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-
-    #: A tree: its name, what is wrong in it, what envdoctor says, and what the other tool does, if it was run.
-    Seen = tuple[str, set[str], set[str], "list[str] | None"]
 sys.modules[__name__ + ".cuda"] = module = types.ModuleType("cuda")
 module.get_arch_list = lambda: {kernels}
 module.is_available = lambda: True

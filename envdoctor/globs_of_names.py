@@ -5,9 +5,6 @@ from __future__ import annotations
 import functools
 import re
 
-#: Before a glob of names that only imports are asked for.
-IMPORTED = "import "
-
 
 @functools.lru_cache(maxsize=4096)
 def expression(glob: str) -> re.Pattern[str]:

@@ -11,8 +11,9 @@ from typing import Any
 from envdoctor.engine.evaluate import LONGEST_VALUE
 from envdoctor.engine.versions import within
 from envdoctor.facts import ARTIFACT, CONFIG, SHADOWS, SOURCE
-from envdoctor.globs_of_names import IMPORTED, expression
+from envdoctor.globs_of_names import expression
 from envdoctor.model import Location, Unknown
+from envdoctor.source_keys import IMPORTED, source_key
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -132,7 +133,7 @@ def _uses(condition: Condition, snapshot: Snapshot, trace: Trace) -> tuple[Seque
     undecided: Use | None = None
     whole = True
     for name in names:
-        found, complete = answers(SOURCE, key_of(kind, name), snapshot, trace)
+        found, complete = answers(SOURCE, source_key(kind, name), snapshot, trace)
         whole = whole and complete
         for use in found:
             verdict = _passes(use, condition, snapshot)
@@ -141,11 +142,6 @@ def _uses(condition: Condition, snapshot: Snapshot, trace: Trace) -> tuple[Seque
             elif verdict is None:
                 undecided = undecided or use
     return list(uses.values()), undecided, whole
-
-
-def key_of(kind: str, name: str) -> str:
-    """The key of :data:`~envdoctor.facts.SOURCE` under which uses of some kind are asked for."""
-    return IMPORTED + name if kind == "import" else name
 
 
 def _passes(use: Use, condition: Condition, snapshot: Snapshot) -> bool | None:

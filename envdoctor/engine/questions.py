@@ -9,6 +9,7 @@ from envdoctor.engine.metadata_conflicts import asked as asked_of_metadata
 from envdoctor.engine.start_method import asked as asked_of_start_method
 from envdoctor.engine.trace import Trace
 from envdoctor.model import Unknown
+from envdoctor.source_keys import source_key
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -96,14 +97,14 @@ def config(condition: Condition, _: Snapshot) -> Iterator[Question]:
 
 def source(condition: Condition, snapshot: Snapshot) -> Iterator[Question]:
     """The uses of names; and where importing a file makes a call, who imports it."""
-    from envdoctor.engine.project_operators import imports_of, key_of
-
     for name in condition[2]:
-        key = key_of(condition[1], name)
+        key = source_key(condition[1], name)
         yield kinds.SOURCE, key
         answer = snapshot.facts.ask(kinds.SOURCE, key) if condition[3].get("unguarded") else None
         for use in answer.found if answer is not None and not isinstance(answer, Unknown) else ():
             if not use["guarded"]:
+                from envdoctor.engine.project_operators import imports_of
+
                 yield kinds.SOURCE, imports_of(use["file"])
 
 

@@ -193,13 +193,14 @@ def _json(text: str) -> Iterator[Entry]:
                 raise RecursionError
             frames.append((_here(frames), [None if word == "{" else 0]))
         else:
-            value = _LITERALS.get(word, word)
             if word == '"':
                 value, at = scanstring(text, at)
                 if frames and frames[-1][1][0] is None:
                     frames[-1][1][0] = value
                     continue
-            yield _here(frames), _number(value) if value is word else value, line
+            else:
+                value = _LITERALS[word] if word in _LITERALS else _number(word)
+            yield _here(frames), value, line
             _advance(frames)
 
 

@@ -170,7 +170,9 @@ def _split(pattern: str) -> list[str]:
             if not some:  # nothing matches the rest
                 break
         elif one == "/" or pattern.startswith("\\/", at):
-            names.append(pattern[start:at])
+            some = pattern[start:at]
+            # before a slash that is escaped, git takes ** for one directory at least
+            names += ["*", some] if one != "/" and len(some) > 1 and not some.strip("*") else [some]
             at += 1 if one == "/" else 2
             start = at
         else:

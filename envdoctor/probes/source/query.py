@@ -6,7 +6,7 @@ import functools
 from fnmatch import fnmatchcase
 from itertools import starmap
 
-from envdoctor.globs_of_names import IMPORTED, expression
+from envdoctor.globs_of_names import expression
 from envdoctor.probes.source import source_text
 from envdoctor.probes.source.abstract_values import PROGRAM, UNWRITTEN
 from envdoctor.probes.source.cross_file import Linker
@@ -14,6 +14,7 @@ from envdoctor.probes.source.fact_cache import FileFacts, ProjectFacts
 from envdoctor.probes.source.prefilter import Prefilter
 from envdoctor.probes.source.relevance import end_of, glob_of
 from envdoctor.probes.source.source_text import SourceText
+from envdoctor.source_keys import IMPORTED
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -6,9 +6,10 @@ import ast
 import functools
 from fnmatch import fnmatchcase
 
-from envdoctor.globs_of_names import IMPORTED, expression
+from envdoctor.globs_of_names import expression
 from envdoctor.probes.source.abstract_values import STARS, UNWRITTEN, last
 from envdoctor.probes.source.bindings import IMPORT, PARAMETER
+from envdoctor.source_keys import IMPORTED
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

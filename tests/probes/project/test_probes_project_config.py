@@ -6,7 +6,7 @@ import sys
 
 import pytest
 import yaml
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from envdoctor.facts import CONFIG, Answer
@@ -145,6 +145,7 @@ TREES = st.recursive(
 
 @settings(deadline=None)
 @given(tree=TREES, indent=st.sampled_from([None, 1]))
+@example(tree='"', indent=None)
 def test_json_says_what_the_parser_builds(tree, indent):
     text = json.dumps(tree, indent=indent)
     read = entries("json", text)

@@ -55,6 +55,8 @@ def repository(tmp_path_factory):
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(top=PATTERNS, signs=NEGATIVE, below=PATTERNS, excluded=PATTERNS)
 @example(top=[], signs=[""], below=[], excluded=["a**/**/b"])
+@example(top=[], signs=[""], below=[], excluded=["/**\\/**"])
+@example(top=[], signs=[""], below=[], excluded=["**\\/b"])
 def test_the_same_files_are_ignored_as_by_git(repository, top, signs, below, excluded):
     top = [sign + pattern for sign, pattern in zip(signs, top)]
     for name, patterns in ((".gitignore", top), ("foo/.gitignore", below), (".git/info/exclude", excluded)):

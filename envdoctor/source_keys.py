@@ -1,0 +1,11 @@
+"""The keys under which uses in a project's source are asked for."""
+
+from __future__ import annotations
+
+#: Before a glob of names that only imports are asked for.
+IMPORTED = "import "
+
+
+def source_key(kind: str, name: str) -> str:
+    """The key of :data:`~envdoctor.facts.SOURCE` under which uses of some kind are asked for."""
+    return IMPORTED + name if kind == "import" else name
