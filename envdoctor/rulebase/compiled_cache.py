@@ -46,7 +46,16 @@ def base_of(source: RuleSource, known: Known) -> Base:
     now = state(source, files())
     stem = f"rules-{crc32(os.path.realpath(source.place).encode(errors='surrogateescape')):08x}"
     path = os.path.join(cache.directory(), f"{stem}{'-own' if source.own else ''}.idx")
-    return _opened(source, cache.read(path) or b"", now) or _made(source, path, now, known)
+    found = _opened(source, cache.read(path) or b"", now)
+    if found is None:
+        found, data = _made(source, now, known)
+        cache.keep(path, data)
+    return found
+
+
+def base_beside(source: RuleSource, known: Known) -> Base:
+    """The compiled rules of a source, without those that are ``known``; nothing is kept of it."""
+    return _made(source, "", known)[0]
 
 
 def _opened(source: RuleSource, data: bytes, now: str) -> Base | None:
@@ -68,8 +77,8 @@ def _opened(source: RuleSource, data: bytes, now: str) -> Base | None:
 _LENGTHS = 36
 
 
-def _made(source: RuleSource, path: str, now: str, known: Known) -> Base:
-    """Compile the rules, and keep them."""
+def _made(source: RuleSource, now: str, known: Known) -> tuple[Base, bytes]:
+    """The rules compiled, and what is kept of them."""
     import json
 
     from envdoctor.rulebase.reader import read_source
@@ -79,7 +88,6 @@ def _made(source: RuleSource, path: str, now: str, known: Known) -> Base:
     head = {"state": now, "name": made.name, "ids": made.ids, "words": made.words, "left_out": left_out}
     parts = [json.dumps(head).encode(), made.asked, made.silent]
     data = b"".join([*(b"%11d " % len(part) for part in parts), *parts])
-    cache.keep(path, data)
     found = _opened(source, data, now)
     assert found is not None  # noqa: S101 - it was written just now
-    return found
+    return found, data

@@ -9,7 +9,7 @@ from envdoctor.rulebase.packs import installed
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Sequence
     from typing import Any
 
     from envdoctor.engine.index import Index
@@ -53,16 +53,30 @@ def _stated(ids: Collection[str]) -> dict[str, tuple[str, str]]:
 
 
 def _agreeing(bases: list[Base]) -> list[Base]:
-    """The bases; raises where two of them contradict each other."""
+    """The bases, each without what one before it states; raises where two of them contradict each other."""
     if len(bases) > 1:
         from envdoctor.rulebase import merge
 
         merge.rules(base.ids for base in bases)
+        bases = list(_once(bases))
         first = bases[0]
         words, path = first.words, first.source.vocabulary or first.source.place
         for base in bases[1:]:
             words = merge.vocabularies(words, base.words, (path, base.source.vocabulary or base.source.place))
     return bases
+
+
+def _once(bases: Iterable[Base]) -> Iterator[Base]:
+    """The bases, of which one that repeats rules of another before it is compiled without these."""
+    from envdoctor.rulebase.compiled_cache import base_beside
+
+    known: dict[str, tuple[str, str]] = {}
+    for base in bases:
+        if known.keys() & base.ids.keys():
+            yield base_beside(base.source, lambda ids: {**_stated(ids), **known})
+        else:
+            yield base
+        known.update(base.ids)
 
 
 def indexes(bases: Sequence[Base], *, candidates: bool = False) -> list[Index]:

@@ -284,6 +284,22 @@ def test_a_shipped_rule_is_asked_once_and_not_stated_anew(folder):
         base_of(folder)
 
 
+def test_a_rule_that_is_the_same_in_two_directories_is_asked_once_and_again_where_it_is_alone(folder, tmp_path):
+    other = tmp_path / "other"
+    rule(other, "six-breaks")
+    rule(other, "six-breaks-too")
+
+    def asked(*folders):
+        bases = load.further(list(map(str, folders)))
+        return [base.asked.texts(entry)["id"] for base in bases for entry in base.asked.all()]
+
+    assert sorted(asked(folder, other)) == ["six-breaks", "six-breaks-too"]
+    assert sorted(asked(other)) == ["six-breaks", "six-breaks-too"]
+    rule(other, "six-breaks", "another cause")
+    with pytest.raises(RuleError, match="six-breaks is stated differently"):
+        asked(folder, other)
+
+
 def test_the_same_id_twice_in_a_directory_is_asked_once_and_said(folder):
     rule(folder / "area", "six-breaks", "another cause")
 
