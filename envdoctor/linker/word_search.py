@@ -79,8 +79,8 @@ def _spelled(word: str) -> Iterator[bytes]:
 
 
 def _is_outside_comments(path: str, data: bytes, word: bytes) -> bool:
-    """Whether a word that a file contains is in it elsewhere than in comments."""
-    return path[-3:] != ".py" or re.search(rb"(?m)^[^#\n]*" + re.escape(word), data) is not None
+    """Whether a word that a file contains is in it elsewhere than in comments; a mark before ``#`` may begin a text."""
+    return path[-3:] != ".py" or re.search(rb"(?m)^[^#\n]*(?:['\"].*)?" + re.escape(word), data) is not None
 
 
 def _is_text(path: str, word: bytes) -> bool:

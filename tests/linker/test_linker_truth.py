@@ -327,6 +327,24 @@ def test_generated_bytes_spell_a_first_letter_as_a_number(tmp_path):
     assert [one[3] for one in env.missing(tmp_path)] == ["b.CodeReply"]
 
 
+def test_a_mark_within_a_text_begins_no_comment(tmp_path):
+    fill = "def fill(names, told):\n    names[told[2:-2].decode()] = 1\n"
+    env.write(tmp_path, a={"a.py": "from b import Request"}, b={"b.py": fill + "fill(globals(), b'#.Request\\n\\n')\n"})
+
+    assert env.missing(tmp_path) == []
+    assert not fails(tmp_path)
+
+
+def test_a_word_in_a_comment_is_written_nowhere(tmp_path):
+    fill = "def fill(names, told):\n    names[told[2:-2].decode()] = 1\n"
+    env.write(
+        tmp_path, a={"a.py": "from b import Request"}, b={"b.py": fill + "fill(globals(), b'..Gone..')\n# Request"}
+    )
+
+    assert [one[3] for one in env.missing(tmp_path)] == ["b.Request"]
+    assert fails(tmp_path)
+
+
 KEYS = {
     "a key": ("red", None),
     "a key that is put together": ("dark_red", None),
