@@ -12,6 +12,7 @@ from typing import Any
 from envdoctor.linker import operations
 from envdoctor.linker.branches import holds
 from envdoctor.linker.evaluation import UNKNOWN, Deferred, Function, Namespace, Raised, Returned, Taken, Undecided
+from envdoctor.linker.lazy_stubs import LazyStubs
 from envdoctor.linker.syntax_trees import parsed, walked
 from envdoctor.linker.verdicts import no, yes
 
@@ -50,6 +51,7 @@ class Evaluator:
         self._layout = layout
         self._store = store
         self._names = names
+        self._stubs = LazyStubs(layout, store)
         self._modules: dict[str, Namespace] = {}
         self._steps = 0
         self.asked = ("", "")
@@ -58,6 +60,10 @@ class Evaluator:
 
     def answer(self, module: str, name: str) -> Answer | None:
         """The answer of a module's ``__getattr__`` about a name; ``None`` where that is not known."""
+        attached = self._stubs.names(module)
+        if attached is not None:
+            held = self._names.offers(*attached[name]) if name in attached else no("name", module, name)
+            return yes() if name in attached and not held.verdict else held
         before = self.asked, self.named
         self.asked, self.named, self._steps = (module, name), False, 0
         try:

@@ -18,7 +18,7 @@ from envdoctor.linker.missing import severity_of
 from envdoctor.linker.missing_reference import Missing
 from envdoctor.linker.module_files import is_aside
 from envdoctor.linker.module_getattr import changed_later
-from envdoctor.linker.module_record import raised_by
+from envdoctor.linker.module_record import MOST_SAID, raised_by
 from envdoctor.linker.reach import ENTRY
 from envdoctor.linker.summary import CATCHES_ALL, CATCHES_SYNTAX, caught
 from envdoctor.linker.syntax_trees import parsed, walked
@@ -194,7 +194,11 @@ class OwnChecks(Releases):
         name = ast.unparse(called).rpartition(".")[2]
         if not name[:1].isupper():
             raise Undecided
-        raise Refused(name, node, node.exc, self.compared, absent=any(one.absent for one in self._handled))
+        error = Refused(name, node, node.exc, self.compared, absent=any(one.absent for one in self._handled))
+        named = [one.id for one in getattr(node.exc, "args", ()) if isinstance(one, ast.Name)]
+        texts = [text for text in (self._lookup(one, scope) for one in named) if isinstance(text, str)]
+        error.message = " ".join([error.message, *texts])[:MOST_SAID]
+        raise error
 
     def _assert(self, node: Any, scope: Namespace) -> None:
         if self._is_followed(scope) and self.decided(node.test, scope) is False:
@@ -205,7 +209,8 @@ class OwnChecks(Releases):
 
     def _if(self, node: ast.If, scope: Namespace) -> Returned | None:
         if scope is not self._top:
-            return super()._if(node, scope)
+            is_open = node.orelse and self._is_followed(scope) and self.decided(node.test, scope) is None
+            return self._either(node, scope) if is_open else super()._if(node, scope)
         held = self.decided(node.test, scope)
         if held is not None:
             return self.run(node.body if held else node.orelse, scope)
@@ -222,6 +227,19 @@ class OwnChecks(Releases):
                 scope.names = scope.names if kept is before else _common(kept, scope.names)
         self.compared, self.lacking = state
         return None
+
+    def _either(self, node: ast.If, scope: Namespace) -> Returned | None:
+        """Follow both branches of a condition that is not known, for what each of them raises."""
+        errors, before = [], dict(scope.names)
+        for branch in (node.body, node.orelse):
+            try:
+                self.run(branch, scope)
+            except Refused as error:
+                errors.append(error)
+            scope.names = dict(before)
+        if len(errors) == len((node.body, node.orelse)):
+            raise errors[0]
+        raise Undecided
 
     def decided(self, test: ast.expr, scope: Namespace) -> bool | None:
         """Whether a condition holds; ``None`` where that is not known."""

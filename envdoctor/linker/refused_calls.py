@@ -27,7 +27,8 @@ _REASON = re.compile(rb"(?i)\braise\b|deprecat|remov|\bassert\b")
 #: What says that something is not installed that need not be.
 _CHOICES = {"ImportError", "ModuleNotFoundError"}
 #: What ends a program, or says that a method is for derived classes.
-_MEANT = {"NotImplementedError", "SystemExit", "KeyboardInterrupt", "StopIteration", "GeneratorExit"}
+_ABSTRACT = "NotImplementedError"
+_MEANT = {_ABSTRACT, "SystemExit", "KeyboardInterrupt", "StopIteration", "GeneratorExit"}
 
 
 class RefusedCalls:
@@ -52,7 +53,7 @@ class RefusedCalls:
             return ""
         function, own = self._checks.defined(body.module, body.node), [UNKNOWN] * (body.kind is not None)
         error = self._checks.refusal(function, [*own, *[UNKNOWN] * call[0]], dict.fromkeys(call[1], UNKNOWN))
-        if error is None or error.name in _MEANT:
+        if error is None or (error.name in _MEANT and not (error.name == _ABSTRACT and _RETIRED.search(error.message))):
             return ""
         parameters = body.node.args
         named = [one.arg for one in (*parameters.posonlyargs, *parameters.args, *parameters.kwonlyargs)]

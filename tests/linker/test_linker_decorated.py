@@ -145,10 +145,10 @@ def found(tmp_path, library, source, **more):
 
 
 def fails(tmp_path, source):
-    """Whether Python itself refuses the project's source with a TypeError."""
+    """Whether Python itself refuses the project's source: what it is given, or what it asks for."""
     around = {"PYTHONPATH": str(tmp_path / "site"), "PATH": ""}
     done = subprocess.run([sys.executable, "-c", source], env=around, capture_output=True, text=True, check=False)
-    assert not done.returncode or "TypeError" in done.stderr
+    assert not done.returncode or "TypeError" in done.stderr or "AttributeError: gone" in done.stderr
     return bool(done.returncode)
 
 
@@ -216,6 +216,34 @@ def test_what_a_module_imports_for_type_checkers_says_what_its_lazy_names_are(tm
     inner = {"b/inner.py": "def f(x): pass\n"}
     assert found(tmp_path, LAZY.format(said=".inner"), source, **inner) == [(3, "unknown", "w")]
     assert fails(tmp_path, source)
+
+
+LOADER = """import importlib, sys
+def attach_stub(package, file):
+    names = {}
+    for line in open(file + "i"):
+        if line.startswith("from ."):
+            origin, _, imported = line[6:].partition(" import ")
+            names.update({one.strip(): origin for one in imported.split(",")})
+    def __getattr__(name):
+        if name not in names:
+            raise AttributeError(name)
+        if not names[name]:
+            return importlib.import_module(f"{package}.{name}")
+        return getattr(importlib.import_module(f"{package}.{names[name]}"), name)
+    return __getattr__, lambda: sorted(names), list(names)
+"""
+
+
+@pytest.mark.parametrize(
+    ("statement", "fails_there"), [("b.f(1)", False), ("b.inner.f(1)", False), ("b.f(1, w=2)", True), ("b.gone", True)]
+)
+def test_a_stub_that_a_package_attaches_says_what_its_names_are(tmp_path, statement, fails_there):
+    attached = "import loader as lazy\n__getattr__, __dir__, __all__ = lazy.attach_stub(__name__, __file__)\n"
+    inner = {"b/inner.py": "def f(x): pass\n", "b/__init__.pyi": "from . import inner\nfrom .inner import f\n"}
+    source = f"import b\n{statement}"
+    assert bool(found(tmp_path, attached, source, **inner, **{"loader.py": LOADER})) is fails_there
+    assert bool(fails(tmp_path, source)) is fails_there
 
 
 def test_a_module_that_is_not_there_says_nothing_for_type_checkers(tmp_path):

@@ -30,7 +30,28 @@ def abort(code=404):
     raise Gone(f"status {code}")
 
 def later():
-    raise NotImplementedError("removed for good")
+    raise NotImplementedError("a derived class says how")
+
+_GONE = "b.Legacy has been removed in 3.0"
+
+class Legacy:
+    def __init__(self, path, mode=None):
+        raise NotImplementedError(_GONE)
+
+_SAMPLES = ["world", "cities"]
+
+def sample(name):
+    if name in _SAMPLES:
+        raise Gone(f"the sample {name} was removed")
+    else:
+        raise Gone("all samples were removed")
+
+def either(name):
+    if name == "new":
+        raise Gone("new was removed")
+    else:
+        name = name or "old"
+    return name
 
 def warned(path):
     warnings.warn("deprecated", DeprecationWarning)
@@ -116,7 +137,11 @@ CASES = {
     "of what needs a choice, in a function": ("def f(): return b.optional('a')", None),
     "of what is decorated": ("b.hidden('a')", None),
     "of what raises in a loop": ("b.many([])", None),
-    "of what derived classes define": ("try:\n    b.later()\nexcept NotImplementedError: pass", None),
+    "of what derived classes define": ("try:\n    b.later()\nexcept ValueError: pass\nexcept Exception: pass", None),
+    "of what derived classes define, in a function": ("def f(): return b.later()", None),
+    "of a class that was removed, as one not implemented": ("b.Legacy('a')", "b.Legacy"),
+    "of what raises in either case": ("b.sample('world' + str(b)[:0])", "b.sample"),
+    "of what raises in one of two cases": ("b.either('a' + str(b)[:0])", None),
 }  # fmt: skip
 
 

@@ -1,0 +1,51 @@
+"""The names of packages that ``lazy_loader`` attaches: those that the stub beside their ``__init__`` file imports.
+
+``__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)`` reads that stub when the package is
+imported, and answers for nothing else (https://scientific-python.org/specs/spec-0001/).
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+
+from envdoctor.linker.syntax_trees import parsed
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from envdoctor.linker.module_files import Layout
+    from envdoctor.linker.store import Store
+
+_ATTACHED = re.compile(rb"^__getattr__\b[^\n=]*=\s*(?:\w+\.)?attach_stub\(\s*__name__,\s*__file__\s*\)", re.MULTILINE)
+
+
+class LazyStubs:
+    """Reads the stubs of packages, each once."""
+
+    def __init__(self, layout: Layout, store: Store) -> None:
+        self._layout, self._store = layout, store
+        self._known: dict[str, dict[str, tuple[str, str]] | None] = {}
+
+    def names(self, module: str) -> dict[str, tuple[str, str]] | None:
+        """The module and attribute behind each name that a package has by its stub; ``None`` where it has none."""
+        if module not in self._known:
+            is_attached = _ATTACHED.search(self._store.text(module)) is not None
+            self._known[module] = self._read(module) if is_attached else None
+        return self._known[module]
+
+    def _read(self, module: str) -> dict[str, tuple[str, str]] | None:
+        place = self._layout.modules[module]
+        try:
+            tree = parsed(self._store.source(place.path + "i"))
+        except OSError:
+            return None
+        package = module if place.kind == "package" else module.rpartition(".")[0]
+        found = {}
+        for node in tree.body if tree is not None else ():
+            if isinstance(node, ast.ImportFrom) and node.level == 1:
+                origin = f"{package}.{node.module}" if node.module else ""
+                asked = {one.asname or one.name: one.name for one in node.names}
+                found.update(
+                    {name: (origin, one) if origin else (f"{package}.{one}", "") for name, one in asked.items()}
+                )
+        return found or None
