@@ -24,8 +24,8 @@ def parser() -> Parser:
         "spot-check",
         "Run the scripts of rules with releases that neither a cell nor the measurement of an edge names: of other "
         "branches, and pre-releases beside an edge, drawn with a seed. Print where a release that the rule calls bad "
-        "works or fails in a way that no symptom says, and where one fails that the rule says nothing about. "
-        "This executes the scripts of the rules.",
+        "works, or fails with an exception of the rule in a way that no symptom says, and where one fails that the "
+        "rule says nothing about. This executes the scripts of the rules.",
         "examples:\n  envdoctor rules spot-check my-cause\n"
         "  envdoctor rules spot-check --most 4 --seed 2    four releases for every rule, other ones\n",
     )

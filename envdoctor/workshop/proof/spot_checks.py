@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 WORKS, MISSED, OTHERWISE = (
     "it works, and the rule calls it bad",
     "it fails in the rule's way, and the rule does not say so",
-    "it fails, and no symptom says how",
+    "it fails with an exception of the rule, and no symptom says how",
 )
 
 
@@ -110,4 +110,10 @@ def shown(check: SpotCheck, result: Mapping[str, Any], texts: Mapping[str, Any])
         return WORKS if check.is_bad else None
     if known(result, texts):
         return None if check.is_bad else MISSED
-    return OTHERWISE if check.is_bad else None
+    return OTHERWISE if check.is_bad and _is_alike(seen, texts) else None
+
+
+def _is_alike(seen: str, texts: Mapping[str, Any]) -> bool:
+    """Whether a failure has the exception of a symptom of the rule: others are of what else an old release lacks."""
+    name = seen.partition(":")[0].rpartition(".")[2]
+    return any(name == str(one.get("raises", "")).rpartition(".")[2] for one in texts["symptoms"])
