@@ -169,11 +169,13 @@ class ForwardedKeywords:
         if body.made and len(path) == 1 and root == _own(body):
             found = self._resolver.method(*body.made, path[0])
             return self._of_object(found, path[0], body.made) or self._held(found, path[0], body.made)
-        call, first = self._first
-        names = [root, *path]
-        if root in _bound(body.node):  # what another function is given is not known
-            names = _default(body.node, function, call) if body == first and not body.kind else []
+        names = [root, *path] if root not in _bound(body.node) else self._default(function, body)
         return self._offered(body.module, names, {"function", "class"}) if names and names[0] else None
+
+    def _default(self, function: ast.expr, body: _Body) -> list[str]:
+        """What a name that a function binds is by default; nothing for a method, or where its call is not known."""
+        call, first = self._first
+        return _default(body.node, function, call) if body == first and not body.kind else []
 
     def _offered(self, module: str, path: Sequence[str], kinds: Container[str]) -> _Called | None:
         """What a name of a module resolves to, where that is of one of some kinds."""
@@ -214,16 +216,22 @@ def _default(node: ast.FunctionDef | ast.AsyncFunctionDef, function: ast.expr, c
 
     A default is given by ``if name is None: name = Default``. Returned are the parts of ``Default``, if it is known.
     """
-    name, (positional, given, exact) = getattr(function, "id", ""), call[:3]
-    parameters = [one.arg for one in (*node.args.posonlyargs, *node.args.args)]
+    name = getattr(function, "id", "")
     values = _assigned([one for one in ast.walk(node) if isinstance(one, ast.stmt)], name)
-    if len(values) != 1 or stored(node, name) != 1 or not exact or name in [*given, *parameters[:positional]]:
+    if len(values) != 1 or stored(node, name) != 1 or _may_give(call, node, name):
         return []
     asked, value = _choice(values[0])
-    if asked is not None and not _is_left_out(node, asked, given):
+    if asked is not None and not _is_left_out(node, asked, call[1]):
         return []
     root, path = chain(value) or ("", ())
     return [] if not root or root in _bound(node) else [root, *path]
+
+
+def _may_give(call: Sequence[Any], node: ast.FunctionDef | ast.AsyncFunctionDef, name: str) -> bool:
+    """Whether a call of a function gives a parameter: by its position, by its name, or with what a star hides."""
+    positional, given, exact = call[:3]
+    parameters = [one.arg for one in (*node.args.posonlyargs, *node.args.args)]
+    return not exact or name in [*given, *parameters[:positional]]
 
 
 def _is_left_out(node: ast.AST, asked: ast.expr, given: Sequence[str]) -> bool:

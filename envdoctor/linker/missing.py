@@ -194,12 +194,8 @@ class Search:
         self, name: str, ref: list[Any], flags: int, ways: list[int], hints: set[str], answer: Answer
     ) -> Iterator[Missing]:
         """A call with arguments that its function does not accept."""
-        module, path, line, *_, call = ref
-        if call[_OF_CLASS:] and not (answer.value and answer.value[0] == "class"):
-            return
-        misfit = self._misfit(answer, module, path, call)
-        if misfit is None and answer.value and not ref[_TRY]:
-            misfit = next(filter(None, (further(answer.value, call) for further in self._further)), None)
+        module, path, line = ref[:3]
+        misfit = self._misfit(ref, answer)
         severity, way = severity_of(ways, flags, CATCHES_TYPE)
         if misfit is None or severity == "silent" or (answer.value[0] == "standard" and "version_info" in hints):
             return
@@ -261,7 +257,18 @@ class Search:
         place = self._layout.modules.get(where)
         return place.owner if place is not None else ""
 
-    def _misfit(self, answer: Answer, module: str, path: str, call: list[Any]) -> tuple[str, str] | None:
+    def _misfit(self, ref: list[Any], answer: Answer) -> tuple[str, str] | None:
+        """What is wrong with the call of a reference, as a kind and a detail; ``None`` for nothing."""
+        module, path, *_, call = ref
+        if call[_OF_CLASS:] and not (answer.value and answer.value[0] == "class"):
+            return None
+        misfit = self._not_in_signature(answer, module, path, call)
+        if misfit is None and answer.value and not ref[_TRY]:
+            return next(filter(None, (further(answer.value, call) for further in self._further)), None)
+        return misfit
+
+    def _not_in_signature(self, answer: Answer, module: str, path: str, call: list[Any]) -> tuple[str, str] | None:
+        """The argument of a call that the signature of its function excludes, with the kind of misfit."""
         found = self._resolver.signature(answer.value)
         if found is not None:
             return signatures.misfit(found[0], call, bound=found[1])
