@@ -44,7 +44,7 @@ _STABLE_GRAMMAR = (3, 7)
 OPTIONAL = "modules that nothing installed has: optional, as a rule"
 
 
-class Search:
+class ReferenceSearch:
     """Looks for what the reached modules miss, and counts by reason what could not be decided.
 
     ``further`` say of a call that fits the signature, in no ``try``, what is wrong with it: a kind and a detail.
