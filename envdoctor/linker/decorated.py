@@ -13,6 +13,7 @@ from typing import Any
 from envdoctor.linker import signatures
 from envdoctor.linker.branches import children
 from envdoctor.linker.makings import last
+from envdoctor.linker.summary import ClassRecord
 from envdoctor.linker.syntax_trees import chain, parsed, walked
 
 TYPE_CHECKING = False
@@ -63,12 +64,12 @@ class Decorated:
 
     def is_made_plainly(self, module: str, number: int) -> bool:
         """Whether an object of a class is made by ``__init__`` alone, whatever metaclass the class names."""
-        record = self._store.definitions(module)["classes"][number]
-        if record[4] or "__new__" in record[1]:
+        record = ClassRecord(*self._store.definitions(module)["classes"][number])
+        if record.decorated or "__new__" in record.attributes:
             return False
-        found = _named(self.body(module), self._store.class_name(module, number)) if record[2] is True else []
+        found = _named(self.body(module), self._store.class_name(module, number)) if record.open is True else []
         metas = [one.value for node in found for one in node.keywords if one.arg == "metaclass"]
-        return record[2] is not True or (len(found) == len(metas) == 1 and self._calls_init(module, metas[0]))
+        return record.open is not True or (len(found) == len(metas) == 1 and self._calls_init(module, metas[0]))
 
     def _calls_init(self, module: str, node: ast.expr) -> bool:
         """Whether a metaclass leaves it to ``type`` how objects are made."""

@@ -11,7 +11,7 @@ import warnings
 from typing import Any
 
 from envdoctor.linker.makings import last
-from envdoctor.linker.summary import LATER
+from envdoctor.linker.summary import LATER, Form
 from envdoctor.linker.syntax_trees import chain
 
 TYPE_CHECKING = False
@@ -86,8 +86,8 @@ class Forms:
     def _note(self, form: str, bound: str, line: int, error: str, root: str = "", wanted: str = "") -> None:
         reader = self._reader
         flags = reader.flags | (LATER if error == _ON_USE else 0)
-        entry = [form, bound, line, flags, reader.attempt, reader.handler, 0, error, wanted]
-        self._found.append((entry, root, reader.scope))
+        row = Form(form, bound, line, flags, reader.attempt, reader.handler, 0, error, wanted)
+        self._found.append(([*row], root, reader.scope))
 
     # --- types as expressions ---------------------------------------------------------------------------------------
 
