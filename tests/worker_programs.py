@@ -57,7 +57,7 @@ def cases(table="cases"):
 
 
 def _written(file, text):
-    """The content of a file; that of a notebook is told by its cells."""
+    """The content of a file; that of a notebook is given by its cells."""
     if not file.endswith(".ipynb"):
         return text
     cells = [

@@ -216,7 +216,7 @@ def _named(clue: Clue) -> re.Match[str] | None:
 
 
 def _announcing(clue: Clue, names: Names, around: Iterable[Owner], module: str | None) -> str | None:
-    """Whose code raises what announces a change of its own, or of a module that nobody knows by this name: an alias."""
+    """Whose code raises what announces its own change, or that of a module that nobody knows by this name: an alias."""
     place = innermost(around) if clue.family == "announced" else None
     raises = code_of(place).startswith("raise ")
     known = module and names.known(module.partition(".")[0])

@@ -60,7 +60,7 @@ def asked(condition: Condition, snapshot: Snapshot) -> Iterator[tuple[Kind[Any, 
         if about == "started-at-import" and entry.get("starts"):
             yield from ((SOURCE, name) for name in _starters(entry, snapshot))
         elif about != "started-at-import":
-            yield from ((SOURCE, name) for name in _handing_on(entry, snapshot))
+            yield from ((SOURCE, name) for name in _passing_on(entry, snapshot))
     if about == "lacks":
         yield from ((SOURCE, name) for name in _of_state(entries, words, snapshot))
 
@@ -190,7 +190,7 @@ def _starters(entry: Entry, snapshot: Snapshot) -> Iterator[str]:
             yield use["within"]
 
 
-def _handing_on(entry: Entry, snapshot: Snapshot) -> Iterator[str]:
+def _passing_on(entry: Entry, snapshot: Snapshot) -> Iterator[str]:
     """The functions that pass a parameter of theirs on to workers, once they are known."""
     for use in calls_of(entry["calls"], snapshot):
         for one in (*use["arguments"], *use["keywords"].values()):

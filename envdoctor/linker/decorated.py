@@ -143,7 +143,7 @@ class Decorated:
         return f"{where}.{name}" in _KNOWN or self._passes_on(where, name, applied=isinstance(decorator, ast.Call))
 
     def _passes_on(self, module: str, name: str, *, applied: bool) -> bool:
-        """Whether the decorator that a module defines keeps signatures, ``applied`` to arguments of its own or not."""
+        """Whether the decorator that a module defines keeps signatures, ``applied`` to its own arguments or not."""
         key = (f"{module}:{name}", str(applied))
         if key not in self._keeping:
             nodes = _named(self.body(module), name)
@@ -175,7 +175,7 @@ class _Maker:
         self._readers = readers
 
     def passes_on(self, node: Any, *, applied: bool) -> bool:
-        """Whether a decorator, ``applied`` to arguments of its own before, keeps the signature of a function."""
+        """Whether a decorator, ``applied`` to its own arguments before, keeps the signature of a function."""
         if isinstance(node, ast.ClassDef):
             methods = [one for one in node.body if isinstance(one, ast.FunctionDef) and one.name == "__call__"]
             bare = not {"__new__"} & {getattr(one, "name", "") for one in node.body}

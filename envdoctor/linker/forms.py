@@ -42,7 +42,7 @@ _LATE_GENERIC = {
     "weakref": "WeakKeyDictionary WeakValueDictionary WeakSet ReferenceType",
 }
 #: Keywords that functions take as any keyword, and pass on to what refuses them from a version on.
-_HANDED_ON = {
+_PASSED_ON = {
     ("json", "load", "encoding"): (3, 9),
     ("json", "loads", "encoding"): (3, 9),
     **{
@@ -53,7 +53,7 @@ _HANDED_ON = {
         )
     },
 }
-_MODULES = {"re", *(module for module, _, _ in _HANDED_ON)}
+_MODULES = {"re", *(module for module, _, _ in _PASSED_ON)}
 _PATTERNS = {"compile", "match", "search", "fullmatch", "sub", "subn", "split", "findall", "finditer"}
 _FLAGS = re.compile(r"\(\?[aiLmsux]+\)")
 #: What a class is said to have that compares its objects and has no hash for them.
@@ -191,7 +191,7 @@ class Forms:
         if module == "re" and name in _PATTERNS:
             self._pattern(node)
         for given in node.keywords:
-            since = _HANDED_ON.get((module, name, given.arg or ""))
+            since = _PASSED_ON.get((module, name, given.arg or ""))
             if since and self._minor >= since and not _is_none(given.value):
                 bound = f"python<{since[0]}.{since[1]}"
                 self._note(f"{module}.{name}({given.arg}=...)", bound, node.lineno, "TypeError")

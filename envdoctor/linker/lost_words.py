@@ -38,7 +38,7 @@ _SHORTEST = 5
 #: A name with so many underscores is nobody else's.
 _MANY = 2
 _USED = re.compile(rb"\.([a-z]\w{%d,})" % (_SHORTEST - 1))
-#: Modules whose classes make objects that are handed around.
+#: Modules whose classes make objects that are passed around.
 _STANDARD = (
     *("builtins", "argparse", "array", "ast", "asyncio", "collections", "concurrent.futures", "configparser", "ctypes"),
     *("datetime", "decimal", "email.message", "fractions", "http.client", "http.cookies", "io", "ipaddress", "logging"),

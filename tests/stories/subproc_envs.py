@@ -169,7 +169,7 @@ class Trainer:
     def make(self):
         return FarmEnv(PASSED)
 {more}"""
-#: The ways, by name: what stands at the top of the file, and in ``main``; each once with a lock and once with an address.
+#: The ways, by name: what is at the top of the file, and in ``main``; each once with a lock and once with an address.
 WAYS = {
     "by the documented closure": DOCUMENTED,
     "by a lambda": ("", "    server = VALUE\n    venv = SubprocVecEnv([lambda: FarmEnv(server)] * 2METHOD)"),
@@ -287,7 +287,7 @@ WAYS = {
 }  # fmt: skip
 #: What the first remedy makes of ``main`` where that is more than other words for the object.
 INSIDE = {"in the environment": "    venv = SubprocVecEnv([lambda: FarmEnv()]METHOD)"}
-#: With what stands in another file of the program.
+#: With what is in another file of the program.
 ELSEWHERE = {
     "of another module": ("server = VALUE\n", "    import shared\n\n    venv = SubprocVecEnv([functools.partial(FarmEnv, shared.server)]METHOD)"),
     "of another module, by name": ("server = VALUE\n", "    from shared import server\n\n    venv = SubprocVecEnv([lambda: FarmEnv(server)]METHOD)"),

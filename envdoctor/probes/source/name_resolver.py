@@ -224,10 +224,10 @@ class Resolver:
         found: list[Value] = []
         for node, place in scope.returns:
             for one in self.evaluate(node, place):
-                found += self._handed(one, scope, call, unknown)
+                found += self._as_returned(one, scope, call, unknown)
         return found or [unknown if scope.returns else Value("constant", parts=None)]
 
-    def _handed(self, one: Value, scope: Scope, call: Call, unknown: Value) -> list[Value]:
+    def _as_returned(self, one: Value, scope: Scope, call: Call, unknown: Value) -> list[Value]:
         if one.kind in {"unknown", "self"}:
             return [unknown]
         if one.kind == "parameter" and one.scope is scope:

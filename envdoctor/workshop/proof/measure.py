@@ -174,11 +174,11 @@ class Survey:
     ) -> End:
         """The first versions past an edge, with the nearest good cell beyond it that differs by this axis alone."""
         step = 1 if common["side"] == "upper" else -1
-        stands = {value(one.cell, axis): one for one in good if self._is_cured(one, axis, base)}
+        cured = {value(one.cell, axis): one for one in good if self._is_cured(one, axis, base)}
         stretch: list[str] = []
         for at in range(beyond, len(line) if step > 0 else -1, step):
-            if line[at] in stands:
-                near = stands[line[at]]
+            if line[at] in cured:
+                near = cured[line[at]]
                 return End(kind="good", base=near, order=stretch, anchor=line[at], **common)
             if self._moves(base, axis, line[at]):
                 break  # the next stretch that the rule calls bad
