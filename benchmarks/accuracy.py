@@ -97,16 +97,25 @@ def _set(number: int, of: int, sums: Mapping[str, Any], lines: Sequence[str], ju
     yield ""
     yield "| figure | measured | share | bar | what is counted |"
     yield "|---|--:|--:|--:|---|"
-    for name, meaning, bar in (*FIGURES, *HARM):
-        count, _, total = str(sums[name]).partition("/")
-        share = int(count) / int(total) if int(total) else None
-        sign = "≤" if (name, meaning, bar) in HARM else "≥"
-        yield f"| {name} | {count} of {total} | {'' if share is None else f'{share:.1%}'} | {sign} {bar:.0%} | {meaning} |"
+    yield from (_figure(*figure, "≥", sums) for figure in FIGURES)
+    yield from (_figure(*figure, "≤", sums) for figure in HARM)
     yield f"| crashes | {sums['crashes']} | | 0 | |"
     missed = [line for line in lines if line.startswith("missed ")]
-    flagged = [found for line in lines for found in [re.fullmatch(r"healthy but (\w+): (.*): (.*)", line)] if found]
     if missed:
         yield from ("", "Missed:", "", *(f"- {line.removeprefix('missed ')}" for line in missed))
+    yield from _flagged(lines, judged)
+
+
+def _figure(name: str, meaning: str, bar: float, sign: str, sums: Mapping[str, Any]) -> str:
+    """The row of one figure; ``sign`` says on which side of the bar it has to be."""
+    count, _, total = str(sums[name]).partition("/")
+    share = f"{int(count) / int(total):.1%}" if int(total) else ""
+    return f"| {name} | {count} of {total} | {share} | {sign} {bar:.0%} | {meaning} |"
+
+
+def _flagged(lines: Sequence[str], judged: str) -> Iterator[str]:
+    """The healthy environments that are flagged, each with whether somebody has judged it."""
+    flagged = list(filter(None, (re.fullmatch(r"healthy but (\w+): (.*): (.*)", line) for line in lines)))
     if flagged:
         yield from ("", "Healthy environments that are flagged; [each is judged](healthy.md):", "")
         for found in flagged:

@@ -11,6 +11,7 @@ from __future__ import annotations
 import argparse
 import glob
 import json
+import math
 import os
 import statistics
 import sys
@@ -30,6 +31,14 @@ if TYPE_CHECKING:
 RULES, CELLS = 10_000, 6
 PROCESSORS = (2, 8, 64, 512)
 HOUR = 3600
+#: The least and the most distributions of an environment, by what it is called.
+SIZES = {
+    "nothing installed": (0, 0),
+    "1 to 5 distributions": (1, 5),
+    "6 to 30": (6, 30),
+    "more": (31, math.inf),
+    "all": (0, math.inf),
+}
 
 
 def remembered(until: str) -> list[dict[str, Any]]:
@@ -45,13 +54,7 @@ def remembered(until: str) -> list[dict[str, Any]]:
 
 def page(trials: Sequence[dict[str, Any]]) -> str:
     """The page of figures."""
-    kinds = {
-        "nothing installed": [one["seconds"] for one in trials if not one.get("installed")],
-        "1 to 5 distributions": [one["seconds"] for one in trials if 1 <= len(one.get("installed") or ()) <= 5],
-        "6 to 30": [one["seconds"] for one in trials if 6 <= len(one.get("installed") or ()) <= 30],
-        "more": [one["seconds"] for one in trials if len(one.get("installed") or ()) > 30],
-        "all": [one["seconds"] for one in trials],
-    }
+    kinds = {name: _seconds(trials, least, most) for name, (least, most) in SIZES.items()}
     mean = statistics.mean(kinds["all"])
     total = RULES * CELLS * mean
     lines = [
@@ -71,10 +74,7 @@ def page(trials: Sequence[dict[str, Any]]) -> str:
         "| environment | trials | lower quartile | median | mean |",
         "|---|--:|--:|--:|--:|",
     ]
-    for name, seconds in kinds.items():
-        if len(seconds) > 1:
-            low, middle, _ = statistics.quantiles(seconds, n=4)
-            lines.append(f"| {name} | {len(seconds):,} | {low:.1f} | {middle:.1f} | {statistics.mean(seconds):.1f} |")
+    lines += [_row(name, seconds) for name, seconds in kinds.items() if len(seconds) > 1]
     lines += [
         "",
         f"## {RULES:,} rules of {CELLS} cells",
@@ -90,6 +90,17 @@ def page(trials: Sequence[dict[str, Any]]) -> str:
         "",
     ]
     return "\n".join(lines)
+
+
+def _seconds(trials: Sequence[dict[str, Any]], least: int, most: float) -> list[float]:
+    """What the trials took in whose environments were so many distributions."""
+    return [one["seconds"] for one in trials if least <= len(one.get("installed") or ()) <= most]
+
+
+def _row(name: str, seconds: Sequence[float]) -> str:
+    """The row of the table for some trials."""
+    low, middle, _ = statistics.quantiles(seconds, n=4)
+    return f"| {name} | {len(seconds):,} | {low:.1f} | {middle:.1f} | {statistics.mean(seconds):.1f} |"
 
 
 def main() -> None:

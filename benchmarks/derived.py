@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from collections.abc import Container, Iterator, Mapping, Sequence
 
 MOVES = {"upgrade", "downgrade"}
+SIDES = ("provider", "consumer")
 MISSING = re.compile(
     r"cannot import name|has no attribute|No module named|unexpected keyword argument"
     r"|missing \d+ required|takes \d+ positional arguments?|(?:was|has been) (?:removed|moved)"
@@ -199,19 +200,7 @@ def compared(
 
 def page(rows: Sequence[Mapping[str, Any]], commit: str, instead: str) -> str:
     """The page, from the figures alone."""
-    lines = []
-    for one in rows:
-        cells = [one["id"]]
-        for side in ("provider", "consumer"):
-            edge = one.get(side)
-            right = edge and f"{edge['right']}{' (run)' if edge['tried'] else ''}"
-            cells += [edge["stated"], edge["derived"], right] if edge else ["", "", ""]
-        lines.append(f"| {' | '.join(cells)} | {one['read']} | {one['seconds']:.0f} |")
-    counted = {side: [one[side]["right"] for one in rows if side in one] for side in ("provider", "consumer")}
-    said = "; ".join(
-        f"the {side}'s edge in {answers.count('yes')} of {len(answers)} ({100 * answers.count('yes') / len(answers):.0f} %), and wider in {answers.count('wider')}"
-        for side, answers in counted.items()
-    )
+    said = "; ".join(_share(side, [one[side]["right"] for one in rows if side in one]) for side in SIDES)
     instead = f" (with {instead} in place of its own pin)" if instead else ""
     return f"""# Derived cures
 
@@ -225,8 +214,27 @@ The median incident took {sorted(one["read"] for one in rows)[len(rows) // 2]} r
 
 | incident | provider: its fix | derived | right | consumer: its fix | derived | right | releases read | s |
 |---|---|---|---|---|---|---|--:|--:|
-{chr(10).join(lines)}
+{chr(10).join(map(_line, rows))}
 """
+
+
+def _share(side: str, answers: Sequence[str]) -> str:
+    """How many of the edges that were derived for a side are right, and how many admit more."""
+    right, wide, of = answers.count("yes"), answers.count("wider"), len(answers)
+    return f"the {side}'s edge in {right} of {of} ({100 * right / of:.0f} %), and wider in {wide}"
+
+
+def _line(incident: Mapping[str, Any]) -> str:
+    """The row of the table for one incident."""
+    cells = [incident["id"], *(cell for side in SIDES for cell in _cells(incident.get(side)))]
+    return f"| {' | '.join(cells)} | {incident['read']} | {incident['seconds']:.0f} |"
+
+
+def _cells(edge: Mapping[str, Any] | None) -> list[str]:
+    """What the fix states, what was derived, and whether that is right; empty where the fix does not move a side."""
+    if edge is None:
+        return ["", "", ""]
+    return [edge["stated"], edge["derived"], f"{edge['right']}{' (run)' if edge['tried'] else ''}"]
 
 
 def main() -> None:

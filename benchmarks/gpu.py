@@ -33,9 +33,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    #: A tree: its name, what is wrong in it, what envdoctor says, and what the other tool does, if it was run.
-    Seen = tuple[str, set[str], set[str], "list[str] | None"]
-
 OTHER = "env-doctor==0.3.5"
 PAGE = """\
 # Compared on machines with GPUs
@@ -88,37 +85,55 @@ esac
 """
 
 
+class Seen(NamedTuple):
+    """A tree: its name, what is wrong in it, what envdoctor says, and what the other tool does, if it was run."""
+
+    name: str
+    holds: set[str]
+    own: set[str]
+    other: list[str] | None
+
+
 def compare(write: str | None) -> None:
     """Both tools on every tree, as a page."""
     with tempfile.TemporaryDirectory() as scratch:
-        seen = [(name, tree["holds"], _own(scratch, name), _other(scratch, name)) for name, tree in TREES.items()]
+        seen = [Seen(name, tree["holds"], _own(scratch, name), _other(scratch, name)) for name, tree in TREES.items()]
+    figures = {**_own_figures(seen), **_other_figures([one for one in seen if one.other is not None])}
+    rows = "\n".join(map(_row, seen))
+    tool.put(PAGE.format(other=OTHER.replace("==", " "), rows=rows, **figures), write)
+
+
+def _own_figures(seen: Sequence[Seen]) -> dict[str, int]:
+    """How many trees envdoctor is right about, of those with something wrong and of the healthy ones."""
     bad, healthy = _by_state(seen)
-    ran = [one for one in seen if one[3] is not None]
-    sick, well = _by_state(ran)
-    page = PAGE.format(
-        other=OTHER.replace("==", " "),
-        rows="\n".join(_row(*one) for one in seen),
-        right=sum(one[1] == one[2] for one in bad),
-        bad=len(bad),
-        false=sum(bool(one[2]) for one in healthy),
-        healthy=len(healthy),
-        other_right=sum(bool(one[3]) for one in sick),
-        other_bad=len(sick),
-        other_false=sum(bool(one[3]) for one in well),
-        other_healthy=len(well),
-        missed=", ".join(one[0] for one in ran if one[1] and one[3] and not one[2]) or "nothing",
-    )
-    tool.put(page, write)
+    return {
+        "right": sum(one.holds == one.own for one in bad),
+        "bad": len(bad),
+        "false": sum(bool(one.own) for one in healthy),
+        "healthy": len(healthy),
+    }
+
+
+def _other_figures(ran: Sequence[Seen]) -> dict[str, int | str]:
+    """The same of env-doctor, for the trees that it ran on; and what envdoctor alone missed."""
+    bad, healthy = _by_state(ran)
+    return {
+        "other_right": sum(bool(one.other) for one in bad),
+        "other_bad": len(bad),
+        "other_false": sum(bool(one.other) for one in healthy),
+        "other_healthy": len(healthy),
+        "missed": ", ".join(one.name for one in bad if one.other and not one.own) or "nothing",
+    }
 
 
 def _by_state(seen: Sequence[Seen]) -> tuple[list[Seen], list[Seen]]:
     """The trees that hold something wrong, and the healthy ones."""
-    return [one for one in seen if one[1]], [one for one in seen if not one[1]]
+    return [one for one in seen if one.holds], [one for one in seen if not one.holds]
 
 
-def _row(name: str, holds: set[str], own: set[str], other: list[str] | None) -> str:
-    said = "not run" if other is None else "<br>".join(other) or "nothing"
-    return f"| {name} | {len(holds) or 'nothing'} | {'<br>'.join(sorted(own)) or 'nothing'} | {said} |"
+def _row(one: Seen) -> str:
+    said = "not run" if one.other is None else "<br>".join(one.other) or "nothing"
+    return f"| {one.name} | {len(one.holds) or 'nothing'} | {'<br>'.join(sorted(one.own)) or 'nothing'} | {said} |"
 
 
 def _own(scratch: str, name: str) -> set[str]:

@@ -211,7 +211,7 @@ for name in sorted(os.listdir(folder)):
 
 
 def dumped(number, path):
-    """Pickle one kind in a process of its own, which may crash."""
+    """Pickle one kind in a separate process, which may crash."""
     child = os.fork()
     if child:
         os.waitpid(child, 0)

@@ -18,7 +18,7 @@ from envdoctor.remedies.commands import installer, manager, system_of
 from envdoctor.remedies.ranges import narrowed
 from envdoctor.remedy_kinds import KINDS
 from envdoctor.rulebase import load
-from envdoctor.searching import Search, name_of
+from envdoctor.searching import PlanSearch, name_of
 from envdoctor.targets.asked import from_elsewhere, requirements_files
 from envdoctor.targets.locks.contents import Stated
 from envdoctor.targets.locks.poetry_constraints import specifiers
@@ -56,8 +56,8 @@ def plan(  # noqa: PLR0913 - each is a separate option
     """
     indexes = load.indexes(load.further(rules), candidates=candidates)
 
-    def searched(one: Snapshot) -> tuple[Search, Candidate | None]:
-        search = Search(one, indexes, ignore, everything=everything, project=project, tell=tell)
+    def searched(one: Snapshot) -> tuple[PlanSearch, Candidate | None]:
+        search = PlanSearch(one, indexes, ignore, everything=everything, project=project, tell=tell)
         return search, search.run(refused)
 
     search, best = searched(snapshot)
@@ -72,7 +72,7 @@ def plan(  # noqa: PLR0913 - each is a separate option
     return planned(search, best, snapshot, project), snapshot
 
 
-def planned(search: Search, best: Candidate, snapshot: Snapshot, project: str | None) -> Plan:
+def planned(search: PlanSearch, best: Candidate, snapshot: Snapshot, project: str | None) -> Plan:
     """The plan that a candidate is."""
 
     def narrow(stated: str, move: Move) -> str:
@@ -109,13 +109,13 @@ def _with_alternatives(
     return whole
 
 
-def _steps(search: Search, best: Candidate, snapshot: Snapshot) -> list[Move]:
+def _steps(search: PlanSearch, best: Candidate, snapshot: Snapshot) -> list[Move]:
     """The releases that move; where not all is known that is installed, without what only comes along."""
     moves = steps.moves(best.versions, best.choice, search.market, search.together)
     return [one for one in moves if snapshot.complete or one.before is not None]
 
 
-def _instead(search: Search, best: Candidate) -> dict[str, list[Remedy]]:
+def _instead(search: PlanSearch, best: Candidate) -> dict[str, list[Remedy]]:
     """What a person could do instead of moving releases: by the id of a rule, at each place that its finding names."""
     found: dict[str, list[Remedy]] = {}
     held = {name_of(one): one.finding for one in search.found}
@@ -134,7 +134,7 @@ def _placed(best: Candidate) -> list[Remedy]:
     return [one for remedy, finding in picked if remedy and finding for one in edits.placed(remedy, finding)]
 
 
-def _left(search: Search, best: Candidate) -> list[Finding]:
+def _left(search: PlanSearch, best: Candidate) -> list[Finding]:
     """What stays, without what is only worth knowing."""
     found = [one.finding for one in best.held if not search.is_beside(one, best.choice)]
     found.sort(key=lambda finding: (SEVERITIES.index(finding.severity), finding.rule))
@@ -163,7 +163,7 @@ def _files(snapshot: Snapshot, project: str | None) -> list[str]:
     return [*requirements_files(project), os.path.join(project, "pyproject.toml")]
 
 
-def _other_python(search: Search, best: Candidate) -> str | None:
+def _other_python(search: PlanSearch, best: Candidate) -> str | None:
     """The Python nearest to the examined one that may cure what a candidate leaves; ``None`` where none is said to."""
     wanted = [way.python for one in best.left for way in one.ways if way.python]
     here = key(str(search.snapshot.python.get("version"))) or []

@@ -56,7 +56,7 @@ class Candidate(Record):
     cost: Cost
 
 
-class Search:
+class PlanSearch:
     """The rounds of a search, and what they have ruled out."""
 
     def __init__(

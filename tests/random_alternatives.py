@@ -5,12 +5,12 @@ import random
 from envdoctor import doctor
 from envdoctor.remedies import planner
 from envdoctor.remedies.planner import DOWN
-from envdoctor.searching import Search
+from envdoctor.searching import PlanSearch
 
 
 def searched(venv):
     """The search for a plan for an environment, and the best that it finds."""
-    search = Search(
+    search = PlanSearch(
         doctor.examine("python", str(venv)), doctor.rule_bases([], candidates=False), [],
         everything=False, project=None, tell=lambda _: None,
     )  # fmt: skip

@@ -229,7 +229,7 @@ def test_the_page_of_a_report_has_the_plan_in_it(planned, tmp_path):
         "package", "from", "to", "step", "why", "core", "2.0", "1.9", "major down, asked for", "shop-core2; site-core2"
     ]  # fmt: skip
     assert {"-core==2.0  # mine", "+core==1.9  # mine"} < set(texts)
-    assert texts.index("shop-core2 holds") > at, "what was found stands below"
+    assert texts.index("shop-core2 holds") > at, "what was found is below"
 
 
 def test_where_only_python_helps_the_recipe_of_a_new_environment_is_carried_out_literally(

@@ -57,7 +57,7 @@ def cases(table="cases"):
 
 
 def _written(file, text):
-    """The content of a file; that of a notebook is told by its cells."""
+    """The content of a file; that of a notebook is given by its cells."""
     if not file.endswith(".ipynb"):
         return text
     cells = [
@@ -125,14 +125,18 @@ def page(judgements):
         for name, outcomes in told["outcomes"].items():
             said = " | ".join(_cell(outcomes.get(method), judged[name].get(method)) for method in METHODS)
             lines.append(f"| {name} | {said} |")
-    told = json.loads((DOCS / "pickling.json").read_text(encoding="utf-8"))["refused"]
-    told = {name: {one: row[one] and row[one].replace("d", "") for one in row} for name, row in told.items()}
-    lines += ["", PICKLING.format(count=len(told), pythons=", ".join(_pythons(told)))]
+    return "\n".join([*lines, "", *_pickling()]) + "\n"
+
+
+def _pickling():
+    """The part of the page about what cannot be pickled: what it is, by where that is so."""
+    refused = json.loads((DOCS / "pickling.json").read_text(encoding="utf-8"))["refused"]
+    told = {name: {one: row[one] and row[one].replace("d", "") for one in row} for name, row in refused.items()}
+    yield PICKLING.format(count=len(told), pythons=", ".join(_pythons(told)))
     for said, letters in (("everywhere", "pcst"), ("but not by cloudpickle", "pst"), ("except when it starts", "pct")):
         names = [f"`{name}`" for name, row in told.items() if {one for one in row.values() if one} == {letters}]
-        lines.append(f"| {said} | {', '.join(names)} |")
-    lines.append(f"| only in some Pythons | {', '.join(_changing(told))} |")
-    return "\n".join(lines) + "\n"
+        yield f"| {said} | {', '.join(names)} |"
+    yield f"| only in some Pythons | {', '.join(_changing(told))} |"
 
 
 def counts(outcomes, judged):

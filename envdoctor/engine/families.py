@@ -248,7 +248,7 @@ def _of_failure(failure: Any, number: int, count: int, built: str | None) -> Ite
         if raises and raises != exception:
             continue
         found = _compiled(expression).search(message)
-        if found and found.groupdict().get("owner") not in BUILT_IN and not _is_told(family, failure):
+        if found and found.groupdict().get("owner") not in BUILT_IN and not _names_encoding(family, failure):
             weight, groups = _weight(family, failure) + late, {**_loaded(family, message), **_groups(found)}
             yield Clue(family=family, said=found.group(), groups=groups, failure=failure, built=built, weight=weight)
             return
@@ -258,7 +258,7 @@ def _of_failure(failure: Any, number: int, count: int, built: str | None) -> Ite
         yield Clue(family=kind, said=said[:300], failure=failure, built=built, weight=_weight(kind, failure) + late)
 
 
-def _is_told(family: str, failure: Any) -> bool:
+def _names_encoding(family: str, failure: Any) -> bool:
     """Whether the failing statement names the encoding itself, so that the locale has no part in it."""
     code = (failure.frames[-1].code or "") if failure.frames else ""
     return family == "locale" and _ENCODING.search(code) is not None

@@ -10,6 +10,8 @@ from envdoctor.model import Record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from envdoctor.engine.names import Names
 
 #: Directories of people's own programs, which a shortened path does not tell from a distribution's.
@@ -39,6 +41,21 @@ class Owner(Record):
     def own(self) -> bool:
         """Whether it is neither of a distribution nor Python's own."""
         return self.distribution is None and not self.standard
+
+
+def innermost(around: Iterable[Owner]) -> Owner | None:
+    """The innermost frame that is not Python's own."""
+    return next((one for one in around if not one.standard), None)
+
+
+def other_than(name: str | None, around: Iterable[Owner]) -> str | None:
+    """The innermost distribution among the frames that is not the one so called."""
+    return next((one.distribution for one in around if one.distribution not in {name, None}), None)
+
+
+def code_of(place: Owner | None) -> str:
+    """The line of source that a frame shows; empty where it shows none."""
+    return (place.frame.code or "") if place is not None else ""
 
 
 def places(failure: Any, names: Names) -> list[Owner]:

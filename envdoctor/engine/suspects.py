@@ -7,7 +7,7 @@ from typing import Any
 
 from envdoctor.engine.installed_requirements import normalise
 from envdoctor.engine.message_names import named_in
-from envdoctor.engine.places import of_path, places
+from envdoctor.engine.places import code_of, innermost, of_path, other_than, places
 from envdoctor.model import Record
 
 TYPE_CHECKING = False
@@ -26,8 +26,8 @@ _OF_ASKER = frozenset({"setup", "build"})
 _OF_PYTHON = frozenset({"descriptor", "syntax", "python2", "newer-python"})
 #: Families whose `path` is a file of the one that asked.
 _OF_FILE = frozenset({"symbol", "libc", "library", "architecture"})
-#: A keyword that nobody takes, and a statement that hands on whatever it was given.
-_KEYWORD, _HANDED_ON = re.compile(r"keyword argument"), re.compile(r"[(,]\s*\*\*\w+")
+#: A keyword that nobody takes, and a statement that passes on whatever it was given.
+_KEYWORD, _PASSED_ON = re.compile(r"keyword argument"), re.compile(r"[(,]\s*\*\*\w+")
 #: Names of modules this short are those that a file gave them, such as ``np``.
 _ALIAS = 3
 #: Families whose message is about an import.
@@ -90,7 +90,7 @@ def parties(clue: Clue, names: Names, seen: Mapping[str, Any], *, complete: bool
         python=python,
         own=own,
         inside=inside or consumer == (asked or ""),
-        loading=_LOADS.search("\n".join(map(_code, around))) is not None,
+        loading=_LOADS.search("\n".join(map(code_of, around))) is not None,
         seen=around,
         others=others,
         left=_left(names, {consumer, asked, *others}) if open_still else (),
@@ -162,8 +162,7 @@ def _asked(clue: Clue, names: Names, around: Sequence[Owner], seen: Mapping[str,
     """The distribution that should have what is missing, and whether it is the interpreter instead."""
     said = clue.groups
     if clue.family in {"super", "missing-file"}:
-        place = _innermost(around) if clue.family == "super" else None
-        return place.distribution if place else of_path(said.get("path", ""), names), False
+        return _having(clue, names, around), False
     if clue.family in _OF_PYTHON or names.method(said.get("owner", ""), said.get("name", "")):
         return None, True
     named = _named(clue)
@@ -179,15 +178,21 @@ def _asked(clue: Clue, names: Names, around: Sequence[Owner], seen: Mapping[str,
     return (None, True) if owner == "python" else (owner, False)
 
 
+def _having(clue: Clue, names: Names, around: Iterable[Owner]) -> str | None:
+    """The distribution of the method that calls ``super()``, or of the file that is missing."""
+    place = innermost(around) if clue.family == "super" else None
+    return place.distribution if place else of_path(clue.groups.get("path", ""), names)
+
+
 def _called(clue: Clue, names: Names, around: Sequence[Owner], asked: str | None) -> str | None:
-    """The distribution of a function whose caller only hands on the keywords that somebody further out gave.
+    """The distribution of a function whose caller only passes on the keywords that somebody further out gave.
 
     That of the innermost frame, where nobody is known to have the function; nobody, where it is only known by a name
     that the failing statement does not say.
     """
     place = around[0] if around else None
-    code = _code(place)
-    if place is None or not (clue.family == "signature" and _KEYWORD.search(clue.said) and _HANDED_ON.search(code)):
+    code = code_of(place)
+    if place is None or not _passes_on(clue, code):
         return asked
     function = clue.groups.get("function", "")
     said = "." in function or re.search(rf"\b{re.escape(function)}\b", code) is not None
@@ -197,9 +202,10 @@ def _called(clue: Clue, names: Names, around: Sequence[Owner], asked: str | None
     return asked if said or near else None
 
 
-def _code(place: Owner | None) -> str:
-    """The line of source that a frame shows; empty where it shows none."""
-    return (place.frame.code or "") if place is not None else ""
+def _passes_on(clue: Clue, code: str) -> bool:
+    """Whether a statement fails for a keyword, and passes on keywords that it was given itself."""
+    is_keyword = clue.family == "signature" and _KEYWORD.search(clue.said) is not None
+    return is_keyword and _PASSED_ON.search(code) is not None
 
 
 def _named(clue: Clue) -> re.Match[str] | None:
@@ -210,9 +216,9 @@ def _named(clue: Clue) -> re.Match[str] | None:
 
 
 def _announcing(clue: Clue, names: Names, around: Iterable[Owner], module: str | None) -> str | None:
-    """Whose code raises what announces a change of its own, or of a module that nobody knows by this name: an alias."""
-    place = _innermost(around) if clue.family == "announced" else None
-    raises = _code(place).startswith("raise ")
+    """Whose code raises what announces its own change, or that of a module that nobody knows by this name: an alias."""
+    place = innermost(around) if clue.family == "announced" else None
+    raises = code_of(place).startswith("raise ")
     known = module and names.known(module.partition(".")[0])
     named = module or "name" in clue.groups
     return place.distribution if place is not None and raises and named and not known else None
@@ -223,11 +229,6 @@ def _of_module(module: str, names: Names) -> tuple[str | None, bool]:
     inner = module.partition(".packages.")[2]
     module = inner if names.distribution(inner) in names.installed else module
     return names.distribution(module), names.standard(module)
-
-
-def _innermost(around: Iterable[Owner]) -> Owner | None:
-    """The innermost frame that is not Python's own."""
-    return next((one for one in around if not one.standard), None)
 
 
 def _near(clue: Clue, around: Sequence[Owner], seen: Mapping[str, Any]) -> str | None:
@@ -292,7 +293,7 @@ def _module_of(said: Mapping[str, str], around: Sequence[Owner], seen: Mapping[s
     owner, function = said.get("owner", ""), said.get("function", "")
     if "." in owner:
         return owner.rpartition(".")[0]
-    place = _innermost(around)
+    place = innermost(around)
     if place is None:
         return None
     imported: Mapping[str, str] = seen.get("imports", {}).get(place.module, {})
@@ -328,7 +329,7 @@ def _asking(clue: Clue, names: Names, around: Sequence[Owner], asked: str | None
     if clue.family in _IMPORTS and _imported_itself(around, asked):
         return asked, None, True
     if clue.family == "super":  # the class may be of anybody, but it is not the caller's
-        return next((one.distribution for one in around if one.distribution not in {asked, None}), None), None, False
+        return other_than(asked, around), None, False
     carried = _CARRYING if clue.family == "hook" else ()
     outside = _outside((one for one in around if one.distribution not in carried), asked)
     if outside is not None:
@@ -373,7 +374,7 @@ def _imported_itself(around: Sequence[Owner], asked: str | None) -> bool:
 
     A function that answers for missing names, or an exception that is raised by hand, speaks for whoever called it.
     """
-    place = _innermost(around)
+    place = innermost(around)
     if place is None or asked is None or place.distribution != asked:
         return False
     frame = place.frame

@@ -60,7 +60,7 @@ def asked(condition: Condition, snapshot: Snapshot) -> Iterator[tuple[Kind[Any, 
         if about == "started-at-import" and entry.get("starts"):
             yield from ((SOURCE, name) for name in _starters(entry, snapshot))
         elif about != "started-at-import":
-            yield from ((SOURCE, name) for name in _handing_on(entry, snapshot))
+            yield from ((SOURCE, name) for name in _passing_on(entry, snapshot))
     if about == "lacks":
         yield from ((SOURCE, name) for name in _of_state(entries, words, snapshot))
 
@@ -72,9 +72,14 @@ def _of_state(entries: Iterable[Entry], words: Any, snapshot: Snapshot) -> Itera
     for one in words["state"]:
         starts = [use for method, use in methods if method in _ANEW or (method and one.get("always"))]
         yield from one["set"] if starts else ()
-        inits = {name for use in starts for name in _initializers(use)}
-        if inits & set(one["set"]) or any(_by_program(use, starts) for use in calls_of(one["set"], snapshot)):
+        if _is_set(one["set"], starts, snapshot):
             yield from one["read"]
+
+
+def _is_set(setters: Iterable[str], starts: Iterable[Use], snapshot: Snapshot) -> bool:
+    """Whether what starts workers, or the program that does, calls one of the functions that set a state."""
+    inits = {name for use in starts for name in _initializers(use)}
+    return bool(inits & set(setters)) or any(_by_program(use, starts) for use in calls_of(setters, snapshot))
 
 
 def _calls(entry: Entry, snapshot: Snapshot) -> Iterator[Use]:
@@ -185,7 +190,7 @@ def _starters(entry: Entry, snapshot: Snapshot) -> Iterator[str]:
             yield use["within"]
 
 
-def _handing_on(entry: Entry, snapshot: Snapshot) -> Iterator[str]:
+def _passing_on(entry: Entry, snapshot: Snapshot) -> Iterator[str]:
     """The functions that pass a parameter of theirs on to workers, once they are known."""
     for use in calls_of(entry["calls"], snapshot):
         for one in (*use["arguments"], *use["keywords"].values()):

@@ -201,8 +201,7 @@ def expression(reader: ModuleReading, node: ast.Expr) -> None:
     call = node.value
     if not isinstance(call, ast.Call):
         return
-    executes = last(call.func) == "exec" and (reader.scope.kind == "module" or len(call.args) > 1)
-    if executes and not (call.args[1:] and _is_of_other(reader, call.args[1])):
+    if last(call.func) == "exec" and _may_bind(reader, call.args):
         reader.dynamic.add("it executes text")
     if isinstance(call.func, ast.Attribute):
         _method(reader, call, call.func)
@@ -210,6 +209,13 @@ def expression(reader: ModuleReading, node: ast.Expr) -> None:
         reader.checks = True
     if reader.scope.kind == "module" and last(call.func) not in _HARMLESS and _is_given_name(call, reader.module):
         reader.dynamic.add("it gives its name to a function that may fill it")
+
+
+def _may_bind(reader: ModuleReading, executed: list[ast.expr]) -> bool:
+    """Whether text that is executed, with a namespace if one is given, may bind names of the module."""
+    if len(executed) > 1:
+        return not _is_of_other(reader, executed[1])
+    return reader.scope.kind == "module"
 
 
 def _is_of_other(reader: ModuleReading, namespace: ast.expr) -> bool:

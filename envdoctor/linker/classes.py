@@ -130,6 +130,11 @@ class Classes:
             return self.walk([kind._replace(made=kind.made or step == INSTANCE)], rest, depth)
         if step == ENTERED and kind.made:
             return self._entered(kind, rest, depth + 1)
+        return self._from_attribute(kind, steps, depth)
+
+    def _from_attribute(self, kind: ClassRef, steps: Sequence[str], depth: int) -> list[Any] | None:
+        """The kinds that steps from one kind resolve to of which the first is the name of an attribute."""
+        step, rest = steps[0], steps[1:]
         there = "unknown" if is_special(step) else self._member(kind, step)
         if isinstance(there, tuple):
             return self._from_member(kind, there, steps, depth)

@@ -13,6 +13,7 @@ from typing import Any
 from envdoctor.linker import signatures
 from envdoctor.linker.branches import children
 from envdoctor.linker.makings import last
+from envdoctor.linker.summary import ClassRecord
 from envdoctor.linker.syntax_trees import chain, parsed, walked
 
 TYPE_CHECKING = False
@@ -63,12 +64,12 @@ class Decorated:
 
     def is_made_plainly(self, module: str, number: int) -> bool:
         """Whether an object of a class is made by ``__init__`` alone, whatever metaclass the class names."""
-        record = self._store.definitions(module)["classes"][number]
-        if record[4] or "__new__" in record[1]:
+        record = ClassRecord(*self._store.definitions(module)["classes"][number])
+        if record.decorated or "__new__" in record.attributes:
             return False
-        found = _named(self.body(module), self._store.class_name(module, number)) if record[2] is True else []
+        found = _named(self.body(module), self._store.class_name(module, number)) if record.open is True else []
         metas = [one.value for node in found for one in node.keywords if one.arg == "metaclass"]
-        return record[2] is not True or (len(found) == len(metas) == 1 and self._calls_init(module, metas[0]))
+        return record.open is not True or (len(found) == len(metas) == 1 and self._calls_init(module, metas[0]))
 
     def _calls_init(self, module: str, node: ast.expr) -> bool:
         """Whether a metaclass leaves it to ``type`` how objects are made."""
@@ -142,7 +143,7 @@ class Decorated:
         return f"{where}.{name}" in _KNOWN or self._passes_on(where, name, applied=isinstance(decorator, ast.Call))
 
     def _passes_on(self, module: str, name: str, *, applied: bool) -> bool:
-        """Whether the decorator that a module defines keeps signatures, ``applied`` to arguments of its own or not."""
+        """Whether the decorator that a module defines keeps signatures, ``applied`` to its own arguments or not."""
         key = (f"{module}:{name}", str(applied))
         if key not in self._keeping:
             nodes = _named(self.body(module), name)
@@ -174,7 +175,7 @@ class _Maker:
         self._readers = readers
 
     def passes_on(self, node: Any, *, applied: bool) -> bool:
-        """Whether a decorator, ``applied`` to arguments of its own before, keeps the signature of a function."""
+        """Whether a decorator, ``applied`` to its own arguments before, keeps the signature of a function."""
         if isinstance(node, ast.ClassDef):
             methods = [one for one in node.body if isinstance(one, ast.FunctionDef) and one.name == "__call__"]
             bare = not {"__new__"} & {getattr(one, "name", "") for one in node.body}

@@ -36,7 +36,7 @@ MOST_OTHERS = 6
 _READERS = ("release_archives.py", "syntax_queries.py")
 
 
-class _Search:
+class _EdgeSearch:
     def __init__(self, ask: Ask, tell: Callable[[str], None]) -> None:
         self.ask, self.tell = ask, tell
         where = releases.configuration()
@@ -135,14 +135,14 @@ class _Search:
 
         return self._has(side, side.at) is False or side.decided("defined", side.at, defined) is False
 
-    def maker(self, side: Side | None) -> _Search | None:
+    def maker(self, side: Side | None) -> _EdgeSearch | None:
         """The search for the one that gives an object of a class that never had the attribute."""
         ask = self.ask
         if ask.kind != "attribute" or not ask.module or ask.provider is None or not self._never_had(side):
             return None
         installed = [name for name in ask.versions if name not in {ask.provider, ask.consumer}]
         made = ask.replace(kind="made", provider=None, others=installed)
-        return _Search(made, self.tell) if installed else None
+        return _EdgeSearch(made, self.tell) if installed else None
 
     def asking(self, provider: Side) -> Side | None:
         """Of what is installed besides, the one that requires the provider and asks."""
@@ -215,7 +215,7 @@ class _Search:
 class _Consumer:
     """The releases of the one that asks, beside the failing release of the one that is asked."""
 
-    def __init__(self, search: _Search, side: Side, beside: Side | None, life: Life | None, ask: Ask) -> None:
+    def __init__(self, search: _EdgeSearch, side: Side, beside: Side | None, life: Life | None, ask: Ask) -> None:
         self._search, self._side, self._beside, self._life, self._ask = search, side, beside, life, ask
 
     def asking(self) -> Asking | None:
@@ -335,7 +335,7 @@ class _Consumer:
 
 def edges(ask: Ask, tell: Callable[[str], None]) -> Edges:
     """What the releases on the index say of an ask: both edges, as far as they were found."""
-    search = _Search(ask, tell)
+    search = _EdgeSearch(ask, tell)
     provider, life = search.provided()
     maker = search.maker(provider) if life is None else None
     made, came = maker.provided() if maker else (None, None)

@@ -95,15 +95,21 @@ class Expressions:
         found = chain(node.func)
         self._forms.call(node, found)
         if found is None:
-            attributes, inner = [], node.func
-            while type(inner) is ast.Attribute:
-                attributes.append(inner.attr)
-                inner = inner.value
-            self._of_anything(inner, attributes, node.lineno)
-            stack.append(inner)
-            self._made(node.func, signatures.of_call(node))
-            return
-        root, path = found
+            self._call_of_value(node, stack)
+        else:
+            self._call_by_name(node, *found)
+
+    def _call_of_value(self, node: ast.Call, stack: list[ast.AST]) -> None:
+        """A call of what another expression than a name with attributes results in."""
+        attributes, inner = [], node.func
+        while type(inner) is ast.Attribute:
+            attributes.append(inner.attr)
+            inner = inner.value
+        self._of_anything(inner, attributes, node.lineno)
+        stack.append(inner)
+        self._made(node.func, signatures.of_call(node))
+
+    def _call_by_name(self, node: ast.Call, root: str, path: tuple[str, ...]) -> None:
         self._of_anything(node.func, path[::-1], node.lineno, root)
         if path in _CHANGING:
             self._reader.scope.keys.pop(root, None)
@@ -124,15 +130,20 @@ class Expressions:
         """The base of others that an own class is made as, by a name that is bound once where it is seen from."""
         found = None
         for _ in range(_BASES):
-            scope: Scope | None = self._reader.scope
-            while scope is not None and name not in scope.bound and name not in scope.shadowed:
-                scope = scope.outside
-            single = scope is not None and scope.bound.get(name) == 1 and name not in scope.shadowed
-            base = scope.made_as.get(name) if scope is not None and single else None
+            base = self._made_as(name)
             if base is None:
                 break
             found, name = base, "" if base[1] else base[0]
         return found if found is not None and found[0] in self._reader.roots else None
+
+    def _made_as(self, name: str) -> tuple[str, tuple[str, ...]] | None:
+        """The base that an own class is made as, by its name; ``None`` where that may be bound to something else."""
+        scope: Scope | None = self._reader.scope
+        while scope is not None and name not in scope.bound and name not in scope.shadowed:
+            scope = scope.outside
+        if scope is None or scope.bound.get(name) != 1 or name in scope.shadowed:
+            return None
+        return scope.made_as.get(name)
 
     def _note_question(self, function: str, node: ast.Call) -> None:
         """Take note of what ``hasattr``, ``isinstance`` or ``setattr`` shows about an object."""

@@ -11,7 +11,7 @@ import warnings
 from typing import Any
 
 from envdoctor.linker.makings import last
-from envdoctor.linker.summary import LATER
+from envdoctor.linker.summary import LATER, Form
 from envdoctor.linker.syntax_trees import chain
 
 TYPE_CHECKING = False
@@ -42,7 +42,7 @@ _LATE_GENERIC = {
     "weakref": "WeakKeyDictionary WeakValueDictionary WeakSet ReferenceType",
 }
 #: Keywords that functions take as any keyword, and pass on to what refuses them from a version on.
-_HANDED_ON = {
+_PASSED_ON = {
     ("json", "load", "encoding"): (3, 9),
     ("json", "loads", "encoding"): (3, 9),
     **{
@@ -53,7 +53,7 @@ _HANDED_ON = {
         )
     },
 }
-_MODULES = {"re", *(module for module, _, _ in _HANDED_ON)}
+_MODULES = {"re", *(module for module, _, _ in _PASSED_ON)}
 _PATTERNS = {"compile", "match", "search", "fullmatch", "sub", "subn", "split", "findall", "finditer"}
 _FLAGS = re.compile(r"\(\?[aiLmsux]+\)")
 #: What a class is said to have that compares its objects and has no hash for them.
@@ -86,8 +86,8 @@ class Forms:
     def _note(self, form: str, bound: str, line: int, error: str, root: str = "", wanted: str = "") -> None:
         reader = self._reader
         flags = reader.flags | (LATER if error == _ON_USE else 0)
-        entry = [form, bound, line, flags, reader.attempt, reader.handler, 0, error, wanted]
-        self._found.append((entry, root, reader.scope))
+        row = Form(form, bound, line, flags, reader.attempt, reader.handler, 0, error, wanted)
+        self._found.append(([*row], root, reader.scope))
 
     # --- types as expressions ---------------------------------------------------------------------------------------
 
@@ -191,7 +191,7 @@ class Forms:
         if module == "re" and name in _PATTERNS:
             self._pattern(node)
         for given in node.keywords:
-            since = _HANDED_ON.get((module, name, given.arg or ""))
+            since = _PASSED_ON.get((module, name, given.arg or ""))
             if since and self._minor >= since and not _is_none(given.value):
                 bound = f"python<{since[0]}.{since[1]}"
                 self._note(f"{module}.{name}({given.arg}=...)", bound, node.lineno, "TypeError")

@@ -9,6 +9,8 @@ from typing import Any, NamedTuple
 from envdoctor.linker import signatures
 from envdoctor.linker.decorated import name_of
 from envdoctor.linker.rest_keywords import forwarding, keeps, looked_up, spelled, stored
+from envdoctor.linker.signatures import Signature
+from envdoctor.linker.summary import ClassRecord
 from envdoctor.linker.syntax_trees import bound_in, chain
 
 TYPE_CHECKING = False
@@ -59,10 +61,11 @@ class ForwardedKeywords:
         ``value`` is what is called, with the ``method`` where it is one of an object of a class, its ``kind``.
         """
         found = self._resolver.signature(value)
-        if found is None or not found[0][-1]:
+        signature = Signature(*found[0]) if found is not None else None
+        if signature is None or not signature.keywords:
             return ""
         body = self._body(_Called(value, kind, method, kind))
-        own, self._first = {*found[0][1], *found[0][4]}, (call, body)
+        own, self._first = {*signature.names, *signature.only}, (call, body)
         return next((one for one in call[1] if one not in own and body and not self._takes(body, one, 0)), "")
 
     def misfit(self, value: Any, call: Sequence[Any]) -> tuple[str, str] | None:
@@ -154,9 +157,10 @@ class ForwardedKeywords:
         taken = self._resolver.signature(found.value) if found else None
         if found is None or taken is None:
             return True
-        if signatures.misfit(taken[0], [0, [keyword], 0], bound=taken[1]) is not None:
+        signature = Signature(*taken[0])
+        if signatures.misfit(signature, [0, [keyword], 0], bound=taken[1]) is not None:
             return False
-        if keyword in {*taken[0][1], *taken[0][4]}:
+        if keyword in {*signature.names, *signature.only}:
             return True
         further = self._body(found)
         return further is None or self._takes(further, keyword, depth + 1)
@@ -169,11 +173,13 @@ class ForwardedKeywords:
         if body.made and len(path) == 1 and root == _own(body):
             found = self._resolver.method(*body.made, path[0])
             return self._of_object(found, path[0], body.made) or self._held(found, path[0], body.made)
-        call, first = self._first
-        names = [root, *path]
-        if root in _bound(body.node):  # what another function is given is not known
-            names = _default(body.node, function, call) if body == first and not body.kind else []
+        names = [root, *path] if root not in _bound(body.node) else self._default(function, body)
         return self._offered(body.module, names, {"function", "class"}) if names and names[0] else None
+
+    def _default(self, function: ast.expr, body: _Body) -> list[str]:
+        """What a name that a function binds is by default; nothing for a method, or where its call is not known."""
+        call, first = self._first
+        return _default(body.node, function, call) if body == first and not body.kind else []
 
     def _offered(self, module: str, path: Sequence[str], kinds: Container[str]) -> _Called | None:
         """What a name of a module resolves to, where that is of one of some kinds."""
@@ -187,10 +193,10 @@ class ForwardedKeywords:
         derived = self._classes(body.made) if body.made and body.made != body.kind else []
         if body.made != body.kind and (not derived or any(len(node.bases) > 1 for _, node in derived)):
             return None
-        record = self._store.definitions(module)["classes"][number]
-        if module != body.module or name not in record[1] or len(record[0]) != 1:
+        record = ClassRecord(*self._store.definitions(module)["classes"][number])
+        if module != body.module or name not in record.attributes or len(record.bases) != 1:
             return None
-        found = self._resolver.inherited(record[0][0], module, name)
+        found = self._resolver.inherited(record.bases[0], module, name)
         return self._of_object(found, name, body.made or (module, number))
 
     def _held(self, found: Any, name: str, made: tuple[str, int]) -> _Called | None:
@@ -214,16 +220,22 @@ def _default(node: ast.FunctionDef | ast.AsyncFunctionDef, function: ast.expr, c
 
     A default is given by ``if name is None: name = Default``. Returned are the parts of ``Default``, if it is known.
     """
-    name, (positional, given, exact) = getattr(function, "id", ""), call[:3]
-    parameters = [one.arg for one in (*node.args.posonlyargs, *node.args.args)]
+    name = getattr(function, "id", "")
     values = _assigned([one for one in ast.walk(node) if isinstance(one, ast.stmt)], name)
-    if len(values) != 1 or stored(node, name) != 1 or not exact or name in [*given, *parameters[:positional]]:
+    if len(values) != 1 or stored(node, name) != 1 or _may_give(call, node, name):
         return []
     asked, value = _choice(values[0])
-    if asked is not None and not _is_left_out(node, asked, given):
+    if asked is not None and not _is_left_out(node, asked, call[1]):
         return []
     root, path = chain(value) or ("", ())
     return [] if not root or root in _bound(node) else [root, *path]
+
+
+def _may_give(call: Sequence[Any], node: ast.FunctionDef | ast.AsyncFunctionDef, name: str) -> bool:
+    """Whether a call of a function gives a parameter: by its position, by its name, or with what a star hides."""
+    positional, given, exact = call[:3]
+    parameters = [one.arg for one in (*node.args.posonlyargs, *node.args.args)]
+    return not exact or name in [*given, *parameters[:positional]]
 
 
 def _is_left_out(node: ast.AST, asked: ast.expr, given: Sequence[str]) -> bool:

@@ -142,5 +142,6 @@ def _finding(found: Sequence[Finding], owner: str, version: str, method: str, pa
 
 def _place(source: object, paths: Mapping[str, str]) -> Location | None:
     """A place in a file of a distribution, by its path; ``None`` for evidence of another kind."""
-    name, _, line = str(source).rpartition(":")
-    return Location(paths[name], int(line)) if name in paths and line.isdigit() else None
+    if not isinstance(source, Location) or source.line is None or source.path not in paths:
+        return None
+    return Location(paths[source.path], source.line)

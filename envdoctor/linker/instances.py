@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from itertools import starmap
 from typing import Any, NamedTuple
 
 from envdoctor.linker import signatures
@@ -12,7 +13,7 @@ from envdoctor.linker.makings import ANY
 from envdoctor.linker.missing import severity_of
 from envdoctor.linker.missing_reference import Missing
 from envdoctor.linker.module_files import PROJECT, is_aside
-from envdoctor.linker.summary import CATCHES_ATTRIBUTE, CATCHES_TYPE, INHERITED
+from envdoctor.linker.summary import CATCHES_ATTRIBUTE, CATCHES_TYPE, INHERITED, ObjectUse
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -31,7 +32,7 @@ class _Use(NamedTuple):
     """A use in a module: what it is reached under, and the words that the module asks for before it uses them."""
 
     name: str
-    ref: list[Any]
+    ref: ObjectUse
     flags: int
     ways: list[int]
 
@@ -56,19 +57,19 @@ class Instances:
             place = self._world.layout.modules[name]
             if place.kind == "native" or (is_aside(name) and place.owner != PROJECT):
                 continue
-            for ref in self._world.resolver.take_note(name).get("objects", ()):
+            for ref in starmap(ObjectUse, self._world.resolver.take_note(name).get("objects", ())):
                 found = self._found(name, ref)
                 flags = self._reach.flags(name, ref) if found else None
                 if found and flags is not None:
                     yield from self._missing(_Use(name, ref, flags, self._reach.ways[name]), found)
 
-    def _found(self, name: str, ref: Sequence[Any]) -> list[Any]:
+    def _found(self, name: str, ref: ObjectUse) -> list[Any]:
         """For each making of an object what it lacks, or the call that does not fit; nothing where one has it.
 
         ``None`` is a making that may be anything, beside others of classes that have lost what is asked for.
         """
         found: list[Any] = []
-        for making in ref[0]:
+        for making in ref.makings:
             lacks = self._lacks(name, making, ref)
             if not lacks:
                 return []
@@ -77,7 +78,7 @@ class Instances:
         lost = all(isinstance(one, Lack) and self._life(one.kind, one.name) for one in known)
         return found if len(known) == len(found) or (lost and known) else []
 
-    def _lacks(self, name: str, making: str, ref: Sequence[Any]) -> list[Any]:
+    def _lacks(self, name: str, making: str, ref: ObjectUse) -> list[Any]:
         """The same for one making of the object."""
         if making == ANY:
             return [None]
@@ -85,10 +86,10 @@ class Instances:
         if kinds and all(one is None or isinstance(one, Lack) for one in kinds):
             return kinds
         receiver, _, method = making.rpartition(".")
-        kinds = self._classes.behind(self._classes.of(receiver, name)) if ref[7] is not None else None
+        kinds = self._classes.behind(self._classes.of(receiver, name)) if ref.call is not None else None
         if not kinds:
-            return [None] if ANY in ref[0] else []
-        misfits = [self._misfit(one, method, ref[7]) for one in kinds]
+            return [None] if ANY in ref.makings else []
+        misfits = [self._misfit(one, method, ref.call or ()) for one in kinds]
         return [] if None in misfits else misfits
 
     def _misfit(self, kind: Any, method: str, call: Sequence[Any]) -> Any:
@@ -114,7 +115,7 @@ class Instances:
         mixed = any(isinstance(one, Lack) is not lacks for one in known)
         if severity == "silent" or mixed or self._is_asked_for(use, word):
             return
-        first, place = next(one for one in use.ref[0] if one != ANY), self._world.layout.modules[use.name]
+        first, place = next(one for one in use.ref.makings if one != ANY), self._world.layout.modules[use.name]
         cause = self._cause(use, known, first)
         if cause is None or cause[0] == place.owner:
             return
@@ -122,7 +123,7 @@ class Instances:
         asked = _SPECIAL.sub("", f"{module or use.name}.{steps}").replace(".()", "()")
         provider, why, home, path, detail = cause
         yield Missing(
-            place.owner, place.path, use.ref[2], asked, provider, why, severity, way, home, f"{path}.{word}", detail
+            place.owner, place.path, use.ref.line, asked, provider, why, severity, way, home, f"{path}.{word}", detail
         )  # fmt: skip
 
     def _severity(self, use: _Use, *, lacks: bool, sure: bool) -> tuple[str, int]:
@@ -175,20 +176,20 @@ class Instances:
     def _is_ignored(self, use: _Use) -> bool:
         """Whether the line has a comment for which type checkers ignore it."""
         lines = self._world.store.text(use.name).splitlines()
-        line = lines[use.ref[2] - 1] if 0 < use.ref[2] <= len(lines) else b""
+        line = lines[use.ref.line - 1] if 0 < use.ref.line <= len(lines) else b""
         return _FOR_CHECKERS.search(line) is not None
 
     def _is_sure(self, use: _Use, one: Any) -> bool:
         """Whether nothing gives a class what it lacks from elsewhere."""
         kind, word = one[:2]
-        if any(INHERITED in making for making in use.ref[0]):
+        if any(INHERITED in making for making in use.ref.makings):
             return not isinstance(one, Lack)  # which a class beside it may have
         if not isinstance(one, Lack):
             return not self._is_derived(kind, word)
         if self._is_derived(kind, word):
             return False
         if self._life(kind, word) is not None:
-            return (not one.columns or use.ref[7] is not None) and not self._is_given(one)
+            return (not one.columns or use.ref.call is not None) and not self._is_given(one)
         return not (self._lost_only or one.open or one.columns or self._may_be_given(kind, word))
 
     def _is_lost(self, one: Any) -> bool:

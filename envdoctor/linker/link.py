@@ -19,7 +19,7 @@ from envdoctor.linker.generated import Generated
 from envdoctor.linker.hooks import Hooks
 from envdoctor.linker.instances import Instances
 from envdoctor.linker.lost_words import LostWords
-from envdoctor.linker.missing import Search
+from envdoctor.linker.missing import ReferenceSearch
 from envdoctor.linker.missing_reference import Missing
 from envdoctor.linker.module_files import Layout
 from envdoctor.linker.overrides import Overrides
@@ -92,7 +92,7 @@ def _resolved(
     tell("resolving")
     forwarded = ForwardedKeywords(world.resolver, world.store)
     further = (forwarded.misfit, RefusedCalls(forwarded, OwnChecks(world, reach, natives), world.store).misfit)
-    search = Search(layout, world.resolver, reach, world.standard, further)
+    search = ReferenceSearch(layout, world.resolver, reach, world.standard, further)
     missing = [*search.all(sys.version_info[:2], target.minor), *Hooks(layout, known["hooks"]).installed()]
     # What a released library reads from an object was run by its authors: it lacks that where a release has lost it.
     missing += Instances(world, reach, lost_only=True).all(reach.ways)

@@ -38,7 +38,7 @@ _SHORTEST = 5
 #: A name with so many underscores is nobody else's.
 _MANY = 2
 _USED = re.compile(rb"\.([a-z]\w{%d,})" % (_SHORTEST - 1))
-#: Modules whose classes make objects that are handed around.
+#: Modules whose classes make objects that are passed around.
 _STANDARD = (
     *("builtins", "argparse", "array", "ast", "asyncio", "collections", "concurrent.futures", "configparser", "ctypes"),
     *("datetime", "decimal", "email.message", "fractions", "http.client", "http.cookies", "io", "ipaddress", "logging"),
@@ -79,22 +79,27 @@ class LostWords:
 
     def _lost(self, name: str) -> dict[str, Life]:
         """The words that a module uses and a provider that it imports has lost, each with what is known of it."""
-        layout, resolver = self._world.layout, self._world.resolver
-        owner = layout.modules[name].owner
+        owner = self._world.layout.modules[name].owner
         near = self._owners(name)
         around = self._all_owners(owner) if owner == PROJECT else near
         providers = [one for one in sorted(near | around) if one != owner and self._words(one)]
         if not providers:
             return {}
-        used = {word.decode() for word in _USED.findall(self._world.store.text(name))}
-        used -= {*resolver.take_note(name).get("hints", ()), *resolver.set_somewhere}
-        found = {}
+        used = self._used(name)
+        found: dict[str, Life] = {}
         for provider in providers:
-            for word in sorted(used & self._words(provider).keys()):
-                life = self._words(provider)[word][0]
-                if (provider in near or _is_long(word)) and self._may_ask(owner, life):
-                    found.update({word: life} if self._is_distinctive(word, provider, name) else {})
+            words = self._words(provider)
+            for word in sorted(used & words.keys()):
+                is_meant = provider in near or _is_long(word)
+                if is_meant and self._may_ask(owner, words[word][0]) and self._is_distinctive(word, provider, name):
+                    found[word] = words[word][0]
         return found
+
+    def _used(self, name: str) -> set[str]:
+        """The attributes that a module uses, but for those that it asks for first, or that some module sets."""
+        resolver = self._world.resolver
+        used = {word.decode() for word in _USED.findall(self._world.store.text(name))}
+        return used - {*resolver.take_note(name).get("hints", ()), *resolver.set_somewhere}
 
     def _may_ask(self, owner: str, life: Life) -> bool:
         """Whether a distribution does not require releases of a provider that have lost the word already."""

@@ -22,6 +22,8 @@ from envdoctor.linker.summary import (
     IMPORTS,
     LATER,
     PROGRAM,
+    Form,
+    Reference,
     caught,
 )
 from envdoctor.model import Distribution
@@ -44,7 +46,7 @@ _STABLE_GRAMMAR = (3, 7)
 OPTIONAL = "modules that nothing installed has: optional, as a rule"
 
 
-class Search:
+class ReferenceSearch:
     """Looks for what the reached modules miss, and counts by reason what could not be decided.
 
     ``further`` say of a call that fits the signature, in no ``try``, what is wrong with it: a kind and a detail.
@@ -90,7 +92,7 @@ class Search:
                     continue
                 flags = self._reach.flags(name, ref)
                 if flags is not None:
-                    yield from self._one(name, ref, flags, ways, hints)
+                    yield from self._one(name, Reference(*ref), flags, ways, hints)
 
     def _syntax(self, name: str, error: list[Any], ways: list[int], *, sure: bool) -> Iterator[Missing]:
         place = self._layout.modules[name]
@@ -154,15 +156,17 @@ class Search:
     def _refused_forms(self, name: str, forms: Iterable[list[Any]], ways: list[int]) -> Iterator[Missing]:
         """What Python refuses when it runs a module; in a ``try``, only TypeErrors are known to be uncaught."""
         place = self._layout.modules[name]
-        for form in forms:
-            flags = self._reach.flags(name, form)
-            is_type = form[7] == "TypeError"
-            if flags is None or (form[4] and not is_type) or not self._has_no_hash(form[8]):
+        for row in forms:
+            form = Form(*row)
+            flags = self._reach.flags(name, row)
+            is_type = form.exception == "TypeError"
+            if flags is None or (form.attempt and not is_type) or not self._has_no_hash(form.wanted):
                 continue
             severity, way = severity_of(ways, flags, CATCHES_TYPE if is_type else CATCHES_SYNTAX)
             if severity != "silent":
                 yield Missing(
-                    place.owner, place.path, form[2], form[0], "", "form", severity, way, name, form[1], form[7]
+                    place.owner, place.path, form.line, form.form, "", "form", severity, way, name, form.requirement,
+                    form.exception,
                 )  # fmt: skip
 
     def _has_no_hash(self, wanted: str) -> bool:
@@ -172,14 +176,13 @@ class Search:
             return isinstance(self._resolver.method(value[1], value[2], NO_HASH), tuple)
         return not wanted
 
-    def _one(self, name: str, ref: list[Any], flags: int, ways: list[int], hints: set[str]) -> Iterator[Missing]:
-        module, path, *_, own, call = ref
+    def _one(self, name: str, ref: Reference, flags: int, ways: list[int], hints: set[str]) -> Iterator[Missing]:
         self.asked += 1
         if not flags & IMPORTS:
-            taken = self._resolver.offers(module, ".".join(path.split(".")[:own]))
+            taken = self._resolver.offers(ref.module, ".".join(ref.path.split(".")[: ref.own]))
             if taken.verdict is False:  # reported where it is imported
                 return
-        answer = self._resolver.offers(module, path)
+        answer = self._resolver.offers(ref.module, ref.path)
         if answer.verdict is None:
             self.unknown[answer.why] += 1
         elif answer.verdict is False:
@@ -187,35 +190,30 @@ class Search:
         elif flags & IMPORTS:
             yield from self._refused(name, ref, flags, ways)
             yield from self._broken(name, ref, flags, ways)
-        elif call is not None:
+        elif ref.call is not None:
             yield from self._not_taken(name, ref, flags, ways, hints, answer)
 
     def _not_taken(
-        self, name: str, ref: list[Any], flags: int, ways: list[int], hints: set[str], answer: Answer
+        self, name: str, ref: Reference, flags: int, ways: list[int], hints: set[str], answer: Answer
     ) -> Iterator[Missing]:
         """A call with arguments that its function does not accept."""
-        module, path, line, *_, call = ref
-        if call[_OF_CLASS:] and not (answer.value and answer.value[0] == "class"):
-            return
-        misfit = self._misfit(answer, module, path, call)
-        if misfit is None and answer.value and not ref[_TRY]:
-            misfit = next(filter(None, (further(answer.value, call) for further in self._further)), None)
+        misfit = self._misfit(ref, answer)
         severity, way = severity_of(ways, flags, CATCHES_TYPE)
         if misfit is None or severity == "silent" or (answer.value[0] == "standard" and "version_info" in hints):
             return
-        place, owner = self._layout.modules[name], self._owner(module, answer.value)
+        place, owner = self._layout.modules[name], self._owner(ref.module, answer.value)
         if owner != place.owner:
             kind, argument = misfit
             severity = "warning" if severity == "error" else severity
-            asked = f"{module}.{path}".replace(".()", "()")
+            asked = f"{ref.module}.{ref.path}".replace(".()", "()")
             yield Missing(
-                place.owner, place.path, line, asked, owner, kind, severity, way, module, path, argument
+                place.owner, place.path, ref.line, asked, owner, kind, severity, way, ref.module, ref.path, argument
             )  # fmt: skip
 
-    def _refused(self, name: str, ref: list[Any], flags: int, ways: list[int]) -> Iterator[Missing]:
+    def _refused(self, name: str, ref: Reference, flags: int, ways: list[int]) -> Iterator[Missing]:
         """A module of another distribution that raises when it is imported: it has moved, or is not for this Python."""
-        inner, modules = f"{ref[0]}.{ref[1]}", self._layout.modules
-        parts = (inner if flags & FROM and inner in modules else ref[0]).split(".")
+        inner, modules = f"{ref.module}.{ref.path}", self._layout.modules
+        parts = (inner if flags & FROM and inner in modules else ref.module).split(".")
         run = (".".join(parts[: at + 1]) for at in range(len(parts)))
         notes = ((one, self._resolver.take_note(one).get("raises")) for one in run if one in modules)
         wanted, raises = next((pair for pair in notes if pair[1]), ("", ()))
@@ -224,13 +222,13 @@ class Search:
             severity, way = severity_of(ways, flags, caught(raises[1]) or CATCHES_SYNTAX)
             if severity != "silent":
                 yield Missing(
-                    place.owner, place.path, ref[2], wanted, owner, "refused", severity, way, wanted, "", raises[2]
+                    place.owner, place.path, ref.line, wanted, owner, "refused", severity, way, wanted, "", raises[2]
                 )  # fmt: skip
 
-    def _broken(self, name: str, ref: list[Any], flags: int, ways: list[int]) -> Iterator[Missing]:
+    def _broken(self, name: str, ref: Reference, flags: int, ways: list[int]) -> Iterator[Missing]:
         """A submodule of another distribution that cannot be imported, because nothing has what it imports itself."""
-        inner = f"{ref[0]}.{ref[1]}"
-        wanted = inner if flags & FROM and inner in self._layout.modules else ref[0]
+        inner = f"{ref.module}.{ref.path}"
+        wanted = inner if flags & FROM and inner in self._layout.modules else ref.module
         top = wanted.partition(".")[0]
         found = None if wanted == top or self._resolver.broken(top) else self._resolver.broken(wanted)
         severity, way = severity_of(ways, flags, CATCHES_MODULE)
@@ -244,7 +242,9 @@ class Search:
             place, owner = self._layout.modules[name], self._layout.modules[wanted].owner
             root = found.module.partition(".")[0]
             absent = found.module if self._layout.has(root) else root
-            yield Missing(place.owner, place.path, ref[2], wanted, owner, "broken", severity, way, wanted, "", absent)
+            yield Missing(
+                place.owner, place.path, ref.line, wanted, owner, "broken", severity, way, wanted, "", absent
+            )  # fmt: skip
 
     def _lacks_requirements(self, owner: str) -> bool:
         """Whether something is not installed that a distribution requires, so that what it misses is no choice."""
@@ -261,7 +261,18 @@ class Search:
         place = self._layout.modules.get(where)
         return place.owner if place is not None else ""
 
-    def _misfit(self, answer: Answer, module: str, path: str, call: list[Any]) -> tuple[str, str] | None:
+    def _misfit(self, ref: Reference, answer: Answer) -> tuple[str, str] | None:
+        """What is wrong with the call of a reference, as a kind and a detail; ``None`` for nothing."""
+        call = ref.call or ()
+        if call[_OF_CLASS:] and not (answer.value and answer.value[0] == "class"):
+            return None
+        misfit = self._not_in_signature(answer, ref.module, ref.path, call)
+        if misfit is None and answer.value and not ref.attempt:
+            return next(filter(None, (further(answer.value, call) for further in self._further)), None)
+        return misfit
+
+    def _not_in_signature(self, answer: Answer, module: str, path: str, call: Sequence[Any]) -> tuple[str, str] | None:
+        """The argument of a call that the signature of its function excludes, with the kind of misfit."""
         found = self._resolver.signature(answer.value)
         if found is not None:
             return signatures.misfit(found[0], call, bound=found[1])
@@ -274,10 +285,9 @@ class Search:
         return None
 
     def _not_there(
-        self, name: str, ref: list[Any], flags: int, ways: list[int], hints: set[str], answer: Answer
+        self, name: str, ref: Reference, flags: int, ways: list[int], hints: set[str], answer: Answer
     ) -> Iterator[Missing]:
         """A reference that finds nothing in the module of its distribution, where that matters."""
-        module, path, line = ref[:3]
         place = self._layout.modules[name]
         severity, way = severity_of(ways, flags, _raised(flags, answer))
         if answer.why == "absent" or (way & SUBMODULE and not way & ENTRY and self._reach.stands_in(name, ref)):
@@ -290,9 +300,9 @@ class Search:
             self.unknown["set from outside"] += 1
             return
         severity = self._softened(severity, flags, hints, answer)
-        asked = ".".join(filter(None, (module, path))).replace(".()", "()")
+        asked = ".".join(filter(None, (ref.module, ref.path))).replace(".()", "()")
         yield Missing(
-            place.owner, place.path, line, asked, provider, answer.why, severity, way, answer.module, answer.path
+            place.owner, place.path, ref.line, asked, provider, answer.why, severity, way, answer.module, answer.path
         )  # fmt: skip
 
     def _softened(self, severity: str, flags: int, hints: set[str], answer: Answer) -> str:
@@ -330,6 +340,6 @@ def severity_of(ways: list[int], flags: int, catching: int) -> tuple[str, int]:
     return best
 
 
-#: The place in a call that says whether it has to be of a class, and in a reference of the statement around it.
-_OF_CLASS, _TRY = 3, 4
+#: The place in a call that says whether it has to be of a class.
+_OF_CLASS = 3
 _ORDER = {"error": 0, "warning": 1, "info": 2, "silent": 3}

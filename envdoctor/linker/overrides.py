@@ -10,6 +10,7 @@ from __future__ import annotations
 import ast
 import functools
 import re
+from itertools import starmap
 from typing import Any, NamedTuple
 
 from envdoctor.linker import signatures
@@ -18,7 +19,8 @@ from envdoctor.linker.classes import Classes, ClassRef
 from envdoctor.linker.makings import last
 from envdoctor.linker.missing_reference import Missing
 from envdoctor.linker.module_files import is_aside
-from envdoctor.linker.summary import LATER
+from envdoctor.linker.signatures import Signature
+from envdoctor.linker.summary import LATER, ClassRecord
 from envdoctor.linker.syntax_trees import parsed, walked
 
 TYPE_CHECKING = False
@@ -71,12 +73,12 @@ class Overrides:
                 continue
             definitions = self._world.store.definitions(name)
             bound = [one[1] for one in definitions.get("names", {}).values() if one and one[0] == "c"]
-            for number, record in enumerate(definitions.get("classes", ())):
+            for number, record in enumerate(starmap(ClassRecord, definitions.get("classes", ()))):
                 if number not in bound:  # one of two, for two releases of another distribution
                     continue
-                for base in filter(None, (self._base(name, one) for one in record[0])):
+                for base in filter(None, (self._base(name, one) for one in record.bases)):
                     if self._between(base, {place.owner, ""}):
-                        yield from self._of_class(name, number, record[3], base)
+                        yield from self._of_class(name, number, record.methods, base)
 
     def _base(self, name: str, base: Any) -> Sequence[Any] | None:
         """The class that a base of a module's class is; ``None`` where it is not known."""
@@ -86,7 +88,7 @@ class Overrides:
         is_class = found is not None and found.verdict is True and found.value and found.value[0] == "class"
         return found.value if is_class and found is not None else None
 
-    def _of_class(self, name: str, number: int, methods: dict[str, Any], base: Sequence[Any]) -> Iterator[Missing]:
+    def _of_class(self, name: str, number: int, methods: Mapping[str, Any], base: Sequence[Any]) -> Iterator[Missing]:
         place, text = self._world.layout.modules[name], self._world.store.text(name)
         replaced = {one for one in methods if f"super().{one}(".encode() not in text}
         for method, own in methods.items():
@@ -250,14 +252,15 @@ def _is_class(node: ast.expr) -> bool:
     return (last(node) or "")[:1].isupper()
 
 
-def _narrower(own: list[Any], base: list[Any] | None) -> bool:
+def _narrower(override: list[Any], overridden: list[Any] | None) -> bool:
     """Whether a signature takes less than the one it takes the place of, or requires more; not where that is open."""
-    if base is None:
+    if overridden is None:
         return False
-    names, others = own[1][1:], base[1][1:]
-    fewer = len(names) < len(others) and not own[3]
-    unknown = not own[6] and any(one not in names and one not in own[4] for one in base[4])
-    demands = max(len(names) - own[2], 0) > len(others) and not base[3]
+    own, base = Signature(*override), Signature(*overridden)
+    names, others = own.names[1:], base.names[1:]
+    fewer = len(names) < len(others) and not own.variable
+    unknown = not own.keywords and any(one not in names and one not in own.only for one in base.only)
+    demands = max(len(names) - own.defaults, 0) > len(others) and not base.variable
     return bool(fewer or unknown or demands)
 
 

@@ -10,7 +10,7 @@ from envdoctor.linker.forwarded_keywords import ForwardedKeywords
 from envdoctor.linker.generated import Generated
 from envdoctor.linker.instances import Instances
 from envdoctor.linker.lost_words import LostWords
-from envdoctor.linker.missing import Search
+from envdoctor.linker.missing import ReferenceSearch
 from envdoctor.linker.missing_reference import Missing
 from envdoctor.linker.module_files import PROJECT, Module, is_aside
 from envdoctor.linker.overrides import Overrides
@@ -168,7 +168,7 @@ def link(
     reach.ways = {key: ways for key, ways in reach.ways.items() if key in sources.all}
     gone += OwnChecks(world, reach).all(sources.all)
     gone += Generated(layout, reach, store, *generated).all()
-    search = Search(layout, resolver, reach, world.standard, further)
+    search = ReferenceSearch(layout, resolver, reach, world.standard, further)
     found = [one for one in search.all((0, 0), world.target.minor) if one.kind not in {"syntax", "broken"}]
     found += gone
     found += LostWords(world, reach).all(sources.all, found)

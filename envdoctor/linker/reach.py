@@ -215,7 +215,7 @@ class Reach:
         known.append(way)
         return True
 
-    def flags(self, name: str, ref: list[Any]) -> int | None:
+    def flags(self, name: str, ref: Sequence[Any]) -> int | None:
         """The flags of a reference; none in a handler whose ``try`` succeeds, or the ``else`` of one that fails."""
         flags, handler = int(ref[3]), ref[5]
         around = self._resolver.take_note(name).get("around", {}) if handler else {}
@@ -227,7 +227,7 @@ class Reach:
             handler = around.get(abs(handler), 0)
         return flags
 
-    def stands_in(self, name: str, ref: list[Any]) -> bool:
+    def stands_in(self, name: str, ref: Sequence[Any]) -> bool:
         """Whether a reference is in the handler of a ``try`` that imports what nothing installed has."""
         refs = self._resolver.take_note(name).get("refs", ()) if ref[5] > 0 else ()
         return any(one[4] == ref[5] and self._resolver.offers(one[0], one[1]).why == "absent" for one in refs)

@@ -144,16 +144,19 @@ def builtin(function: Builtin, known: Sequence[Any]) -> Any:
     make = _called(function)
     if make is None:
         return None
-    inside = [
-        part for one in known if isinstance(one, (list, tuple, set, frozenset)) and make is not len for part in one
-    ]
-    if any(map(is_unknown, [*known, *inside])) or (make is int and _is_too_long(known)):
+    if not _is_known(known, with_elements=make is not len) or (make is int and _is_too_long(known)):
         return UNKNOWN
     try:
         made = make(*known)
     except (TypeError, ValueError) as error:
         raise Raised(type(error).__name__) from None
     return list(made) if isinstance(made, (zip, enumerate, reversed)) else made
+
+
+def _is_known(arguments: Sequence[Any], *, with_elements: bool) -> bool:
+    """Whether arguments are known, and the elements of collections among them where these matter."""
+    collections = [one for one in arguments if isinstance(one, (list, tuple, set, frozenset)) and with_elements]
+    return not any(map(is_unknown, [*arguments, *(element for one in collections for element in one)]))
 
 
 def _is_too_long(known: Sequence[Any]) -> bool:

@@ -6,10 +6,11 @@ from abc import ABCMeta
 from typing import Any
 
 from envdoctor.linker.decorated import Decorated
+from envdoctor.linker.filled_names import FilledNames
 from envdoctor.linker.hinted import Hinted
 from envdoctor.linker.module_getattr import Evaluator
 from envdoctor.linker.run_time import RunTime
-from envdoctor.linker.summary import FROM, IMPORTS, INSTANCE, WRITES_GLOBALS
+from envdoctor.linker.summary import FROM, IMPORTS, INSTANCE
 from envdoctor.linker.verdicts import DOUBTS, Answer, no, own_doubts, unknown, yes
 from envdoctor.linker.word_search import Words
 
@@ -51,6 +52,7 @@ class Resolver:
         self.set_from_outside: set[tuple[str, str]] = set()
         self.set_somewhere: set[str] = set()
         self.run_time = RunTime(layout, self.take_note, self.words)
+        self._filled = FilledNames(layout, store, self.run_time, self.words)
         self.starting: list[str] = []
 
     def forget(self) -> None:
@@ -254,41 +256,16 @@ class Resolver:
             return answer
         if found.verdict is not False and found != _CIRCLE:
             return found
-        reason = self._doubt(summary, module, name, may_make=answers and answer is None)
+        may_make = answers and answer is None
+        return self._not_by_stars(summary, module, name, found, may_make=may_make)
+
+    def _not_by_stars(self, summary: Summary, module: str, name: str, found: Answer, *, may_make: bool) -> Answer:
+        """Whether a module has a name that it does not bind, and that no star is known to bring."""
+        reason = self._filled.doubt(summary, module, name, may_make=may_make)
         if reason:
-            return self._hinted.answer(module, name) or self._unless_written_nowhere(module, name, reason)
-        filled = self._not_filled(summary, module, name, weak=found.weak)
+            return self._hinted.answer(module, name) or self._filled.unless_written_nowhere(module, name, reason)
+        filled = self._filled.answer(summary, module, name, weak=found.weak)
         return _CIRCLE if found == _CIRCLE and filled.verdict is False else filled
-
-    def _doubt(self, summary: Summary, module: str, name: str, *, may_make: bool) -> str:
-        """The reason for which a module may have a name that it does not bind; empty for none.
-
-        ``may_make`` says that it has a ``__getattr__`` of which it is not known what it answers.
-        """
-        reason = "a module-level __getattr__" if may_make else self._filled_by(summary, module)
-        return "named in __all__" if name in (self._store.definitions(module).get("all") or ()) else reason
-
-    def _filled_by(self, summary: Summary, module: str) -> str:
-        """The reason for which a module may have names that it does not bind; empty for none."""
-        if summary.get("dynamic"):
-            return str(summary["dynamic"][0])
-        return "put into sys.modules or loaded by a loader" if self.run_time.may_fill(module) else ""
-
-    def _not_filled(self, summary: Summary, module: str, name: str, *, weak: bool) -> Answer:
-        elsewhere = bool(summary.get("path"))
-        if elsewhere and (not name[:1].isupper() or self._layout.on_disk(f"{module}.{name}")):
-            return unknown("a package whose modules may be elsewhere")
-        if self.run_time.is_set_by_native(module, name):
-            return unknown("set from outside")
-        return no("name", module, name, weak=weak or elsewhere)
-
-    def _unless_written_nowhere(self, module: str, name: str, reason: str) -> Answer:
-        if reason == WRITES_GLOBALS and self.run_time.is_no_key(self._store.text(module), module, name):
-            return no("name", module, name, weak=True)
-        parts = name.split("_") if "globals()" in reason else [name]  # which may be put together in a loop
-        if all(self.words.anywhere(self._layout.modules[module].owner, part) for part in parts):
-            return unknown(reason)
-        return no("name", module, name, weak=True)
 
     def _by_stars(self, summary: Summary, name: str, depth: int) -> Answer:
         """Whether any ``import *`` of a module brings a name: rather one that surely does than one that may."""

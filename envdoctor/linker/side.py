@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from typing import Protocol
 
-    class Search(Protocol):
+    class ReleaseSearch(Protocol):
         """The interface of a search that its sides share."""
 
         tell: Callable[[str], None]
@@ -38,7 +38,7 @@ class Enough(Exception):  # noqa: N818 - not a mistake
 class Side:
     """The releases of one distribution, with what was asked of each of them."""
 
-    def __init__(self, name: str, files: Sequence[File], at: int, search: Search) -> None:
+    def __init__(self, name: str, files: Sequence[File], at: int, search: ReleaseSearch) -> None:
         self.name, self.files, self.at = name, files, at
         self._search = search
         self._answers: dict[tuple[str, int], Any] = {}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from typing import Any
+from typing import Any, NamedTuple
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -14,6 +14,18 @@ _KEEPING = {
     *("staticmethod", "classmethod", "abstractmethod", "final", "override", "lru_cache", "cache", "coroutine"),
     *("contextmanager", "asynccontextmanager", "no_type_check"),
 }
+
+
+class Signature(NamedTuple):
+    """A signature as a summary has it, read; ``variable`` and ``keywords`` say that it has stars."""
+
+    positional_only: int
+    names: Sequence[str]
+    defaults: int
+    variable: int
+    only: Sequence[str]
+    required: Sequence[str]
+    keywords: int
 
 
 def of_function(node: ast.FunctionDef | ast.AsyncFunctionDef) -> list[Any] | None:

@@ -40,9 +40,67 @@ is one of an own class, so that it is known only where the base that has its con
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Container, Mapping, Sequence
 
 Summary = dict[str, Any]
+
+
+class Reference(NamedTuple):
+    """A row of ``refs``, read: what a module uses from another."""
+
+    module: str
+    path: str
+    line: int
+    flags: int
+    attempt: int
+    handler: int
+    own: int
+    call: Sequence[Any] | None
+
+
+class ObjectUse(NamedTuple):
+    """A row of ``objects``, read: what a module asks of an object that one of some makings makes."""
+
+    makings: Sequence[str]
+    path: str
+    line: int
+    flags: int
+    attempt: int
+    handler: int
+    own: int
+    call: Sequence[Any] | None
+
+
+class Form(NamedTuple):
+    """A row of ``forms``, read: what Python refuses, the requirement for it, and what is raised.
+
+    ``wanted`` is what has to be a class without a hash; empty for nothing.
+    """
+
+    form: str
+    requirement: str
+    line: int
+    flags: int
+    attempt: int
+    handler: int
+    own: int
+    exception: str
+    wanted: str
+
+
+class ClassRecord(NamedTuple):
+    """A row of ``classes``, read: what a module's class is derived from and has, and what else may give it more."""
+
+    bases: Sequence[Any]
+    attributes: Container[str]
+    open: Any
+    methods: Mapping[str, Any]
+    decorated: Any
+
 
 #: Which exceptions around a reference are caught.
 CATCHES_IMPORT, CATCHES_MODULE, CATCHES_ATTRIBUTE, CATCHES_TYPE, CATCHES_SYNTAX = 1, 2, 4, 8, 16

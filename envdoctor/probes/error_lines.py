@@ -76,17 +76,28 @@ def clean(text: str) -> Iterator[tuple[str, str]]:
         line = raw.rstrip("\r").rpartition("\r")[2]
         prefix, line = _stripped(line.lstrip() if torn else line)
         line = torn + line.strip() if torn else line
-        found = _SHARED.match(line[:MOST_LINE])
-        if found and not _NOTEBOOK.fullmatch(found["prefix"]):
-            shared = re.compile(re.sub(r"\d+", r"\\d+", re.escape(found["prefix"])))
+        shared = _before_header(line) or shared
         if shared and (common := shared.match(line)):
             prefix, line = prefix + common.group(), line[common.end() :]
-        edge = _TORN_IN_BOX if "│" in prefix else _TORN
-        torn = line if not torn and edge.match(line[:MOST_LINE]) else ""  # a path broken at the edge of a window
+        torn = line if not torn and _is_torn(prefix, line) else ""
         if not torn:
             yield prefix, line
     if torn:
         yield "", torn
+
+
+def _before_header(line: str) -> re.Pattern[str] | None:
+    """What matches, with any numbers, the words in front of the first line of a traceback; ``None`` for any other."""
+    found = _SHARED.match(line[:MOST_LINE])
+    if not found or _NOTEBOOK.fullmatch(found["prefix"]):
+        return None
+    return re.compile(re.sub(r"\d+", r"\\d+", re.escape(found["prefix"])))
+
+
+def _is_torn(prefix: str, line: str) -> bool:
+    """Whether a line is a path that is broken at the edge of a window, and goes on in the next."""
+    edge = _TORN_IN_BOX if "│" in prefix else _TORN
+    return edge.match(line[:MOST_LINE]) is not None
 
 
 def _unfolded(text: str) -> str:

@@ -120,6 +120,11 @@ def machine_and_loader(head: bytes) -> tuple[str | None, str]:
         return None, ""
     is_wide, order = head[4] == _CLASS_64, "<" if head[5] == _LITTLE_ENDIAN else ">"
     machine = MACHINES.get((struct.unpack_from(order + "H", head, 18)[0], head[4], head[5]))
+    return machine, _loader(head, order, is_wide=is_wide)
+
+
+def _loader(head: bytes, order: str, *, is_wide: bool) -> str:
+    """The path of the loader in the table of an ELF program's headers; empty where none names it."""
     (table,) = struct.unpack_from(order + ("Q" if is_wide else "I"), head, 32 if is_wide else 28)
     size, count = struct.unpack_from(order + "HH", head, 54 if is_wide else 42)
     layout = order + ("IIQQQQ" if is_wide else "IIIII")
@@ -129,8 +134,8 @@ def machine_and_loader(head: bytes) -> tuple[str | None, str]:
         fields = struct.unpack_from(layout, head, start)
         if fields[0] == _PT_INTERP:
             offset, length = (fields[2], fields[5]) if is_wide else (fields[1], fields[4])
-            return machine, head[offset : offset + length].rstrip(b"\0").decode("ascii", "replace")
-    return machine, ""
+            return head[offset : offset + length].rstrip(b"\0").decode("ascii", "replace")
+    return ""
 
 
 def musl_version(root: Root, loader: str) -> str | None:

@@ -48,11 +48,15 @@ def _holds(value: Any, expected: Any) -> bool:
     if origin is typing.Union:
         return any(_holds(value, part) for part in parts)
     if origin in {list, tuple}:
-        types = parts if origin is tuple else parts * len(value) if isinstance(value, list) else ()
-        return isinstance(value, list) and len(value) == len(types) and all(map(_holds, value, types))
+        return isinstance(value, list) and _are_of(value, parts if origin is tuple else parts * len(value))
     if origin is dict or hasattr(expected, "__required_keys__"):
         return isinstance(value, dict) and all(_holds(*pair) for pair in _entries(value, expected, parts))
     return expected is Any or isinstance(value, (int, float) if expected is float else expected)
+
+
+def _are_of(values: list[Any], types: tuple[Any, ...]) -> bool:
+    """Whether there are as many values as types, each of its type."""
+    return len(values) == len(types) and all(map(_holds, values, types))
 
 
 def _entries(value: Mapping[str, Any], expected: Any, parts: tuple[Any, ...]) -> list[tuple[Any, Any]]:

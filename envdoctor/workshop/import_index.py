@@ -50,17 +50,34 @@ def owner(module: str, names: Collection[str], ranks: Mapping[str, int]) -> str 
     One that is downloaded much, where few such bring it; else the only one; else of a few the only one that begins
     like the module.
     """
-    word = _bare(module)
-    popular = sorted((name for name in names if name in ranks), key=lambda name: ranks[name])
-    if popular and len(popular) <= _SHARED:
-        best = popular[0]
-        affixed = _bare(best) in {word, f"py{word}", f"{word}py", f"python{word}", f"{word}python"}
-        akin = len(names) <= _COMMON and (word in _bare(best) or _bare(best) in word or ranks[best] < _FAMOUS)
-        return best if len(names) <= _FEW or affixed or akin else None
-    if popular or normalise(module) in names or len(names) > _FEW:
+    popular = [name for name in names if name in ranks]
+    if not popular:
+        return _only_one(module, names)
+    if len(popular) > _SHARED:
         return None
-    near = [name for name in names if len(names) == 1 or _bare(name).startswith(word)]
+    best = min(popular, key=lambda name: ranks[name])
+    akin = len(names) <= _COMMON and (ranks[best] < _FAMOUS or _is_akin(best, module))
+    return best if len(names) <= _FEW or akin or _is_called_after(best, module) else None
+
+
+def _only_one(module: str, names: Collection[str]) -> str | None:
+    """The only distribution that brings an import name, or else of a few the only one that begins like it."""
+    if normalise(module) in names or len(names) > _FEW:
+        return None
+    near = [name for name in names if len(names) == 1 or _bare(name).startswith(_bare(module))]
     return near[0] if len(near) == 1 else None
+
+
+def _is_called_after(name: str, module: str) -> bool:
+    """Whether a distribution is called like a module, but for "py" or "python" at one end."""
+    word = _bare(module)
+    return _bare(name) in {word, f"py{word}", f"{word}py", f"python{word}", f"{word}python"}
+
+
+def _is_akin(name: str, module: str) -> bool:
+    """Whether the name of a distribution contains that of a module, or is contained in it."""
+    bare, word = _bare(name), _bare(module)
+    return word in bare or bare in word
 
 
 def _bare(name: str) -> str:

@@ -1,6 +1,6 @@
 """Which releases break on what Python removed: wheels read one at a time, linked against the standard library.
 
-What a release misses of the newest Python is told by one link; the table of the standard library says in which Python
+One link shows what a release misses of the newest Python; the table of the standard library says in which Python
 it went, and releases on both sides are linked against that one until the edges of the consumer are known. Nothing is
 installed or executed.
 """
@@ -44,7 +44,7 @@ class MineStandard:
     def __init__(self, tell: Callable[[str], None], names: Sequence[str] = ()) -> None:
         self.provider, self._tell, self._names = PYTHON, tell, names
         self._standard = Standard((3, NEWEST))
-        tops = self._standard.tops  # what a module happens to import is no name of its own
+        tops = self._standard.tops  # what a module happens to import is none of its own names
         named = (one for one in self._standard.removed() if "." not in one[1] and one[1] not in tops)
         removed = (one for one in named if self.gone(Lost(*one, "", "", "")))
         self._gone = [(frozenset(module.split(".")), module.rpartition(".")[2], name) for module, name in removed]

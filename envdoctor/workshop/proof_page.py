@@ -45,18 +45,23 @@ def page(directory: str, samples: Sequence[Mapping[str, Any]] = ()) -> str:
     rules = statuses.of_base({rule.id: rule for rule in read_rules(directory, words)[0]})
     proofs = {name: record.read(proof_of(rule.path)) or {"edited": False, "trials": []} for name, rule in rules.items()}
     standing = {name: record.status(rule, words, proofs[name]) for name, rule in rules.items()}
+    lines = [_HEAD, *_standings(standing, proofs)]
+    return "\n".join([*lines, *(line for sample in samples for line in _sampled(sample))]) + "\n"
+
+
+def _standings(standing: Mapping[str, str], proofs: Mapping[str, Proof]) -> Iterator[str]:
+    """How many rules have which status, what was run for them, and which are verified and not stable."""
     second = {name: proof for name, proof in proofs.items() if proof.get("meaning") == record.MEANING}
     others = sorted(name for name in second if standing[name] != record.PROVEN)
     rows = {
-        "in force": len(rules),
+        "in force": len(standing),
         "stable, under either meaning": list(standing.values()).count(record.PROVEN),
         "verified under the second meaning": len(second),
         "stable under the second meaning": len(second) - len(others),
     }
-    lines = [_HEAD, "", "| | rules |", *_table(rows), "", *_counted(list(second.values()))]
-    lines += ["", "Verified under the second meaning, and not stable:", ""]
-    lines += [f"- {name}: {standing[name]}, {_why(second[name])}" for name in others] or ["- none"]
-    return "\n".join([*lines, *(line for sample in samples for line in _sampled(sample))]) + "\n"
+    yield from ("", "| | rules |", *_table(rows), "", *_counted(list(second.values())))
+    yield from ("", "Verified under the second meaning, and not stable:", "")
+    yield from [f"- {name}: {standing[name]}, {_why(second[name])}" for name in others] or ["- none"]
 
 
 def _sampled(sample: Mapping[str, Any]) -> Iterator[str]:

@@ -82,7 +82,7 @@ def test_the_traceback_alone_leads_to_the_rule(make_environment):
 
 # -- the same with the project that it happened in: a checkout of DreamerV3 as it was between two of its commits -----
 
-#: What DreamerV3 does with its environments, in the layout of each time: where its options stand, and what starts workers.
+#: What DreamerV3 does with its environments, in the layout of each time: where its options are, and what starts workers.
 MAIN = """
 import math
 import multiprocessing

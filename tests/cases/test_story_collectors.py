@@ -2,7 +2,7 @@
 
 The ordinary tests hold the source of a project against snapshots of releases. The heavy ones run it: they need torch, and
 build what they need (see ``torch_environment.py``). torchrl 0.3 to 0.5 cannot be imported with the torch of those tests, so
-their copies are told from source and from a traceback alone.
+their copies are found in source and in a traceback alone.
 """
 
 import json

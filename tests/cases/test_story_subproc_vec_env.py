@@ -1,7 +1,7 @@
 """Founding story 2, on the real software: SubprocVecEnv is given what cannot be pickled.
 
 The ordinary tests run the SubprocVecEnv of the real release up to the point where it fails, which needs no torch: only
-``__init__`` files stand in the way, and they are passed by. The heavy ones run the whole project.
+``__init__`` files are in the way, and they are passed by. The heavy ones run the whole project.
 """
 
 import functools

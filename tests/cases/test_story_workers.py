@@ -37,19 +37,22 @@ def judged(folder, record):
     """The findings above info by case and method; the programs of one file that set no method are one project."""
     cases = worker_programs.cases(worker_programs.RECORDS[record])
     cases = {name: cases[name] for name in worker_programs.truth(record)["outcomes"]}
-    own = [name for name, one in cases.items() if len(one["files"]) > 1 or "set_start_method" in str(one["files"])]
     answer = {name: {} for name in cases}
-    for names in ([name for name in cases if name not in own], *([name] for name in own)):
-        project = folder / names[0]
-        for method, findings in _judged(names, cases, project, worker_programs.truth(record)):
-            for name in names:
-                if method in cases[name]["methods"]:
-                    answer[name][method] = [one for one in findings if len(names) == 1 or _is_in(one, name)]
+    for names in _projects(cases):
+        for method, findings in _judged(names, cases, folder / names[0], worker_programs.truth(record)):
+            for name in [one for one in names if method in cases[one]["methods"]]:
+                answer[name][method] = _in_folder(findings, name) if len(names) > 1 else findings
     return answer
 
 
-def _is_in(finding, name):
-    return any(str(one.source).startswith(name + "/") for one in finding.evidence)
+def _projects(cases):
+    """The names of the cases of each project: all together, but for those that would change what others do."""
+    own = [name for name, one in cases.items() if len(one["files"]) > 1 or "set_start_method" in str(one["files"])]
+    return [[name for name in cases if name not in own], *([name] for name in own)]
+
+
+def _in_folder(findings, name):
+    return [one for one in findings if any(str(each.source).startswith(name + "/") for each in one.evidence)]
 
 
 def _judged(names, cases, project, truth):

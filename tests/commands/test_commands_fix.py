@@ -26,7 +26,7 @@ RULE = {
 
 @pytest.fixture
 def patient(tmp_path, monkeypatch):
-    """An environment that a rule finds something in, and ``fix``, which takes releases from an index of its own."""
+    """An environment that a rule finds something in, and ``fix``, which takes releases from its own index."""
     made = small.Patient(tmp_path, small.index(tmp_path / "index"))
     (tmp_path / "rules").mkdir()
     (tmp_path / "rules" / "left-too-old.yaml").write_text(json.dumps(RULE))

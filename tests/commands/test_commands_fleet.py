@@ -114,7 +114,7 @@ ray.get(odd.there.remote())
 print("address", cluster.address, flush=True)
 sys.stdin.read()
 """
-#: A scheduler and two workers, each a process of its own.
+#: A scheduler and two workers, each in a separate process.
 DASK = """\
 import sys
 from distributed import LocalCluster

@@ -183,14 +183,21 @@ def test_the_schemas_say_what_the_rows_say(name):
     assert schemas.made(name, text) == text
 
 
+def functions_named():
+    """The functions that rows name: the row, the column, and the name."""
+    for row in (*facts.KINDS, *remedy_kinds.KINDS.values(), *renderers.FORMATS.values()):
+        for column in {*row._homes, *row._fields[:1]} - {"name"}:
+            named = getattr(row, column)
+            yield from ((row, column, name) for name in (named.values() if column == "changes" else [named]) if name)
+    yield from ((kind, "decides", name) for kind in facts.KINDS for name in kind.operators.values() if name)
+
+
 def test_what_a_row_names_is_there():
-    rows = [*facts.KINDS, *remedy_kinds.KINDS.values(), *renderers.FORMATS.values()]
-    named = [(row, column, getattr(row, column)) for row in rows for column in (*row._homes, *row._fields[:1])]
-    named += [(kind, "decides", name) for kind in facts.KINDS for name in kind.operators.values()]
-    for row, column, names in named:
-        for name in names.values() if column == "changes" else [names]:
-            if name and column != "name":
-                assert callable(row.function(column, name)), (row, column, name)
+    for row, column, name in functions_named():
+        assert callable(row.function(column, name)), (row, column, name)
+
+
+def test_what_a_row_of_locks_names_is_there():
     for row in tools.FORMATS.values():
         assert (Path(tools.__file__).parent / "targets" / "locks" / f"{row.reader}.py").exists()
         assert row.tool is None or row.tool in tools.TOOLS

@@ -19,7 +19,7 @@ REFUSED = {
     "a default without a hash": (CLASS.format("") + "@dataclass\nclass B:\n    k: K = K()", (3, 10), (3, 11)),
     "a pattern's flags behind its start": ("import re\nre.compile('a(?i)')", (3, 10), (3, 11)),
     "a mode with U": ("open(__file__, 'rU')", (3, 10), (3, 11)),
-    "a keyword that is handed on": ("import json\njson.loads('1', encoding='utf-8')", (3, 8), (3, 9)),
+    "a keyword that is passed on": ("import json\njson.loads('1', encoding='utf-8')", (3, 8), (3, 9)),
     "annotations of a class that is made": (METACLASS + "class K(metaclass=M):\n    x: int", (3, 13), (3, 14)),
     "a property of a class": ("class K:\n    @classmethod\n    @property\n    def f(cls): return 1\nK.f + 1", (3, 12), (3, 13)),
     "a loop that nobody made": (

@@ -75,7 +75,7 @@ def test_somebody_may_take_it(tmp_path, library):
 
 METHODS = {
     "to a function": ("class K:\n    def m(self, x, **rest):\n        end(x, **rest)", True),
-    "to a method of its own": (
+    "to its own method": (
         "class K:\n    def m(self, x, **rest):\n        self.n(x, **rest)\n    def n(self, x): pass", True
     ),
     "to that of its base": ("class K(End):\n    def m(self, x, **rest):\n        self.go(**rest)", None),

@@ -30,7 +30,7 @@ CASES = {
     ),
     "of what a loop binds to its name": ("class C(Base): pass\nfor C in [dict]: C(strict=True)", None),
     "of a base that is a function": ("class C(Made): pass\nC(strict=True)", None),
-    "of one with a metaclass of its own": ("class C(Open): pass\nC(strict=True)", None),
+    "of one with its own metaclass": ("class C(Open): pass\nC(strict=True)", None),
     "of a named tuple": ("from typing import NamedTuple\nclass C(NamedTuple):\n    strict: bool\nC(strict=True)\nC(True)", None),
     "of an enumeration": ("import enum\nclass C(enum.Enum):\n    ONE = 1\nC(1)", None),
 }  # fmt: skip

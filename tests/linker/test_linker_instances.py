@@ -188,8 +188,8 @@ MODULES = {
         "def f(x: 'K'):\n    x.lost\ndef g():\n    import b\n    f(b.K())"), "b.K().lost"
     ),
     "several parameters": ("def f(*x: 'b.K'):\n    x.count(1)\nimport b\ndef g(): f(b.K())", None),
-    "a function of its own": ("import b\ndef f():\n    return b.K()\ndef g(): f().lost", "b.K().lost"),
-    "a field of its own": (
+    "its own function": ("import b\ndef f():\n    return b.K()\ndef g(): f().lost", "b.K().lost"),
+    "its own field": (
         ("import b\nclass A:\n    def __init__(self):\n        self.x = b.K()\n    def m(self):\n        self.x.lost\n"
         "def g(): A().m()"), "b.K().lost"
     ),
@@ -236,7 +236,7 @@ MODULES = {
         ("import b\nclass A(b.K):\n    def take(self):\n        super().take(1, 2)\n"
         "class Wide(b.K):\n    def take(self, *all): pass\nclass B(A, Wide): pass\ndef g(): B().take()"), None
     ),
-    "given to a base of its own": (
+    "given to its own base": (
         ("import b\nclass A(b.K):\n    def take(self): pass\nclass B(A):\n    def take(self):\n"
         "        super().take(1)\ndef g(): b.K().take(1)"), None
     ),
@@ -256,7 +256,7 @@ MODULES = {
         ("from html.parser import HTMLParser\nclass A(HTMLParser):\n    def text(self): return self.unescape('')\n"
         "def g(): A().text()"), "a.A().unescape"
     ),
-    "had by a class of its own": (
+    "had by its own class": (
         ("import threading\nclass A(threading.Thread):\n    def isAlive(self): return self.is_alive()\n"
         "class B(A):\n    def m(self): return self.isAlive()\ndef g(): B().m()"), None
     ),

@@ -41,7 +41,7 @@ CASES = {
     "of its own class": (
         "class Own:\n    def getsize(self, text): return 1\ndef size(font):\n    return Own().getsize('a')", PILLOW, []
     ),
-    "a field of its own": (
+    "its own field": (
         "class Own: pass\ndef size(font):\n    own = Own(); own.getsize = len\n    return own.getsize('a')", PILLOW, []
     ),
 }  # fmt: skip

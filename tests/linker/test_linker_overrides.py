@@ -43,7 +43,7 @@ CASES = {
     "any keyword": ("Base", "def rest(self, **more): pass", True),
     "what nobody calls": ("Base", "def unused(self): pass", True),
     "decorated": ("Base", "@wrap\n    def make(self): pass", True),
-    "a name of its own": ("Base", "def mine(self): pass", True),
+    "its own name": ("Base", "def mine(self): pass", True),
     "an event": ("Plugin", "def on_serve(self, item, builder): pass", True),
     "an event with less": ("Plugin", "def on_serve(self, item): pass", False),
     "an event with anything": ("Plugin", "def on_serve(self, item, **more): pass", True),

@@ -62,11 +62,11 @@ CASES = {
     "each once": ({"run.py": "import b\nb.f(1, y=2)\nb.K().m(one=1)"}, None),
     "a method": ({"run.py": "import b\nk = b.K()\nk.lost()"}, ("error", "run.py:3", "b.K().lost")),
     "a name that is bound again": ({"run.py": "import b\nk = b.K()\nk = 1\nk.lost"}, None),
-    "by way of a module of its own": (
+    "by way of its own module": (
         {"app/__init__.py": "import b", "app/run.py": "from app import b\nb.gone"}, ("error", "app/run.py:2", "app.b.gone")
     ),
     "a relative import": ({"app/__init__.py": "", "app/run.py": "from . import lost\nfrom .other import x"}, None),
-    "a module of its own that is lost": ({"run.py": "import helper\nhelper.gone", "helper.py": ""}, None),
+    "its own module that is lost": ({"run.py": "import helper\nhelper.gone", "helper.py": ""}, None),
     "from the directory above": (
         {"app/run.py": "from app.tool import x\nimport b\nb.gone", "app/tool.py": ""}, ("error", "app/run.py:3", "b.gone")
     ),

@@ -56,7 +56,7 @@ REFUSED = {
     "a name that may be whole": (IMPORT + "def f(n):\n    h = n * 1.5\n    h = int(h)\n    return Size(0, h)", []),
     "a parameter": (IMPORT + "def f(h=1.5):\n    return Size(0, h)", []),
     "caught": (IMPORT + "try:\n    Size(0, 1.5)\nexcept TypeError:\n    pass", []),
-    "a class of its own": ("class Size: pass\n" + IMPORT + "Size(0, 1.5)", []),
+    "its own class": ("class Size: pass\n" + IMPORT + "Size(0, 1.5)", []),
 }
 
 

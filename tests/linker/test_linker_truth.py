@@ -159,7 +159,7 @@ PROVIDERS = {
     "hands itself to what replaces it": (
         "from b.wrapped import wrap\nwrap('b', {'gone': 1})", None
     ),
-    "hands on the name without itself": ("gone_names = []\ndef note(*names): pass\nnote('gone', 'b.other')", "name"),
+    "passes on the name without itself": ("gone_names = []\ndef note(*names): pass\nnote('gone', 'b.other')", "name"),
     "binds it in a function": ("def init():\n    global gone\n    gone = 1\ninit()", None),
     "gives its names to what only reads them": (
         "def fill(told):\n    return sorted(name for name, value in told.items() if told[name])\nfill(globals())", "name"

@@ -333,7 +333,7 @@ class Sandbox:
         return examine("python", self.python)
 
     def apply(self, **fields):
-        """Print the command for a remedy, run it in a shell as it stands, and give it back."""
+        """Print the command for a remedy, run it in a shell as it is, and give it back."""
         made = remedy(**fields)
         line = with_command(made, answered(self.look(), lambda now: asked([made], now))).command
         done = run("sh", "-c", line, env=self.variables)
@@ -400,7 +400,7 @@ def test_the_commands_do_what_they_say(sandbox):
 def test_a_reinstallation_brings_back_what_was_overwritten(sandbox):
     sandbox.apply(kind="install", requirement="envdoctorleft<2")
     where = run(sandbox.python, "-c", "import envdoctorleft; print(envdoctorleft.__file__)").stdout.strip()
-    os.unlink(where)  # installers put files in place anew; what stands there may be linked to a cache
+    os.unlink(where)  # installers put files in place anew; what is there may be linked to a cache
     with open(where, "w", encoding="utf-8") as file:
         file.write("version = 'of another distribution'\n")
     assert sandbox.imports("envdoctorleft") == "of another distribution"

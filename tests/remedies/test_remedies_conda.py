@@ -65,7 +65,7 @@ def channel(folder):
 
 
 def test_the_line_for_conda_is_carried_out_and_undone(tmp_path, monkeypatch):
-    """The environment is one of ``venv`` that conda is told of, for a channel with Python in it is large."""
+    """The environment is one of ``venv`` that is registered with conda, for a channel with Python in it is large."""
     variables = environment(
         CONDA_CHANNELS=channel(tmp_path / "channel").as_uri(), CONDA_OVERRIDE_CHANNELS_ENABLED="true",
         CONDA_PKGS_DIRS=str(tmp_path / "pkgs"), CONDA_SOLVER="classic", CONDARC=os.devnull, HOME=str(tmp_path),

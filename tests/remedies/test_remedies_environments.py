@@ -71,7 +71,7 @@ ENVIRONMENTS = {
         ".venv", OLD, "uv", {"uv.lock": LOCK, "pyproject.toml": UV},
         "uv lock --directory {project} --upgrade-package 'left<2,>=1' && uv sync --directory {project} --inexact",
     ),
-    "a project of uv, a requirement of its own": (
+    "a project of uv, its own requirement": (
         ".venv", OLD, "uv", {"uv.lock": LOCK, "pyproject.toml": UV.replace("right", "left")},
         "uv add --directory {project} 'left<2,>=1'",
     ),

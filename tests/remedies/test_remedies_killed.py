@@ -99,33 +99,49 @@ def taken_back(folder):
         return str(error)
 
 
+def installed(folder, tool, requirements):
+    """A new environment with some requirements; its interpreter."""
+    seed = ["--seed"] if tool == "pip" else []
+    assert run("uv", "venv", "--quiet", *seed, "--python", sys.executable, folder).returncode == 0
+    python = folder / "bin" / "python"
+    done = run("/bin/sh", "-c", installs(tool, python, requirements), env=environment())
+    assert done.returncode == 0, done.stderr
+    return python
+
+
+def seconds_of(python, line):
+    """The seconds that a run takes which nobody kills."""
+    start = time.monotonic()
+    with started(python, line) as process:
+        assert process.wait() == 0
+    return time.monotonic() - start
+
+
+def kills(python, line, seconds, chance):
+    """Kill a run at random moments, and say when, each time while it was still at work."""
+    number = 0
+    while number < KILLS:
+        moment = chance.uniform(0, seconds)
+        if kill(python, line, moment, group=number % 2):
+            number += 1
+            yield f"killed{'' if number % 2 else ' with its installer'} after {moment:.2f} of {seconds:.2f} s"
+        else:
+            seconds = moment  # everything is in caches by now
+            taken_back(python.parent.parent)
+
+
 def test_forty_kills(tmp_path):
     words, chance, rows = made(tmp_path), random.Random(16), []
     for name, (tool, before, after) in ENVIRONMENTS.items():
         folder = tmp_path / name.replace(" ", "-")
-        seed = ["--seed"] if tool == "pip" else []
-        assert run("uv", "venv", "--quiet", *seed, "--python", sys.executable, folder).returncode == 0
-        python = folder / "bin" / "python"
-        done = run("/bin/sh", "-c", installs(tool, python, before.format(**words)), env=environment())
-        assert done.returncode == 0, done.stderr
+        python = installed(folder, tool, before.format(**words))
         was, line = contents(folder), installs(tool, python, after.format(**words))
-        start = time.monotonic()
-        with started(python, line) as process:
-            assert process.wait() == 0
-        seconds = time.monotonic() - start
+        seconds = seconds_of(python, line)
         assert contents(folder) != was
         rows.append((name, "done", taken_back(folder), contents(folder) == was))
-        number = 0
-        while number < KILLS:
-            moment = chance.uniform(0, seconds)
-            if not kill(python, line, moment, group=number % 2):
-                seconds = moment  # everything is in caches by now
-                taken_back(folder)
-                continue
-            number += 1
+        for state in kills(python, line, seconds, chance):
             now = contents(folder)
             changed = sum(now.get(path) != said for path, said in was.items())
-            state = f"killed{'' if number % 2 else ' with its installer'} after {moment:.2f} of {seconds:.2f} s"
             rows.append((name, f"{state}, {changed} files changed", taken_back(folder), contents(folder) == was))
     for row in rows:
         print(*row, sep=" | ")

@@ -44,7 +44,7 @@ def test_what_a_resolver_is_told_is_all_that_moves():
     assert made == "numpy>=1.20,<2\nflask>=2.3.3  # mine\nshop\ncore<2  # some-rule\n"
 
 
-def test_the_requirements_of_a_project_are_edited_where_they_stand():
+def test_the_requirements_of_a_project_are_edited_in_place():
     text = '[project]\nname = "flask==1.1.2"\ndependencies = [\n  "flask==1.1.2", # mine\n  "other",\n]\n'
 
     made = project_files.declared(text, [FLASK])
@@ -83,7 +83,7 @@ def test_an_entry_is_set_on_its_line_or_not_at_all(name, text, line, made):
     ],
 )
 @pytest.mark.parametrize("table", ["[tool.poetry.dependencies]", "[tool.poetry.group.dev.dependencies]", "[packages]"])
-def test_a_table_of_requirements_is_edited_where_it_stands(table, line, made):
+def test_a_table_of_requirements_is_edited_in_place(table, line, made):
     text = f'{table}\npython = "^3.9"\n{line}\n# end\n'
 
     changed = project_files.declared(text, [NUMPY, FLASK, GONE], read=specifiers, steers=True)

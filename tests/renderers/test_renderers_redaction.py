@@ -190,7 +190,7 @@ def test_this_user_is_hidden(monkeypatch):
      "a=", "a: ", "/home/", "/", "\\", "ada.", "gpu01.", "gpu01", "--a ", "xoxb-", "authorization: ", "Bearer ", "a@a.", '"', "%"],
 )  # fmt: skip
 def test_work_grows_with_the_length_only(piece):
-    """An expression that looks back over the text for every letter would not come to an end here."""
+    """An expression that looks back over the text for every letter would not end here."""
     text = (piece * 100_000)[:100_000]
     quiet = redactor()
     quiet.text(text)

@@ -91,7 +91,7 @@ def test_a_report_of_check_understands_no_text():
         ("kXjYxQmZqvRrtLpfWnYgsBdhHgFjcXaK", False),  # no digit
         ("kXjYxQmZqvRrtLpfWnYgsBdhHgFjcXa1", False),  # one digit: a name with its number
         ("kXjYxQm2qvRrtLpfWnYgsBdhHgFjcXa1", True),
-        ("kXjYxQmqqvRrtLpfWnYgsBdhHgFjcX12", False),  # digits that stand together are one number
+        ("kXjYxQmqqvRrtLpfWnYgsBdhHgFjcX12", False),  # adjacent digits are one number
         ("SomethingLongerThanThat1Whatever2More", False),  # long runs of small letters: words
     ],
 )

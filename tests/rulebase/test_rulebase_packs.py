@@ -36,6 +36,24 @@ def beside(wheel, pack, tmp_path_factory):
     return folder / ("Scripts" if os.name == "nt" else "bin") / ("envdoctor.exe" if os.name == "nt" else "envdoctor")
 
 
+def drawn(tree):
+    """The files of a tree that is drawn by indentation, a directory with a slash behind its name."""
+    parts = []
+    for line in tree.splitlines():
+        name, depth = line.split()[0], (len(line) - len(line.lstrip())) // 2
+        parts[depth:] = [name]
+        if not name.endswith("/"):
+            yield "".join(parts)
+
+
+def test_the_page_draws_the_files_of_the_example():
+    tree = Path(CHECKOUT, "docs", "packs.md").read_text("utf-8").split("```\n")[1]
+
+    assert sorted(drawn(tree)) == sorted(
+        path.relative_to(ACME.parent).as_posix() for path in ACME.rglob("*") if path.is_file()
+    )
+
+
 def told(program, tmp_path, *words):
     (tmp_path / "requirements.txt").write_text("acme-client-gpu==3.1\nflask==2.3.3\n")
     there = [] if words and words[0] == "rules" else ["-r", "requirements.txt", "--python-version", "3.11"]

@@ -67,7 +67,7 @@ def main():
 
 
 def run():
-    """Run the programs that are told, each in a fork, and tell how they end."""
+    """Run the given programs, each in a fork, and say how they end."""
     print(json.dumps({name: _forked(files) for name, files in json.load(sys.stdin).items()}))
 
 

@@ -20,7 +20,7 @@ from judging import judged
 from stories import found_or_not
 
 WRITERS = ("3.8", "3.9", "3.10", "3.11", "3.12", "3.13")
-#: What a program that makes a model defines of its own.
+#: What a program that makes a model defines itself.
 OWN = """
 import torch.nn as nn
 from stable_baselines3.common.policies import ActorCriticPolicy

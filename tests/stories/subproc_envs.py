@@ -169,7 +169,7 @@ class Trainer:
     def make(self):
         return FarmEnv(PASSED)
 {more}"""
-#: The ways, by name: what stands at the top of the file, and in ``main``; each once with a lock and once with an address.
+#: The ways, by name: what is at the top of the file, and in ``main``; each once with a lock and once with an address.
 WAYS = {
     "by the documented closure": DOCUMENTED,
     "by a lambda": ("", "    server = VALUE\n    venv = SubprocVecEnv([lambda: FarmEnv(server)] * 2METHOD)"),
@@ -287,7 +287,7 @@ WAYS = {
 }  # fmt: skip
 #: What the first remedy makes of ``main`` where that is more than other words for the object.
 INSIDE = {"in the environment": "    venv = SubprocVecEnv([lambda: FarmEnv()]METHOD)"}
-#: With what stands in another file of the program.
+#: With what is in another file of the program.
 ELSEWHERE = {
     "of another module": ("server = VALUE\n", "    import shared\n\n    venv = SubprocVecEnv([functools.partial(FarmEnv, shared.server)]METHOD)"),
     "of another module, by name": ("server = VALUE\n", "    from shared import server\n\n    venv = SubprocVecEnv([lambda: FarmEnv(server)]METHOD)"),
@@ -357,17 +357,25 @@ class Variation:
             "METHOD": stated and f", {stated}",
             "KWARGS": stated and f", vec_env_kwargs=dict({stated})",
         }
-        top, body = self.mended if inside and self.mended else (self.top, self.inside if inside else self.body)
-        text = MAIN.format(imports="" if inside else self.imports, top=top, body=body)
-        farm = FARM.format(
-            imports=self.imports if inside else "", server=self.value if inside and not self.mended else "server"
-        )
-        if not self.guarded and not inside:
-            text = text.replace('if __name__ == "__main__":\n    main()', "main()")
-        files = {"main.py": text, "farm.py": farm.replace("FarmEnv)", "gymnasium.Env)")}
-        if self.elsewhere:
-            files["shared.py"] = ("" if inside else self.imports) + "\n" + self.elsewhere
+        files = self._made_inside() if inside else self._made_outside()
         return {name: _filled(text, words, kind) for name, text in files.items()}
+
+    def _made_outside(self):
+        """The files of the program as it is: the object is made where the environments are started."""
+        text = MAIN.format(imports=self.imports, top=self.top, body=self.body)
+        if not self.guarded:
+            text = text.replace('if __name__ == "__main__":\n    main()', "main()")
+        files = {"main.py": text, "farm.py": _farm()}
+        return {**files, "shared.py": f"{self.imports}\n{self.elsewhere}"} if self.elsewhere else files
+
+    def _made_inside(self):
+        """The files of the program with the object made by the environment itself, or otherwise mended."""
+        top, body = self.mended or (self.top, self.inside)
+        files = {
+            "main.py": MAIN.format(imports="", top=top, body=body),
+            "farm.py": _farm(self.imports, "server" if self.mended else self.value),
+        }
+        return {**files, "shared.py": f"\n{self.elsewhere}"} if self.elsewhere else files
 
     def cures(self):
         """By remedy, the files that it makes."""
@@ -375,6 +383,10 @@ class Variation:
         if self.guarded and not self.mended:
             made |= {"one process": self.files(kind="DummyVecEnv"), "fork": self.files(method="fork")}
         return made
+
+
+def _farm(imports="", server="server"):
+    return FARM.format(imports=imports, server=server).replace("FarmEnv)", "gymnasium.Env)")
 
 
 def _filled(text, words, kind):

@@ -97,7 +97,7 @@ def test_the_page_is_what_the_record_says(tmp_path, monkeypatch, outcomes):
 
 
 def recorded_again(story, python, folder, monkeypatch):
-    """What a story's variations come to today."""
+    """The outcomes of a story's variations today."""
     monkeypatch.setattr(stories, "HERE", folder)
     (folder / "truth").mkdir()
     stories.record(story, str(python))

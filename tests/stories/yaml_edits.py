@@ -12,7 +12,7 @@ from pathlib import Path
 
 from judging import judged
 
-#: By name, the files of a checkout's ``configs.yaml``; ``True`` stands where the environments are run in processes.
+#: By name, the files of a checkout's ``configs.yaml``; ``True`` is where the environments are run in processes.
 DRIVER = {
     "block": "defaults:\n  seed: 0\n  run:\n    script: train\n    driver_parallel: True\n    num_envs: 16\n",
     "lower case": "defaults:\n  run:\n    driver_parallel: true\n",

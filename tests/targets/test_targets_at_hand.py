@@ -11,7 +11,7 @@ from conftest import environment, run
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="builds environments in the layout of POSIX")
 
-#: What a shell has besides; the Pythons among it are told apart by their directories.
+#: What a shell has besides; the Pythons among it are distinguished by their directories.
 SYSTEM = "/usr/bin:/bin"
 RULE = "werkzeug3-url-helpers-removed"
 LOCK = """\

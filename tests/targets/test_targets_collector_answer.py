@@ -88,7 +88,7 @@ def test_the_command_line_says_so_in_a_line(stand_in, honest):
     assert done.stderr.count("\n") == 1
 
 
-#: Starts programs that outlive it: plainly, in a session of their own, and as daemons without any variable.
+#: Starts programs that outlive it: plainly, in a new session, and as daemons without any variable.
 DAEMONS = """#!/bin/sh
 sleep 600 > /dev/null 2>&1 & echo $! >> {started}
 setsid sh -c 'echo $$ >> {started}; exec sleep 600' > /dev/null 2>&1 < /dev/null &

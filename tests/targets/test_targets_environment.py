@@ -109,7 +109,7 @@ def test_a_deactivated_leftover_variable_does_not_count(tmp_path, monkeypatch):
 
 @posix_only
 def test_a_conda_environment_is_asked_and_its_distributions_named(tmp_path, monkeypatch):
-    """Its interpreter is a program of its own prefix; here links lead to a real one instead."""
+    """Its interpreter is a program in its prefix; here links lead to a real one instead."""
     prefix = tmp_path / "conda"
     base = sys.base_prefix
     (prefix / "bin").mkdir(parents=True)

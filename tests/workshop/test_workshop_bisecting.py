@@ -114,7 +114,7 @@ def bisected(folder, wheels, bad, names, *words):
 
 @pytest.fixture(scope="module")
 def unpacked(wheels, shared):
-    """Each release in a directory of its own."""
+    """Each release in a separate directory."""
 
     def make(folder):
         for path in wheels.glob("*.whl"):

@@ -116,7 +116,7 @@ def test_faults(base, old, new, line, part):
         "change: call another function",
     ],
 )
-def test_remedies_that_stand(base, new):
+def test_remedies_that_are_well_formed(base, new):
     assert complaints(base(RULE.replace("upgrade: right>=1.4", new))) == []
 
 
@@ -241,7 +241,7 @@ def test_literal_characters_are_those_of_every_match():
     assert literals(r"(?:ab){2}") == 2
 
 
-def test_where_another_rule_begins_no_good_cell_can_stand(base):
+def test_where_another_rule_begins_no_good_cell_can_be(base):
     text = RULE.replace('left: ">=2"', 'left: ">=2,<3"').replace(
         '"3.10", packages: {left: "1.9"', '"3.9", packages: {left: "1.9"'
     )

@@ -81,7 +81,8 @@ def steps(code: bytes, minor: int) -> list[Step] | None:
     kinds, found, at, start, argument = table(minor), list[Step](), 0, 0, 0
     while at < len(code):
         kind = kinds.get(code[at])
-        if kind is None or (minor < _UNUSED_SINCE and not kind.counts and (code[at + 1] or start != at)):
+        has_argument = code[at + 1] != 0 or start != at
+        if kind is None or (has_argument and not _may_have_argument(kind, minor)):
             return None
         argument = argument << 8 | code[at + 1]
         at += 2
@@ -96,6 +97,11 @@ def steps(code: bytes, minor: int) -> list[Step] | None:
         at = start = end
         argument = 0
     return found if start == len(code) else None  # else it ends within an instruction
+
+
+def _may_have_argument(kind: Opcode, minor: int) -> bool:
+    """Whether a number may be beside an instruction: it counts something, or this version leaves any there."""
+    return bool(kind.counts) or minor >= _UNUSED_SINCE
 
 
 def is_possible(code: bytes, sizes: Sizes, minor: int) -> bool:

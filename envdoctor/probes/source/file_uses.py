@@ -139,11 +139,7 @@ class _File:
     def uses(self, asked: Asked) -> tuple[dict[str, list[Use]], dict[str, Any] | None]:
         """As :func:`uses_of`."""
         imported, patterns = parted(asked)
-        found = [
-            ({"kind": "import", "name": name, "line": line, "text": self.excerpts.import_line(line)}, place)
-            for name, line, place in self.imports
-            if not place.block.spared & IMPORTS and imported.may_match(name)
-        ]
+        found = list(self._imported(imported))
         scopes = list(below(self.module)) if patterns.any else []
         relevance = Relevance(scopes, patterns)
         for node, place in _reads(scopes, unwritten=patterns.unwritten):
@@ -152,6 +148,12 @@ class _File:
                 found += ((use, place) for use in self._matching(node, target, place, patterns))
         is_given = any(map(_is_given_function, (use for use, _ in found)))
         return self._by_end(found), self.arguments.parent.program() if is_given else None
+
+    def _imported(self, patterns: Patterns) -> Iterator[tuple[Use, Place]]:
+        """A use for each import that may match, and whose absence the code does not provide for."""
+        for name, line, place in self.imports:
+            if not place.block.spared & IMPORTS and patterns.may_match(name):
+                yield {"kind": "import", "name": name, "line": line, "text": self.excerpts.import_line(line)}, place
 
     def _matching(self, node: ast.expr, target: ast.expr, place: Place, patterns: Patterns) -> Iterator[Use]:
         """A use for each name that an expression, or what it calls, resolves to and that may match."""

@@ -17,22 +17,15 @@ from envdoctor.probes.source.abstract_values import (
     is_transparent,
     joined,
     last,
-    names_class,
     part_of,
     passed_on,
     qualified,
 )
+from envdoctor.probes.source.binding_values import given_by
 from envdoctor.probes.source.bindings import (
-    ADDED,
     ATTRIBUTES,
-    DEFINITION,
-    DELETED,
-    ELEMENT,
     IMPORT,
     IMPORTS,
-    PARAMETER,
-    PART,
-    VALUE,
     Binding,
     Function,
     Place,
@@ -127,48 +120,15 @@ class Resolver:
 
     def bound(self, binding: Binding, owner: Scope) -> list[Value]:
         """The values that one binding gives its name."""
-        found = self._bound(binding, owner)
+        found = given_by(binding, owner, self)
         if binding.place.block.spared & (IMPORTS if binding.kind == IMPORT else ATTRIBUTES):
             found = [one.provided_for() for one in found]
-        return found
-
-    def _bound(self, binding: Binding, owner: Scope) -> list[Value]:
-        kind, value, place = binding.kind, binding.value, binding.place
-        found = [] if kind == DELETED else [UNKNOWN]
-        if kind == VALUE:
-            found = self.evaluate(value, place)
-        elif kind == IMPORT:
-            found = [Value("ref", value)]
-        elif kind == DEFINITION:
-            found = [self.definition(self.scope_of[id(value)])]
-        elif kind == ELEMENT:
-            found = self.elements(self.evaluate(value[1], value[0] or place))
-        elif kind == PART:
-            found = [part_of(one) for one in self.evaluate(value, place)]
-        elif kind == ADDED:
-            key, added = value
-            parts = [(added, place)] if key is None else [(key, added, place)]
-            found = [Value("items" if key is None else "dict", node=added, place=place, parts=parts)]
-        elif kind == PARAMETER:
-            found = self._parameter(binding, owner)
         return found
 
     def definition(self, scope: Scope) -> Value:
         """A function or class of this file."""
         kind = "class" if scope.kind == "class" else "function"
         return Value(kind, qualified(scope), node=scope.node, place=scope.place, scope=scope)
-
-    def _parameter(self, binding: Binding, owner: Scope) -> list[Value]:
-        argument, default, place = binding.value
-        if owner.parent is not None and owner.receiver == argument.arg:
-            return [self.selves.setdefault(id(owner.parent), Value("self", scope=owner.parent))]
-        found = [Value("parameter", argument.arg, scope=owner)]
-        if default is not None:
-            found += self.evaluate(default, place)
-        if isinstance(argument.annotation, (ast.Name, ast.Attribute)):
-            declared = self.evaluate(argument.annotation, place)
-            found += [Value("declared", one.name) for one in declared if one.kind == "ref" and names_class(one.name)]
-        return found
 
     def _attribute(self, node: ast.Attribute, place: Place) -> list[Value]:
         found: list[Value] = []
@@ -264,10 +224,10 @@ class Resolver:
         found: list[Value] = []
         for node, place in scope.returns:
             for one in self.evaluate(node, place):
-                found += self._handed(one, scope, call, unknown)
+                found += self._as_returned(one, scope, call, unknown)
         return found or [unknown if scope.returns else Value("constant", parts=None)]
 
-    def _handed(self, one: Value, scope: Scope, call: Call, unknown: Value) -> list[Value]:
+    def _as_returned(self, one: Value, scope: Scope, call: Call, unknown: Value) -> list[Value]:
         if one.kind in {"unknown", "self"}:
             return [unknown]
         if one.kind == "parameter" and one.scope is scope:

@@ -136,8 +136,7 @@ class Survey:
     ) -> Iterator[End]:
         """The ends of a stretch that the rule calls bad, and of what lies on both sides of it."""
         places = {value(one.cell, axis): one for one in bad}
-        for side, edge, step in (("lower", run[0], -1), ("upper", run[1], 1)):
-            pick = min if side == "lower" else max
+        for side, edge, step, pick in (("lower", run[0], -1, min), ("upper", run[1], 1, max)):
             anchor = pick(line.index(str(text)) for text in places)
             beyond = edge + step
             is_open = not 0 <= beyond < len(line)
@@ -147,10 +146,22 @@ class Survey:
             past = None if is_open else line[beyond]
             yield End(kind="bad", base=base, order=order, anchor=line[anchor], beyond=past, **common)
             if not is_open:
-                past_it = (self._outside(axis, line, beyond, one, good, common) for one in (base, *bad))
-                yield from [end for end in past_it if end.order or end.anchor][:1]
+                yield from self._past_it(axis, line, beyond, (base, *bad), good, common)
             elif axis == PYTHON:
                 yield from self._good_there(line, edge, step, bad[0], good, common)
+
+    def _past_it(
+        self,
+        axis: str,
+        line: Sequence[str],
+        beyond: int,
+        bases: Iterable[StatedTrial],
+        good: Sequence[StatedTrial],
+        common: Mapping[str, Any],
+    ) -> list[End]:
+        """What lies past an edge of the first bad cell from which something can be measured there; else nothing."""
+        past_it = (self._outside(axis, line, beyond, one, good, common) for one in bases)
+        return [end for end in past_it if end.order or end.anchor][:1]
 
     def _outside(
         self,
@@ -163,11 +174,11 @@ class Survey:
     ) -> End:
         """The first versions past an edge, with the nearest good cell beyond it that differs by this axis alone."""
         step = 1 if common["side"] == "upper" else -1
-        stands = {value(one.cell, axis): one for one in good if self._is_cured(one, axis, base)}
+        cured = {value(one.cell, axis): one for one in good if self._is_cured(one, axis, base)}
         stretch: list[str] = []
         for at in range(beyond, len(line) if step > 0 else -1, step):
-            if line[at] in stands:
-                near = stands[line[at]]
+            if line[at] in cured:
+                near = cured[line[at]]
                 return End(kind="good", base=near, order=stretch, anchor=line[at], **common)
             if self._moves(base, axis, line[at]):
                 break  # the next stretch that the rule calls bad

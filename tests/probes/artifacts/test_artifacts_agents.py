@@ -23,7 +23,7 @@ SYSTEM = """- OS: Linux-5.15.0-91-generic-x86_64-with-glibc2.35 # 101-Ubuntu SMP
 - Cloudpickle: {cloudpickle}
 - Gymnasium: 0.29.1
 """
-#: What newer releases store instead of functions: objects of their own, by reference.
+#: What newer releases store instead of functions: their own objects, by reference.
 OBJECTS = """
 import pickle, sys, types
 
@@ -73,7 +73,7 @@ def save(path, data, method=zipfile.ZIP_STORED, **members):
 
 
 @pytest.mark.parametrize("version", RELEASES)
-def test_functions_are_told_with_the_constant_that_they_return(version, make_environment, tmp_path):
+def test_functions_are_found_with_the_constant_that_they_return(version, make_environment, tmp_path):
     python = make_environment(interpreters.need(version), f"cloudpickle=={RELEASES[version]}") / "bin" / "python"
     artifact_writers.write(python, artifact_writers.FUNCTIONS, tmp_path / "all", 1)
     with open(tmp_path / "all", "rb") as file:

@@ -33,7 +33,7 @@ RELEASES = {
 }
 CELLS = [(version, release) for version, releases in RELEASES.items() for release in releases]
 COUNT = 150
-#: The least share of functions whose minor version alone is told, measured; see the comment of each.
+#: The least share of functions for which no other minor version is possible, measured; see the comment of each.
 CERTAIN = {
     "3.6": 0.15,  # 3.7 only added an instruction for calling methods
     "3.7": 0.4,

@@ -54,7 +54,7 @@ def test_the_top_of_a_package_hides_nothing():
     assert shadows(_I_="", logging="", main=SCRIPT) == []
 
 
-def test_a_directory_counts_where_a_script_stands():
+def test_a_directory_counts_where_a_script_is():
     assert shadows(tools__queue="") == []
     assert shadows(tools__queue="", tools__helper="def f(): pass\n") == []
     assert shadows(tools__queue="", tools__run=SCRIPT) == ["tools/queue.py"]

@@ -69,7 +69,7 @@ def test_only_the_vocabulary_says_what_the_first_use_of_a_package_is():
 
 
 @pytest.mark.parametrize(("name", "use"), FIRST_USES.items())
-def test_a_first_use_takes_nothing_but_its_package_and_says_where_it_stands(name, use):
+def test_a_first_use_takes_nothing_but_its_package_and_says_where_it_is(name, use):
     nodes = list(ast.walk(ast.parse(use["script"])))
     taken = {alias.name for node in nodes if isinstance(node, ast.Import) for alias in node.names}
     taken |= {node.module for node in nodes if isinstance(node, ast.ImportFrom)}

@@ -77,7 +77,7 @@ def test_releases_that_the_edges_do_not_show_are_found_on_both_sides(lab):
     assert done.returncode == 1
 
 
-def test_a_rule_that_says_where_each_release_is_stands(lab):
+def test_a_rule_that_is_right_about_each_release_has_nothing_to_check(lab):
     done = lab(">=0.8,<1.5,!=0.9,!=1.2,!=1.3")
 
     assert (done.stdout, done.returncode) == ("1 rule checked, 0 releases against them\n", 0)

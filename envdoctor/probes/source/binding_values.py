@@ -1,0 +1,103 @@
+"""The values that a binding gives its name, by the kind of the binding."""
+
+from __future__ import annotations
+
+import ast
+
+from envdoctor.probes.source.abstract_values import UNKNOWN, Value, names_class, part_of
+from envdoctor.probes.source.bindings import (
+    ADDED,
+    DEFINITION,
+    DELETED,
+    ELEMENT,
+    IMPORT,
+    PARAMETER,
+    PART,
+    VALUE,
+    Binding,
+    Place,
+    Scope,
+)
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+    from typing import Protocol
+
+    class Resolving(Protocol):
+        """What resolves the expressions of a file."""
+
+        scope_of: dict[int, Scope]
+        selves: dict[int, Value]
+
+        def evaluate(self, node: ast.expr, place: Place) -> list[Value]:
+            """The values that an expression may resolve to."""
+
+        def elements(self, found: Iterable[Value], *, parts: bool = False) -> list[Value]:
+            """The values that the elements of some values may resolve to."""
+
+        def definition(self, scope: Scope) -> Value:
+            """A function or class of this file."""
+
+
+def given_by(binding: Binding, owner: Scope, resolver: Resolving) -> list[Value]:
+    """The values that a binding gives a name of a scope, its owner."""
+    found = _BY_KIND.get(binding.kind)
+    return found(binding, owner, resolver) if found is not None else [UNKNOWN]
+
+
+def _deleted(binding: Binding, owner: Scope, resolver: Resolving) -> list[Value]:
+    return []
+
+
+def _assigned(binding: Binding, owner: Scope, resolver: Resolving) -> list[Value]:
+    return resolver.evaluate(binding.value, binding.place)
+
+
+def _imported(binding: Binding, owner: Scope, resolver: Resolving) -> list[Value]:
+    return [Value("ref", binding.value)]
+
+
+def _defined(binding: Binding, owner: Scope, resolver: Resolving) -> list[Value]:
+    return [resolver.definition(resolver.scope_of[id(binding.value)])]
+
+
+def _element(binding: Binding, owner: Scope, resolver: Resolving) -> list[Value]:
+    place, whole = binding.value
+    return resolver.elements(resolver.evaluate(whole, place or binding.place))
+
+
+def _part(binding: Binding, owner: Scope, resolver: Resolving) -> list[Value]:
+    return [part_of(one) for one in resolver.evaluate(binding.value, binding.place)]
+
+
+def _added(binding: Binding, owner: Scope, resolver: Resolving) -> list[Value]:
+    (key, added), place = binding.value, binding.place
+    if key is None:
+        return [Value("items", node=added, place=place, parts=[(added, place)])]
+    return [Value("dict", node=added, place=place, parts=[(key, added, place)])]
+
+
+def _parameter(binding: Binding, owner: Scope, resolver: Resolving) -> list[Value]:
+    argument, default, place = binding.value
+    if owner.parent is not None and owner.receiver == argument.arg:
+        return [resolver.selves.setdefault(id(owner.parent), Value("self", scope=owner.parent))]
+    found = [Value("parameter", argument.arg, scope=owner)]
+    if default is not None:
+        found += resolver.evaluate(default, place)
+    if isinstance(argument.annotation, (ast.Name, ast.Attribute)):
+        declared = resolver.evaluate(argument.annotation, place)
+        found += [Value("declared", one.name) for one in declared if one.kind == "ref" and names_class(one.name)]
+    return found
+
+
+_BY_KIND: dict[int, Callable[[Binding, Scope, Resolving], list[Value]]] = {
+    DELETED: _deleted,
+    VALUE: _assigned,
+    IMPORT: _imported,
+    DEFINITION: _defined,
+    ELEMENT: _element,
+    PART: _part,
+    ADDED: _added,
+    PARAMETER: _parameter,
+}
