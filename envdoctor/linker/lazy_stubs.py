@@ -13,6 +13,8 @@ from envdoctor.linker.syntax_trees import parsed
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from envdoctor.linker.module_files import Layout
     from envdoctor.linker.store import Store
 
@@ -40,12 +42,12 @@ class LazyStubs:
         except OSError:
             return None
         package = module if place.kind == "package" else module.rpartition(".")[0]
-        found = {}
-        for node in tree.body if tree is not None else ():
-            if isinstance(node, ast.ImportFrom) and node.level == 1:
-                origin = f"{package}.{node.module}" if node.module else ""
-                asked = {one.asname or one.name: one.name for one in node.names}
-                found.update(
-                    {name: (origin, one) if origin else (f"{package}.{one}", "") for name, one in asked.items()}
-                )
-        return found or None
+        imports = [one for one in tree.body if isinstance(one, ast.ImportFrom) and one.level == 1] if tree else []
+        return {name: origin for one in imports for name, origin in _taken(one, package)} or None
+
+
+def _taken(node: ast.ImportFrom, package: str) -> Iterator[tuple[str, tuple[str, str]]]:
+    """The names that an import of a stub gives, each with the module and the attribute behind it."""
+    for one in node.names:
+        inner = f"{package}.{node.module or one.name}"
+        yield one.asname or one.name, (inner, one.name if node.module else "")

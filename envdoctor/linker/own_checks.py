@@ -216,6 +216,11 @@ class OwnChecks(Releases):
             return self.run(node.body if held else node.orelse, scope)
         if self._within and any(isinstance(one, _ENDING) for one in ast.walk(node)):
             raise Undecided
+        self._both(node, scope)
+        return None
+
+    def _both(self, node: ast.If, scope: Namespace) -> None:
+        """Follow both branches of a condition at the top that is not known, and keep what they have in common."""
         before, state = dict(scope.names), (self.compared, self.lacking)
         for branch in (node.body, node.orelse):
             kept, scope.names = scope.names, dict(before)
@@ -226,7 +231,6 @@ class OwnChecks(Releases):
             else:
                 scope.names = scope.names if kept is before else _common(kept, scope.names)
         self.compared, self.lacking = state
-        return None
 
     def _either(self, node: ast.If, scope: Namespace) -> Returned | None:
         """Follow both branches of a condition that is not known, for what each of them raises."""

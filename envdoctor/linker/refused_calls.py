@@ -53,7 +53,7 @@ class RefusedCalls:
             return ""
         function, own = self._checks.defined(body.module, body.node), [UNKNOWN] * (body.kind is not None)
         error = self._checks.refusal(function, [*own, *[UNKNOWN] * call[0]], dict.fromkeys(call[1], UNKNOWN))
-        if error is None or (error.name in _MEANT and not (error.name == _ABSTRACT and _RETIRED.search(error.message))):
+        if error is None or _is_meant(error):
             return ""
         parameters = body.node.args
         named = [one.arg for one in (*parameters.posonlyargs, *parameters.args, *parameters.kwonlyargs)]
@@ -71,6 +71,11 @@ class RefusedCalls:
             return False
         found = re.search(rb"\b(?:def|class) %s\b" % name.encode(), text)
         return found is not None and _REASON.search(text, found.start(), found.start() + _NEAR) is not None
+
+
+def _is_meant(error: Refused) -> bool:
+    """Whether an exception is what a function is there for."""
+    return error.name in _MEANT and not (error.name == _ABSTRACT and _RETIRED.search(error.message))
 
 
 def _is_retired(node: ast.FunctionDef, error: Refused) -> bool:
