@@ -165,19 +165,18 @@ def _one(tokens: list[str], lookup: Lookup) -> Verdict:
             operator, right = "not in", tokens.pop()
     except IndexError:
         raise _Malformed from None
-    return _compare(left, operator, right, lookup)
-
-
-def _compare(left: str, operator: str, right: str, lookup: Lookup) -> Verdict:
-    """Compare a variable with a literal; what compares two variables is no marker that anybody writes."""
     turned = left[0] == '"'
-    variable, literal = (right, left[1:]) if turned else (left, right[1:])
+    variable, literal = (right, left) if turned else (left, right)
     name = _ALIASES.get(variable, variable)
-    if (not turned and right[0] != '"') or name not in _NAMES or operator not in _OPERATORS:
+    if literal[0] != '"' or name not in _NAMES or operator not in _OPERATORS:  # nobody compares two variables
         raise _Malformed
+    return _compare(name, operator, literal[1:], lookup, turned=turned)
+
+
+def _compare(name: str, operator: str, literal: str, lookup: Lookup, *, turned: bool) -> Verdict:
     value = lookup(name)
     values = [value] if value is not None else _micros(name, operator, literal, lookup)
-    answers = {_answer(name, one, operator, literal, turned) for one in values}
+    answers = {_answer(name, one, operator, literal, turned=turned) for one in values}
     if len(answers) == 1 and None not in answers:
         return YES if answers.pop() else NO
     minor = name in _FULL_VERSIONS and lookup("python_version") is None  # the micro version is of no use without it
@@ -193,7 +192,7 @@ def _micros(name: str, operator: str, literal: str, lookup: Lookup) -> list[str]
     return [f"{minor}.{micro}" for micro in ("0", "99", *([named] if named.isdigit() else ()))]
 
 
-def _answer(name: str, value: str, operator: str, literal: str, turned: bool) -> bool | None:  # noqa: FBT001 - one caller
+def _answer(name: str, value: str, operator: str, literal: str, *, turned: bool) -> bool | None:
     """Whether a comparison with a value holds; ``None`` where that cannot be compared."""
     verdict = None
     if turned:
