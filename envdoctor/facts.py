@@ -348,17 +348,21 @@ def unrecorded(questions: Questions) -> dict[Kind[Any, Any], dict[Any, Any]]:
     return {kind: dict.fromkeys(keys, Unknown(reason=NOT_RECORDED)) for kind, keys in questions.items()}
 
 
-#: What a target does not answer is unknown, for this reason.
-UNTOLD = Unknown(reason="this target cannot tell")
+_VIEW: Any = type(Record.__dict__)  # of a mapping, to read it: ``types`` has its name
 
 
 class Facts:
-    """A table of answers by kind and key. What is not in it is unknown."""
+    """A table of answers by kind and key, which cannot be changed. What is not in it is unknown."""
 
     __slots__ = ("_tables",)
+    _tables: Answers
 
     def __init__(self, tables: Answers | None = None) -> None:
-        self._tables: Answers = tables or {}
+        views = {kind: table if type(table) is _VIEW else _VIEW(table) for kind, table in (tables or {}).items()}
+        object.__setattr__(self, "_tables", _VIEW(views))
+
+    def __setattr__(self, name: str, value: object) -> None:
+        raise AttributeError("facts are immutable; use having(...)")
 
     def ask(self, kind: Kind[K, V], key: K) -> V | Unknown:
         """The value of one fact, or :class:`Unknown`."""
@@ -371,16 +375,12 @@ class Facts:
 
     def metadata(self, name: str, version: str | None) -> Metadata:
         """The metadata of a release, each part of it :class:`Unknown` where it is not known."""
-        found = self._tables.get(METADATA, {}).get((name, version))
-        if type(found) is Metadata:
-            return found
-        reason = Unknown(reason=NOT_RECORDED) if found is None else found
-        return Metadata(requires=reason, requires_python=reason, tags=reason)
+        found = self.ask(METADATA, (name, version))
+        return Metadata(requires=found, requires_python=found, tags=found) if isinstance(found, Unknown) else found
 
     def open(self, questions: Questions) -> dict[Kind[Any, Any], list[Any]]:
         """The questions that nothing has answered yet: those that cost little first, the others when these are."""
-        asked = {kind: self._tables.get(kind, ()) for kind in questions}
-        left = {kind: [key for key in questions[kind] if key not in table] for kind, table in asked.items()}
+        left = {kind: [key for key in keys if not self.has(kind, key)] for kind, keys in questions.items()}
         left = {kind: keys for kind, keys in left.items() if keys}
         return {kind: keys for kind, keys in left.items() if not kind.dear} or left
 

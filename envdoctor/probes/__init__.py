@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from envdoctor.facts import UNTOLD
+from envdoctor.facts import Unknown
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -12,10 +12,12 @@ if TYPE_CHECKING:
     from typing import TypeVar
 
     from envdoctor.facts import Kind, Questions
-    from envdoctor.model import Snapshot, Unknown
+    from envdoctor.model import Snapshot
 
     K = TypeVar("K")
     V = TypeVar("V")
+
+_UNTOLD = Unknown(reason="this target cannot tell")
 
 
 def answered(snapshot: Snapshot, questions: Callable[[Snapshot], Questions]) -> Snapshot:
@@ -30,7 +32,7 @@ def answered(snapshot: Snapshot, questions: Callable[[Snapshot], Questions]) -> 
             break
         found = snapshot.probes.answers(wanted)
         tables = ((kind, keys, found.get(kind, {})) for kind, keys in wanted.items())
-        answers = {kind: {key: table.get(key, UNTOLD) for key in keys} for kind, keys, table in tables}
+        answers = {kind: {key: table.get(key, _UNTOLD) for key in keys} for kind, keys, table in tables}
         for effect in snapshot.effects:
             answers = {
                 kind: {key: effect.of(kind, key, one) for key, one in table.items()} for kind, table in answers.items()

@@ -13,20 +13,18 @@ from typing import Any
 import yaml
 
 from envdoctor.model import Record
+from envdoctor.yaml_events import TAG, Begun, Reader, events, first_line, mistake, tag_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+    from collections.abc import Callable, Collection, Iterable, Mapping
+    from typing import NoReturn
 
     Where = tuple[Any, ...]
 
 #: A rule file is about thirty lines; this is for mistakes and malice.
 SIZE_LIMIT = 256 * 1024
 DEPTH_LIMIT = 24
-
-_LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-_RESOLVER = yaml.resolver.Resolver()
-_TAG = "tag:yaml.org,2002:"
 
 
 class Complaint(Record):
@@ -83,85 +81,85 @@ class _Refused(Exception):  # noqa: N818 - it never leaves this file
         self.message = message
 
 
-class _Builder:
-    """Builds plain data from the parser's events."""
+class _Builder(Reader):
+    """Builds plain data; a place is a key path."""
 
-    def __init__(self, path: str, events: Iterator[Any]) -> None:
+    def __init__(self, path: str) -> None:
+        super().__init__(DEPTH_LIMIT, ())
         self.path = path
-        self.events = events
         self.lines: dict[Where, int] = {(): 1}
         self.plain: dict[Where, str] = {}
         self.complaints: list[Complaint] = []
 
-    def build(self) -> Any:
-        """Read the one document of a file."""
-        next(self.events)
-        if isinstance(next(self.events), yaml.StreamEndEvent):
-            raise _Refused(1, "the file is empty; `envdoctor rules new ID` writes a rule to start from")
-        data = self.node(next(self.events), ())
-        next(self.events)
-        event = next(self.events)
-        if not isinstance(event, yaml.StreamEndEvent):
-            raise _Refused(_line(event), "a second document begins here; write one rule per file")
-        return data
+    def read(self, text: str) -> None:
+        for event in events(text):
+            if self.documents and isinstance(event, yaml.DocumentStartEvent):
+                raise _Refused(first_line(event), "a second document begins here; write one rule per file")
+            self.take(event)
 
-    def node(self, event: Any, where: Where) -> Any:
-        """Read the value that begins with ``event``."""
-        line = _line(event)
-        self.lines.setdefault(where, line)
-        if isinstance(event, yaml.AliasEvent) or event.anchor is not None:
-            raise _Refused(line, "anchors (&name) and aliases (*name) are refused in rules; write the value out")
+    def begin(self, event: Any) -> Where:
+        if self.at_key():
+            raise _Refused(first_line(event), "a key must be a plain word")
+        return self.place(event)
+
+    def place(self, event: Any) -> Where:
+        """The key path of a value that begins with ``event``."""
+        if event.anchor is not None:
+            what = "anchors (&name) and aliases (*name) are refused in rules; write the value out"
+            raise _Refused(first_line(event), what)
         if event.tag is not None:
-            raise _Refused(line, f"the tag {shorten(event.tag)} is refused in rules; write the value without it")
-        if len(where) > DEPTH_LIMIT:
-            raise _Refused(line, f"values nest deeper than {DEPTH_LIMIT} levels; write a flatter condition")
-        if isinstance(event, yaml.ScalarEvent):
-            return self.scalar(event, where)
-        return self.sequence(where) if isinstance(event, yaml.SequenceStartEvent) else self.mapping(where)
+            what = f"the tag {shorten(event.tag)} is refused in rules; write the value without it"
+            raise _Refused(first_line(event), what)
+        around = self.open[-1]
+        if around.mapping:
+            return (*around.where, around.items[-1])
+        if len(self.open) == 1:
+            return ()
+        where: Where = (*around.where, len(around.items))
+        self.lines[where] = first_line(event)
+        return where
 
-    def sequence(self, where: Where) -> list[Any]:
-        """Read the items of a list up to its end."""
-        items: list[Any] = []
-        while not isinstance(event := next(self.events), yaml.SequenceEndEvent):
-            items.append(self.node(event, (*where, len(items))))
-        return items
+    def end(self, done: Begun) -> Any:
+        """A list, or a mapping by the text of its keys, of which the first of two that are the same counts."""
+        if not done.mapping:
+            return done.items
+        return {key: value for key, value in zip(done.items[::2], done.items[1::2]) if isinstance(key, str)}
 
-    def mapping(self, where: Where) -> dict[str, Any]:
-        """Read the entries of a mapping up to its end; keys are the text that was written."""
-        entries: dict[str, Any] = {}
-        while not isinstance(event := next(self.events), yaml.MappingEndEvent):
-            line = _line(event)
-            if not isinstance(event, yaml.ScalarEvent) or event.anchor is not None or event.tag is not None:
-                raise _Refused(line, "a key must be a plain word")
-            key = event.value
-            inner = (*where, key)
-            if key in entries:
-                self.complain(line, f"`{shorten(key)}` is here twice; keep one of them")
-                inner = (*where, key, "again")
-            self.lines.setdefault(inner, line)
-            entries.setdefault(key, self.node(next(self.events), inner))
-        return entries
-
-    def scalar(self, event: Any, where: Where) -> Any:
-        """Read one value, as YAML 1.1 resolves it where it has no quotes."""
+    def scalar(self, event: Any) -> Any:
+        """A value, as YAML 1.1 resolves it where it has no quotes."""
+        where = self.place(event)
         text: str = event.value
         if not text.isascii() and text != text.encode("utf-8", "replace").decode():
-            self.complain(_line(event), "the text holds half a surrogate pair; write the character itself")
+            self.complain(first_line(event), "the text holds half a surrogate pair; write the character itself")
             return ""
         if event.style:
             return text
         self.plain[where] = text
-        tag = _RESOLVER.resolve(yaml.ScalarNode, text, (True, False))  # type: ignore[no-untyped-call]
-        convert = _SCALARS.get(tag)
+        convert = _SCALARS.get(tag_of(text))
         return convert(text) if convert else text
+
+    def key(self, event: Any) -> Any:
+        """The text of a key, or more than that where it is there already."""
+        key = event.value
+        if event.anchor is not None or event.tag is not None:
+            raise _Refused(first_line(event), "a key must be a plain word")
+        where = (*self.open[-1].where, key)
+        if where not in self.lines:
+            self.lines[where] = event.start_mark.line + 1
+            return key
+        self.complain(first_line(event), f"`{shorten(key)}` is here twice; keep one of them")
+        return key, "again"
+
+    def alias(self, event: Any) -> Any:
+        """Refuse it, as an anchor is."""
+        return self.begin(event)
+
+    def too_deep(self, event: Any) -> NoReturn:
+        raise _Refused(first_line(event), f"values nest deeper than {DEPTH_LIMIT} levels; write a flatter condition")
 
     def complain(self, line: int, message: str) -> None:
         """Note a mistake that does not end the reading."""
         self.complaints.append(Complaint(path=self.path, line=line, message=message))
-
-
-def _line(event: Any) -> int:
-    return int(event.start_mark.line) + 1
 
 
 def _integer(text: str) -> int | str:
@@ -180,10 +178,10 @@ def _decimal(text: str) -> float | str:
 
 
 _SCALARS: dict[str, Callable[[str], Any]] = {
-    _TAG + "bool": lambda text: text.lower() in {"true", "yes", "on", "y"},
-    _TAG + "null": lambda _: None,
-    _TAG + "int": _integer,
-    _TAG + "float": _decimal,
+    TAG + "bool": lambda text: text.lower() in {"true", "yes", "on", "y"},
+    TAG + "null": lambda _: None,
+    TAG + "int": _integer,
+    TAG + "float": _decimal,
 }
 
 
@@ -191,31 +189,32 @@ def read_document(text: str, path: str) -> tuple[Document | None, list[Complaint
     """Read a YAML file into plain data. No text makes it raise: what is wrong comes back as complaints."""
     if len(text) > SIZE_LIMIT:
         return None, [Complaint(path=path, line=1, message=_TOO_LARGE)]
-    builder = _Builder(path, iter(yaml.parse(text, Loader=_LOADER)))
+    builder = _Builder(path)
     try:
-        data = builder.build()
+        builder.read(text)
     except _Refused as refused:
         builder.complain(refused.line, refused.message)
     except yaml.MarkedYAMLError as error:
-        mark = error.problem_mark or error.context_mark
-        line = mark.line + 1 if mark else 1
-        builder.complain(line, f"this is not YAML: {_explain(error, text, line)}")
+        line, problem = mistake(error)
+        builder.complain(line or 1, f"this is not YAML: {_explain(problem, text, line or 1)}")
     except yaml.YAMLError:
         builder.complain(_unprintable_line(text), "the file holds a character that YAML does not allow; remove it")
     except UnicodeError:
         builder.complain(_unprintable_line(text), "the file is not valid Unicode text; save it as UTF-8")
     else:
-        return Document(path=path, data=data, lines=builder.lines, plain=builder.plain), builder.complaints
+        if builder.documents:
+            (data,) = builder.documents
+            return Document(path=path, data=data, lines=builder.lines, plain=builder.plain), builder.complaints
+        builder.complain(1, "the file is empty; `envdoctor rules new ID` writes a rule to start from")
     return None, builder.complaints
 
 
 _TOO_LARGE = f"the file is larger than {SIZE_LIMIT // 1024} kB; a rule has about thirty lines, so split it"
 
 
-def _explain(error: yaml.MarkedYAMLError, text: str, line: int) -> str:
+def _explain(problem: str, text: str, line: int) -> str:
     lines = text.splitlines()
     source = lines[line - 1] if line <= len(lines) else ""
-    problem = str(error.problem or error.context or "it cannot be read")
     if "\t" in source[: len(source) - len(source.lstrip())]:
         return f"{problem}; indent with spaces, not tabs"
     if any(sign in source for sign in (": >", ": <", ": =", ": ~", ": !", "[>", "[<")):

@@ -253,6 +253,14 @@ def test_a_marker_holds_as_packaging_says(marker):
     assert evaluate(marker, ENVIRONMENT.get) is Marker(marker).evaluate(ENVIRONMENT)
 
 
+@given(markers, st.sets(st.sampled_from(sorted(ENVIRONMENT))))
+@example("'3.11.4' == python_full_version", {"python_full_version"})
+def test_what_is_decided_without_some_variables_is_what_packaging_says_with_them(marker, unknown):
+    known = {name: value for name, value in ENVIRONMENT.items() if name not in unknown}
+
+    assert evaluate(marker, known.get) in {None, Marker(marker).evaluate(ENVIRONMENT)}
+
+
 @pytest.mark.parametrize(
     ("marker", "verdict"),
     [
@@ -268,7 +276,10 @@ def test_a_marker_holds_as_packaging_says(marker):
         ('(sys_platform == "linux") or (sys_platform == "win32")', True),
         ('extra == "x"', False),
         ("extra != 'x' and sys_platform == 'linux'", True),
-        ('platform_release >= "5" or sys_platform == "linux"', None),
+        ('platform_release >= "5" or sys_platform == "linux"', True),
+        ('platform_release >= "5" and sys_platform == "linux"', None),
+        ('platform_release >= "5" or unheard_of == "linux"', None),
+        ('unheard_of == "x" or sys_platform == "linux"', None),
         *(
             (broken, None)
             for broken in [

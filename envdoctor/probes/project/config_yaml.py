@@ -1,4 +1,4 @@
-"""YAML as entries with lines. Read event by event: no object is built, no tag obeyed, and nothing recurses.
+"""YAML as entries with lines, read event by event.
 
 The nodes of a document are not composed, as composing deeply nested ones ends the process. An alias repeats the entries
 of its anchor, so that a document which multiplies itself meets the limit of entries and takes no memory.
@@ -8,15 +8,17 @@ Scalars have the types that the safe loader of PyYAML gives them, but for dates,
 from __future__ import annotations
 
 import time
-from typing import Any
+from typing import Any, NamedTuple
 
 import yaml
 from yaml.constructor import SafeConstructor
-from yaml.resolver import Resolver
+
+from envdoctor.yaml_events import TAG, Begun, Reader, events, first_line, mistake, tag_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from typing import NoReturn
 
     from envdoctor.probes.project.config_text import Contents, Entry
 
@@ -28,14 +30,12 @@ SECONDS = 5.0
 _SENTINEL = "envdoctor-1"
 #: A longer scalar is text: numbers take time that grows faster than they do.
 _LONGEST = 100
-_TAG = "tag:yaml.org,2002:"
-_RESOLVER = Resolver()
 _CONSTRUCTOR = SafeConstructor()
 _TYPES = {
-    _TAG + "null": _CONSTRUCTOR.construct_yaml_null,
-    _TAG + "bool": _CONSTRUCTOR.construct_yaml_bool,
-    _TAG + "int": _CONSTRUCTOR.construct_yaml_int,
-    _TAG + "float": _CONSTRUCTOR.construct_yaml_float,
+    TAG + "null": _CONSTRUCTOR.construct_yaml_null,
+    TAG + "bool": _CONSTRUCTOR.construct_yaml_bool,
+    TAG + "int": _CONSTRUCTOR.construct_yaml_int,
+    TAG + "float": _CONSTRUCTOR.construct_yaml_float,
 }
 
 
@@ -100,43 +100,33 @@ def _is_only(before: Sequence[Entry], document: bytes, path: str) -> bool:
 
 
 def _reason(error: yaml.YAMLError) -> str:
-    mark = getattr(error, "problem_mark", None) or getattr(error, "context_mark", None)
-    problem = getattr(error, "problem", None) or getattr(error, "reason", None) or str(error)
-    return f"{'' if mark is None else f'line {mark.line + 1}: '}it is not valid YAML: {problem}"
+    line, problem = mistake(error)
+    return f"{f'line {line}: ' if line else ''}it is not valid YAML: {problem}"
 
 
-class _Frame:
-    """A collection that is being read: the path to it, and the key or position of what comes next."""
+class _Key(str):
+    """A key that knows where it begins."""
 
-    def __init__(self, path: str, *, mapping: bool, anchor: str | None, silent: bool) -> None:
-        self.path = path
-        self.mapping = mapping
-        self.anchor = anchor
-        self.silent = silent  # a key: what it contains is no entry
-        self.key: str | None = None
-        self.mark: Any = None
-        self.position = 0
-        self.start = 0
+    __slots__ = ("mark",)
 
-    def expects_key(self) -> bool:
-        return self.mapping and self.key is None
-
-    def child(self) -> str:
-        name = self.key if self.mapping else str(self.position)
-        return f"{self.path}.{name}" if self.path else str(name)
-
-    def done(self) -> None:
-        self.key = None
-        self.position += 1
+    mark: Any
 
 
-class _Documents:
+class _Place(NamedTuple):
+    """The path to a collection, how many entries are before it, and whether it is a key, and contains no entry."""
+
+    path: str
+    start: int
+    silent: bool
+
+
+class _Documents(Reader):
     def __init__(self) -> None:
+        super().__init__(DEEPEST, _Place("", 0, silent=False))
         self._events = 0
         self._deadline = time.process_time() + SECONDS
         self._done: list[Entry] = []
         self._entries: list[Entry] = []
-        self._frames: list[_Frame] = []
         #: By anchor, its path and the places of its entries; no places while it is not complete.
         self._anchors: dict[str, tuple[str, int, int | None]] = {}
         #: Where that is wanted: by path, the places of its key, of the beginning and of the end of its value.
@@ -146,8 +136,15 @@ class _Documents:
 
     def take_all(self, data: bytes) -> None:
         """Take the events of a stream. Raises what the parser raises."""
-        for event in yaml.parse(data, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader)):
+        for event in events(data):
+            self._events += 1
+            if self._events > MOST_EVENTS:
+                raise _LimitError(f"it has more than {MOST_EVENTS} parts")
+            if self._events & 63 == 1 and time.process_time() > self._deadline:  # not of the clock, which others use
+                raise _LimitError(f"reading it took longer than {SECONDS:g} s")
             self.take(event)
+            if isinstance(event, yaml.DocumentEndEvent):
+                self._finish()
 
     def entries(self) -> list[Entry]:
         """The entries that were read so far; in one document the last of two entries with the same path counts."""
@@ -160,104 +157,78 @@ class _Documents:
 
     def _finish(self) -> None:
         self._done += {entry[0]: entry for entry in self._entries}.values()
-        self._entries, self._frames, self._anchors = [], [], {}
-
-    def take(self, event: Any) -> None:
-        """Take the next event of the stream."""
-        self._events += 1
-        if self._events > MOST_EVENTS:
-            raise _LimitError(f"it has more than {MOST_EVENTS} parts")
-        if self._events & 63 == 1 and time.process_time() > self._deadline:  # not of the clock, whatever else is busy
-            raise _LimitError(f"reading it took longer than {SECONDS:g} s")
-        if isinstance(event, yaml.ScalarEvent):
-            self._scalar(event)
-        elif isinstance(event, yaml.AliasEvent):
-            self._alias(event)
-        elif isinstance(event, yaml.CollectionStartEvent):
-            self._start(event)
-        elif isinstance(event, yaml.CollectionEndEvent):
-            self._end()
-        elif isinstance(event, yaml.DocumentEndEvent):
-            self._finish()
+        self._entries, self._anchors = [], {}
 
     def _path(self) -> str:
-        return self._frames[-1].child() if self._frames else ""
+        around = self.open[-1]
+        step = around.items[-1] if around.mapping else len(around.items) if len(self.open) > 1 else ""
+        return f"{around.where.path}.{step}" if around.where.path else str(step)
 
     def _add(self, entry: Entry) -> None:
         if len(self._done) + len(self._entries) >= MOST_ENTRIES:
             raise _LimitError(f"it has more than {MOST_ENTRIES} values, with those that its aliases repeat")
         self._entries.append(entry)
 
-    def _next(self) -> None:
-        if self._frames:
-            self._frames[-1].done()
-
     def _silent(self) -> bool:
-        return bool(self._frames) and (self._frames[-1].silent or self._frames[-1].expects_key())
+        return self.open[-1].where.silent or self.at_key()
 
-    def _scalar(self, event: yaml.ScalarEvent) -> None:
-        frame = self._frames[-1] if self._frames else None
-        start = len(self._entries)
-        if frame and frame.expects_key():
-            frame.key, frame.mark = event.value, event.start_mark
-        else:
-            if not self._silent():
-                self._mark(event)
-                self._add((self._path(), _value(event), _line(event)))
-            path = self._path()
-            self._next()
-            if event.anchor:
-                self._anchors[event.anchor] = (path, start, len(self._entries))
+    def key(self, event: yaml.ScalarEvent) -> _Key:
+        key = _Key(event.value)
+        key.mark = event.start_mark
+        return key
+
+    def scalar(self, event: yaml.ScalarEvent) -> None:
+        path, start = self._path(), len(self._entries)
+        if not self._silent():
+            self._mark(event)
+            self._add((path, _value(event), first_line(event)))
+        if event.anchor:
+            self._anchors[event.anchor] = (path, start, len(self._entries))
 
     def _mark(self, event: yaml.Event) -> None:
-        if self.marks is not None and self._frames:
-            self.marks[self._path()] = (self._frames[-1].mark or event.start_mark, event.start_mark, event.end_mark)
+        if self.marks is not None and len(self.open) > 1:
+            key = getattr((self.open[-1].items or [None])[-1], "mark", event.start_mark)
+            self.marks[self._path()] = (key, event.start_mark, event.end_mark)
 
-    def _start(self, event: yaml.CollectionStartEvent) -> None:
-        if len(self._frames) >= DEEPEST:
-            raise _LimitError(f"line {_line(event)}: it is nested deeper than {DEEPEST} levels")
+    def too_deep(self, event: yaml.CollectionStartEvent) -> NoReturn:
+        raise _LimitError(f"line {first_line(event)}: it is nested deeper than {DEEPEST} levels")
+
+    def begin(self, event: yaml.CollectionStartEvent) -> _Place:
         silent = self._silent()
-        path = "?" if silent else self._path()
-        mapping = isinstance(event, yaml.MappingStartEvent)
-        if mapping and self._frames and self._frames[-1].expects_key():
-            self.refused = self.refused or f"line {_line(event)}: a mapping is the key of another, as in a template"
-        frame = _Frame(path, mapping=mapping, anchor=event.anchor, silent=silent)
-        frame.start = len(self._entries)
+        place = _Place("?" if silent else self._path(), len(self._entries), silent)
+        if isinstance(event, yaml.MappingStartEvent) and self.at_key():
+            self._refuse(event, "a mapping is the key of another, as in a template")
         if event.anchor:
-            self._anchors[event.anchor] = (path, frame.start, None)
-        self._frames.append(frame)
+            self._anchors[event.anchor] = (place.path, place.start, None)
+        return place
 
-    def _end(self) -> None:
-        frame = self._frames.pop()
-        if frame.anchor:
-            self._anchors[frame.anchor] = (frame.path, frame.start, len(self._entries))
-        if self._frames and self._frames[-1].expects_key():
-            self._frames[-1].key = "?"
-        else:
-            self._next()
+    def end(self, done: Begun) -> str:
+        """What a collection is called where it is a key."""
+        if done.event.anchor:
+            self._anchors[done.event.anchor] = (done.where.path, done.where.start, len(self._entries))
+        return "?"
 
-    def _alias(self, event: yaml.AliasEvent) -> None:
-        frame = self._frames[-1] if self._frames else None
-        if frame and frame.expects_key():
-            frame.key = f"*{event.anchor}"
-            return None
+    def _refuse(self, event: yaml.Event, why: str) -> None:
+        self.refused = self.refused or f"line {first_line(event)}: {why}"
+
+    def alias(self, event: yaml.AliasEvent) -> str | None:
+        if self.at_key():
+            return f"*{event.anchor}"
         path, start, end = self._anchors.get(event.anchor or "", ("", 0, 0))
         if event.anchor not in self._anchors:
-            self.refused = (
-                self.refused or f"line {_line(event)}: it is not valid YAML: nothing is called {event.anchor}"
-            )
+            self._refuse(event, f"it is not valid YAML: nothing is called {event.anchor}")
         if end is None:
-            raise _LimitError(f"line {_line(event)}: *{event.anchor} contains itself")
+            raise _LimitError(f"line {first_line(event)}: *{event.anchor} contains itself")
         if not self._silent():
             self._repeat(event, path, self._entries[start:end])
-        return self._next()
+        return None
 
     def _repeat(self, event: yaml.AliasEvent, path: str, entries: list[Entry]) -> None:
         """Add the entries below an anchor once more, where its alias is."""
         here, merged = self._merging()
         if [path] == [entry[0] for entry in entries]:  # a scalar: it is stated here
             self._mark(event)
-            self._add((here, entries[0][1], _line(event)))
+            self._add((here, entries[0][1], first_line(event)))
             return
         known = {entry[0] for entry in self._entries} if merged else ()
         for dotted, value, line in entries:
@@ -269,16 +240,11 @@ class _Documents:
 
     def _merging(self) -> tuple[str, bool]:
         """The path that an alias is repeated at, and whether it is merged: then what is stated there comes first."""
-        frame, here = self._frames[-1] if self._frames else None, self._path()
+        here = self._path()
         for end in ("<<", "<<.0", "<<.1", "<<.2"):
-            if frame is not None and (here == end or here.endswith(f".{end}")):
+            if here == end or here.endswith(f".{end}"):
                 return here[: -len(end)].rstrip("."), True
         return here, False
-
-
-def _line(event: yaml.Event) -> int:
-    """The line that an event begins in; the parser gives every one of them a mark."""
-    return event.start_mark.line + 1  # type: ignore[union-attr]
 
 
 def _value(event: yaml.ScalarEvent) -> Any:
@@ -288,7 +254,7 @@ def _value(event: yaml.ScalarEvent) -> Any:
     if tag == "!":
         if not event.implicit[0]:
             return text
-        tag = str(_RESOLVER.resolve(yaml.ScalarNode, text, (True, False)))  # type: ignore[no-untyped-call]
+        tag = tag_of(text)
     if tag not in _TYPES or len(text) > _LONGEST:
         return text
     try:

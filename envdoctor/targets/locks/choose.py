@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from envdoctor.engine.markers import CHOICES
 from envdoctor.model import Distribution
 from envdoctor.targets.locks.contents import note
-from envdoctor.targets.marker_environment import CHOICES
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -16,9 +16,10 @@ from packaging.utils import (
 )
 from packaging.version import InvalidVersion
 
+from envdoctor.engine.markers import YES, Verdict
 from envdoctor.errors import ProbeError
 from envdoctor.model import Location, Record, UnknownFact
-from envdoctor.targets.marker_environment import YES, Markers, Verdict, environment
+from envdoctor.targets.marker_environment import Markers, environment
 
 if sys.version_info >= (3, 11):
     import tomllib

@@ -5,9 +5,9 @@ from __future__ import annotations
 from packaging.specifiers import InvalidSpecifier, SpecifierSet
 from packaging.version import InvalidVersion, Version
 
+from envdoctor.engine.markers import CHOICES, NO, YES, Verdict
 from envdoctor.model import Record
 from envdoctor.targets.locks.contents import Entry
-from envdoctor.targets.marker_environment import CHOICES, NO, YES, Verdict
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -14,9 +14,10 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
+    from envdoctor.engine.markers import Verdict
     from envdoctor.targets.locks.contents import Stated, TextFile
     from envdoctor.targets.locks.graph import Required
-    from envdoctor.targets.marker_environment import Markers, Verdict
+    from envdoctor.targets.marker_environment import Markers
 
 _KNOWN = ("1.", "2.")
 

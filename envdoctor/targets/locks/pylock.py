@@ -1,4 +1,4 @@
-"""``pylock.toml`` (PEP 751)."""
+"""``pylock.toml`` (PEP 751), read by our own code: ``packaging.pylock`` came with packaging 26, and 22 is enough."""
 
 from __future__ import annotations
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from envdoctor.engine.markers import Verdict
 from envdoctor.targets.locks.graph import Required, reach
-from envdoctor.targets.marker_environment import Verdict
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -1,6 +1,6 @@
 """YAML as plain values, every scalar as the text that was written, with the line of each mapping; bounded.
 
-Built from the parser's events, so that neither nesting nor aliases can grow beyond the file's own size.
+Neither nesting nor aliases can grow beyond the file's own size.
 """
 
 from __future__ import annotations
@@ -8,11 +8,11 @@ from __future__ import annotations
 import yaml
 
 from envdoctor.errors import ProbeError
+from envdoctor.yaml_events import Begun, Reader, events, first_line, mistake
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-    from typing import Any
+    from typing import Any, NoReturn
 
     from envdoctor.targets.locks.contents import TextFile
 
@@ -36,72 +36,65 @@ class Text(str):
 
 
 def load(source: TextFile) -> Any:
-    """The first document of a file. Raises :class:`ProbeError`."""
+    """The first document of a file, ``None`` for an empty one. Raises :class:`ProbeError`."""
     if len(source.text) > LARGEST:
         raise _refusal(source, f"has more than {LARGEST // 2**20} MiB")
-    loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+    values = _Values(source)
     try:
-        return _Builder(source).build(yaml.parse(source.text, Loader=loader))
+        for event in events(source.text):
+            if values.documents:
+                break
+            values.take(event)
     except (yaml.YAMLError, ValueError, RecursionError) as error:
-        mark = getattr(error, "problem_mark", None)
-        cause = getattr(error, "problem", None) or str(error).partition("\n")[0][:200]
-        place = source.at(min(mark.line, source.text.rstrip("\n").count("\n")) + 1 if mark else None)
+        line, cause = mistake(error)
+        place = source.at(line and min(line, source.text.rstrip("\n").count("\n") + 1))
         raise ProbeError(
             f"{place} could not be read as YAML ({cause}): mend that line, or write the file anew"
         ) from None
+    return values.documents[0] if values.documents else None
 
 
 def _refusal(source: TextFile, what: str) -> ProbeError:
     return ProbeError(f"{source.path} {what}, which no environment needs: give another file")
 
 
-class _Builder:
+class _Values(Reader):
     def __init__(self, source: TextFile) -> None:
+        super().__init__(_DEPTH)
         self._source = source
+        #: By anchor, its value, and how many values that consists of.
         self._anchors: dict[str, tuple[Any, int]] = {}
         self._values = 0
 
-    def build(self, events: Iterable[Any]) -> Any:
-        """The value of the first document, ``None`` for an empty one."""
-        open_values: list[tuple[Any, str | None, int]] = []
-        result: list[Any] = []
-        for event in events:
-            if isinstance(event, yaml.DocumentEndEvent):
-                break
-            if isinstance(event, yaml.CollectionEndEvent):
-                value, anchor, before = open_values.pop()
-                done = _mapping(value) if isinstance(event, yaml.MappingEndEvent) else value[1:]
-                self._name(anchor, done, self._values - before)
-            elif isinstance(event, yaml.CollectionStartEvent):
-                self._count(1)
-                open_values.append(([getattr(event.start_mark, "line", 0) + 1], event.anchor, self._values))
-                if len(open_values) > _DEPTH:
-                    raise _refusal(self._source, f"is nested more than {_DEPTH} deep")
-                continue
-            elif isinstance(event, (yaml.ScalarEvent, yaml.AliasEvent)):
-                done = self._leaf(event)
-            else:
-                continue
-            (open_values[-1][0] if open_values else result).append(done)
-        return result[0] if result else None
-
-    def _leaf(self, event: Any) -> Any:
-        if isinstance(event, yaml.AliasEvent):
-            anchor = event.anchor or ""
-            if anchor not in self._anchors:
-                raise ValueError(f"the alias {anchor[:40]!a} has no anchor before it")
-            done, size = self._anchors[anchor]
-            self._count(size + 1)
-            return done
+    def scalar(self, event: Any) -> Text:
         self._count(1)
         done = Text(event.value)
-        done.line = getattr(event.start_mark, "line", 0) + 1
-        self._name(event.anchor, done, 0)
+        done.line = first_line(event)
+        if event.anchor is not None:
+            self._anchors[event.anchor] = done, 0
         return done
 
-    def _name(self, anchor: str | None, value: Any, size: int) -> None:
-        if anchor is not None:
-            self._anchors[anchor] = (value, size)
+    key = scalar
+
+    def begin(self, event: Any) -> int:
+        self._count(1)
+        return self._values
+
+    def end(self, done: Begun) -> Any:
+        value = _mapping(done) if done.mapping else done.items
+        if done.event.anchor is not None:
+            self._anchors[done.event.anchor] = value, self._values - done.where
+        return value
+
+    def alias(self, event: Any) -> Any:
+        if event.anchor not in self._anchors:
+            raise ValueError(f"the alias {event.anchor[:40]!a} has no anchor before it")
+        done, size = self._anchors[event.anchor]
+        self._count(size + 1)
+        return done
+
+    def too_deep(self, event: Any) -> NoReturn:
+        raise _refusal(self._source, f"is nested more than {_DEPTH} deep")
 
     def _count(self, values: int) -> None:
         self._values += values
@@ -109,8 +102,9 @@ class _Builder:
             raise _refusal(self._source, f"has, with its aliases, more than {_VALUES:,} values")
 
 
-def _mapping(items: list[Any]) -> Mapping:
-    """A mapping from its line, keys and values; keys that are no text are left out."""
-    found = Mapping((key, value) for key, value in zip(items[1::2], items[2::2]) if isinstance(key, str))
-    found.line = items[0]
+def _mapping(done: Begun) -> Mapping:
+    """A mapping with its line; keys that are no text are left out."""
+    items = zip(done.items[::2], done.items[1::2])
+    found = Mapping((key, value) for key, value in items if isinstance(key, str))
+    found.line = first_line(done.event)
     return found
