@@ -9,7 +9,6 @@ from envdoctor.engine.metadata_conflicts import asked as asked_of_metadata
 from envdoctor.engine.start_method import asked as asked_of_start_method
 from envdoctor.engine.trace import Trace
 from envdoctor.model import Unknown
-from envdoctor.source_keys import source_key
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -97,6 +96,8 @@ def config(condition: Condition, _: Snapshot) -> Iterator[Question]:
 
 def source(condition: Condition, snapshot: Snapshot) -> Iterator[Question]:
     """The uses of names; and where importing a file makes a call, who imports it."""
+    from envdoctor.source_keys import source_key
+
     for name in condition[2]:
         key = source_key(condition[1], name)
         yield kinds.SOURCE, key

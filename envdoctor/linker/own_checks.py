@@ -26,6 +26,7 @@ from envdoctor.linker.syntax_trees import parsed, walked
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from typing import NoReturn
 
     from envdoctor.linker.binaries import Binaries
     from envdoctor.linker.checked_values import Compared
@@ -210,7 +211,9 @@ class OwnChecks(Releases):
     def _if(self, node: ast.If, scope: Namespace) -> Returned | None:
         if scope is not self._top:
             is_open = node.orelse and self._is_followed(scope) and self.decided(node.test, scope) is None
-            return self._either(node, scope) if is_open else super()._if(node, scope)
+            if is_open:
+                self._either(node, scope)
+            return super()._if(node, scope)
         held = self.decided(node.test, scope)
         if held is not None:
             return self.run(node.body if held else node.orelse, scope)
@@ -232,18 +235,18 @@ class OwnChecks(Releases):
                 scope.names = scope.names if kept is before else _common(kept, scope.names)
         self.compared, self.lacking = state
 
-    def _either(self, node: ast.If, scope: Namespace) -> Returned | None:
-        """Follow both branches of a condition that is not known, for what each of them raises."""
+    def _either(self, node: ast.If, scope: Namespace) -> NoReturn:
+        """Follow both branches of a condition that is not known, for what each of them raises itself."""
         errors, before = [], dict(scope.names)
         for branch in (node.body, node.orelse):
             try:
                 self.run(branch, scope)
             except Refused as error:
                 errors.append(error)
+            except (Raised, _Jump):
+                raise Undecided from None  # it is not known that this branch is taken
             scope.names = dict(before)
-        if len(errors) == len((node.body, node.orelse)):
-            raise errors[0]
-        raise Undecided
+        raise errors[0] if errors[1:] else Undecided
 
     def decided(self, test: ast.expr, scope: Namespace) -> bool | None:
         """Whether a condition holds; ``None`` where that is not known."""

@@ -102,6 +102,14 @@ def many(path):
         raise Gone("was removed")
     return path
 
+def jumps(path):
+    for one in ["a"]:
+        if path != one:
+            break
+        else:
+            return path
+    raise Gone("it was removed")
+
 class Better:
     def __init__(self, path, mode=None): self.path = path
 
@@ -141,6 +149,7 @@ CASES = {
     "of what derived classes define, in a function": ("def f(): return b.later()", None),
     "of a class that was removed, as one not implemented": ("b.Legacy('a')", "b.Legacy"),
     "of what raises in either case": ("b.sample('world' + str(b)[:0])", "b.sample"),
+    "of what goes on in one of two cases": ("b.jumps('a' + str(b)[:0])", None),
     "of what raises in one of two cases": ("b.either('a' + str(b)[:0])", None),
 }  # fmt: skip
 

@@ -21,16 +21,17 @@ def parser_for_trials(name: str, description: str, examples: str) -> Parser:
     """A parser with what every command takes that runs trials."""
     made = Parser(prog=f"envdoctor rules {name}", description=description, epilog=examples)
     made.add_argument("--python", action="append", default=[], metavar="X.Y", help="only on this Python")
-    made.add_argument("--jobs", type=_number, default=os.cpu_count() or 1, metavar="N", help="trials at a time")
+    made.add_argument("--jobs", type=positive, default=os.cpu_count() or 1, metavar="N", help="trials at a time")
     made.add_argument("--offline", action="store_true", help="install from uv's cache alone")
     made.add_argument("--rules", default=None, metavar="DIR", help="the directory of rules (default: rules)")
     return made
 
 
-def _number(text: str) -> int:
+def positive(text: str) -> int:
+    """A number on the command line of which there has to be one at least."""
     number = int(text)
     if number < 1:
-        raise argparse.ArgumentTypeError(f"{number} at a time runs nothing: give 1 or more")
+        raise argparse.ArgumentTypeError(f"{number} runs nothing: give 1 or more")
     return number
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from envdoctor.commands.output import write
 from envdoctor.errors import UsageError
-from envdoctor.workshop.commands.chosen import parser_for_trials, rules_of
+from envdoctor.workshop.commands.chosen import parser_for_trials, positive, rules_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ def parser() -> Parser:
         "  envdoctor rules spot-check --most 4 --seed 2    four releases for every rule, other ones\n",
     )
     made.add_argument("rule", nargs="*", help="ids, files or directories (default: every rule of rules/)")
-    made.add_argument("--most", type=int, default=10, metavar="N", help="releases for each rule (default: 10)")
+    made.add_argument("--most", type=positive, default=10, metavar="N", help="releases for each rule (default: 10)")
     made.add_argument("--seed", type=int, default=1, metavar="N", help="draw other releases (default: 1)")
     return made
 
@@ -62,7 +62,6 @@ def _checked(
     rule: Rule, vocabulary: Mapping[str, Any], others: Mapping[str, Mapping[str, Any]], options: argparse.Namespace
 ) -> Iterator[str]:
     """A line for each release that a rule is wrong about."""
-    from envdoctor.rulebase.compile import compile_rule
     from envdoctor.workshop.commands.rules_measure import minors, results_of
     from envdoctor.workshop.every_release import everything
     from envdoctor.workshop.proof import spot_checks
@@ -72,10 +71,9 @@ def _checked(
     survey = Survey(rule, vocabulary, minors(options), everything)
     checks = spot_checks.plan(survey, _known(rule), options.most, options.seed)
     results = results_of([one.trial for one in checks], options)
-    texts = compile_rule(rule, vocabulary)
     for check in checks:
         result = results[check.trial.key()]
-        shown = spot_checks.shown(check, result, texts)
+        shown = spot_checks.shown(check, result, survey.compiled)
         said = shown == spot_checks.MISSED and _said_by(check, others, vocabulary)
         if shown is not None and not said:
             yield f"{rule.id}: {_place(check)}: {shown}" + (f": {symptom(result)}" if symptom(result) else "")
