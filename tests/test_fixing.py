@@ -305,6 +305,7 @@ def test_a_file_of_ranges_is_told_what_to_take_and_resolves_to_that(planned, tmp
     assert made() == Plan()
 
 
+@pytest.mark.trials
 def test_the_command_literally_ends_the_findings(index, tmp_path, monkeypatch):
     """In a real environment: the line is run, and the second plan has nothing to do."""
     rules = tmp_path / "rules" / "area"

@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 
 #: So many statements and expressions are followed for one name.
 _MOST_STEPS = 20_000
+#: So many modules are held that were followed.
+_MOST_MODULES = 300
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 _CHANGING = {
     "update",
@@ -78,6 +80,13 @@ class Evaluator:
             return None
         found = self._names.offers(*value) if isinstance(value, Taken) else None
         return found if found is not None and found.verdict else yes()
+
+    def make_room(self) -> None:
+        """Drop the modules that were followed where they are many; nothing may be followed just then."""
+        if len(self._modules) > _MOST_MODULES:
+            for scope in self._modules.values():
+                scope.names.clear()  # whose functions hold the scope
+            self._modules.clear()
 
     def is_about(self, value: Any) -> bool:
         """Whether a value is the name that is asked for, or ends in it."""

@@ -88,6 +88,7 @@ class OwnChecks(Releases):
 
     def refusal(self, function: Any, given: Sequence[Any], named: Mapping[str, Any]) -> Refused | None:
         """The exception that a function surely raises, called with values each of which may be unknown."""
+        self.make_room()
         self._steps, self._top = 0, None
         try:
             self.call(function, given, named)
@@ -117,6 +118,7 @@ class OwnChecks(Releases):
 
     def _raised(self, name: str) -> Refused | None:
         """The exception that importing a module surely raises, as its code says."""
+        self.make_room()
         text = self._store.text(name)
         tree = (parsed(text) if _ASKS.search(text) else None) or ast.Module([], [])
         self._top = scope = Namespace(name)

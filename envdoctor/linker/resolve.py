@@ -51,7 +51,7 @@ class Resolver:
         self.decorated, self._hinted = Decorated(store, self.offers), Hinted(layout, store, self.offers)
         self.set_from_outside: set[tuple[str, str]] = set()
         self.set_somewhere: set[str] = set()
-        self.run_time = RunTime(layout, self.take_note, self.words)
+        self.run_time = RunTime(layout, self.take_note, store.text, self.words)
         self._filled = FilledNames(layout, store, self.run_time, self.words)
         self.starting: list[str] = []
 
@@ -146,7 +146,7 @@ class Resolver:
         is_bound = rest in self._store.definitions(parent).get("names", {})
         if is_bound or self.attribute(parent, rest).verdict is not False:
             return unknown("an attribute that may be a module")
-        return no("module", parent, rest)
+        return no("module", parent, rest, weak=self.run_time.is_filled(parent))
 
     # --- names ------------------------------------------------------------------------------------------------------
 

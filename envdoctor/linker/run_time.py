@@ -16,17 +16,26 @@ if TYPE_CHECKING:
 
 _PLAIN = re.compile(r"[a-z_]{4,}")
 #: How the names of objects are listed.
+#: How the names of modules are listed, or made from those of other modules.
+_LISTING = re.compile(
+    rb"pkgutil|listdir|glob\b|walk|scandir|iterdir|\.replace\(|\.r?split\(|\.join\(|for .* in .*modules\b"
+)
 _ENUMERATING = (b"__dict__", b"dir(", b"vars(", b"getmembers", b".__name__", b"exec(", b"getattr(")
 
 
 class RunTime:
     """The modules that those which were read put into ``sys.modules``; ``provided`` are the names that are known."""
 
-    def __init__(self, layout: Layout, summary: Callable[[str], Summary], words: Words) -> None:
+    def __init__(
+        self, layout: Layout, summary: Callable[[str], Summary], text: Callable[[str], bytes], words: Words
+    ) -> None:
         self._layout = layout
+        self._text = text
         self._summary = summary
         self._words = words
-        self._owners: set[str] = set()
+        self._loaders: set[str] = set()
+        #: By distribution, its modules that put others into ``sys.modules`` whose names are not known.
+        self._filling: dict[str, list[str]] = {}
         self._fillers: set[str] = set()
         self._pathers: set[str] = set()
         self._on_paths: set[str] = set()
@@ -41,9 +50,10 @@ class RunTime:
         owner = place.owner
         self.provided.update(summary.get("provides", ()))
         self.checking += [name] if summary.get("checks") else []
-        if summary.get("loader") or "*" in summary.get("provides", ()):
-            self._owners.add(owner)
+        if "*" in summary.get("provides", ()):
+            self._filling.setdefault(owner, []).append(name)
         if summary.get("loader"):
+            self._loaders.add(owner)
             is_package = os.path.basename(place.path).startswith("__init__.")
             self._loading.setdefault(name if is_package else name.rpartition(".")[0], []).append(place.path)
         if summary.get("fills"):
@@ -58,7 +68,18 @@ class RunTime:
         if name in self.provided or name.partition(".")[0] in self.provided or name in self._on_paths:
             return True
         modules = (self._layout.modules.get(outer) for outer in _outer(name))
-        return any(module is not None and module.owner in self._owners for module in modules)
+        owners = {module.owner for module in modules if module is not None}
+        return bool(owners & self._loaders) or any(self._may_be_key(name, one) for one in owners)
+
+    def is_filled(self, name: str) -> bool:
+        """Whether the distribution of a module puts modules into ``sys.modules`` whose names are not known."""
+        return self._layout.modules[name].owner in self._filling
+
+    def _may_be_key(self, name: str, owner: str) -> bool:
+        """Whether a distribution may put a module into ``sys.modules``: it lists names, or contains the last one."""
+        filling = self._filling.get(owner, ())
+        listed = any(_LISTING.search(self._text(one)) for one in filling)
+        return bool(filling) and (listed or self._words.quoted(owner, name.rpartition(".")[2], "."))
 
     def second_name(self, name: str) -> str:
         """The module that is meant where one that fills ``sys.modules`` repeats modules behind its own name."""

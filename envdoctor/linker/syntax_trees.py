@@ -10,9 +10,11 @@ from envdoctor.linker.branches import LEAVES, children
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
 
+#: The trees that are held are of so many bytes of source, of which they take some thirty times as much.
+_MOST_HELD = 2 << 20
 #: The methods of a mapping that leave it as it is.
 _READING = {"items", "keys", "values", "get", "copy"}
 
@@ -25,6 +27,27 @@ def parsed(text: bytes) -> ast.Module | None:
             return ast.parse(text)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return None
+
+
+class SyntaxTrees:
+    """The trees of modules by name, those that were asked for last; ``text`` returns the source of a module."""
+
+    def __init__(self, text: Callable[[str], bytes]) -> None:
+        self._text = text
+        self._trees: dict[str, tuple[int, ast.Module | None]] = {}
+        self._size = 0
+
+    def get(self, name: str) -> ast.Module | None:
+        """The tree of a module; nothing where it cannot be parsed."""
+        held = self._trees.pop(name, None)
+        if held is None:
+            text = self._text(name)
+            held = len(text), parsed(text)
+            self._size += held[0]
+        while self._trees and self._size > _MOST_HELD:
+            self._size -= self._trees.pop(next(iter(self._trees)))[0]
+        self._trees[name] = held
+        return held[1]
 
 
 def walked(node: ast.AST) -> Iterator[Any]:

@@ -57,14 +57,17 @@ class Words:
         paths = [modules[name].path for name in self._layout.names.get(owner, ()) if name in modules]
         return any(self.in_file(path, word) is not False for path in paths if path.endswith(".py"))
 
-    def quoted(self, owner: str, word: str) -> bool:
-        """Whether a source file, a table or a binary of a distribution contains a word as a separate text."""
-        key = (owner, f'"{word}"')
+    def quoted(self, owner: str, word: str, before: str = "") -> bool:
+        """Whether a source file, a table or a binary of a distribution contains a word as a text.
+
+        With ``before``, a text that ends with that and the word counts too.
+        """
+        key = (owner, f'"{before}{word}"')
         if key not in self._owners:
             modules = self._layout.modules
             paths = [modules[name].path for name in self._layout.names.get(owner, ()) if name in modules]
             paths += [path for path in self._layout.others.get(owner, ()) if not path.endswith(".pyi")]
-            self._owners[key] = any(_is_text(path, word.encode()) for path in paths)
+            self._owners[key] = any(_is_text(path, word.encode(), before.encode()) for path in paths)
         return self._owners[key]
 
 
@@ -83,7 +86,7 @@ def _is_outside_comments(path: str, data: bytes, word: bytes) -> bool:
     return path[-3:] != ".py" or re.search(rb"(?m)^[^#\n]*(?:['\"].*)?" + re.escape(word), data) is not None
 
 
-def _is_text(path: str, word: bytes) -> bool:
+def _is_text(path: str, word: bytes, before: bytes) -> bool:
     """Whether a file has a word between marks, or as a text that ends with a zero; so it is where that is not known."""
     try:
         with open(path, "rb") as file:
@@ -92,7 +95,7 @@ def _is_text(path: str, word: bytes) -> bool:
         return True
     if not path.endswith(_TEXTS):
         return b"\0" + word + b"\0" in data or _is_packed(path, data)
-    return word in data and any(mark + word + mark in data for mark in (b"'", b'"'))
+    return word in data and any(one + word + mark in data for mark in (b"'", b'"') for one in (mark, before) if one)
 
 
 def _is_packed(path: str, data: bytes) -> bool:

@@ -227,6 +227,38 @@ def test_a_module_with_a_second_name(tmp_path, source, asked):
     assert fails(tmp_path) is bool(asked)
 
 
+PUT = "def put(name, value):\n    sys.modules[name] = value"
+FILLERS = {
+    "another name": (PUT, "put('b.other', 1)", "warning"),
+    "a name that another module hands over": (PUT, "put('b.lost', 1)", None),
+    "a name from parts": ("for n in ('lost', 'other'):\n    sys.modules[f'b.{n}'] = sys", "", None),
+    "names of files": (
+        "import pathlib\nfor one in pathlib.Path(__file__).parent.glob('*.txt'):\n    sys.modules[f'b.{one.stem}'] = sys",
+        *("", None),
+    ),
+    "names of other modules": (
+        "import b.kept.lost\nfor n in [*sys.modules]:\n    if 'b.kept.' in n: sys.modules[n.replace('.kept', '')] = sys",
+        *("", None),
+    ),
+}
+
+
+@pytest.mark.parametrize(("fill", "user", "severity"), FILLERS.values(), ids=list(FILLERS))
+def test_modules_that_a_package_makes_under_names_that_are_not_known(tmp_path, fill, user, severity):
+    files = {
+        "b/__init__.py": "import b.filling, b.more\n",
+        "b/filling.py": f"import sys\n{fill}\n",
+        "b/more.py": f"from b.filling import *\n{user}\n",
+        "b/lost.txt": "",
+        "b/kept/__init__.py": "",
+        "b/kept/lost.py": "",
+    }
+    env.write(tmp_path, a={"a.py": "import b.lost\n"}, b=files)
+    found = env.linked(tmp_path, sys.version_info[:2]).missing
+    assert [one.severity for one in found] == ([severity] if severity else [])
+    assert fails(tmp_path) is bool(severity)
+
+
 CALLS = {
     "fits": ("b.f(1, y=2)", None),
     "a class method": ("b.Made.make(1)", None),

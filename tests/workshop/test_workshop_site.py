@@ -14,6 +14,7 @@ from conftest import CHECKOUT, run, run_envdoctor, untraced
 
 from envdoctor.workshop import site
 
+pytestmark = pytest.mark.trials
 RULE = "cloudpickle-bytecode-py311"
 
 
