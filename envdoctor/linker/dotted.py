@@ -146,10 +146,19 @@ def _given(node: ast.AST, keys: set[str]) -> Iterator[ast.expr]:
 
 
 def _texts(value: ast.AST | None) -> Iterator[tuple[str, int]]:
-    """The text that an expression is, or those of a list or a tuple, each with its line."""
-    for one in value.elts if isinstance(value, (ast.List, ast.Tuple)) else [value]:
+    """The text that an expression is, or those of a list or a tuple, or the keys of a dictionary, with their lines."""
+    for one in _members(value):
         if isinstance(one, ast.Constant) and isinstance(one.value, str):
             yield one.value, one.lineno
+
+
+def _members(value: ast.AST | None) -> Iterable[ast.AST | None]:
+    """What a list or a tuple holds, or a dictionary as keys of more than ``None``, which switches one off."""
+    if isinstance(value, (ast.List, ast.Tuple)):
+        return value.elts
+    if isinstance(value, ast.Dict):
+        return [key for key, given in zip(value.keys, value.values) if getattr(given, "value", 0) is not None]
+    return [value]
 
 
 def _names(source: bytes) -> Iterator[tuple[str, int]]:

@@ -171,6 +171,8 @@ def test_what_did_not_change_is_not_read_again(tmp_path, monkeypatch):
 SETTINGS = {
     "a list": ("settings.py", "APPS = [\n    'b.sub',\n    'b.lost',\n]", ("error", "settings.py:3", "b.lost")),
     "a text": ("settings.py", "BACKEND = 'b.sub.Backend'", ("error", "settings.py:1", "b.sub.Backend")),
+    "keys of a dictionary": ("settings.py", "APPS = {'b.sub': 1, 'b.lost': 2}", ("error", "settings.py:1", "b.lost")),
+    "a key that is switched off": ("settings.py", "APPS = {'b.sub': 1, 'b.lost': None}", None),
     "what is there": ("settings.py", "APPS = ['b.K', 'b.sub.x']", None),
     "another name": ("settings.py", "OTHER = ['b.lost']", None),
     "under a condition": ("settings.py", "import os\nif os.sep:\n    APPS = ['b.lost']", None),
