@@ -73,6 +73,8 @@ def _literal(value: Any, form: str, line: str) -> str:
     """A scalar as a format writes it; one of YAML in the case that the line's writer prefers."""
     if form in {"ini", "env"}:
         return str(value)
+    if form == "python":
+        return repr(value)
     if form == "yaml" and isinstance(value, bool):
         return str(value) if re.search(r"\b(?:True|False)\b", line) else str(value).lower()
     if form == "yaml" and isinstance(value, str) and _PLAIN.fullmatch(value):

@@ -23,6 +23,8 @@ MOST_REMEMBERED = 100_000
 MOST_OF_A_KEY = 100
 #: Seconds that reading all configuration may take.
 _SECONDS = 5.0
+#: Settings in Python are read where a rule asks for them: a glob of such files ends so.
+PYTHON = ".py"
 
 
 class ConfigReader:
@@ -46,7 +48,7 @@ class ConfigReader:
             if gap:
                 gaps.append(f"{name}: {shown(' '.join(gap.split()))}")
             found += [self._setting(name, entry) for entry in entries if _ends(entry[0], wanted)]
-        return self._project.answer(found, gaps, lambda name: is_configuration(name) and glob.matches(name))
+        return self._project.answer(found, gaps, lambda name: glob.matches(name) and may_configure(name))
 
     def _setting(self, name: str, entry: Entry) -> Setting:
         dotted, value, line = entry
@@ -61,7 +63,8 @@ class ConfigReader:
         if self._names is None:
             self._names = [name for name in self._project.files() if is_configuration(name)]
         if pattern not in self._globs:
-            self._globs[pattern] = [name for name in self._names if glob.matches(name)]
+            names = self._project.files() if pattern.endswith(PYTHON) else self._names
+            self._globs[pattern] = [name for name in names if glob.matches(name)]
         return self._globs[pattern]
 
     def _read(self, name: str, wanted: Sequence[str], *, exact: bool) -> Contents:
@@ -97,13 +100,18 @@ def _crowded_json(data: bytes, wanted: Sequence[str]) -> Contents:
         return (), "it is nested too deeply, and was not read"
 
 
+def may_configure(name: str) -> bool:
+    """Whether a file of some name is read for what it configures, where a rule names it."""
+    return is_configuration(name) or name.endswith(PYTHON)
+
+
 def contents(name: str, data: bytes) -> Contents:
     """The entries of a file of some name, and what of it could not be read."""
     return _READERS[format_of(name)](data)
 
 
 def format_of(name: str) -> str:
-    """The format of a configuration file, by its name: ``yaml``, ``toml``, ``json``, ``ini`` or ``env``."""
+    """The format of a configuration file, by its name: ``yaml``, ``toml``, ``json``, ``ini``, ``python`` or ``env``."""
     suffix = name.rpartition(".")[2].lower()
     if suffix in _SUFFIXES:
         return _SUFFIXES[suffix]
@@ -132,6 +140,12 @@ def _yaml(data: bytes) -> Contents:
     return config_yaml.read(data)
 
 
+def _python(data: bytes) -> Contents:
+    from envdoctor.probes.project import config_python
+
+    return config_python.python(data)
+
+
 def _text(form: str) -> Callable[[bytes], Contents]:
     def read(data: bytes) -> Contents:
         from envdoctor.probes.project import config_text
@@ -142,8 +156,14 @@ def _text(form: str) -> Callable[[bytes], Contents]:
     return read
 
 
-_SUFFIXES = {"yaml": "yaml", "yml": "yaml", "toml": "toml", "json": "json", "ini": "ini", "cfg": "ini", "env": "env"}
+_SUFFIXES = {
+    **{form: form for form in ("yaml", "toml", "json", "ini", "env")},
+    "yml": "yaml",
+    "cfg": "ini",
+    "py": "python",
+}
 _READERS: dict[str, Callable[[bytes], Contents]] = {
     "yaml": _yaml,
+    "python": _python,
     **{form: _text(form) for form in ("toml", "json", "ini", "env")},
 }

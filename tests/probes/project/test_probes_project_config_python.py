@@ -1,0 +1,105 @@
+"""Settings in Python: what Python itself has after running them, and what is not read."""
+
+import ast
+import runpy
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from envdoctor.facts import CONFIG
+from envdoctor.probes.project import Project
+from envdoctor.probes.project.config_python import python
+
+SETTINGS = """\
+import os
+
+DEBUG = True
+HOSTS = ["https://a.example", "b.example"]
+HOSTS += ("c.example",)
+NAME: str = "one"
+NAME = "two"
+KEY = os.environ["KEY"]
+PLACES = {"python": ("https://docs.example/3", None), 3: -1.5}
+PLACES["more"] = {"deep": b"x"}
+c.ServerApp.port = 8888
+FIRST = SECOND = ""
+if DEBUG:
+    BEHIND = 1
+"""
+
+
+def values(text):
+    read, gap = python(text.encode())
+    assert gap is None
+    return {path: value for path, value, _ in read}
+
+
+def test_names_attributes_keys_and_members_with_their_lines():
+    read, gap = python(SETTINGS.encode())
+    assert gap is None
+    assert list(read) == [
+        ("DEBUG", True, 3),
+        ("HOSTS.0", "https://a.example", 4),
+        ("HOSTS.1", "b.example", 4),
+        ("HOSTS.2", "c.example", 5),
+        ("NAME", "two", 7),
+        ("KEY", None, 8),
+        ("PLACES.python.0", "https://docs.example/3", 9),
+        ("PLACES.python.1", None, 9),
+        ("PLACES.3", -1.5, 9),
+        ("PLACES.more.deep", None, 10),
+        ("c.ServerApp.port", 8888, 11),
+        ("FIRST", "", 12),
+        ("SECOND", "", 12),
+    ]
+
+
+def test_only_a_glob_of_python_files_reads_them():
+    files = {"shop/settings.py": "HOST = 'a'\n", "shop/settings.toml": "HOST = 'b'\n"}
+    ask = Project.of(files).ask
+    assert [one["value"] for one in ask(CONFIG, ("**/settings.py", "HOST")).found] == ["a"]
+    assert [one["value"] for one in ask(CONFIG, ("settings.*", "HOST")).found] == ["b"]
+
+
+@pytest.mark.parametrize(
+    ("text", "gap"),
+    [
+        ("print 'x'\n", "it cannot be parsed: "),
+        ("x = 1\0", "it cannot be parsed: "),
+        ("x = " + "[" * 300 + "]" * 300, "it "),
+        ("x = [" + "1," * 200_000 + "]", "it has more than 100000 values, and was not read"),
+        ("x = " + "-" * 50_000 + "1", "it "),
+    ],
+)
+def test_what_cannot_be_read_is_said(text, gap):
+    read, said = python(text.encode())
+    assert list(read) == []
+    assert said.startswith(gap)
+
+
+KEYS = st.text("abc", min_size=1, max_size=2)
+VALUES = st.recursive(
+    st.booleans() | st.integers() | st.text(max_size=3) | st.none(),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(KEYS, inner, max_size=3),
+    max_leaves=8,
+)
+
+
+def scalars(value, path):
+    """The scalars of a value that Python holds."""
+    if isinstance(value, (list, dict)):
+        pairs = value.items() if isinstance(value, dict) else enumerate(value)
+        return {inner: one for key, member in pairs for inner, one in scalars(member, f"{path}.{key}").items()}
+    return {path: value}
+
+
+@settings(max_examples=40)
+@given(st.lists(st.tuples(st.sampled_from("xyz"), VALUES), max_size=4))
+def test_it_reads_what_running_the_module_leaves(tmp_path_factory, assigned):
+    text = "".join(f"{name} = {value!r}\n" for name, value in assigned)
+    file = tmp_path_factory.mktemp("settings") / "settings.py"
+    file.write_text(text)
+    left = {name: value for name, value in runpy.run_path(str(file)).items() if name in "xyz"}
+    assert values(text) == {path: one for name in left for path, one in scalars(left[name], name).items()}
+    assert ast.parse(text)
