@@ -22,6 +22,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import unittest
 import warnings
 from multiprocessing.reduction import ForkingPickler
 
@@ -243,6 +244,7 @@ array.array | array.array("i")
 struct.Struct | struct.Struct("i")
 string.Template | string.Template("a")
 traceback.TracebackException | traceback.TracebackException(ValueError, ValueError(), None)
+unittest.TestCase | RUNNING()
 unittest.mock.Mock
 unittest.mock.MagicMock
 sched.scheduler
@@ -373,9 +375,22 @@ def names_of(folder):
 
     text = os.path.join(folder, "text")
     pathlib.Path(text).write_text("a")
-    names = {"TEXT": text, "LOCAL": local, "HOLDER": Holder, "STYLE": _STYLE}
+    names = {"TEXT": text, "LOCAL": local, "HOLDER": Holder, "STYLE": _STYLE, "RUNNING": running}
     names.update({name: os.path.join(folder, name.lower()) for name in ("TAR", "ZIP", "SHELF", "MAPPED")})
     return names
+
+
+class Test(unittest.TestCase):
+    """A test that keeps what it is while it runs: a test case holds its outcome, and that the runner's stream."""
+
+    def test(self):
+        Test.kept = copy.copy(self)
+
+
+def running():
+    """A test case as it is while a runner runs it."""
+    unittest.TextTestRunner().run(Test("test"))
+    return Test.kept
 
 
 _STYLE = '<xsl:stylesheet version="1.0" xmlns:xsl="http://www.w3.org/1999/XSL/Transform"/>'

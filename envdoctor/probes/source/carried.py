@@ -7,7 +7,7 @@ import ast
 from envdoctor.probes.source.abstract_values import CALLED, OWN, Value, last
 from envdoctor.probes.source.bindings import VALUE, Function, below, within
 from envdoctor.probes.source.excerpts import is_plain_key
-from envdoctor.probes.source.inheritance import own_classes, pickles_itself
+from envdoctor.probes.source.inheritance import lineage, own_classes, pickles_itself
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -138,6 +138,7 @@ class Carried:
             self._note("local-function", one, via)
         if isinstance(one.node, ast.Call) and one.place is not None:
             self._arguments(one.node, one.place, depth, given)
+        self._inherited(one.scope)
         self._attributes(one.scope, depth, made=True)
 
     def _is_of_unnamed_class(self, one: Value) -> bool:
@@ -164,6 +165,12 @@ class Carried:
             self._expression(value, place, self.file.excerpts.of(value), depth, given)
         for keyword in call.keywords:
             self._expression(keyword.value, place, keyword.arg or self.file.excerpts.of(keyword.value), depth, given)
+
+    def _inherited(self, scope: Scope) -> None:
+        """Note the classes of elsewhere that a class is derived from: its objects are theirs too."""
+        for one in lineage(self.resolver.evaluate, scope):
+            if one.scope is None:
+                self._note(one.name, Value("class", node=scope.node), "")
 
     def _attributes(self, scope: Scope, depth: int, *, made: bool = False) -> None:
         """What methods assign; of one that is not called while an object is made, only if it is called later."""
@@ -207,6 +214,7 @@ class Carried:
 
     def _self(self, one: Value, via: str, depth: int, given: Any, *, inside: bool) -> None:
         if one.scope is not None and not pickles_itself(self.resolver.evaluate, one.scope):
+            self._inherited(one.scope)
             self._attributes(one.scope, depth)
 
     def _method(self, one: Value, via: str, depth: int, given: Any, *, inside: bool) -> None:
