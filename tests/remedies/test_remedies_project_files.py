@@ -62,6 +62,9 @@ def test_the_requirements_of_a_project_are_edited_in_place():
         ("a.yaml", "run:\n  fast: |\n    yes\n", 2, None),
         ("a.toml", "[run]\nfast = true # c\n", 2, "[run]\nfast = false # c\n"),
         ("a.json", '{"run": {"fast": true}}\n', 1, '{"run": {"fast": false}}\n'),
+        ("a.py", "run.fast = True  # c\n", 1, "run.fast = False  # c\n"),
+        ("a.py", 'run = {\n    "fast": True, "x": 1}\n', 2, 'run = {\n    "fast": False, "x": 1}\n'),
+        ("a.py", "run.fast = True\nrun.fast = x\n", 1, None),
     ],
 )
 def test_an_entry_is_set_on_its_line_or_not_at_all(name, text, line, made):

@@ -48,7 +48,7 @@ class ConfigReader:
             if gap:
                 gaps.append(f"{name}: {shown(' '.join(gap.split()))}")
             found += [self._setting(name, entry) for entry in entries if _ends(entry[0], wanted)]
-        return self._project.answer(found, gaps, lambda name: glob.matches(name) and may_configure(name))
+        return self._project.answer(found, gaps, lambda name: _may_match(pattern, name) and glob.matches(name))
 
     def _setting(self, name: str, entry: Entry) -> Setting:
         dotted, value, line = entry
@@ -100,9 +100,9 @@ def _crowded_json(data: bytes, wanted: Sequence[str]) -> Contents:
         return (), "it is nested too deeply, and was not read"
 
 
-def may_configure(name: str) -> bool:
-    """Whether a file of some name is read for what it configures, where a rule names it."""
-    return is_configuration(name) or name.endswith(PYTHON)
+def _may_match(pattern: str, name: str) -> bool:
+    """Whether a file is of a format that a glob reads: settings in Python where it ends so."""
+    return is_configuration(name) or (pattern.endswith(PYTHON) and name.endswith(PYTHON))
 
 
 def contents(name: str, data: bytes) -> Contents:

@@ -58,10 +58,12 @@ def test_names_attributes_keys_and_members_with_their_lines():
 
 
 def test_only_a_glob_of_python_files_reads_them():
-    files = {"shop/settings.py": "HOST = 'a'\n", "shop/settings.toml": "HOST = 'b'\n"}
+    files = {"shop/settings.py": "HOST = 'a'\n", "shop/settings.toml": "HOST = 'b'\n", "settings.d.py": "HOST ="}
     ask = Project.of(files).ask
     assert [one["value"] for one in ask(CONFIG, ("**/settings.py", "HOST")).found] == ["a"]
-    assert [one["value"] for one in ask(CONFIG, ("settings.*", "HOST")).found] == ["b"]
+    other = ask(CONFIG, ("settings.*", "HOST"))
+    assert ([one["value"] for one in other.found], [*other.gaps]) == (["b"], [])
+    assert len(ask(CONFIG, ("settings*.py", "HOST")).gaps) == 1
 
 
 @pytest.mark.parametrize(
