@@ -210,11 +210,11 @@ def places(file: str) -> tuple[str, str]:
 
 
 def shipped() -> History | None:
-    """The history that came with envdoctor; ``None`` where there is none, or it cannot be read."""
+    """The history that came with envdoctor; ``None`` where there is none, or it cannot be read (without ``bz2``)."""
     for path in places(FILE):
         try:
             return History(zipfile.ZipFile(path))
-        except (OSError, ValueError, KeyError, zipfile.BadZipFile):
+        except (OSError, ValueError, KeyError, RuntimeError, zipfile.BadZipFile):
             continue
     return None
 

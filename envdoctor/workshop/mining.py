@@ -264,7 +264,7 @@ def before(listed: Sequence[Release], day: str) -> list[int]:
 def _newest_of(name: str, wanted: SpecifierSet, python: str, day: str) -> Release | None:
     """The newest release within a specifier that was there on a day, for a Python."""
     listed = [one for one in published.wheels(name) or () if one.uploaded <= day and not one.yanked]
-    fitting = [one for one in listed if one.version in wanted and _is_for(python, one)]
+    fitting = [one for one in listed if one.version in wanted and is_for(python, one)]
     return fitting[-1] if fitting else None
 
 
@@ -272,10 +272,11 @@ def _python(*releases: Release) -> str:
     """A Python that releases are for and have wheels for, and that was there before them; empty where none is."""
     day = max(one.uploaded for one in releases)
     known = sorted(PYTHONS, key=lambda one: not day or _DAYS.get(one, "") > day)
-    return next((one for one in known if all(_is_for(one, each) for each in releases)), "")
+    return next((one for one in known if all(is_for(one, each) for each in releases)), "")
 
 
-def _is_for(python: str, release: Release) -> bool:
+def is_for(python: str, release: Release) -> bool:
+    """Whether a release has a wheel for a Python ``X.Y`` on Linux, and its metadata lets it in."""
     own = f"cp{python.replace('.', '')}"
     try:
         allowed = python in SpecifierSet(release.requires_python)

@@ -185,7 +185,7 @@ def stored(path: str) -> dict[str, Any]:
             found = {os.path.splitext(one)[0]: json.loads(archive.read(one)) for one in members_of}
             kept = json.loads(archive.read(CLASSES)) if CLASSES in archive.namelist() else {}
             return {name: {**one, "classes": kept.get(name, [])} for name, one in found.items()}
-    except (OSError, ValueError, zipfile.BadZipFile) as error:
+    except (OSError, ValueError, RuntimeError, zipfile.BadZipFile) as error:  # RuntimeError: a Python without bz2
         raise TargetError(f"{path} holds no history: {error}; give another file, or remove it") from error
 
 
@@ -201,4 +201,4 @@ def store(path: str, histories: Mapping[str, Mapping[str, Any]]) -> None:
         for name, content in [(ROOTS, roots), (CLASSES, named), *plain.items()]:
             kept = {key: value for key, value in content.items() if value is not None}
             text = json.dumps(kept, sort_keys=True, separators=(",", ":"))
-            archive.writestr(zipfile.ZipInfo(name), text, zipfile.ZIP_DEFLATED, compresslevel=9)
+            archive.writestr(zipfile.ZipInfo(name), text, zipfile.ZIP_BZIP2, compresslevel=9)

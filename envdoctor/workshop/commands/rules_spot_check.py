@@ -23,9 +23,10 @@ def parser() -> Parser:
     made = parser_for_trials(
         "spot-check",
         "Run the scripts of rules with releases that neither a cell nor the measurement of an edge names: of other "
-        "branches, and pre-releases beside an edge, drawn with a seed. Print where a release that the rule calls bad "
-        "works, or fails with an exception of the rule in a way that no symptom says, and where one fails that the "
-        "rule says nothing about. This executes the scripts of the rules.",
+        "branches, pre-releases beside an edge, and all that a rule names at once, drawn with a seed. Print where a "
+        "release that the rule calls bad works, or fails in a way that no symptom says, where the cure that is printed "
+        "first does not cure, and where one fails that no rule says anything about. This executes the scripts of the "
+        "rules.",
         "examples:\n  envdoctor rules spot-check my-cause\n"
         "  envdoctor rules spot-check --most 4 --seed 2    four releases for every rule, other ones\n",
     )
@@ -71,12 +72,17 @@ def _checked(
     survey = Survey(rule, vocabulary, minors(options), everything)
     checks = spot_checks.plan(survey, _known(rule), options.most, options.seed)
     results = results_of([one.trial for one in checks], options)
+    failed = [one for one in checks if spot_checks.is_as_stated(one, results[one.trial.key()], survey.compiled)]
+    results.update(results_of([one.cure for one in failed if one.cure is not None], options))
     for check in checks:
         result = results[check.trial.key()]
         shown = spot_checks.shown(check, result, survey.compiled)
-        said = shown == spot_checks.MISSED and _said_by(check, others, vocabulary)
-        if shown is not None and not said:
+        if shown is not None and not _is_said_by_another(rule, shown, check, result, others, vocabulary):
             yield f"{rule.id}: {_place(check)}: {shown}" + (f": {symptom(result)}" if symptom(result) else "")
+    for check, cure in [(one, one.cure) for one in failed if one.cure is not None]:
+        why = spot_checks.uncured(cure, results[cure.key()], survey.compiled)
+        if why is not None:
+            yield f"{rule.id}: {_place(check)}: {why}"
 
 
 def _known(rule: Rule) -> list[str]:
@@ -88,11 +94,22 @@ def _known(rule: Rule) -> list[str]:
     return [str(one["trial"]) for one in proof.get("trials", ())]
 
 
-def _said_by(check: SpotCheck, others: Mapping[str, Mapping[str, Any]], vocabulary: Mapping[str, Any]) -> list[str]:
-    """The rules that match a cell."""
+def _is_said_by_another(
+    rule: Rule,
+    shown: str,
+    check: SpotCheck,
+    result: Mapping[str, Any],
+    others: Mapping[str, Mapping[str, Any]],
+    vocabulary: Mapping[str, Any],
+) -> bool:
+    """Whether another rule matches a cell that this one misses, or knows a failure that none of its symptoms is."""
     from envdoctor.workshop.cells import matched
+    from envdoctor.workshop.proof import judge, spot_checks
 
-    return [name for name, one in others.items() if matched(one["match"], check.cell, vocabulary)]
+    rest = (one for name, one in others.items() if name != rule.id and matched(one["match"], check.cell, vocabulary))
+    if shown == spot_checks.OTHERWISE:
+        return any(one["symptoms"] and judge.known(result, one) for one in rest)
+    return shown == spot_checks.MISSED and any(True for _ in rest)
 
 
 def _place(check: SpotCheck) -> str:

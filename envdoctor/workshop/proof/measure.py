@@ -87,11 +87,12 @@ class Survey:
             good = [one for one in self.good if one.trial.consumer in {consumer, None}]
             axes = [consumer] if consumer else [name for name in self.rule.consumers if value(bad[0].cell, name)]
             if consumer == consumers[0]:  # what the rule itself is about is measured with the first of them
-                axes += [*self._named(), PYTHON]
+                axes += [*self.named(), PYTHON]
             for axis in dict.fromkeys(axes):
                 yield from self._along(axis, bad, good)
 
-    def _named(self) -> list[str]:
+    def named(self) -> list[str]:
+        """The distributions whose releases the rule itself is about, families resolved."""
         named = [leaf.key for leaf in leaves(self.rule.when, ()) if leaf.fact == "packages" and leaf.value != "absent"]
         families = self.vocabulary.get("families", {})
         return [one for name in named for one in (name, *families.get(name, ()))]
@@ -236,15 +237,17 @@ class Survey:
     def moved(self, end: End, version: str) -> Trial:
         """The trial of a cell that has another version on the axis of an end."""
         cell = with_axis(end.base.cell, end.axis, version)
-        same = trials.of_cell(self.rule, end.kind, name_of(end, version), cell)
-        moved = next((one for one in same if one.consumer == end.base.trial.consumer), None)
-        moved = moved or end.base.trial
+        return self.placed(end.base, end.kind, cell, name_of(end, version), [end.axis])
+
+    def placed(self, base: StatedTrial, kind: str, cell: Cell, name: str, axes: Iterable[str]) -> Trial:
+        """The trial of a cell that was moved along some axes from where one is stated."""
+        same = trials.of_cell(self.rule, kind, name, cell)
+        moved = next((one for one in same if one.consumer == base.trial.consumer), None) or base.trial
         wheels = all(self._has_wheel(*text.split("==", 1)) for text in moved.place.install)
-        kept = {end.axis, *self._named(), *([moved.consumer] if moved.consumer else self.rule.consumers)}
+        kept = {*axes, *self.named(), *([moved.consumer] if moved.consumer else self.rule.consumers)}
         loose = [text for text in moved.place.install if text.partition("==")[0] not in kept]
         place = moved.place.replace(brief=True, wheels=wheels, loose=() if moved.place.together else loose)
-        measured: Trial = moved.replace(name=name_of(end, version), measured=True, place=place)
-        return measured
+        return moved.replace(name=name, measured=True, place=place)  # type: ignore[no-any-return]
 
     def _has_wheel(self, name: str, version: str) -> bool:
         return any(one.wheel for one in self.index(name) or () if Version(one.version) == Version(version))

@@ -1,7 +1,9 @@
 """Trials off the grid of a proof: releases that no cell names and no measurement needs, drawn with a seed.
 
 The measurement of an edge looks at its neighbours, and a range that fails, works and fails again goes unseen by it. A
-spot check is a release of another branch, or a pre-release beside an edge, on either side of what the rule states.
+spot check is a release of another branch, or a pre-release beside an edge, on either side of what the rule states; or
+all that a rule names at once, consumer, provider and Python, each in another release. Where one fails as the rule says,
+the cure that is printed first for it is tried.
 """
 
 from __future__ import annotations
@@ -11,7 +13,10 @@ import random
 from packaging.version import Version
 
 from envdoctor.model import Record
-from envdoctor.workshop.proof.judge import known, symptom
+from envdoctor.probes import published
+from envdoctor.workshop.mining import is_for
+from envdoctor.workshop.proof import trials
+from envdoctor.workshop.proof.judge import CONTRADICTS, judge, known, symptom, through
 from envdoctor.workshop.proof.measure import PYTHON, name_of, value, with_axis
 
 TYPE_CHECKING = False
@@ -19,38 +24,112 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
     from typing import Any
 
+    from envdoctor.workshop.cells import Cell
     from envdoctor.workshop.proof.measure import End, Survey
-    from envdoctor.workshop.proof.trials import Trial
+    from envdoctor.workshop.proof.trials import StatedTrial, Trial
+
+    #: The versions of an axis with which a cell is bad, and the others.
+    Sides = tuple[list[str], list[str]]
+
+#: Of so many draws that move everything at once one is outside what the rule calls bad.
+_ONE_OUTSIDE_OF = 3
 
 #: What a spot check can show, but that it agrees with the rule or could not be built.
 WORKS, MISSED, OTHERWISE = (
     "it works, and the rule calls it bad",
     "it fails in the rule's way, and the rule does not say so",
-    "it fails with an exception of the rule, and no symptom says how",
+    "it fails with an exception of the rule, or in a module of what it names, and no symptom says how",
 )
 
 
 class SpotCheck(Record):
-    """One release off the grid: the ``cell`` in which it is, whether the rule calls it bad, and the trial to run."""
+    """One ``cell`` off the grid: what was moved, if it was one ``axis``, and whether the rule calls it bad.
 
-    axis: str
+    ``cure`` is the trial of the cure that is printed first, where there is one that can be tried.
+    """
+
+    axis: str | None
     version: str
     cell: Mapping[str, Any]
     is_bad: bool
     trial: Trial
+    cure: Trial | None = None
 
 
 def plan(survey: Survey, known: Iterable[str], most: int, seed: int) -> list[SpotCheck]:
     """At most so many spot checks of a rule, spread over what it names; ``known`` are the trials there are already."""
-    by_axis: dict[tuple[str, str | None], list[SpotCheck]] = {}
+    names = {*known}
+    drawn: dict[tuple[str | None, str | None], list[SpotCheck]] = {}
     for end in survey.ends:
-        key = (end.axis, end.base.trial.consumer)
-        if end.kind == "bad" and key not in by_axis:
-            by_axis[key] = _drawn(_of_axis(survey, end, {*known}), f"{seed} {survey.rule.id} {key}")
-    found: list[SpotCheck] = []
-    while len(found) < most and any(by_axis.values()):
-        found += [left.pop() for left in by_axis.values() if left]
-    return found[:most]
+        consumer = end.base.trial.consumer
+        for key in ((None, consumer), (end.axis, consumer)) if end.kind == "bad" else ():
+            if key not in drawn:
+                text = f"{seed} {survey.rule.id} {key}"
+                of_axis = key[0] is not None
+                drawn[key] = (
+                    _drawn(_of_axis(survey, end, names), text) if of_axis else _all_moved(survey, end, text, most)
+                )
+    found: dict[str, SpotCheck] = {}
+    while len(found) < most and any(drawn.values()):
+        turn = (left.pop() for left in drawn.values() if left)
+        found.update({one.trial.key(): one for one in turn})
+    return [_with_cure(survey, one) for one in [*found.values()][:most]]
+
+
+def _with_cure(survey: Survey, check: SpotCheck) -> SpotCheck:
+    if not check.is_bad:
+        return check
+    stated = (survey.rule, survey.compiled, survey.vocabulary, check.cell, check.trial, survey.pythons)
+    return check.replace(cure=next(trials.remedied(*stated), None))  # type: ignore[no-any-return]
+
+
+def _all_moved(survey: Survey, end: End, seed: str, most: int) -> list[SpotCheck]:
+    """Cells in which everything that the rule names is another release, most of them bad by the rule."""
+    base, found = end.base, {}
+    sides = {axis: _sides(survey, base, axis) for axis in _axes(survey, base)}
+    for number in range(most if sides.keys() - {PYTHON} else 0):
+        draw = random.Random(f"{seed} {number}")  # noqa: S311 - a draw, no secret
+        cell = _moved(base.cell, sides, draw, outside=number % _ONE_OUTSIDE_OF == 0)
+        name = f"{base.trial.name}, on " + ", ".join(f"{axis} {value(cell, axis)}" for axis in sides)
+        is_bad = survey.holds(cell, base.trial.consumer)
+        trial = survey.placed(base, "bad", cell, name, sides)
+        found[name] = SpotCheck(axis=None, version="", cell=cell, is_bad=is_bad, trial=trial)
+    return list(found.values())
+
+
+def _moved(cell: Cell, sides: Mapping[str, Sides], draw: random.Random, *, outside: bool) -> Cell:
+    """A cell with a drawn version on every axis, of releases one with a wheel for its Python where there is any.
+
+    Where it is to be ``outside`` of what the rule calls bad, it is so on one axis.
+    """
+    open_axes = [axis for axis, (_, others) in sides.items() if others and outside]
+    other = draw.choice(open_axes) if open_axes else None
+    for axis, (inside, others) in sides.items():
+        drawn = others if axis == other else inside
+        fitting = [one for one in drawn if axis == PYTHON or _is_for(str(value(cell, PYTHON)), axis, one)]
+        cell = with_axis(cell, axis, draw.choice(fitting or drawn))
+    return cell
+
+
+def _is_for(python: str, name: str, version: str) -> bool:
+    there = (one for one in published.wheels(name) or () if Version(one.version) == Version(version))
+    return any(is_for(python, one) for one in there)
+
+
+def _axes(survey: Survey, base: StatedTrial) -> list[str]:
+    """What can be moved of a cell: the Python, unless a bugfix release is stated, its consumer, what the rule names."""
+    consumer = base.trial.consumer
+    named = [*([consumer] if consumer else survey.rule.consumers), *survey.named()]
+    there = [one for one in dict.fromkeys(named) if value(base.cell, one) is not None]
+    return [*([PYTHON] if str(value(base.cell, PYTHON)).count(".") == 1 else []), *there]
+
+
+def _sides(survey: Survey, base: StatedTrial, axis: str) -> Sides:
+    """The versions of an axis with which a cell is bad, and the others; of releases the last of each branch."""
+    final = [one for one in _versions(survey, axis) if not Version(one).is_prerelease]
+    there = {one: survey.holds(with_axis(base.cell, axis, one), base.trial.consumer) for one in final}
+    inside = [one for one, is_bad in there.items() if is_bad] or [str(value(base.cell, axis))]
+    return inside, [one for one, is_bad in there.items() if not is_bad]
 
 
 def _of_axis(survey: Survey, end: End, known: set[str]) -> list[SpotCheck]:
@@ -110,10 +189,27 @@ def shown(check: SpotCheck, result: Mapping[str, Any], texts: Mapping[str, Any])
         return WORKS if check.is_bad else None
     if known(result, texts):
         return None if check.is_bad else MISSED
-    return OTHERWISE if check.is_bad and _is_alike(seen, texts) else None
+    return OTHERWISE if check.is_bad and (_is_alike(seen, texts) or _is_within(check, result)) else None
+
+
+def is_as_stated(check: SpotCheck, result: Mapping[str, Any], texts: Mapping[str, Any]) -> bool:
+    """Whether a check that the rule calls bad failed as it says, so that its cure can be tried."""
+    return check.is_bad and result["outcome"] in {"failed", "timeout"} and known(result, texts)
+
+
+def uncured(cure: Trial, result: Mapping[str, Any], texts: Mapping[str, Any]) -> str | None:
+    """Why a cure does not cure, if it was tried and does not."""
+    found = judge(cure, result, texts)
+    return f"{cure.name.rpartition(', then ')[2]}: {found['reason']}" if found["verdict"] == CONTRADICTS else None
 
 
 def _is_alike(seen: str, texts: Mapping[str, Any]) -> bool:
     """Whether a failure has the exception of a symptom of the rule: others are of what else an old release lacks."""
     name = seen.partition(":")[0].rpartition(".")[2]
     return any(name == str(one.get("raises", "")).rpartition(".")[2] for one in texts["symptoms"])
+
+
+def _is_within(check: SpotCheck, result: Mapping[str, Any]) -> bool:
+    """Whether the last frame of an installed package in a failure is of one that the cell names."""
+    named = {one.replace("-", "_") for one in check.cell.get("packages", {})}
+    return through(result)[-1:] != [] and through(result)[-1].lower() in named

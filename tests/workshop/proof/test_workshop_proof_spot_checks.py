@@ -9,7 +9,7 @@ pytestmark = pytest.mark.trials
 
 ASKS, WORKS = "import lib\nlib.name()\n", "import lib\n"
 #: 0.8 and the preview of 1.0 fail like 1.0 and 1.1, and the two before them do not; 1.2 works, 1.3 fails alike with
-#: another name, and 1.4 for another reason.
+#: another name, and 1.4 for another reason; each cure but 1.5 is none.
 USER = {
     "0.7": WORKS, "0.8": ASKS, "0.9": WORKS, "1.0a1": ASKS, "1.0": ASKS, "1.1": ASKS, "1.2": WORKS,
     "1.3": "import lib\nlib.other()\n", "1.4": "import nothing_else\n", "1.5": WORKS,
@@ -49,9 +49,9 @@ def links(tmp_path_factory):
 def lab(tmp_path, links, shared):
     made = laboratory(tmp_path, links, "lib-name-removed", shared("spot-checks", os.mkdir))
 
-    def checked(bad):
-        made.rule.write_text(RULE.format(bad=bad, python=PYTHON))
-        return made("spot-check")
+    def checked(bad, works="1.5"):
+        made.rule.write_text(RULE.format(bad=bad, python=PYTHON).replace('works: "1.5"', f'works: "{works}"'))
+        return made("spot-check", "--most", "30")
 
     return checked
 
@@ -62,22 +62,29 @@ def test_releases_that_the_edges_do_not_show_are_found_on_both_sides(lab):
     missed = (
         "it fails in the rule's way, and the rule does not say so: AttributeError: module 'lib' has no attribute 'name'"
     )
-    unsaid = (
-        "it fails with an exception of the rule, and no symptom says how: "
-        "AttributeError: module 'lib' has no attribute 'other'"
-    )
+    unsaid = "it fails with an exception of the rule, or in a module of what it names, and no symptom says how"
     found = [line.partition(", user ")[2] for line in done.stdout.splitlines()[:-1]]
     assert sorted(found) == [
         f"0.8: {missed}",
         f"1.0a1: {missed}",
         "1.2: it works, and the rule calls it bad",
-        f"1.3: {unsaid}",
+        f"1.3: {unsaid}: AttributeError: module 'lib' has no attribute 'other'",
+        f"1.4: {unsaid}: ModuleNotFoundError: No module named 'nothing_else'",
     ]
-    assert done.stdout.endswith("1 rule checked, 4 releases against them\n")
+    assert done.stdout.endswith("1 rule checked, 5 releases against them\n")
     assert done.returncode == 1
 
 
 def test_a_rule_that_is_right_about_each_release_has_nothing_to_check(lab):
-    done = lab(">=0.8,<1.5,!=0.9,!=1.2,!=1.3")
+    done = lab(">=0.8,<1.4,!=0.9,!=1.2,!=1.3")
 
     assert (done.stdout, done.returncode) == ("1 rule checked, 0 releases against them\n", 0)
+
+
+def test_the_cure_that_is_printed_first_is_tried_from_releases_off_the_grid(lab):
+    done = lab(">=0.8,<1.4,!=0.9,!=1.2,!=1.3", works="0.7")
+
+    *found, _ = done.stdout.splitlines()
+    assert found
+    assert all(": upgrade" in line and "the remedy does not cure it" in line for line in found), found
+    assert done.returncode == 1
