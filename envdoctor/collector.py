@@ -13,7 +13,7 @@ import sys
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from typing import Any
 
     from typing_extensions import Self
@@ -434,6 +434,24 @@ def library_fact(name: str, base: "str | None" = None) -> str:
     return "missing"
 
 
+def program_fact(name: str, beside: "str | None" = None) -> str:
+    """Whether a program is on ``PATH`` or in the directory of the interpreter: ``present`` or ``missing``.
+
+    Nothing is run. ``beside`` is the path of the interpreter. Raises :class:`NotKnownError` for a path.
+    """
+    if not name or os.path.basename(name) != name:
+        raise NotKnownError("{!r} is not the name of a program".format(name))
+    folders = [os.path.dirname(sys.executable if beside is None else beside)]
+    return find_program(name, folders + os.environ.get("PATH", os.defpath).split(os.pathsep))
+
+
+def find_program(name: str, folders: "Iterable[str]", host: "Host" = str) -> str:
+    """Whether a program is in one of some directories: ``present`` or ``missing``."""
+    endings = ["", *os.environ.get("PATHEXT", "").split(os.pathsep)] if sys.platform == "win32" else [""]
+    files = [host(os.path.join(folder, name + end)) for folder in folders if folder for end in endings]
+    return "present" if any(os.path.isfile(one) and os.access(one, os.X_OK) for one in files) else "missing"
+
+
 def find_library(name: str, search: str = "", base: str = "", program: str = "", host: "Host" = str) -> "str | None":
     """The file that the loader of Linux takes for a name; ``search`` is the value of ``LD_LIBRARY_PATH``.
 
@@ -631,6 +649,7 @@ ASKED: "tuple[tuple[str, str, Callable[[str], Any]], ...]" = (
     ("module", "modules", module_fact),
     ("system", "system", system_fact),
     ("library", "libraries", library_fact),
+    ("program", "programs", program_fact),
 )
 #: The rows of :func:`system_fact`.
 SYSTEM_FACTS: "tuple[tuple[str, Callable[[], Any]], ...]" = (
@@ -651,8 +670,8 @@ SYSTEM_FACTS: "tuple[tuple[str, Callable[[], Any]], ...]" = (
 def collect(wanted: "Mapping[str, Sequence[str]]") -> "Facts":
     """All facts as one dict of plain values: the rows of :data:`FACTS`, and the wanted ones of :data:`ASKED`.
 
-    ``wanted`` has the lists ``env``, ``module``, ``system`` and ``library``. What a probe could not read is not in
-    the answer; it is listed under ``unknown`` with ``fact`` and ``reason``.
+    ``wanted`` has the lists ``env``, ``module``, ``system``, ``library`` and ``program``. What a probe could not read is
+    not in the answer; it is listed under ``unknown`` with ``fact`` and ``reason``.
     """
     facts: "Facts" = {"collector": COLLECTOR}
     unknown = []

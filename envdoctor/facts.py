@@ -257,6 +257,12 @@ LIBRARY: Kind[str, str] = Kind(
     about="Whether the dynamic loader finds a shared library: present or missing.", reads=_READ + "read_library",
     states=_READ + "read_library", compiles="by_name", decides="same", asks="by_name", cost=8, wanted=True,
 )
+#: Whether a program is ``present`` or ``missing``.
+PROGRAM: Kind[str, str] = Kind(
+    name="program", section="programs", public=True, said="{key} {value}", probe="program_fact",
+    about="Whether a program is on PATH, or beside the interpreter: present or missing.", reads=_READ + "read_program",
+    states=_READ + "read_program", compiles="by_name", decides="same", asks="by_name", cost=8, wanted=True,
+)
 FILE: Kind[str, Sequence[str]] = Kind(
     name="file", section="written", value="texts", dear=True, said="{value}", after="file", cost=8,
     about="What files of the environment and the machine say, by `GLOB: EXPRESSION`; by `GLOB` alone their paths.",

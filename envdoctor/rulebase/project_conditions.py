@@ -186,10 +186,19 @@ def _artifact_kind(node: Node) -> str:
 
 def read_library(node: Node) -> dict[str, str]:
     """Whether the dynamic loader finds a shared library, by file name."""
+    return _there(node, "the file name of a shared library, such as libgomp.so.1")
+
+
+def read_program(node: Node) -> dict[str, str]:
+    """Whether a program is on ``PATH``, by the name that it is called by."""
+    return _there(node, "the name of a program, such as ffmpeg")
+
+
+def _there(node: Node, wanted: str) -> dict[str, str]:
     found = {}
     for name, child in node.entries().items():
         if not _FILE_NAME.fullmatch(name):
-            child.complain(f"`{shorten(name)}` is not the file name of a shared library, such as libgomp.so.1")
+            child.complain(f"`{shorten(name)}` is not {wanted}")
         found[name] = child.choice(LIBRARY)
     return found
 

@@ -72,7 +72,7 @@ def _is_modules(value: Any) -> bool:
 
 
 #: What the parts of an answer must be; those of ``_NEEDED`` may not be missing.
-_NEEDED = frozenset(("python", "paths", "unknown", "env", "modules", "system", "libraries"))
+_NEEDED = frozenset(("python", "paths", "unknown", "env", "modules", "system", "libraries", "programs"))
 _SHAPES: Mapping[str, Callable[[Any], bool]] = {
     "python": _is_python,
     "paths": _texts,
@@ -81,6 +81,7 @@ _SHAPES: Mapping[str, Callable[[Any], bool]] = {
     "modules": _is_modules,
     "system": _table(str, bool, int, type(None)),
     "libraries": _table(str),
+    "programs": _table(str),
     "platform": _table(str),
     "marker": _table(str),
     "start_method": _table(str),

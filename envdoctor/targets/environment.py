@@ -10,7 +10,7 @@ import os
 import sys
 
 from envdoctor import collector
-from envdoctor.facts import ENV, INSTALLED, KINDS, LIBRARY, MARKER, MODULE, SYSTEM
+from envdoctor.facts import ENV, INSTALLED, KINDS, LIBRARY, MARKER, MODULE, PROGRAM, SYSTEM
 from envdoctor.model import Unknown
 from envdoctor.probes.distributions import read_text
 from envdoctor.targets import at_hand
@@ -326,4 +326,5 @@ def _asks(facts: Mapping[str, Any]) -> dict[Kind[Any, Any], Ask]:
         MODULE: lambda name: asked(MODULE, name),
         SYSTEM: lambda key: asked(SYSTEM, key) if key in _OF_THE_INTERPRETER else here[SYSTEM](key),
         LIBRARY: lambda name: _guarded(collector.library_fact, name, facts["base"]),
+        PROGRAM: lambda name: _guarded(collector.program_fact, name, facts["python"]["executable"]),
     }

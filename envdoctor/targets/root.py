@@ -13,9 +13,9 @@ import re
 import sys
 
 from envdoctor import collector
-from envdoctor.collector import NotKnownError, find_library, libstdcxx_in
+from envdoctor.collector import NotKnownError, find_library, find_program, libstdcxx_in
 from envdoctor.errors import TargetError
-from envdoctor.facts import LIBRARY, MODULE, SYSTEM
+from envdoctor.facts import LIBRARY, MODULE, PROGRAM, SYSTEM
 from envdoctor.model import Unknown
 from envdoctor.probes.file_system import Root, glibc_version, machine_and_loader, musl_version
 from envdoctor.targets.assemble import recorded
@@ -32,6 +32,8 @@ if TYPE_CHECKING:
 
 #: Where the user that a container runs as by default installs for itself.
 USER_BASE = "/root/.local"
+#: Where programs are looked for, if nothing tells.
+_PROGRAMS = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 _RUN = "a file system does not tell how it will be run"
 #: Facts of the system that files rarely or never show, and why.
 _NOT_IN_FILES = (
@@ -301,4 +303,8 @@ def asks_of_root(facts: dict[str, Any], variables: Mapping[str, str] | None = No
     def library(name: str) -> str:
         return "present" if found(name) else "missing"
 
-    return {**known, MODULE: module, SYSTEM: system, LIBRARY: library}
+    def program(name: str) -> str:
+        folders = (variables or {}).get("PATH", _PROGRAMS).split(":")
+        return find_program(name, [os.path.dirname(python["executable"]), *folders], root.host)
+
+    return {**known, MODULE: module, SYSTEM: system, LIBRARY: library, PROGRAM: program}

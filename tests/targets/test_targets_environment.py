@@ -147,6 +147,20 @@ def test_libraries_are_those_that_its_interpreter_would_load(folder, monkeypatch
     assert told == "3.4.66" or (not is_active and collector._mapped("libstdc++.so.6"))
 
 
+@pytest.mark.skipif(os.name == "nt", reason="a program is one by its mode")
+def test_programs_are_those_on_the_path_or_beside_the_interpreter(folder, monkeypatch, tmp_path):
+    for place, mode in ((tmp_path / "mine", 0o755), (tmp_path / "text", 0o644), (folder / "bin" / "beside", 0o755)):
+        place.write_text("#!/bin/sh\n")
+        place.chmod(mode)
+    monkeypatch.setenv("PATH", str(tmp_path))
+
+    snapshot = targets.examine("python", str(folder / "bin" / "python"))
+
+    found = {name: fact(snapshot, "program", name) for name in ("mine", "text", "beside", "nowhere")}
+    assert found == {"mine": "present", "text": "missing", "beside": "present", "nowhere": "missing"}
+    assert "is not the name of a program" in fact(snapshot, "program", "a/b").reason
+
+
 # --- by its files as by its interpreter -----------------------------------------------------------------------------
 
 

@@ -14,6 +14,7 @@ from packaging.specifiers import SpecifierSet
 from packaging.utils import canonicalize_name
 from packaging.version import Version
 
+from envdoctor.collector import library_fact, program_fact
 from envdoctor.engine.kin import fitted
 from envdoctor.engine.wording import fill
 from envdoctor.model import Action, Record
@@ -145,7 +146,7 @@ def of_cell(rule: Rule, kind: str, name: str, cell: Cell) -> Iterator[Trial]:
             kind=kind,
             consumer=consumer,
             place=_place(cell, rule.proof.get("needs", ())),
-            script=fill(_script(rule, cell), names),
+            script=_hiding(cell) + fill(_script(rule, cell), names),
             files=cell.get("files", {}),
             env=cell.get("env", {}),
             write=rule.proof["write"] if writer is not None else None,
@@ -206,7 +207,10 @@ def _script(rule: Rule, cell: Cell) -> str:
 
 def _unbuildable(rule: Rule, cell: Cell) -> str | None:
     """What a cell states that no throw-away environment on this machine can bring about."""
-    stated = [word for word in ("system", "libraries") if cell.get(word)]  # a `process` is what the script itself is
+    stated = ["system"] if cell.get("system") else []  # a `process` is what the script itself is
+    stated += [f"{name} {state}" for name, state in cell.get("libraries", {}).items() if library_fact(name) != state]
+    programs = cell.get("programs", {}).items()
+    stated += [f"{name} present" for name, state in programs if state == "present" != program_fact(name)]
     if cell.get("free-threaded") or cell.get("debug") or cell.get("implementation", "cpython") != "cpython":
         stated.append("another build of Python")
     if cell.get("platform", sys.platform) != sys.platform:
@@ -216,6 +220,12 @@ def _unbuildable(rule: Rule, cell: Cell) -> str | None:
     if not (rule.proof["script"] or {"installs", "tests"} & rule.proof.keys()):
         return "it has no script"
     return f"it states {' and '.join(stated)}, which the laboratory cannot set" if stated else None
+
+
+def _hiding(cell: Cell) -> str:
+    """The lines by which a script finds no program, where a cell states that one is missing."""
+    is_hiding = "missing" in cell.get("programs", {}).values()
+    return 'import os\nos.environ["PATH"] = ""\n' if is_hiding else ""
 
 
 # --- remedies -------------------------------------------------------------------------------------------------------
