@@ -670,8 +670,8 @@ SYSTEM_FACTS: "tuple[tuple[str, Callable[[], Any]], ...]" = (
 def collect(wanted: "Mapping[str, Sequence[str]]") -> "Facts":
     """All facts as one dict of plain values: the rows of :data:`FACTS`, and the wanted ones of :data:`ASKED`.
 
-    ``wanted`` has the lists ``env``, ``module``, ``system``, ``library`` and ``program``. What a probe could not read is
-    not in the answer; it is listed under ``unknown`` with ``fact`` and ``reason``.
+    ``wanted`` has the lists ``env``, ``module``, ``system``, ``library`` and ``program``. What a probe could not read
+    is not in the answer; it is listed under ``unknown`` with ``fact`` and ``reason``.
     """
     facts: "Facts" = {"collector": COLLECTOR}
     unknown = []
