@@ -192,7 +192,7 @@ class Case:
             "python": f"Python {minor}" if minor else "this Python",
             "since": self.since,
             "object": f"`{short(said.get('object', '').strip(chr(39)), MOST_SAID)}`",
-            "library": said.get("library") or "that the text names",
+            "library": self._first_said("library", "program", "named") or "that the text names",
             "requirement": self._first_said("requirement", "distribution"),
             "also": f"Concerned besides: {', '.join(named)}." if named else "",
         }

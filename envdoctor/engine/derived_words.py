@@ -175,6 +175,11 @@ WORDS: Mapping[str, Words] = {
         "The library belongs to the system, or to another distribution, and no wheel of {consumer} brings it.",
         ("packages", "system", "library", "module"), ("install-library", "reinstall-asker"),
     ),
+    "program": Words(
+        "derived-missing-program", "crash", "{asker} runs the program {library}, which was not found",
+        "The program belongs to the operating system, and no wheel of {consumer} brings it. A program is found in the "
+        "directories of PATH only.", ("packages", "program"), ("install-program",),
+    ),
     "architecture": Words(
         "derived-architecture", "crash", "{asker} was built for another processor than this interpreter",
         "The wheel and the interpreter are of different architectures.", ("packages", "platform", "tags", "system"),
@@ -322,6 +327,7 @@ CURES: Mapping[str, tuple[str, str, str, str]] = {
     "look-for-shadow": ("change", "", "", "look at the `__file__` of the module that was imported: rename a file or directory of yours that has its name; of two modules that import each other, import one inside the function that uses it"),
     "newer-system": ("change", "", "", "use a newer distribution of the operating system, or its image"),
     "install-library": ("change", "", "", "install the package of the operating system that contains {library}"),
+    "install-program": ("change", "", "", "install the package of the operating system that contains {library}, or add its directory to PATH"),
     "install-headers": ("change", "", "", "install the development package of the operating system that contains the header"),
     "install-compiler": ("change", "", "", "install the compiler or tool that the text names"),
     "top-level": ("change", "", "", "define what is sent at the top of a module, and create locks, handles and clients in the worker"),

@@ -3,7 +3,7 @@
 A family is a row of :data:`FAMILIES` or, for lines of any log, of :data:`LINES`. The groups of its
 expression name what the message says: ``module`` and ``name`` (or ``owner``, a class, or ``function``) of what is
 asked for, ``path`` where it was searched for, ``distribution``, ``consumer``, ``requirement``, ``version``, ``library``
-(a file of the system's), ``symbol``, ``object`` (what cannot be pickled), ``python``, ``wheel``, ``importer`` (the module
+(a file of the system's) and ``program``, each also ``named``, ``symbol``, ``object`` (what cannot be pickled), ``python``, ``wheel``, ``importer`` (the module
 or plugin that was being imported), ``plugin`` and ``maker`` (who implements a hook, whose ``name`` begins with its owner's).
 """
 
@@ -92,6 +92,16 @@ FAMILIES: Sequence[tuple[str, str, str]] = (
     ("library", "", rf"Library not loaded: \S*?(?P<library>{_SHARED})(?:\s+Referenced from: (?:<[\w-]+> )?(?P<path>\S+))?"),
     ("library", "", r"Could not find (?:module|library) '(?P<library>[^'\n]{1,200})'"),
     ("library", "OSError", r"cannot load library '(?P<library>[^'\n]{1,200})'"),
+    ("library", "", r"\bno library called [\"'](?P<library>[\w.+-]{1,60})[\"'] was found"),
+    ("library", "", r"\b(?P<library>[\w.+-]{2,40}) (?:shared )?library (?:was )?not found|[Ll]ibrary [\"'](?P<named>[\w.+-]{1,40})[\"'] not found"),
+    ("library", "", r"[\"'`](?P<library>[\w.+-]{2,40})['\"`] (?:C |shared )?library was not found"),
+    ("library", "", r"(?i:could ?n[o']t|cannot|unable to|failed to) (?:find|load|locate)(?: or load)? (?:the )?(?P<library>lib[a-z][\w+-]*(?:\.so[.\d]*)?|[\w.+-]{2,40}(?= (?:(?:DLL/)?shared library|DLL\b)))"),
+    ("program", "FileNotFoundError", r"No such file or directory: '(?P<program>[A-Za-z][\w+-]{0,40})'$"),
+    ("program", "", r"(?i:failed to execute (?:\w+\()?\[?['\"]?)(?P<program>[A-Za-z][\w.+-]{0,40})"),
+    ("program", "", r"(?i:['\"`](?P<program>[a-z][\w.+-]{0,40})['\"`]|(?P<named>[a-z][\w.+-]{1,40}))(?: executable| binary| command| program)? (?i:(?:is|was|needs? to|must|has to|should|not|or|it'?s|isn'?t|be|installed|found|available|located|and|properly)[ ,]+){1,8}(?i:(?:in|on) (?:your |the |system |\$){0,3}path\b)"),
+    ("program", "", r"(?i:\bno|\bbad) (?P<program>[a-z][\w.+-]{1,40}) (?:executable|(?:binary |program )?was found|binary found)"),
+    ("program", "", r"[`'\"](?P<program>[\w.+-]{2,40})[`'\"] (?:command|executable|program|binary) (?:is |was |could )?not (?:be )?found"),
+    ("program", "", r"(?P<program>[Jj]ava) gateway process exited before|(?P<named>JAVA)_HOME is not set"),
     ("library", "", rf"DLL load failed(?: while importing (?P<module>{_DOTTED}))?"),
     ("architecture", "", r"(?P<path>[^\s',]{1,400}?)'?,? \(?.{0,120}incompatible architecture \(have '?(?P<have>[\w,]+)'?, need '?(?P<need>[\w,]+)'?"),
     ("missing-file", "", r"No such file or directory: '(?P<path>[^'\n]*[\\/](?:site|dist)-packages[\\/][\w.-]+[\\/](?P<name>[^'\n]+))'"),
@@ -153,6 +163,7 @@ _LEAD = (
 )
 _LISTED = re.compile(rf"^plugins: ({_NAME}-{_VERSION}(?:, {_NAME}-{_VERSION})*)$", re.MULTILINE)
 _PLUGIN = re.compile(rf"[Ff]ailed to (?:load|import) (?:the )?(?:plugin|extension)s? [\"'`](?P<importer>{_NAME})[\"'`]")
+_STARTS = re.compile(r"[\\/](?:subprocess|pexpect|ptyprocess|asyncio[\\/]\w+|_?posixsubprocess)\.py$")
 _ENCODING = re.compile(r"\.(?:en|de)code\(\s*[rb]?['\"]|\bencoding\s*=\s*['\"]")
 #: Families of lines without an exception before them, and the words of which such a line has one.
 _ANYWHERE = frozenset({"hook", "display", "abi", "libc", "unmet", "start-method", "device", "resources", "shadowed"})
@@ -248,7 +259,7 @@ def _of_failure(failure: Any, number: int, count: int, built: str | None) -> Ite
         if raises and raises != exception:
             continue
         found = _compiled(expression).search(message)
-        if found and found.groupdict().get("owner") not in BUILT_IN and not _names_encoding(family, failure):
+        if found and found.groupdict().get("owner") not in BUILT_IN and not _is_other(family, failure):
             weight, groups = _weight(family, failure) + late, {**_loaded(family, message), **_groups(found)}
             yield Clue(family=family, said=found.group(), groups=groups, failure=failure, built=built, weight=weight)
             return
@@ -258,9 +269,15 @@ def _of_failure(failure: Any, number: int, count: int, built: str | None) -> Ite
         yield Clue(family=kind, said=said[:300], failure=failure, built=built, weight=_weight(kind, failure) + late)
 
 
-def _names_encoding(family: str, failure: Any) -> bool:
-    """Whether the failing statement names the encoding itself, so that the locale has no part in it."""
+def _is_other(family: str, failure: Any) -> bool:
+    """Whether the frames show that a message is not of its family.
+
+    A statement that names the encoding itself has nothing to do with the locale, and a file that is not there is a
+    program only where one was to be started.
+    """
     code = (failure.frames[-1].code or "") if failure.frames else ""
+    if family == "program" and failure.frames and failure.message.startswith("[Errno 2]"):
+        return not any(_STARTS.search(one.file) for one in failure.frames)
     return family == "locale" and _ENCODING.search(code) is not None
 
 
