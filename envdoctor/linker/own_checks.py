@@ -19,7 +19,7 @@ from envdoctor.linker.missing_reference import Missing
 from envdoctor.linker.module_files import is_aside
 from envdoctor.linker.module_getattr import changed_later
 from envdoctor.linker.module_record import MOST_SAID, raised_by
-from envdoctor.linker.reach import ENTRY
+from envdoctor.linker.reach import ENTRY, SUBMODULE
 from envdoctor.linker.summary import CATCHES_ALL, CATCHES_SYNTAX, caught
 from envdoctor.linker.syntax_trees import parsed, walked
 
@@ -107,7 +107,8 @@ class OwnChecks(Releases):
         if severity not in {"error", "warning"} or provider in {None, place.owner}:
             return
         self.ends[place.path] = error.line
-        if error.absent and severity == "warning" and not way & ENTRY:  # a choice not to install that
+        optional = error.absent or (self.lacking and way & SUBMODULE)  # a choice not to install that, or not to use it
+        if optional and severity == "warning" and not way & ENTRY:
             return
         where = (place.owner, place.path, error.line)
         if self.lacking:

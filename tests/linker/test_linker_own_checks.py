@@ -127,13 +127,26 @@ except OSError:
 """
 
 
+def with_libraries(folder):
+    natives = Binaries(Machine(sys.executable, sys.base_prefix), {}, {}, {})
+    target = Target(sys.version_info[:2], sys.platform)
+    return link(scan([str(folder)]).packages.values(), target, lambda _doing: None, natives=natives).missing
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="shared libraries of Linux")
+def test_a_submodule_for_another_system_lacks_no_library(tmp_path):
+    source = (
+        "from ctypes.util import find_library\nif not find_library('Surely'):\n    raise ImportError('no Surely')\n"
+    )
+    env.write(tmp_path, a={"a/__init__.py": "", "a/mac.py": source})
+    assert [(one.severity, one.kind) for one in with_libraries(tmp_path)] == []
+
+
 @pytest.mark.skipif(sys.platform != "linux", reason="shared libraries of Linux")
 @pytest.mark.parametrize(("name", "asked"), [("surely-nowhere", ["libsurely-nowhere.so"]), ("c", [])])
 def test_a_library_that_a_module_looks_for_by_name(tmp_path, name, asked):
     env.write(tmp_path, a={"a.py": LIBRARY.replace("NAME", name)})
-    natives = Binaries(Machine(sys.executable, sys.base_prefix), {}, {}, {})
-    target = Target(sys.version_info[:2], sys.platform)
-    found = link(scan([str(tmp_path)]).packages.values(), target, lambda _doing: None, natives=natives).missing
+    found = with_libraries(tmp_path)
     assert [(one.severity, one.kind, one.asked) for one in found] == [("error", "library", one) for one in asked]
     done = subprocess.run([sys.executable, "-c", "import a"], cwd=tmp_path, check=False, capture_output=True)
     assert (done.returncode != 0) is bool(asked)
