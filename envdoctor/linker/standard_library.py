@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
 
+#: Modules that do something when they are imported.
+_ACTING = {"antigravity", "this"}
 #: Modules of which the objects had attributes that their classes gained later, as defaults.
 _GROWN = {"ast"}
 #: Attributes that a class does not lose all together.
@@ -56,6 +58,17 @@ def _found(module: str, path: str) -> Any:
         return functools.reduce(getattr, path.split("."), importlib.import_module(module))
     except (ImportError, AttributeError):
         return None
+
+
+def class_of(module: str, kind: str) -> type | None:
+    """A class in the library of the Python that runs this; ``None`` for what is none, or acts when it is imported."""
+    found = _found(module, kind) if module in _data()["modules"] and module not in _ACTING else None
+    return found if isinstance(found, type) else None
+
+
+def source_of(kind: type) -> str:
+    """The source of the module of a class; empty where that is compiled."""
+    return _source(getattr(sys.modules.get(kind.__module__), "__file__", None) or "")
 
 
 @functools.lru_cache(64)

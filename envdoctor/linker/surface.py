@@ -2,14 +2,17 @@
 
 A name is ``module``, ``module.name``, ``module.Class.attribute``, or either of the latter with ``:parameter`` for what
 may be passed by keyword. Where a scope may have names that its source does not show, it has one more, ``*``: a module
-with an unresolved ``__getattr__``, a class with a base from elsewhere or a ``__getattr__`` that asks another object, a
-function that takes ``**keywords``. What a private module defines is listed under the shortest public name that it has.
+with an unresolved ``__getattr__``, a class with a base from another distribution or a ``__getattr__`` that asks another
+object, a function that takes ``**keywords``. What a class of the standard library has, its heirs have. What a private
+module defines is listed under the shortest public name that it has.
 """
 
 from __future__ import annotations
 
 import ast
+import functools
 
+from envdoctor.linker.standard_library import class_of, source_of
 from envdoctor.linker.tables import delegates
 
 TYPE_CHECKING = False
@@ -262,8 +265,16 @@ class _Surface:
             if place is not None and place[1] in self.modules[place[0]].bases:
                 found |= self.members(*place)
             elif base.rpartition(".")[2] not in _CLOSED_BASES:
-                found.add("*")
+                found |= self._of_python(module, base)
         return found
+
+    def _of_python(self, module: str, base: str) -> set[str]:
+        """The attributes of a class of the standard library that a module knows under a name; ``*`` if it is none."""
+        head, _, rest = base.partition(".")
+        here = self.modules[module]
+        known = here.taken.get(head, "" if head in here.names else head)
+        where, _, name = f"{known}.{rest}".strip(".").rpartition(".")
+        return {*_of_library(where, name)} or {"*"}
 
     def _place(self, module: str, name: str, depth: int = 0) -> tuple[str, str] | None:
         """Where a class or function is defined that a module knows under a name."""
@@ -283,6 +294,16 @@ class _Surface:
                 if found:
                     return found
         return None
+
+
+@functools.cache
+def _of_library(module: str, name: str) -> frozenset[str]:
+    """The public attributes of a class of the standard library and of its objects; empty for what is no such class."""
+    kind = class_of(module, name)
+    found = set(dir(kind)) if kind else set[str]()
+    for one in kind.__mro__ if kind else ():
+        found |= ModuleSurface(one.__module__, source_of(one), package=False).parts.get(one.__name__, set())
+    return frozenset(one for one in found if one[0] != "_" and ":" not in one)
 
 
 def _private(name: str) -> bool:

@@ -114,3 +114,16 @@ def test_what_a_private_module_defines_has_the_shortest_public_name():
 
     assert {"lib.Job.start", "lib.Job.start:when", "lib.run:first"} <= found
     assert not {one for one in found if "_" in one or one.startswith(("lib.api.Job.", "lib.api.run:"))}
+
+
+@pytest.mark.parametrize("taken", ["from threading import Thread as Base", "import threading\nBase = None"])
+def test_the_heirs_of_a_class_of_the_library_have_what_it_has(taken):
+    base = "Base" if "from" in taken else "threading.Thread"
+    found = names(a=f"{taken}\nclass Job({base}):\n    def stop(self): ...")
+    assert {"a.Job.is_alive", "a.Job.daemon", "a.Job.stop"} <= found
+    assert not {"a.Job.*", "a.Job.acquire"} & found
+
+
+@pytest.mark.parametrize("base", ["this.Base", "threading.Nothing", "elsewhere.Thread", "threading.current_thread"])
+def test_a_base_that_is_no_class_of_the_library_may_have_anything(base):
+    assert "a.Job.*" in names(a=f"import {base.partition('.')[0]}\nclass Job({base}): ...")
