@@ -140,15 +140,24 @@ class Case:
         if self._hidden() or self.made:
             return "missing/made" if self.made else "shadowed"
         if self.who.python or self.names.standard(self._module()):
-            return f"missing/python{self._moved()}"
+            return "missing/python-without" if self._is_always_there() else f"missing/python{self._moved()}"
         return f"missing{self._variant()}"
 
     def _hidden(self) -> bool:
-        """Whether the text says that the module was found in a file of the user's own, though another one brings it."""
+        """Whether a file of the user's own has the name of a module that another one brings.
+
+        The text says where it was found, or misses what the library of every Python has.
+        """
         path, module = self.said.get("path", ""), self._module()
+        if self._is_always_there() and "." in next(self.dotted()):
+            return True
         if not _DRIVE.match(path) or _LIBRARY.search(path):
             return False
         return self.names.standard(module) or self.names.distribution(module) in self.snapshot.packages
+
+    def _is_always_there(self) -> bool:
+        """Whether the standard library of every version has what is missing."""
+        return self.names.standard(self._module()) and self.names.always(next(self.dotted()))
 
     def _variant(self) -> str:
         """How it comes that a distribution does not have what was asked for."""

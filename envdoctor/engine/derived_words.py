@@ -55,6 +55,12 @@ WORDS: Mapping[str, Words] = {
         "it. Older releases imported it themselves.", ("packages", "source"),
         ("import-it", "upgrade-asker", "pin-asked"),
     ),
+    "missing/python-without": Words(
+        "derived-missing-in-build", "crash", "{python} was built or packaged without {thing}, which {asker} asks for",
+        "Every release of Python has it. A system may keep it in a package of its own, and an interpreter that was "
+        "compiled where the headers of a library were missing is without what needs that library.",
+        ("python", "packages", "system"), ("install-part",),
+    ),
     "missing/python-removed": Words(
         "derived-removed-from-python", "crash", "Python {since} removed {thing}, which {asker} asks for",
         "The standard library of {python} no longer holds it: this release of {consumer} was written for an "
@@ -328,6 +334,7 @@ CURES: Mapping[str, tuple[str, str, str, str]] = {
     "newer-system": ("change", "", "", "use a newer distribution of the operating system, or its image"),
     "install-library": ("change", "", "", "install the package of the operating system that contains {library}"),
     "install-program": ("change", "", "", "install the package of the operating system that contains {library}, or add its directory to PATH"),
+    "install-part": ("change", "", "", "install the package of the operating system that has it (Debian: python3-tk, python3-venv), or build Python again with the headers there (libffi, SQLite, bzip2, OpenSSL, Tk)"),
     "install-headers": ("change", "", "", "install the development package of the operating system that contains the header"),
     "install-compiler": ("change", "", "", "install the compiler or tool that the text names"),
     "top-level": ("change", "", "", "define what is sent at the top of a module, and create locks, handles and clients in the worker"),

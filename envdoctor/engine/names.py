@@ -103,6 +103,10 @@ class Names:
         found: tuple[str, str] | None = self._library.moved(dotted) if self._library else None
         return found
 
+    def always(self, dotted: str) -> bool:
+        """Whether all versions of the standard library have a module or name."""
+        return bool(self._library and self._library.always(dotted))
+
     def rivals(self, module: str) -> list[str]:
         """The installed distributions that bring the same import name, where they are several."""
         top = module.partition(".")[0]

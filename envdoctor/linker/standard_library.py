@@ -197,6 +197,16 @@ class Standard:
             return "removed", known[known.index(last) + 1]
         return ("added", since) if since != known[0] else None
 
+    def always(self, dotted: str) -> bool:
+        """Whether all versions have a module or name, and the Python that runs this too."""
+        module, name = dotted, ""
+        while module and module not in self._modules:
+            module, _, name = module.rpartition(".")
+        everywhere = (1 << len(self._versions)) - 1
+        if not module or name in self._changes(module) or self._modules[module][0] & everywhere != everywhere:
+            return False
+        return dotted == module or (dotted == f"{module}.{name}" and _found(module, name) is not None)
+
     def removed(self) -> Iterator[tuple[str, str]]:
         """The modules, with an empty name, and the names of modules that some version had and the newest has not."""
         for module, (mask, *_) in self._modules.items():

@@ -270,6 +270,23 @@ def test_what_python_removed_is_cured_by_a_newer_release_a_stand_in_or_an_older_
     assert "python" in finding.facts
 
 
+@pytest.mark.parametrize(
+    ("error", "rule"),
+    [
+        ("AttributeError: module 'copy' has no attribute 'deepcopy'", "derived-shadowed"),
+        ("ModuleNotFoundError: No module named 'json.decoder'; 'json' is not a package", "derived-shadowed"),
+        ("AttributeError: module 'copy' has no attribute 'deepcopied'", "derived-missing-in-python"),
+        ("ModuleNotFoundError: No module named '_ctypes'", "derived-missing-in-build"),
+    ],
+)
+def test_what_every_python_has_is_hidden_by_a_file_or_was_left_out_of_a_build(error, rule):
+    text = traceback("rightmod.core", error=error, python="3.12")
+
+    (finding,) = derived(text, snapshot({"right-pad": "1.3"}, python="3.12.1"))
+
+    assert finding.rule == rule
+
+
 def test_what_python_does_not_have_yet_is_cured_the_other_way_round():
     text = traceback("rightmod.core", error="ModuleNotFoundError: No module named 'tomllib'", python="3.9")
 

@@ -45,12 +45,12 @@ MESSAGES = {
     "ImportError: failed to find libmagic.  Check your installation": ("library", {"library": "libmagic"}),
     "ImportError: Unable to find zbar shared library": ("library", {"library": "zbar"}),
     "ImportError: The 'enchant' C library was not found and maybe needs to be installed.": ("library", {"library": "enchant"}),
-    "FileNotFoundError: [Errno 2] No such file or directory: 'ffprobe'": ("program", {"program": "ffprobe"}),
     "graphviz.backend.execute.ExecutableNotFound: failed to execute PosixPath('dot'), make sure the Graphviz executables are on your systems' PATH":
         ("program", {"program": "dot"}),
     "TesseractNotFoundError: tesseract is not installed or it's not in your PATH. See README file": ("program", {"named": "tesseract"}),
     "WebDriverException: Message: 'chromedriver' executable needs to be in PATH.": ("program", {"program": "chromedriver"}),
     "PDFInfoNotInstalledError: Unable to get page count. Is poppler installed and in PATH?": ("program", {"named": "poppler"}),
+    "FileNotFoundError: [Errno 2] No such file or directory: 'ffprobe'": ("program", {"program": "ffprobe"}),
     "OSError: No wkhtmltopdf executable found: \"b''\"": ("program", {"program": "wkhtmltopdf"}),
     "ImportError: Bad git executable.": ("program", {"program": "git"}),
     "JavaNotFoundError: `java` command is not found from this Python process.": ("program", {"program": "java"}),
@@ -206,3 +206,13 @@ def test_the_head_of_a_test_run_lists_plugins_by_what_follows_their_first_word()
         "xdist": "pytest-xdist",
     }
     assert plugins("plugins: none of them\nOur plugins: left-1.0\n") == {}
+
+
+def test_a_file_that_is_not_there_is_a_program_only_where_one_is_started():
+    opened = 'Traceback (most recent call last):\n  File "/home/user/app.py", line 3, in <module>\n    open("data")\n'
+    started = (
+        opened + '  File "/usr/lib/python3.12/subprocess.py", line 1024, in __init__\n    self._execute_child(args)\n'
+    )
+    error = "FileNotFoundError: [Errno 2] No such file or directory: 'data'\n"
+
+    assert [clues(read(text + error))[0].family for text in (opened, started)] == ["frames", "program"]
