@@ -232,6 +232,7 @@ def test_the_page_of_a_report_has_the_plan_in_it(planned, tmp_path):
     assert texts.index("shop-core2 holds") > at, "what was found is below"
 
 
+@pytest.mark.trials
 def test_where_only_python_helps_the_recipe_of_a_new_environment_is_carried_out_literally(
     planned, tmp_path, monkeypatch
 ):

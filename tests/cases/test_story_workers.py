@@ -76,13 +76,25 @@ def found(tmp_path_factory):
     return judged(tmp_path_factory.getbasetemp() / "truth", "truth")
 
 
+class Judgements(dict):
+    """What is said of the programs of each record, judged when it is asked for."""
+
+    def __init__(self, root, first):
+        super().__init__(truth=first)
+        self.root = root
+
+    def __missing__(self, record):
+        with untraced():  # the others go the same ways
+            self[record] = judged(self.root / record, record)
+        return self[record]
+
+
 @pytest.fixture(scope="module")
 def judgements(tmp_path_factory, found):
-    """What is said of the programs of each record."""
-    root = tmp_path_factory.getbasetemp()
-    with untraced():  # the others go the same ways
-        others = {one: judged(root / one, one) for one in worker_programs.RECORDS if one != "truth"}
-    return {"truth": found, **others}
+    return Judgements(tmp_path_factory.getbasetemp(), found)
+
+
+RECORDS = [pytest.param(one, marks=() if one == "truth" else pytest.mark.trials) for one in worker_programs.RECORDS]
 
 
 def test_what_is_said_of_each_program(found):
@@ -94,7 +106,7 @@ def test_what_is_said_of_each_program(found):
     same("workers.txt", "".join(lines))
 
 
-@pytest.mark.parametrize("record", worker_programs.RECORDS)
+@pytest.mark.parametrize("record", RECORDS)
 def test_each_program_is_judged_as_it_runs(judgements, record):
     outcomes = worker_programs.truth(record)["outcomes"]
     told = {(name, method): one != "works" for name, row in outcomes.items() for method, one in row.items()}
@@ -103,7 +115,7 @@ def test_each_program_is_judged_as_it_runs(judgements, record):
     assert wrong == {key for key in missed if told.get(key)}
 
 
-@pytest.mark.parametrize("record", worker_programs.RECORDS)
+@pytest.mark.parametrize("record", RECORDS)
 def test_the_record_is_of_these_programs_and_large_enough(judgements, record):
     outcomes = worker_programs.truth(record)["outcomes"]
     known = worker_programs.cases(worker_programs.RECORDS[record])
@@ -131,6 +143,7 @@ def test_both_ends_are_shown(found, name, method, places):
     assert shown == places
 
 
+@pytest.mark.trials
 def test_the_places_of_a_notebook_are_its_cells(judgements):
     (finding,) = judgements["second-3.11"]["notebook-executor"]["spawn"]
     shown = {str(one.source) for one in finding.evidence if ".ipynb" in str(one.source)}
@@ -161,7 +174,9 @@ if __name__ == "__main__":
     assert shown[:4] == ["main.py:10", "main.py:9", "main.py:3", "main.py:8"]
 
 
+@pytest.mark.trials
 def test_the_page_says_what_was_run(judgements):
+    judgements = {one: judgements[one] for one in worker_programs.RECORDS}
     page = worker_programs.DOCS / "start-methods.md"
     for record in [
         name for name in judgements if name.startswith("third") and os.environ.get("ENVDOCTOR_UPDATE_GOLDEN")
@@ -175,7 +190,7 @@ def test_the_page_says_what_was_run(judgements):
 
 @pytest.mark.heavy
 @pytest.mark.skipif(os.name == "nt", reason="there is no fork")
-@pytest.mark.parametrize("record", worker_programs.RECORDS)
+@pytest.mark.parametrize("record", RECORDS)
 def test_programs_do_what_the_record_says(record):
     """Those that need nothing but Python: the others take the packages of the record."""
     table = worker_programs.RECORDS[record]

@@ -368,7 +368,7 @@ def uvs(folder, python=sys.executable):
     return folder
 
 
-@pytest.fixture(params=["pip", "uv"])
+@pytest.fixture(params=[pytest.param("pip", marks=pytest.mark.trials), "uv"])
 def sandbox(request, tmp_path, index):
     if os.name == "nt" or not shutil.which("sh"):
         pytest.skip("the commands are run by a POSIX shell")
