@@ -136,7 +136,7 @@ class Case:
             variant = "python" if self._is_of_library() else "unknown"
             return f"{family.replace('super', 'frames')}/{variant}"
         if family not in _MISSING:
-            return family
+            return "program/unknown" if family == "program" and not self.who.consumer else family
         if self._hidden() or self.made:
             return "missing/made" if self.made else "shadowed"
         if self.who.python or self.names.standard(self._module()):
@@ -201,7 +201,7 @@ class Case:
             "python": f"Python {minor}" if minor else "this Python",
             "since": self.since,
             "object": f"`{short(said.get('object', '').strip(chr(39)), MOST_SAID)}`",
-            "library": self._first_said("library", "program", "named") or "that the text names",
+            "library": self._first_said("library", "program", "named", "name") or "that the text names",
             "requirement": self._first_said("requirement", "distribution"),
             "also": f"Concerned besides: {', '.join(named)}." if named else "",
         }

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from typing import Any
 
+from envdoctor.engine.cure_words import CURES
 from envdoctor.engine.derived_case import filled
-from envdoctor.engine.derived_words import CURES
 from envdoctor.engine.installed_requirements import parse
 from envdoctor.model import Action, Remedy
 from envdoctor.remedy_kinds import verb_of

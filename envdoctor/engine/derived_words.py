@@ -186,6 +186,66 @@ WORDS: Mapping[str, Words] = {
         "The program belongs to the operating system, and no wheel of {consumer} brings it. A program is found in the "
         "directories of PATH only.", ("packages", "program"), ("install-program",),
     ),
+    "data": Words(
+        "derived-missing-data", "crash", "{asker} needs the data {library}, which were not downloaded",
+        "Models, corpora and browsers come in no wheel: what installs them is a command of its own, which an image or "
+        "another machine has to run too.", ("packages", "file", "env"), ("download",),
+    ),
+    "part": Words(
+        "derived-missing-in-build", "crash", "{python} was built or packaged without a part of it: {said}",
+        "A system may keep it in a package of its own, and an interpreter that was compiled where the headers of a "
+        "library were missing is without what needs that library.", ("python", "system"), ("install-part",),
+    ),
+    "python-home": Words(
+        "derived-python-home", "crash", "the interpreter does not find its own library: {said}",
+        "PYTHONHOME or PYTHONPATH names the files of another Python, or what the environment was made from has been "
+        "moved or removed.", ("env", "python", "module"), ("unset-home", "new-environment"),
+    ),
+    "moved-environment": Words(
+        "derived-moved-environment", "crash", "a script begins with the path of an interpreter that is not there: {said}",
+        "The scripts of an environment name its interpreter by its full path: who moves or copies the environment, or "
+        "removes the Python that it was made from, breaks them.", ("python", "file", "env"), ("new-environment",),
+    ),
+    "managed": Words(
+        "derived-managed-by-system", "install-failure", "the operating system manages this Python, and pip leaves it alone",
+        "Since PEP 668 a system may mark its Python, so that nothing but its own packages changes it.",
+        ("python", "system", "packages"), ("own-environment",),
+    ),
+    "permission": Words(
+        "derived-permission", "crash", "{asker} may not write or read what it needs: {said}",
+        "The files belong to another user: an environment of the system's or root's, a volume, or a container that "
+        "runs as another user than the one that installed.", ("system", "env", "packages"), ("own-environment", "own-user"),
+    ),
+    "certificates": Words(
+        "derived-certificates", "crash", "{asker} does not trust the certificate of a server: {said}",
+        "Certificates come from certifi, from the system or from the file that a variable names. An old image, a proxy "
+        "that signs anew, or a path that is of another machine lacks the right one.",
+        ("env", "system", "packages"), ("trust",),
+    ),
+    "network": Words(
+        "derived-network", "crash", "a server was not reached: {said}",
+        "The name was not resolved, nobody answered, or a proxy is needed. It is no matter of releases.",
+        ("env", "system"), ("reach",),
+    ),
+    "daemonic": Words(
+        "derived-start-method", "crash", "{asker} starts processes from a worker that may have none of its own",
+        "The workers of multiprocessing.Pool are daemons, which cannot have children.",
+        ("start_method", "source", "packages"), ("not-daemons",),
+    ),
+    "script": Words(
+        "derived-run-as-script", "crash", "a file of a package was run as a script: {said}",
+        "A file that is run by its path belongs to no package, so that its relative imports lead nowhere.",
+        ("source", "module"), ("run-as-module",),
+    ),
+    "processor": Words(
+        "derived-processor", "crash", "a compiled module of {asker} uses instructions that this processor does not have: {said}",
+        "Wheels may be built for newer processors (AVX, AVX2) than that of the machine, or that an emulator shows.",
+        ("system", "platform", "packages"), ("plain-build", "older-asker"),
+    ),
+    "program/unknown": Words(
+        "derived-missing-program", "crash", "the program {library} was not found",
+        "A program is found in the directories of PATH only.", ("packages", "program"), ("install-program",),
+    ),
     "architecture": Words(
         "derived-architecture", "crash", "{asker} was built for another processor than this interpreter",
         "The wheel and the interpreter are of different architectures.", ("packages", "platform", "tags", "system"),
@@ -309,42 +369,4 @@ WORDS: Mapping[str, Words] = {
         "No family of messages knows it. The innermost frames are of what is named here. {also}",
         ("packages", "source"), ("upgrade-caller", "pin-raiser", "upgrade-asker"),
     ),
-}  # fmt: skip
-
-#: Each cure: the kind of remedy, the party that it acts on, a bound for its version, and what it costs or depends on
-#: (for ``change``, what to do).
-CURES: Mapping[str, tuple[str, str, str, str]] = {
-    "upgrade-asker": ("upgrade", "asker", "above", "if a newer release of {name} no longer needs this"),
-    "older-asker": ("downgrade", "asker", "below", "if an older release of {name} does not need this yet"),
-    "pin-asked": ("pin", "asked", "below-major", "without what newer releases of {name} bring"),
-    "upgrade-asked": ("upgrade", "asked", "above", "if a newer release of {name} has what is asked for"),
-    "upgrade-caller": ("upgrade", "asked", "above", "if a newer release of {name} calls it as it is now"),
-    "pin-raiser": ("pin", "asker", "below-major", "without what newer releases of {name} bring"),
-    "install-asked": ("install", "asked", "", "if {name} is what is meant by this import name"),
-    "other-release-asked": ("install", "asked", "", "another release may fit: without a version, the newest that does is taken"),
-    "reinstall-asked": ("reinstall", "asked", "", "if its files are damaged or mixed"),
-    "reinstall-asker": ("reinstall", "asker", "", "if it was built for something else than what is installed"),
-    "newer-wheel": ("upgrade", "asker", "above", "if a newer release of {name} has a wheel, or builds"),
-    "pin-tool": ("pin", "asked", "tool", "for the build alone"),
-    "older-python": ("downgrade", "python", "below", "in a new environment"),
-    "newer-python": ("upgrade", "python", "above", "in a new environment"),
-    "change-code": ("change", "", "", "in your code, replace {thing} by what this release of {asked} offers"),
-    "import-it": ("change", "", "", "import {thing} where it is used"),
-    "look-for-shadow": ("change", "", "", "look at the `__file__` of the module that was imported: rename a file or directory of yours that has its name; of two modules that import each other, import one inside the function that uses it"),
-    "newer-system": ("change", "", "", "use a newer distribution of the operating system, or its image"),
-    "install-library": ("change", "", "", "install the package of the operating system that contains {library}"),
-    "install-program": ("change", "", "", "install the package of the operating system that contains {library}, or add its directory to PATH"),
-    "install-part": ("change", "", "", "install the package of the operating system that has it (Debian: python3-tk, python3-venv), or build Python again with the headers there (libffi, SQLite, bzip2, OpenSSL, Tk)"),
-    "install-headers": ("change", "", "", "install the development package of the operating system that contains the header"),
-    "install-compiler": ("change", "", "", "install the compiler or tool that the text names"),
-    "top-level": ("change", "", "", "define what is sent at the top of a module, and create locks, handles and clients in the worker"),
-    "fork": ("change", "", "", "where the platform has it, ask for the start method fork: multiprocessing.set_start_method('fork')"),
-    "main-guard": ("change", "", "", "start processes below `if __name__ == '__main__':` only"),
-    "spawn": ("change", "", "", "choose the start method spawn where the parent has threads or uses a device: multiprocessing.set_start_method('spawn')"),
-    "raise-limit": ("change", "", "", "raise the limit (`ulimit -n`, the container's memory or its --shm-size), or use fewer workers"),
-    "other-build": ("change", "", "", "install the build of {consumer} that is made for this device and driver"),
-    "set-locale": ("change", "", "", "set LANG or LC_ALL to a UTF-8 locale such as C.UTF-8, and PYTHONUTF8=1"),
-    "off-screen": ("change", "", "", "use the build without windows or the off-screen mode of {consumer}, or start a virtual display"),
-    "save-again": ("change", "", "", "write the file again with the installed releases, or read it with those that wrote it"),
-    "filter-warning": ("change", "", "", "take the warning out of what is raised: an `ignore` line in filterwarnings"),
 }  # fmt: skip

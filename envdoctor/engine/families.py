@@ -44,6 +44,14 @@ PYTHON_2 = (
 )  # fmt: skip
 #: Name of the family, a name that the exception must have (any where empty), and the expression for the message.
 FAMILIES: Sequence[tuple[str, str, str]] = (
+    ("python-home", "", r"(?P<said>failed to get the Python codec of the filesystem encoding|Could not find platform (?:in)?dependent libraries|No module named '?encodings'?)"),
+    ("part", "", r"(?P<said>zlib not available|ensurepip is not available|can't decompress data; zlib)"),
+    ("script", "", r"attempted relative import (?:with no known parent package|beyond top-level package)"),
+    ("certificates", "", r"(?i:certificate[ _]verify[ _]failed|suitable TLS CA certificate bundle|unable to get local issuer certificate|self[- ]signed certificate in certificate chain)"),
+    ("daemonic", "", r"daemonic processes are not allowed to have children"),
+    ("processor", "", r"Illegal instruction|SIGILL|(?i:was (?:compiled|built) to use \w+ instructions|(?:your|the) (?:cpu|processor) (?:does not|doesn't) support)"),
+    ("data", "", r"Can't find model '(?P<name>[\w.-]{1,80})'|Resource (?:\x1b\[93m)?(?P<named>[\w.-]{1,80})(?:\x1b\[0m)? not found"),
+    ("program", "", r"Executable doesn't exist at (?P<program>\S{1,400})"),
     ("shadowed", "", rf"module '(?P<module>{_DOTTED})' has no attribute '(?P<name>\w+)' \(consider renaming '(?P<path>[^']+)'"),
     ("shadowed", "", rf"cannot import name '(?P<name>\w+)' from '(?P<module>{_DOTTED})' \(consider renaming '(?P<path>[^']+)'"),
     ("circular", "", rf"partially initialized module '(?P<module>{_DOTTED})' has no attribute '(?P<name>\w+)'(?! \(most likely due to a circular import\) \()"),
@@ -102,6 +110,7 @@ FAMILIES: Sequence[tuple[str, str, str]] = (
     ("program", "", r"(?i:\bno|\bbad) (?P<program>[a-z][\w.+-]{1,40}) (?:executable|(?:binary |program )?was found|binary found)"),
     ("program", "", r"[`'\"](?P<program>[\w.+-]{2,40})[`'\"] (?:command|executable|program|binary) (?:is |was |could )?not (?:be )?found"),
     ("program", "", r"(?P<program>[Jj]ava) gateway process exited before|(?P<named>JAVA)_HOME is not set"),
+    ("library", "", r"\[WinError (?:126|127|193|1114)\][^\n]{0,200}?[Ll]oading \"(?P<path>[^\"\n]{1,300})\""),
     ("library", "", rf"DLL load failed(?: while importing (?P<module>{_DOTTED}))?"),
     ("architecture", "", r"(?P<path>[^\s',]{1,400}?)'?,? \(?.{0,120}incompatible architecture \(have '?(?P<have>[\w,]+)'?, need '?(?P<need>[\w,]+)'?"),
     ("missing-file", "", r"No such file or directory: '(?P<path>[^'\n]*[\\/](?:site|dist)-packages[\\/][\w.-]+[\\/](?P<name>[^'\n]+))'"),
@@ -116,7 +125,8 @@ FAMILIES: Sequence[tuple[str, str, str]] = (
     ("unmet", "", rf"No package metadata was found for (?P<distribution>{_NAME})"),
     ("unmet", "PackageNotFoundError", rf"^(?P<distribution>{_NAME})$"),
     ("start-method", "", r"(?i:in forked subprocess|bootstrapping phase|freeze_support|'?(?:spawn|forkserver)'? start method|when fork\(\) was called|context has already been set|multi-?threaded, use of fork\(\))"),
-    ("resources", "", r"(?i:too many open files|received \d+ items of ancdata|no space left on device|cannot allocate memory|insufficient shared memory|unable to (?:mmap|open shared memory)|out of (?:shared )?memory|/dev/shm)"),
+    ("resources", "MemoryError", r""),
+    ("resources", "", r"(?i:can't start new thread|killed by signal: killed|out of memory: killed|too many open files|received \d+ items of ancdata|no space left on device|cannot allocate memory|insufficient shared memory|unable to (?:mmap|open shared memory)|out of (?:shared )?memory|/dev/shm)"),
     ("device", "", r"(?:no kernel image is available|CUDA (?:driver|error|capability|initialization)|sm_\d+ is not compatible|NVIDIA driver|libcuda|cuDNN|HIP error|ROCm|CUBLAS_STATUS|not compiled with CUDA)"),
     ("display", "", r"(?i:glad ?LoadGL|\bEGL\b|\bGLX\b|OpenGL|\$DISPLAY|no display|connect to display|\bxcb\b|Qt platform plugin|X server|GLEW|not implemented\. Rebuild the library)"),
     ("hook", "", r"Plugin '(?:\d+|(?P<plugin>[\w.-]+))' for hook '(?P<name>\w+)'[^\n]*\n[^\n]*\n?(?:Argument\(s\) [^\n]{1,200})?"),
@@ -132,6 +142,13 @@ FAMILIES: Sequence[tuple[str, str, str]] = (
 
 #: Families whose message is a line of an installer's, a compiler's or a build tool's log.
 LINES: Sequence[tuple[str, str, str]] = (
+    ("managed", "", r"(?P<said>externally-managed-environment)"),
+    ("permission", "", r"(?:Permission denied|Access is denied)[^\n]{0,20}: '(?P<path>[^'\n]*(?:(?:site|dist)-packages|[\\/](?:usr|opt|Program Files|lib|bin|Scripts))(?:[\\/][^'\n]*)?)'"),
+    ("moved-environment", "", r"(?P<path>\S{1,300}): bad interpreter: |(?:^|/)(?P<named>\S{0,300}/(?:bin|Scripts)/python[\w.]*)'?: No such file or directory"),
+    ("program", "", r"^(?:[\w./ -]{0,60}: )?(?:line \d+: |\d+: )?(?P<program>[A-Za-z][\w.+-]{0,40}): (?:command )?not found$"),
+    ("program", "", r"command not found: (?P<program>[A-Za-z][\w.+-]{0,40})$"),
+    ("compiler", "", r"(?P<said>CUDA_HOME environment variable is not set|[Cc]annot find nvcc)"),
+    ("network", "", r"(?i:Max retries exceeded with url|temporary failure in name resolution|name or service not known|getaddrinfo failed|network is unreachable|nodename nor servname|cannot connect to proxy|ProxyError|failed to establish a new connection|Read timed out|connection (?:refused|reset by peer|aborted|timed out))"),
     ("unmet", "", rf"(?P<consumer>{_NAME}) {_VERSION} (?:requires|has requirement|depends on) (?P<requirement>{_NAME}[^,\n;]{{0,100}}?)(?:; .{{0,80}}?)?, (?:but you(?:'ll)? have (?P<distribution>{_NAME}) (?P<version>{_VERSION})|which is not installed)"),
     ("unmet", "", rf"(?P<consumer>{_NAME})(?:==| )\(?{_VERSION}\)? depends on (?P<requirement>{_NAME}(?:{_SPEC})?)"),
     ("unmet", "", rf"[Bb]ecause (?P<consumer>{_NAME}) depends on (?P<requirement>{_NAME}(?:{_SPEC})?)"),
@@ -166,13 +183,16 @@ _PLUGIN = re.compile(rf"[Ff]ailed to (?:load|import) (?:the )?(?:plugin|extensio
 _STARTS = re.compile(r"[\\/](?:subprocess|pexpect|ptyprocess|asyncio[\\/]\w+|_?posixsubprocess)\.py$")
 _ENCODING = re.compile(r"\.(?:en|de)code\(\s*[rb]?['\"]|\bencoding\s*=\s*['\"]")
 #: Families of lines without an exception before them, and the words of which such a line has one.
-_ANYWHERE = frozenset({"hook", "display", "abi", "libc", "unmet", "start-method", "device", "resources", "shadowed"})
+_ANYWHERE = {"hook", "display", "abi", "libc", "unmet", "start-method", "device", "resources", "shadowed"}
+_ANYWHERE |= {"certificates", "part", "processor", "python-home", "data"}
 _TELLING = re.compile(
     r"requires |requirement|depends on|different Python|wheel|No matching|setup command|fatal error|no member|undeclared"
     r"|unknown type|implicit decl|Visual C|vcvarsall|[Ff]ailed|cargo|Rust|CMake|CMAKE|unable to execute|invalid metadata"
     r"|did not run|errored out|compiled using|required by|start method|bootstrapping|CUDA|sm_|open files|ancdata"
     r"|shared memory|but found|consider renaming|size changed|failed to import|Error: |Error\(|exception: |unknown hook"
-    r"|Preparing metadata|-config'|Building |removed|platform plugin|to display"
+    r"|not found|externally-managed|denied|bad interpreter|No such file|CUDA_HOME|nvcc|retries|resolution|unreachable"
+    r"|not known|getaddrinfo|Proxy|proxy|connection|timed out|verify failed|Illegal instruction|not available|not exist at"
+    r"|parent package|codec of|core dumped|Preparing metadata|-config'|Building |removed|platform plugin|to display"
 )
 #: Where a log says which distribution is being built, the last and the most telling at the end.
 _BUILT = tuple(
@@ -261,7 +281,8 @@ def _of_failure(failure: Any, number: int, count: int, built: str | None) -> Ite
         found = _compiled(expression).search(message)
         if found and found.groupdict().get("owner") not in BUILT_IN and not _is_other(family, failure):
             weight, groups = _weight(family, failure) + late, {**_loaded(family, message), **_groups(found)}
-            yield Clue(family=family, said=found.group(), groups=groups, failure=failure, built=built, weight=weight)
+            said = found.group() or exception
+            yield Clue(family=family, said=said, groups=groups, failure=failure, built=built, weight=weight)
             return
     kind = _by_name(failure, exception)
     if kind:
@@ -308,6 +329,8 @@ _TELLS = {
     "voice": 0.75,
     "build": 0.4,
     "compiler": 0.7,
+    "network": 0.4,
+    "permission": 0.5,
 }
 
 

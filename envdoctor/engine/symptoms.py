@@ -194,8 +194,8 @@ def _match(
         matched.append(f'message "{short(shown.group())}"')
     if symptom.get("in"):
         worth = _placed(symptom["in"], sight, view)
-        if worth is None:
-            return
+        if worth is None or (not worth and expression is None and hasattr(builtins, symptom["raises"])):
+            return  # an exception of Python's own alone, without the frame, tells nothing
         score += worth
         share *= 1.0 if worth else _UNPLACED
         matched += [f"a frame in {symptom['in']}"] if worth else []

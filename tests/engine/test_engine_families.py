@@ -54,6 +54,33 @@ MESSAGES = {
     "OSError: No wkhtmltopdf executable found: \"b''\"": ("program", {"program": "wkhtmltopdf"}),
     "ImportError: Bad git executable.": ("program", {"program": "git"}),
     "JavaNotFoundError: `java` command is not found from this Python process.": ("program", {"program": "java"}),
+    "Fatal Python error: init_fs_encoding: failed to get the Python codec of the filesystem encoding":
+        ("python-home", {"said": "failed to get the Python codec of the filesystem encoding"}),
+    "The virtual environment was not created successfully because ensurepip is not available.":
+        ("part", {"said": "ensurepip is not available"}),
+    "ImportError: attempted relative import with no known parent package": ("script", {}),
+    "ssl.SSLCertVerificationError: [SSL: CERTIFICATE_VERIFY_FAILED] certificate verify failed": ("certificates", {}),
+    "OSError: Could not find a suitable TLS CA certificate bundle, invalid path: /etc/ssl/x.crt": ("certificates", {}),
+    "AssertionError: daemonic processes are not allowed to have children": ("daemonic", {}),
+    "Illegal instruction (core dumped)": ("processor", {}),
+    "OSError: [E050] Can't find model 'en_core_web_sm'. It doesn't seem to be a Python package": ("data", {"name": "en_core_web_sm"}),
+    "playwright._impl._errors.Error: BrowserType.launch: Executable doesn't exist at /root/.cache/chrome":
+        ("program", {"program": "/root/.cache/chrome"}),
+    "MemoryError": ("resources", {}),
+    "RuntimeError: can't start new thread": ("resources", {}),
+    'OSError: [WinError 126] The specified module could not be found. Error loading "C:\\torch\\lib\\fbgemm.dll" or one of its dependencies.':
+        ("library", {"path": "C:\\torch\\lib\\fbgemm.dll"}),
+    "error: externally-managed-environment": ("managed", {"said": "externally-managed-environment"}),
+    "PermissionError: [Errno 13] Permission denied: '/usr/lib/python3/dist-packages/six.py'":
+        ("permission", {"path": "/usr/lib/python3/dist-packages/six.py"}),
+    "bash: /srv/env/bin/pip: /srv/old/env/bin/python3: bad interpreter: No such file or directory":
+        ("moved-environment", {"path": "/srv/old/env/bin/python3"}),
+    "/bin/sh: 1: gcc: not found": ("program", {"program": "gcc"}),
+    "zsh: command not found: pip": ("program", {"program": "pip"}),
+    "build.sh: line 3: mpicc: command not found": ("program", {"program": "mpicc"}),
+    "OSError: CUDA_HOME environment variable is not set. Please set it": ("compiler", {"said": "CUDA_HOME environment variable is not set"}),
+    "requests.exceptions.ConnectionError: HTTPSConnectionPool(host='pypi.org', port=443): Max retries exceeded with url: /simple/":
+        ("network", {}),
     "re.error: global flags not at the start of the expression at position 4": ("descriptor", {}),
     "ValueError: invalid mode: 'rU'": ("descriptor", {}),
     "TypeError: Population must be a sequence.  For dicts or sets, use sorted(d).": ("descriptor", {}),
