@@ -42,6 +42,16 @@ TUPLE = error(failure("IndexError", "tuple index out of range", frame("pkg_a.cor
 # -- what matches ---
 
 
+@pytest.mark.parametrize(
+    ("exception", "frames", "found"),
+    [("AssertionError", (), []), ("AssertionError", ("pkg_a.core",), ["r"]), ("PkgAError", (), ["r"])],
+)
+def test_an_exception_of_pythons_own_without_its_frame_tells_nothing(exception, frames, found):
+    seen = error(failure(exception, "", *map(frame, frames), complete=bool(frames)))
+
+    assert names(rank([symptom(raises=exception, in_="pkg_a")], seen)) == found
+
+
 def test_a_match_says_what_matched():
     (match,) = rank([symptom(raises="IndexError", message="tuple index out of range", in_="pkg_a")], TUPLE)
     assert match.matched == ("raises IndexError", 'message "tuple index out of range"', "a frame in pkg_a")
@@ -386,7 +396,7 @@ def test_so_many_literal_characters_count(length, score):
         ([frame("core", "/x/pkg_a.pyc", installed=False)], True, None), ([frame("core", "/x/pkg_ab/c.py", installed=False)], True, None),
         ([frame("core", "/lib/pkg_a/core.py", standard_library=True, installed=False)], True, None),
         ([frame(None, "/work/pkg_a/core.py", installed=False)], True, 35),
-        ([], True, 27), ([], False, 27), ([frame("other")], False, 27), ([frame("other")], True, None),
+        ([], True, None), ([], False, None), ([frame("other")], False, None), ([frame("other")], True, None),
         ([frame("other"), frame("pkg_a")], True, 55),
     ],
 )  # fmt: skip
