@@ -93,7 +93,7 @@ def test_a_file_reads_as_its_bytes_do(tmp_path):
     assert (on_disk.rules, on_disk.digest, on_disk.wanted) == (
         2,
         "digest",
-        {"env": [], "library": [], "module": [], "system": []},
+        {"env": [], "library": [], "module": [], "program": [], "system": []},
     )
 
 

@@ -167,7 +167,13 @@ def test_what_rules_ask_of_a_target_is_listed():
         rule("c", when={"env": {"X": {"is": "set"}}}),
     ]
 
-    assert base(*rules).wanted == {"env": ["X", "Y"], "library": [], "module": ["distutils"], "system": ["glibc"]}
+    assert base(*rules).wanted == {
+        "env": ["X", "Y"],
+        "library": [],
+        "module": ["distutils"],
+        "program": [],
+        "system": ["glibc"],
+    }
 
 
 # -- a directory and its cache ---
