@@ -48,6 +48,7 @@ class Reader(ModuleReading):
             "path": self.elsewhere,
             "loader": self.loader,
             "fills": self.fills,
+            "fills_given": self.fills_given,
             "paths": self.paths,
             "checks": self.checks,
             "stores": sorted(self.stores),

@@ -24,6 +24,8 @@ _LAZY_ANNOTATIONS = (3, 14)
 MOST_SAID = 160
 #: What a method calls its object or class.
 _OWN = {("self", ()), ("cls", ())}
+#: What a function calls a module that it is given.
+_GIVEN = {("module", ()), ("mod", ())}
 
 
 class ModuleRecord:
@@ -62,7 +64,7 @@ class ModuleRecord:
         self.itself: set[str] = set()
         self.exported: list[str] | None = []
         self.dynamic: set[str] = set()
-        self.loader = self.elsewhere = self.fills = self.paths = self.checks = False
+        self.loader = self.elsewhere = self.fills = self.fills_given = self.paths = self.checks = False
         self.provided: set[str] = set()
         self.stores: set[tuple[str, str]] = set()
         self.classes: list[list[Any]] = []
@@ -123,6 +125,7 @@ class ModuleRecord:
         elif found is not None and found[0] in self.itself and not found[1]:
             self.own(name, "it sets attributes of itself in sys.modules")
         elif found is not None:
+            self.fills_given |= name is None and found in _GIVEN and self.scope.kind == "function"
             self.scope.pending.append(Use(found[0], (*found[1], name or "*"), 0, self.flags, store=True))
         elif isinstance(thing, ast.Subscript) and self.of_sys(thing.value) == ("modules",):
             if self.is_itself(thing):

@@ -37,6 +37,8 @@ class RunTime:
         #: By distribution, its modules that put others into ``sys.modules`` whose names are not known.
         self._filling: dict[str, list[str]] = {}
         self._fillers: set[str] = set()
+        #: The modules with a function that fills a module which it is given.
+        self._givers: set[str] = set()
         self._pathers: set[str] = set()
         self._on_paths: set[str] = set()
         self._loading: dict[str, list[str]] = {}
@@ -58,6 +60,8 @@ class RunTime:
             self._loading.setdefault(name if is_package else name.rpartition(".")[0], []).append(place.path)
         if summary.get("fills"):
             self._fillers.add(owner)
+        if summary.get("fills_given"):
+            self._givers.add(name)
         if summary.get("paths") and owner not in self._pathers:
             self._pathers.add(owner)
             for one in self._layout.names.get(owner, ()):
@@ -102,8 +106,14 @@ class RunTime:
             self._summary(one).get("loader") for one in modules
         ):
             return True
+        if self._givers and any(self._is_giver(*ref[:2]) for ref in self._summary(name).get("refs", ())):
+            return True
         beside = [path for outer in modules for path in self._loading.get(outer, ())]
         return any(self._words.in_file(path, f"{mark}{name}{mark}") is not False for path in beside for mark in "'\"")
+
+    def _is_giver(self, module: str, path: str) -> bool:
+        """Whether what a module takes from another is, or is in, one that fills modules which it is given."""
+        return module in self._givers or f"{module}.{path.partition('.')[0]}" in self._givers
 
     def is_set_by_native(self, module: str, name: str) -> bool:
         """Whether a native module of the distribution contains both the module's name and that of the attribute."""

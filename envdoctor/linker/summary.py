@@ -9,6 +9,7 @@ A summary is a mapping with these keys, each left out where it is empty:
 ``paths``      true where it changes ``sys.path``
 ``checks``     true where code at its top raises an exception, or calls what checks something
 ``fills``      true where it sets attributes on modules that it looks up in ``sys.modules``
+``fills_given``  true where a function sets attributes of any name on a module that it is given
 ``stores``     ``[module, path]`` of attributes that it sets on others; ``*`` for any
 ``provides``   modules that it puts into ``sys.modules``
 ``hints``      names that it asks for with ``hasattr`` or ``getattr``

@@ -464,3 +464,17 @@ def test_the_ends_of_python_find_the_same(tmp_path, version):
     )
     done = subprocess.run([str(interpreters.need(version)), "-c", script], capture_output=True, text=True, check=False)
     assert done.stdout.strip() == "[('error', 'a', 3, 'b.gone'), ('warning', 'a', 3, 'b.Base')]", done.stderr
+
+
+FILLED = {
+    "b/__init__.py": "from . import data, filling as _filling\nimport sys\n_filling.put(data, sys.modules[__name__])\n",
+    "b/filling.py": "def put(source, module):\n    for one in vars(source).values():\n        if isinstance(one, tuple):\n"
+                    "            setattr(module, one[0], one)\n",
+    "b/data.py": "X = ('speed', 1)\n",
+}  # fmt: skip
+
+
+def test_a_module_that_gives_itself_to_a_function_which_fills_it_may_have_what_is_written_anywhere(tmp_path):
+    env.write(tmp_path, a={"a.py": "import b\nb.speed\nb.nowhere_at_all\n"}, b=FILLED)
+
+    assert env.missing(tmp_path) == [("warning", "a", 3, "b.nowhere_at_all")]
