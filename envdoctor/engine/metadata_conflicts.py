@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
 _OF_METADATA = frozenset(("missing", "incompatible", "requires-python", "platform"))
 _OF_THE_SCAN = frozenset(("leftover", "unreadable", "drift"))
+#: Distributions for older Pythons alone, whose modules newer ones have themselves and find first: they do no harm.
+_BACKPORTS = frozenset(("dataclasses", "futures", "typing"))
 #: A title has at most so many names.
 MOST_NAMES = 3
 #: The length at which a chain of requirements is cut: the reader wants to know who asked, not the whole graph.
@@ -140,7 +142,7 @@ def _requires_python(kind: str, snapshot: Snapshot, requirements: Requirements) 
     verdicts: dict[str, bool | None] = {}
     for owner in snapshot.packages.values() if version else ():
         specifier = snapshot.facts.metadata(owner.name, owner.version).requires_python
-        if isinstance(specifier, Unknown) or not specifier:
+        if isinstance(specifier, Unknown) or not specifier or owner.name in _BACKPORTS:
             continue
         if specifier not in verdicts:
             verdicts[specifier] = within(str(version), specifier)

@@ -102,6 +102,7 @@ def test_requires_python():
         {"distribution": "old", "requirement": ">=2.7,<3.11", "found": "3.11.4"},
     )]  # fmt: skip
     assert names("requires-python", {"old": "1"}, python=None, requires_python={"old": "<3"}) == []
+    assert names("requires-python", {"typing": "1"}, requires_python={"typing": "<3"}) == []  # Python's own comes first
 
 
 def test_a_wheel_for_another_machine():
