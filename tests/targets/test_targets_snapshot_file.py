@@ -227,6 +227,7 @@ VALUES = {
     "system": st.none() | st.booleans() | VERSIONS,
     "file": st.lists(WORDS, max_size=2),
     "library": st.sampled_from(["present", "missing"]),
+    "program": st.sampled_from(["present", "missing"]),
     "process": st.none() | st.booleans() | st.integers(0, 1000),
     "marker": WORDS,
     "installed": st.lists(st.tuples(WORDS, WORDS).map(list), max_size=2),
