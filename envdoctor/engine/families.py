@@ -106,7 +106,7 @@ FAMILIES: Sequence[tuple[str, str, str]] = (
     ("library", "", r"(?i:could ?n[o']t|cannot|unable to|failed to) (?:find|load|locate)(?: or load)? (?:the )?(?P<library>lib[a-z][\w+-]*(?:\.so[.\d]*)?|[\w.+-]{2,40}(?= (?:(?:DLL/)?shared library|DLL\b)))"),
     ("program", "FileNotFoundError", r"No such file or directory: '(?P<program>[A-Za-z][\w+-]{0,40})'$"),
     ("program", "", r"(?i:failed to execute (?:\w+\()?\[?['\"]?)(?P<program>[A-Za-z][\w.+-]{0,40})"),
-    ("program", "", r"(?i:['\"`](?P<program>[a-z][\w.+-]{0,40})['\"`]|(?P<named>[a-z][\w.+-]{1,40}))(?: executable| binary| command| program)? (?i:(?:is|was|needs? to|must|has to|should|not|or|it'?s|isn'?t|be|installed|found|available|located|and|properly)[ ,]+){1,8}(?i:(?:in|on) (?:your |the |system |\$){0,3}path\b)"),
+    ("program", "", r"(?i:['\"`](?P<program>[a-z][\w.+-]{0,40})['\"`]|\b(?!(?:which|that|it|this|is|are|was|not|be|or|and|directory|folder|path)\b)(?P<named>[a-z][\w.+-]{1,40}))(?: executable| binary| command| program)? (?i:(?:is|was|needs? to|must|has to|should|not|or|it'?s|isn'?t|be|installed|found|available|located|and|properly)[ ,]+){1,8}(?i:(?:in|on) (?:your |the |system |\$){0,3}path\b)"),
     ("program", "", r"(?i:\bno|\bbad) (?P<program>[a-z][\w.+-]{1,40}) (?:executable|(?:binary |program )?was found|binary found)"),
     ("program", "", r"[`'\"](?P<program>[\w.+-]{2,40})[`'\"] (?:command|executable|program|binary) (?:is |was |could )?not (?:be )?found"),
     ("program", "", r"(?P<program>[Jj]ava) gateway process exited before|(?P<named>JAVA)_HOME is not set"),

@@ -243,3 +243,15 @@ def test_a_file_that_is_not_there_is_a_program_only_where_one_is_started():
     error = "FileNotFoundError: [Errno 2] No such file or directory: 'data'\n"
 
     assert [clues(read(text + error))[0].family for text in (opened, started)] == ["frames", "program"]
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "WARNING: The script tqdm is installed in '/root/.local/bin' which is not on PATH.",
+        "OSError: The directory '/x' is not on PATH",
+        "Consider adding this directory to PATH or, if you prefer to suppress this warning, use --no-warn-script-location.",
+    ],
+)
+def test_what_an_installer_says_of_its_own_scripts_is_no_missing_program(line):
+    assert [one for one in clues(read(line)) if one.family == "program"] == []
