@@ -26,6 +26,8 @@ WINDOWS = (20_000, 4_000, 1_000)
 #: Seconds of computing that all symptoms of one rule may take in one text.
 MOST_SECONDS = 5.0
 
+#: Exceptions whose message says nothing of their cause.
+_ALWAYS_ALIKE = {"RecursionError", "MemoryError"}
 # What a match is worth. The literal characters of the message count one each up to the limit.
 _MESSAGE, _LITERALS, _RAISES = 10, 100, 30
 _INSIDE, _ELSEWHERE, _PERHAPS = 25, 15, 5
@@ -194,8 +196,8 @@ def _match(
         matched.append(f'message "{short(shown.group())}"')
     if symptom.get("in"):
         worth = _placed(symptom["in"], sight, view)
-        if worth is None or (not worth and expression is None and hasattr(builtins, symptom["raises"])):
-            return  # an exception of Python's own alone, without the frame, tells nothing
+        if worth is None or (not worth and _tells_nothing(symptom)):
+            return
         score += worth
         share *= 1.0 if worth else _UNPLACED
         matched += [f"a frame in {symptom['in']}"] if worth else []
@@ -203,6 +205,12 @@ def _match(
     yield SymptomMatch(
         rule=rule, consumer=consumer, score=round(score * share * view.weight, 3), matched=tuple(matched)
     )
+
+
+def _tells_nothing(symptom: Mapping[str, Any]) -> bool:
+    """Whether a symptom without its frame is an exception of Python's own with no words, or those that it always has."""
+    name = symptom.get("raises") or ""
+    return hasattr(builtins, name) and (not symptom.get("message") or name in _ALWAYS_ALIKE)
 
 
 def _named(name: str, view: _View) -> bool:

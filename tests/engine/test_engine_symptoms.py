@@ -52,6 +52,14 @@ def test_an_exception_of_pythons_own_without_its_frame_tells_nothing(exception, 
     assert names(rank([symptom(raises=exception, in_="pkg_a")], seen)) == found
 
 
+@pytest.mark.parametrize(("frames", "found"), [((), []), (("pkg_a.core",), ["r"])])
+def test_endless_recursion_without_its_frame_tells_nothing(frames, found):
+    words = "maximum recursion depth exceeded"
+    seen = error(failure("RecursionError", words, *map(frame, frames), complete=bool(frames)))
+
+    assert names(rank([symptom(raises="RecursionError", message=words, in_="pkg_a")], seen)) == found
+
+
 def test_a_match_says_what_matched():
     (match,) = rank([symptom(raises="IndexError", message="tuple index out of range", in_="pkg_a")], TUPLE)
     assert match.matched == ("raises IndexError", 'message "tuple index out of range"', "a frame in pkg_a")
