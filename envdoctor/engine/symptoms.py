@@ -208,7 +208,7 @@ def _match(
 
 
 def _tells_nothing(symptom: Mapping[str, Any]) -> bool:
-    """Whether a symptom without its frame is an exception of Python's own with no words, or those that it always has."""
+    """Whether a symptom, without its frame, is an exception of Python's own with no words or those it always has."""
     name = symptom.get("raises") or ""
     return hasattr(builtins, name) and (not symptom.get("message") or name in _ALWAYS_ALIKE)
 
