@@ -64,9 +64,10 @@ class ForwardedKeywords:
         signature = Signature(*found[0]) if found is not None else None
         if signature is None or not signature.keywords:
             return ""
-        body = self._body(_Called(value, kind, method, kind))
-        own, self._first = {*signature.names, *signature.only}, (call, body)
-        return next((one for one in call[1] if one not in own and body and not self._takes(body, one, 0)), "")
+        beyond = [one for one in call[1] if one not in {*signature.names, *signature.only}]
+        body = self._body(_Called(value, kind, method, kind)) if beyond else None
+        self._first = (call, body)
+        return next((one for one in beyond if body and not self._takes(body, one, 0)), "")
 
     def misfit(self, value: Any, call: Sequence[Any]) -> tuple[str, str] | None:
         """The keyword that is refused, as a kind of misfit and its name."""

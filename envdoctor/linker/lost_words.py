@@ -154,8 +154,8 @@ class LostWords:
             field = _ACCESSOR.sub("", word)
             lives = self._words(provider)[word]
             made = made or (field != word and any(True for _ in self._makings(provider, field)))
-            there = [self._is_class(provider, one) for one in lives]
-            compiled = self._is_compiled(provider, word) and not all(there)
+            there = [made or self._is_class(provider, one) for one in lives]
+            compiled = not all(there) and self._is_compiled(provider, word)
             self._kept[provider, word] = made or compiled or not any(there)  # its classes may be somebody else's now
         return self._kept[provider, word]
 

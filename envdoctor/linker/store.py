@@ -14,6 +14,7 @@ from typing import Any
 
 from envdoctor.linker.module_files import size_of
 from envdoctor.linker.module_reader import Reader, summary_of
+from envdoctor.linker.syntax_trees import SyntaxTrees
 from envdoctor.probes import cache, parallel
 
 TYPE_CHECKING = False
@@ -69,6 +70,7 @@ class Store:
         self.read = 0
         #: Scripts, by the name of their module, that are read from here and not from a file.
         self.sources: dict[str, bytes] = {}
+        self.trees = SyntaxTrees(self.text)
 
     def get(self, name: str) -> Summary:
         """The summary of a module that the layout has; it is read where that has not been done."""
