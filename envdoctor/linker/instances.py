@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
     from envdoctor.linker.forwarded_keywords import ForwardedKeywords
     from envdoctor.linker.history import Life
+    from envdoctor.linker.made_words import MadeWords
     from envdoctor.linker.reach import Reach
     from envdoctor.linker.world import World
 
@@ -41,14 +42,14 @@ class Instances:
     """Looks for what objects lack in some modules of a world."""
 
     def __init__(
-        self, world: World, reach: Reach, *, lost_only: bool = False, forwarded: ForwardedKeywords | None = None
+        self, world: World, reach: Reach, *, made: MadeWords | None = None, forwarded: ForwardedKeywords | None = None
     ) -> None:
         self._world = world
+        self._made = made
         self._forwarded = forwarded
         self._reach = reach
         self._classes = Classes(world)
         self._history = shipped()
-        self._lost_only = lost_only
         self._derived: dict[tuple[ClassRef, str], bool] = {}
 
     def all(self, names: Iterable[str]) -> Iterator[Missing]:
@@ -190,7 +191,18 @@ class Instances:
             return False
         if self._life(kind, word) is not None:
             return (not one.columns or use.ref.call is not None) and not self._is_given(one)
-        return not (self._lost_only or one.open or one.columns or self._may_be_given(kind, word))
+        if self._made is not None and self._is_made(self._made, use, one):
+            return False
+        return not (one.open or one.columns or self._may_be_given(kind, word))
+
+    def _is_made(self, made: MadeWords, use: _Use, lack: Lack) -> bool:
+        """Whether a distribution that has to do with a use makes anything of the name that a class lacks.
+
+        What a released library reads from an object was run by its authors: elsewhere something may give it that.
+        """
+        layout = self._world.layout
+        owners = {layout.modules[use.name].owner, *(layout.owner(module) for module, _ in self._classes.chain(lack.kind))}
+        return made.is_made(owners.union(*map(made.imported_by, owners)) - {""}, lack.name)
 
     def _is_lost(self, one: Any) -> bool:
         """Whether a class lacks what a base of the standard library has lost, and nobody else gives it."""

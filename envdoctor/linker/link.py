@@ -19,6 +19,7 @@ from envdoctor.linker.generated import Generated
 from envdoctor.linker.hooks import Hooks
 from envdoctor.linker.instances import Instances
 from envdoctor.linker.lost_words import LostWords
+from envdoctor.linker.made_words import MadeWords
 from envdoctor.linker.missing import ReferenceSearch
 from envdoctor.linker.missing_reference import Missing
 from envdoctor.linker.module_files import Layout
@@ -94,11 +95,11 @@ def _resolved(
     further = (forwarded.misfit, RefusedCalls(forwarded, OwnChecks(world, reach, natives), world.store).misfit)
     search = ReferenceSearch(layout, world.resolver, reach, world.standard, further)
     missing = [*search.all(sys.version_info[:2], target.minor), *Hooks(layout, known["hooks"]).installed()]
-    # What a released library reads from an object was run by its authors: it lacks that where a release has lost it.
-    missing += Instances(world, reach, lost_only=True).all(reach.ways)
+    made = MadeWords(world, reach)
+    missing += Instances(world, reach, made=made).all(reach.ways)
     missing += Overrides(world, known["hooks"].get("dispatch", ())).all(reach.ways)
     missing += StubNumbers(world).all(reach.ways)
-    missing += LostWords(world, reach).all(reach.ways, missing)
+    missing += LostWords(world, reach, made).all(reach.ways, missing)
     checks = OwnChecks(world, reach, natives)
     refused = [*checks.all(reach.ways, missing)]
     missing = [one for one in missing if one.line <= checks.ends.get(one.file, one.line)] + refused

@@ -10,6 +10,7 @@ from envdoctor.linker.forwarded_keywords import ForwardedKeywords
 from envdoctor.linker.generated import Generated
 from envdoctor.linker.instances import Instances
 from envdoctor.linker.lost_words import LostWords
+from envdoctor.linker.made_words import MadeWords
 from envdoctor.linker.missing import ReferenceSearch
 from envdoctor.linker.missing_reference import Missing
 from envdoctor.linker.module_files import PROJECT, Module, is_aside
@@ -171,7 +172,7 @@ def link(
     search = ReferenceSearch(layout, resolver, reach, world.standard, further)
     found = [one for one in search.all((0, 0), world.target.minor) if one.kind not in {"syntax", "broken"}]
     found += gone
-    found += LostWords(world, reach).all(sources.all, found)
+    found += LostWords(world, reach, MadeWords(world, reach)).all(sources.all, found)
     found += _hidden(sources, resolver, reach)
     unknown.update(search.unknown)
     if sources.left:
