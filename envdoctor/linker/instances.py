@@ -42,7 +42,7 @@ class Instances:
     """Looks for what objects lack in some modules of a world."""
 
     def __init__(
-        self, world: World, reach: Reach, *, made: MadeWords | None = None, forwarded: ForwardedKeywords | None = None
+        self, world: World, reach: Reach, made: MadeWords, *, forwarded: ForwardedKeywords | None = None
     ) -> None:
         self._world = world
         self._made = made
@@ -191,18 +191,17 @@ class Instances:
             return False
         if self._life(kind, word) is not None:
             return (not one.columns or use.ref.call is not None) and not self._is_given(one)
-        if self._made is not None and self._is_made(self._made, use, one):
+        if one.answers or one.columns > one.open or self._may_be_given(kind, word):
             return False
-        return not (one.open or one.columns or self._may_be_given(kind, word))
+        return not one.open or not self._is_made(use, one)
 
-    def _is_made(self, made: MadeWords, use: _Use, lack: Lack) -> bool:
-        """Whether a distribution that has to do with a use makes anything of the name that a class lacks.
-
-        What a released library reads from an object was run by its authors: elsewhere something may give it that.
-        """
-        layout = self._world.layout
-        owners = {layout.modules[use.name].owner, *(layout.owner(module) for module, _ in self._classes.chain(lack.kind))}
-        return made.is_made(owners.union(*map(made.imported_by, owners)) - {""}, lack.name)
+    def _is_made(self, use: _Use, lack: Lack) -> bool:
+        """Whether a distribution that has to do with a use may make anything of the name that an open class lacks."""
+        layout, modules = self._world.layout, [module for module, _ in self._classes.chain(lack.kind)]
+        if any(self._made.tops_of(one) is None for one in modules):
+            return True
+        owners = {layout.modules[use.name].owner, *map(layout.owner, modules)}
+        return self._made.is_made(owners.union(*map(self._made.imported_by, owners)) - {""}, lack.name)
 
     def _is_lost(self, one: Any) -> bool:
         """Whether a class lacks what a base of the standard library has lost, and nobody else gives it."""
@@ -219,6 +218,8 @@ class Instances:
         """Whether somebody may give the objects of a class an attribute that no class says."""
         resolver, classes = self._world.resolver, self._classes
         if word in resolver.set_somewhere or classes.is_descriptor(kind) or not self._has_attributes(kind):
+            return True
+        if classes.is_of_classes(kind):
             return True
         owners = {self._world.layout.owner(module) for module, _ in classes.chain(kind)}
         quoted = any(resolver.words.anywhere(one, f"{mark}{word}{mark}") for one in owners for mark in "'\"")

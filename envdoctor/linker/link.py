@@ -96,7 +96,7 @@ def _resolved(
     search = ReferenceSearch(layout, world.resolver, reach, world.standard, further)
     missing = [*search.all(sys.version_info[:2], target.minor), *Hooks(layout, known["hooks"]).installed()]
     made = MadeWords(world, reach)
-    missing += Instances(world, reach, made=made).all(reach.ways)
+    missing += Instances(world, reach, made).all(reach.ways)
     missing += Overrides(world, known["hooks"].get("dispatch", ())).all(reach.ways)
     missing += StubNumbers(world).all(reach.ways)
     missing += LostWords(world, reach, made).all(reach.ways, missing)

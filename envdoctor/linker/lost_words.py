@@ -12,7 +12,6 @@ import functools
 import importlib
 import re
 
-from envdoctor.engine.families import PYTHON_2
 from envdoctor.engine.installed_requirements import parse
 from envdoctor.engine.versions import within
 from envdoctor.linker.history import shipped
@@ -47,7 +46,6 @@ _STANDARD = (
     *("threading", "types", "unittest", "urllib.parse", "urllib.request", "uuid", "xml.dom.minidom"),
     *("xml.etree.ElementTree", "xml.sax.handler", "zipfile", "zoneinfo"),
 )
-_IMPORTED = re.compile(rb"(?:^|[:;])[ \t]*(?:from|import)[ \t]+([A-Za-z_]\w*)", re.MULTILINE)
 _ACCESSOR = re.compile(r"^(?:get|set|has|is)_")
 #: So many bytes behind its name a function that is gone may raise.
 _REFUSAL = 2000
@@ -115,18 +113,11 @@ class LostWords:
     def _is_distinctive(self, word: str, provider: str, name: str) -> bool:
         """Whether an attribute of this name can only be one that the provider has lost."""
         owner = self._world.layout.modules[name].owner
-        imported = self._imported(name)
+        imported = self._made.tops_of(name)
         if imported is None or word in _plain() or self._is_kept(provider, word):
             return False
         others = (imported | self._made.imported_by(owner) | self._made.imported_by(provider)) - {provider, owner}
         return not self._made.is_made({owner, *others}, word)
-
-    def _imported(self, name: str) -> set[str] | None:
-        """The distributions that a module imports, for a type checker too; ``None`` where one is not installed."""
-        tops = {one.decode() for one in _IMPORTED.findall(self._world.store.text(name))}
-        tops -= {*self._world.standard.tops, *PYTHON_2}  # which many ask for first, and go on without
-        owners = {self._world.layout.owner(top) for top in tops}
-        return None if "" in owners else owners
 
     def _is_kept(self, provider: str, word: str) -> bool:
         """Whether a provider makes anything so called, but for functions that do nothing but raise, or may do so.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from envdoctor.engine.families import PYTHON_2
 from envdoctor.linker.module_files import PROJECT
 
 TYPE_CHECKING = False
@@ -13,6 +14,7 @@ if TYPE_CHECKING:
     from envdoctor.linker.reach import Reach
     from envdoctor.linker.world import World
 
+_IMPORTED = re.compile(rb"(?:^|[:;])[ \t]*(?:from|import)[ \t]+([A-Za-z_]\w*)", re.MULTILINE)
 #: How an attribute, a parameter, a key or a column of this name is made.
 _MADE = r"(?:\b(?:def|class|import|as)\s+{0}\b|\b{0}\s*(?:=(?!=)|:)|[\"']{0}[\"'])"
 
@@ -29,6 +31,13 @@ class MadeWords:
         """The distributions that a module imports from; empty for the standard library."""
         refs = self._world.resolver.take_note(name).get("refs", ())
         return {self._world.layout.owner(ref[0]) for ref in refs} - {""}
+
+    def tops_of(self, name: str) -> set[str] | None:
+        """The distributions that a module imports, for a type checker too; ``None`` where one is not installed."""
+        tops = {one.decode() for one in _IMPORTED.findall(self._world.store.text(name))}
+        tops -= {*self._world.standard.tops, *PYTHON_2}  # which many ask for first, and go on without
+        owners = {self._world.layout.owner(top) for top in tops}
+        return None if "" in owners else owners
 
     def imported_by(self, owner: str) -> set[str]:
         """The distributions that any module of one imports from."""

@@ -163,7 +163,8 @@ def link(
     reach.follow({key: one.way for key, one in sources.all.items()})
     forwarded = ForwardedKeywords(resolver, store)
     further = (forwarded.misfit, RefusedCalls(forwarded, OwnChecks(world, reach), store).misfit)
-    gone = [*Instances(world, reach, forwarded=forwarded).all(sources.all)]
+    made = MadeWords(world, reach)
+    gone = [*Instances(world, reach, made, forwarded=forwarded).all(sources.all)]
     gone += Overrides(world, dispatch).all(sources.all)
     gone += StubNumbers(world).all(sources.all)
     reach.ways = {key: ways for key, ways in reach.ways.items() if key in sources.all}
@@ -172,7 +173,7 @@ def link(
     search = ReferenceSearch(layout, resolver, reach, world.standard, further)
     found = [one for one in search.all((0, 0), world.target.minor) if one.kind not in {"syntax", "broken"}]
     found += gone
-    found += LostWords(world, reach, MadeWords(world, reach)).all(sources.all, found)
+    found += LostWords(world, reach, made).all(sources.all, found)
     found += _hidden(sources, resolver, reach)
     unknown.update(search.unknown)
     if sources.left:

@@ -8,6 +8,7 @@ import pytest
 
 from envdoctor.linker.branches import Target
 from envdoctor.linker.instances import Instances
+from envdoctor.linker.made_words import MadeWords
 from envdoctor.linker.module_files import Layout
 from envdoctor.linker.reach import Reach
 from envdoctor.linker.world import World
@@ -167,7 +168,7 @@ def found(tmp_path, source, makes=None, **others):
     world = World(layout, Target(sys.version_info[:2], "linux"), makes or {})
     reach = Reach(layout, world.store, world.resolver, lambda _doing: None)
     reach.follow()
-    told = Instances(world, reach).all(reach.ways)
+    told = Instances(world, reach, MadeWords(world, reach)).all(reach.ways)
     return [(one.severity, one.consumer, one.line, one.asked) for one in told if one.severity != "info"]
 
 
