@@ -198,7 +198,7 @@ class Instances:
     def _is_made(self, use: _Use, lack: Lack) -> bool:
         """Whether a distribution that has to do with a use may make anything of the name that an open class lacks."""
         layout, modules = self._world.layout, [module for module, _ in self._classes.chain(lack.kind)]
-        if any(self._made.tops_of(one) is None for one in modules):
+        if any("" in self._made.tops_of(one) for one in modules):
             return True
         owners = {layout.modules[use.name].owner, *map(layout.owner, modules)}
         return self._made.is_made(owners.union(*map(self._made.imported_by, owners)) - {""}, lack.name)

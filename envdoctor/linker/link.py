@@ -12,6 +12,7 @@ from envdoctor.errors import TargetError
 from envdoctor.linker import binaries, remembered
 from envdoctor.linker.beside import Beside
 from envdoctor.linker.branches import Target
+from envdoctor.linker.conditions import Conditions
 from envdoctor.linker.environment_names import Environment
 from envdoctor.linker.findings import absorbed, findings
 from envdoctor.linker.forwarded_keywords import ForwardedKeywords
@@ -101,6 +102,7 @@ def _resolved(
     missing += StubNumbers(world).all(reach.ways)
     missing += LostWords(world, reach, made).all(reach.ways, missing)
     checks = OwnChecks(world, reach, natives)
+    missing = [*Conditions(world, reach, checks).decided(missing)]
     refused = [*checks.all(reach.ways, missing)]
     missing = [one for one in missing if one.line <= checks.ends.get(one.file, one.line)] + refused
     if natives is not None:

@@ -19,7 +19,7 @@ from envdoctor.linker.missing import severity_of
 from envdoctor.linker.missing_reference import Missing
 from envdoctor.linker.module_files import PROJECT, is_aside
 from envdoctor.linker.module_reader import asked_of_anything
-from envdoctor.linker.summary import CATCHES_ATTRIBUTE, CONDITIONAL
+from envdoctor.linker.summary import CATCHES_ATTRIBUTE
 from envdoctor.linker.syntax_trees import parsed
 from envdoctor.model import Distribution
 from envdoctor.probes.distributions import required_by
@@ -114,9 +114,9 @@ class LostWords:
         """Whether an attribute of this name can only be one that the provider has lost."""
         owner = self._world.layout.modules[name].owner
         imported = self._made.tops_of(name)
-        if imported is None or word in _plain() or self._is_kept(provider, word):
+        if ("" in imported and not _is_long(word)) or word in _plain() or self._is_kept(provider, word):
             return False
-        others = (imported | self._made.imported_by(owner) | self._made.imported_by(provider)) - {provider, owner}
+        others = (imported | self._made.imported_by(owner) | self._made.imported_by(provider)) - {provider, owner, ""}
         return not self._made.is_made({owner, *others}, word)
 
     def _is_kept(self, provider: str, word: str) -> bool:
@@ -147,19 +147,18 @@ class LostWords:
     def _missing(self, name: str, use: tuple[str, int, int, int], life: Life) -> Iterator[Missing]:
         word, line, flags, handler = use
         place = self._world.layout.modules[name]
-        if handler or flags & CONDITIONAL:
-            return
         severity, way = severity_of(self._reach.ways[name], flags, CATCHES_ATTRIBUTE)
-        if severity in {"error", "warning"}:
+        if severity != "silent" and not handler:
             home, _, path = life.name.rpartition(".")[0].rpartition(".")
             yield Missing(
-                place.owner, place.path, line, f".{word}", life.distribution, "lost", "warning", way, home,
+                place.owner, place.path, line, f".{word}", life.distribution, "lost", "info" if severity == "info" else "warning",
+                way, home,
                 f"{path}.{word}", life.said(),
             )  # fmt: skip
 
 
 def _is_long(word: str) -> bool:
-    """Whether a name is of so many words that a file which does not import its provider can mean no other."""
+    """Whether a name is of so many words that it means no other, whatever a file imports."""
     return word.count("_") >= _MANY
 
 

@@ -32,12 +32,11 @@ class MadeWords:
         refs = self._world.resolver.take_note(name).get("refs", ())
         return {self._world.layout.owner(ref[0]) for ref in refs} - {""}
 
-    def tops_of(self, name: str) -> set[str] | None:
-        """The distributions that a module imports, for a type checker too; ``None`` where one is not installed."""
+    def tops_of(self, name: str) -> set[str]:
+        """The distributions that a module imports, for a type checker too; among them an empty one for what is absent."""
         tops = {one.decode() for one in _IMPORTED.findall(self._world.store.text(name))}
         tops -= {*self._world.standard.tops, *PYTHON_2}  # which many ask for first, and go on without
-        owners = {self._world.layout.owner(top) for top in tops}
-        return None if "" in owners else owners
+        return {self._world.layout.owner(top) for top in tops}
 
     def imported_by(self, owner: str) -> set[str]:
         """The distributions that any module of one imports from."""
