@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     from envdoctor.linker.world import World
 
 _SPECIAL = re.compile(r"\.\((await|with|super|\d+)\)")
+#: What Python makes of a name with two underscores in a class.
+_OF_A_CLASS = re.compile(r"_[^_]\w*__\w")
 _FOR_CHECKERS = re.compile(rb"#\s*(type|pyright|ty|pyre):?\s*-?\s*(ignore|fixme)")
 
 
@@ -135,7 +137,8 @@ class Instances:
     def _is_asked_for(self, use: _Use, word: str) -> bool:
         """Whether a module asks for a word before it uses it, or a comment says that it is there, or it is special."""
         hints = self._world.resolver.take_note(use.name).get("hints", ())
-        return word in hints or (word[:2] == "__" and word != "__init__") or self._is_ignored(use)
+        special = (word[:2] == "__" and word != "__init__") or _OF_A_CLASS.match(word)
+        return word in hints or bool(special) or self._is_ignored(use)
 
     def _standard_cause(self, kind: ClassRef, making: str) -> tuple[str, str, str, str, str] | None:
         """The provider of an object of the standard library that lacks something, the reason, and the class."""
