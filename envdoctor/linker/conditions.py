@@ -7,7 +7,6 @@ from typing import Any
 
 from envdoctor.linker.branches import holds, is_one_version
 from envdoctor.linker.evaluation import Namespace
-from envdoctor.linker.own_checks import OwnChecks
 from envdoctor.linker.summary import CONDITIONAL
 from envdoctor.linker.syntax_trees import bound_in
 
@@ -16,6 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from envdoctor.linker.missing_reference import Missing
+    from envdoctor.linker.own_checks import OwnChecks
     from envdoctor.linker.reach import Reach
     from envdoctor.linker.world import World
 
@@ -44,7 +44,7 @@ class Conditions:
             yield one._replace(severity="warning", way=one.way & ~CONDITIONAL) if reached else one
 
     def _is_reached(self, name: str, one: Missing) -> bool:
-        """Whether a place is reached for sure that is behind conditions; what a module asks for first is not missing."""
+        """Whether a place behind conditions is reached for sure; what a module asks for first is not missing."""
         hints = self._world.resolver.take_note(name).get("hints", ())
         if one.name.rpartition(".")[2] in hints or all(way & CONDITIONAL for way in self._reach.ways[name]):
             return False
@@ -65,22 +65,28 @@ def _tests(body: Sequence[ast.stmt], line: int) -> list[Test] | None:
     """The conditions that a line is behind; ``None`` where something else decides whether it is reached, too."""
     found: list[Test] = []
     bound: set[str] = set()
-    nodes: list[Any] = [*body]
-    while nodes:
-        at = next((at for at, one in enumerate(nodes) if _spans(one, line)), None)
-        if at is None:
-            break
-        node = nodes[at]
-        found += [(one.test, False) for one in nodes[:at] if _ends(one)]
+    before, node = _around(ast.Module([*body], []), line)
+    while node is not None:
+        found += [(one.test, False) for one in before if _ends(one)]
         if isinstance(node, _OTHERS):
             return None
         if isinstance(node, _FUNCTIONS):
             bound |= bound_in(node) | {one.arg for one in ast.walk(node.args) if isinstance(one, ast.arg)}
         elif isinstance(node, ast.If) and not _spans(node.test, line):
             found.append((node.test, any(_spans(one, line) for one in node.body)))
-        nodes = [*_parts(node)]
+        before, node = _around(node, line)
     named = (one.id for test, _ in found for one in ast.walk(test) if isinstance(one, ast.Name))
     return None if bound.intersection(named) else found
+
+
+def _around(node: Any, line: int) -> tuple[Sequence[Any], Any]:
+    """The part of a node that a line is in, behind those that are before it in a list; ``None`` where there is none."""
+    for _, value in ast.iter_fields(node):
+        parts = value if isinstance(value, list) else [value]
+        at = next((at for at, one in enumerate(parts) if _spans(one, line)), None)
+        if at is not None:
+            return parts[:at], parts[at]
+    return (), None
 
 
 def _spans(node: Any, line: int) -> bool:
@@ -89,13 +95,5 @@ def _spans(node: Any, line: int) -> bool:
 
 def _ends(node: Any) -> bool:
     """Whether a statement leaves what follows to the case that its condition does not hold."""
-    return isinstance(node, ast.If) and not node.orelse and isinstance(node.body[-1], _ENDING) and is_one_version(node.test)
-
-
-def _parts(node: Any) -> Iterator[Any]:
-    """The statements and expressions in a node, those of one list in order."""
-    for _, value in ast.iter_fields(node):
-        if isinstance(value, list):
-            yield from (one for one in value if isinstance(one, ast.AST))
-        elif isinstance(value, ast.AST):
-            yield value
+    ends = isinstance(node, ast.If) and not node.orelse and isinstance(node.body[-1], _ENDING)
+    return ends and is_one_version(node.test)

@@ -149,10 +149,10 @@ class LostWords:
         place = self._world.layout.modules[name]
         severity, way = severity_of(self._reach.ways[name], flags, CATCHES_ATTRIBUTE)
         if severity != "silent" and not handler:
+            severity = "info" if severity == "info" else "warning"
             home, _, path = life.name.rpartition(".")[0].rpartition(".")
             yield Missing(
-                place.owner, place.path, line, f".{word}", life.distribution, "lost", "info" if severity == "info" else "warning",
-                way, home,
+                place.owner, place.path, line, f".{word}", life.distribution, "lost", severity, way, home,
                 f"{path}.{word}", life.said(),
             )  # fmt: skip
 

@@ -33,7 +33,7 @@ class MadeWords:
         return {self._world.layout.owner(ref[0]) for ref in refs} - {""}
 
     def tops_of(self, name: str) -> set[str]:
-        """The distributions that a module imports, for a type checker too; among them an empty one for what is absent."""
+        """The distributions that a module imports, for a type checker too; an empty name for what is absent."""
         tops = {one.decode() for one in _IMPORTED.findall(self._world.store.text(name))}
         tops -= {*self._world.standard.tops, *PYTHON_2}  # which many ask for first, and go on without
         return {self._world.layout.owner(top) for top in tops}
