@@ -22,9 +22,11 @@ if TYPE_CHECKING:
     #: What has to hold, and whether it has to.
     Test = tuple[ast.expr, bool]
 
-_FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
-#: What decides in another way whether a line is reached.
-_OTHERS = (ast.IfExp, ast.BoolOp, ast.While, *((ast.Match,) if hasattr(ast, "Match") else ()))
+_FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
+#: What decides in another way whether a line is reached: statements, and expressions.
+_LOOPS = (ast.While, *((ast.Match,) if hasattr(ast, "Match") else ()))
+_CHOICES = (ast.IfExp, ast.BoolOp, ast.Lambda, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
+_BODIES = ("body", "orelse", "handlers", "finalbody")
 _ENDING = (ast.Return, ast.Raise, ast.Continue, ast.Break)
 
 
@@ -36,11 +38,15 @@ class Conditions:
         self._scopes: dict[str, Namespace] = {}
 
     def decided(self, missing: Iterable[Missing]) -> Iterator[Missing]:
-        """What is missing; a warning where it is behind nothing but conditions that hold with what is installed."""
+        """What is missing; a warning where it is behind nothing but conditions that hold with what is installed.
+
+        What is Python's is left: who asks for its version calls functions that need not ask again.
+        """
         modules = {self._world.layout.modules[name].path: name for name in self._reach.ways}
         for one in missing:
             name = modules.get(one.file, "")
-            reached = one.severity == "info" and one.way & CONDITIONAL and name and self._is_reached(name, one)
+            asked = one.severity == "info" and one.way & CONDITIONAL and one.provider
+            reached = asked and name and self._is_reached(name, one)
             yield one._replace(severity="warning", way=one.way & ~CONDITIONAL) if reached else one
 
     def _is_reached(self, name: str, one: Missing) -> bool:
@@ -65,28 +71,27 @@ def _tests(body: Sequence[ast.stmt], line: int) -> list[Test] | None:
     """The conditions that a line is behind; ``None`` where something else decides whether it is reached, too."""
     found: list[Test] = []
     bound: set[str] = set()
-    before, node = _around(ast.Module([*body], []), line)
+    inner: Any = None
+    before, node = _around(body, line)
     while node is not None:
+        inner = node
         found += [(one.test, False) for one in before if _ends(one)]
-        if isinstance(node, _OTHERS):
-            return None
         if isinstance(node, _FUNCTIONS):
             bound |= bound_in(node) | {one.arg for one in ast.walk(node.args) if isinstance(one, ast.arg)}
         elif isinstance(node, ast.If) and not _spans(node.test, line):
             found.append((node.test, any(_spans(one, line) for one in node.body)))
-        before, node = _around(node, line)
-    named = (one.id for test, _ in found for one in ast.walk(test) if isinstance(one, ast.Name))
-    return None if bound.intersection(named) else found
+        elif isinstance(node, _LOOPS):
+            return None
+        before, node = _around([part for name in _BODIES for part in getattr(node, name, ())], line)
+    named = {one.id for test, _ in found for one in ast.walk(test) if isinstance(one, ast.Name)}
+    within = (one for one in ast.walk(inner) if isinstance(one, _CHOICES)) if inner is not None else ()
+    return None if bound & named or any(_spans(one, line) for one in within) else found
 
 
-def _around(node: Any, line: int) -> tuple[Sequence[Any], Any]:
-    """The part of a node that a line is in, behind those that are before it in a list; ``None`` where there is none."""
-    for _, value in ast.iter_fields(node):
-        parts = value if isinstance(value, list) else [value]
-        at = next((at for at, one in enumerate(parts) if _spans(one, line)), None)
-        if at is not None:
-            return parts[:at], parts[at]
-    return (), None
+def _around(parts: Sequence[Any], line: int) -> tuple[Sequence[Any], Any]:
+    """The statement that a line is in, behind those before it; ``None`` where it is in none of them."""
+    at = next((at for at, one in enumerate(parts) if _spans(one, line)), None)
+    return ((), None) if at is None else (parts[:at], parts[at])
 
 
 def _spans(node: Any, line: int) -> bool:
