@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from envdoctor.linker.world import World
 
 _IMPORTED = re.compile(rb"(?:^|[:;])[ \t]*(?:from|import)[ \t]+([A-Za-z_]\w*)", re.MULTILINE)
-#: How an attribute, a parameter, a key or a column of this name is made.
-_MADE = r"(?:\b(?:def|class|import|as)\s+{0}\b|\b{0}\s*(?:=(?!=)|:)|[\"']{0}[\"'])"
+#: How an attribute, a parameter, a key, a column or an option of this name is made.
+_MADE = r"(?:\b(?:def|class|import|as)\s+{0}\b|\b{0}\s*(?:=(?!=)|:)|[\"']{0}[\"']|--{1}\b)"
 
 
 class MadeWords:
@@ -63,9 +63,10 @@ class MadeWords:
 
     def places(self, owner: str, word: str) -> Iterator[tuple[bytes, re.Match[bytes]]]:
         """Where the source of a distribution makes something so called: the source, and the place in it."""
-        plain, pattern = word.encode(), re.compile(_MADE.format(word).encode())
+        plain, dashed = word.encode(), word.replace("_", "-")
+        option, pattern = f"--{dashed}".encode(), re.compile(_MADE.format(word, dashed).encode())
         for name in self._world.layout.names.get(owner, ()):
             if name in self._world.layout.modules and self._world.layout.modules[name].kind != "native":
                 text = self._world.store.text(name)
-                if plain in text:
+                if plain in text or option in text:
                     yield from ((text, one) for one in pattern.finditer(text))

@@ -397,6 +397,7 @@ RELEASED = {
     "a class that has it": ("class Plain:\n    def lost(self): pass\n", "b.Plain().lost", 0),
     "a decorated class": (OPENED, "b.Opened().lost", 1),
     "a decorated class where the name is made": (OPENED + "def lost(): pass\n", "b.Opened().lost", 0),
+    "a decorated class, and an option of the name": (OPENED + "OPTION = '--lost'\n", "b.Opened().lost", 0),
     "a class that is filled under the name": ("class Plain:\n    there = 1\nsetattr(Plain, 'lost', 1)\n", "b.Plain().lost", 0),
     "a class of classes": ("class Plain(type):\n    there = 1\n", "b.Plain('x', (), {'lost': 1}).lost", 0),
     "a private name of a class": (
