@@ -92,7 +92,7 @@ def _resolved(
     reach = Reach(layout, world.store, world.resolver, tell)
     reach.follow()
     tell("resolving")
-    forwarded = ForwardedKeywords(world.resolver, world.store)
+    forwarded = ForwardedKeywords(world.resolver, world.store, world.makes)
     further = (forwarded.misfit, RefusedCalls(forwarded, OwnChecks(world, reach, natives), world.store).misfit)
     search = ReferenceSearch(layout, world.resolver, reach, world.standard, further)
     missing = [*search.all(sys.version_info[:2], target.minor), *Hooks(layout, known["hooks"]).installed()]

@@ -161,7 +161,7 @@ def link(
     store.sources = sources.texts
     reach = Reach(layout, store, resolver, tell)
     reach.follow({key: one.way for key, one in sources.all.items()})
-    forwarded = ForwardedKeywords(resolver, store)
+    forwarded = ForwardedKeywords(resolver, store, world.makes)
     further = (forwarded.misfit, RefusedCalls(forwarded, OwnChecks(world, reach), store).misfit)
     made = MadeWords(world, reach)
     gone = [*Instances(world, reach, made, forwarded=forwarded).all(sources.all)]

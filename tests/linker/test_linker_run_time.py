@@ -4,8 +4,7 @@ import subprocess
 
 import linker_environment as env
 import pytest
-
-from envdoctor.workshop.proof import pythons
+from interpreters import need
 
 LOADER = """
 import sys, types
@@ -26,7 +25,7 @@ def test_a_loader_without_find_spec_loads_nothing_from_python_3_12_on(tmp_path, 
     folder = env.write(tmp_path, a=files)
     wanted = [("warning", "a", 1, "a.six.moves")] if python == "3.12" else []
     assert env.missing(folder, tuple(map(int, python.split(".")))) == wanted
-    done = subprocess.run([pythons.find(python)[1], "-c", "import a.b"], cwd=folder, capture_output=True, check=False)
+    done = subprocess.run([need(python), "-c", "import a.b"], cwd=folder, capture_output=True, check=False)
     assert (b"ModuleNotFoundError" in done.stderr) is bool(wanted), done.stderr
 
 
