@@ -90,7 +90,8 @@ def _seen(said: ErrorText, snapshot: Snapshot, words: Mapping[str, Any]) -> tupl
     clues = families.clues(said, words.get("voices"))
     modules = derived.modules(clues, said)
     owners = providers.provided(snapshot.packages, modules)
-    roots = {**distributions(modules), **roots}
+    for name, some in distributions(modules).items():
+        roots[name] = list(dict.fromkeys([*roots.get(name, ()), *some]))
     library = standard_of(str(snapshot.python.get("version", "")))
     names = Names(words, snapshot.packages, owners, library, roots)
     seen = {"holders": holders(derived.endings(clues))}

@@ -150,6 +150,8 @@ def _finding(case: Case, trackers: Mapping[str, str]) -> Finding:
     if left:
         why += f" Of what is installed besides, only {' and '.join(map(case.release, left))} can be the other side."
     links = [_search(case, trackers[name]) for name in case.packages() if name in trackers]
+    if case.who.alike:
+        why += f" An import name of what is named here is that of {' and '.join(case.who.alike)} as well."
     return Finding(
         rule=words.rule,
         severity="info" if words.rule in VAGUE else "warning",

@@ -50,7 +50,8 @@ class Parties(Record):
     ``python`` says that the provider is the interpreter or its standard library; ``own`` is the frame of the user's
     own code that asked; ``inside`` says that a distribution asked itself; ``loading`` that a saved file was read;
     ``others`` are further distributions that the message names, or that bring the same module; ``left`` those that
-    remain where an environment of few holds nothing else.
+    remain where an environment of few holds nothing else; ``alike`` those that have an import name of the two as well,
+    where it is not known what is installed.
     """
 
     consumer: str | None = None
@@ -62,6 +63,7 @@ class Parties(Record):
     seen: Sequence[Owner] = ()
     others: Sequence[str] = ()
     left: Sequence[str] = ()
+    alike: Sequence[str] = ()
 
 
 def parties(clue: Clue, names: Names, seen: Mapping[str, Any], *, complete: bool = False) -> Parties:
@@ -94,6 +96,7 @@ def parties(clue: Clue, names: Names, seen: Mapping[str, Any], *, complete: bool
         seen=around,
         others=others,
         left=_left(names, {consumer, asked, *others}) if open_still else (),
+        alike=_without([*names.alike(consumer), *names.alike(asked)], consumer, asked, *others),
     )
 
 

@@ -84,9 +84,9 @@ class History:
             found = json.loads(self._archive.read(CLASSES))
         return found
 
-    def imports(self) -> dict[str, str]:
+    def imports(self) -> dict[str, list[str]]:
         """The distribution of each import name that one alone has."""
-        return {root: owners[0] for root, owners in self._roots.items() if len(owners) == 1}
+        return {root: [*owners] for root, owners in self._roots.items() if len(owners) == 1}
 
     def edges(self, distribution: str) -> dict[tuple[str, str], list[str]]:
         """The names that went for good, by the last release that was read and has them, and the next one."""
@@ -225,7 +225,7 @@ def holders(endings: Mapping[str, str]) -> dict[str, list[str]]:
     return {key: history.holders(ending) for key, ending in endings.items()} if history else {}
 
 
-def imports() -> dict[str, str]:
+def imports() -> dict[str, list[str]]:
     """The distribution of each import name, by the shipped history."""
     history = shipped()
     return history.imports() if history else {}
