@@ -122,6 +122,9 @@ FAMILIES: Sequence[tuple[str, str, str]] = (
     ("unmet", "", rf"The '(?P<requirement>[^'\n]+)' distribution was not found and is required by (?P<consumer>{_NAME})"),
     ("unmet", "", rf"(?P<requirement>{_NAME}{_SPEC}) is required .{{0,120}}?but found (?P<distribution>{_NAME})==(?P<version>{_VERSION})"),
     ("unmet", "", rf"(?P<consumer>{_NAME}) requires version '?(?P<version>{_VERSION})'? or (?:newer|higher|greater|later) of '?(?P<distribution>{_NAME})'?"),
+    ("unmet", "", rf"(?i:incompatible|unsupported|un(?:known|recogni[sz]ed)) (?:new |newer )?version of (?:the )?['\"`]?(?P<distribution>(?!(?:this|your|that|it|a|an)\b){_NAME})['\"`]?"),
+    ("unmet", "", rf"[Yy]ou(?: have|'ve| are using|'re using)(?: installed| currently)?(?: installed)? (?P<distribution>(?!(?i:python|version)\b)[A-Za-z][\w.-]+) v?(?P<version>{_VERSION})"),
+    ("unmet", "", rf"\b(?P<distribution>[A-Za-z][\w.-]+) \(v?(?P<version>{_VERSION})\)[^\n]{{0,60}} (?:doesn't match|does not match|is not|isn't) (?:a |the )?(?:supported|compatible)"),
     ("unmet", "", rf"No package metadata was found for (?P<distribution>{_NAME})"),
     ("unmet", "PackageNotFoundError", rf"^(?P<distribution>{_NAME})$"),
     ("start-method", "", r"(?i:in forked subprocess|bootstrapping phase|freeze_support|'?(?:spawn|forkserver)'? start method|when fork\(\) was called|context has already been set|multi-?threaded, use of fork\(\))"),
@@ -191,7 +194,7 @@ _TELLING = re.compile(
     r"|did not run|errored out|compiled using|required by|start method|bootstrapping|CUDA|sm_|open files|ancdata"
     r"|shared memory|but found|consider renaming|size changed|failed to import|Error: |Error\(|exception: |unknown hook"
     r"|not found|externally-managed|denied|bad interpreter|No such file|CUDA_HOME|nvcc|retries|resolution|unreachable"
-    r"|not known|getaddrinfo|Proxy|proxy|connection|timed out|verify failed|Illegal instruction|not available|not exist at"
+    r"|not known|[Yy]ou (?:have|are using) |version of |match a|getaddrinfo|Proxy|proxy|connection|timed out|verify failed|Illegal instruction|not available|not exist at"
     r"|parent package|codec of|core dumped|Preparing metadata|-config'|Building |removed|platform plugin|to display"
 )
 #: Where a log says which distribution is being built, the last and the most telling at the end.

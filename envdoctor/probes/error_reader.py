@@ -366,6 +366,11 @@ _TABLE: tuple[tuple[tuple[str, ...], str, Callable[[_Reader, re.Match[str]], boo
     (_LOADED, rf"^(?P<message>.*(?:{_LOADER}).*)", _Reader.tool),
     (_CRASHED, rf"^\s*(?P<fatal>Fatal Python error: )|{_CRASHES}", _Reader.crash),
     (
+        ("Error(", "Exception("),
+        r"^\s*(?P<name>(?:[a-z_]\w*\.)*[A-Z]\w*(?:Error|Exception))\(['\"](?P<message>.*)['\"],?\)$",
+        _Reader.embedded,
+    ),
+    (
         ("Error: ", "Exception: "),
         rf"^(?! {{4}})(?!.{{0,200}}\bexcept\b).{{0,400}}?[\s\"'(=\[]{_SAID}",
         _Reader.embedded,
