@@ -94,7 +94,7 @@ def _seen(said: ErrorText, snapshot: Snapshot, words: Mapping[str, Any]) -> tupl
         roots[name] = list(dict.fromkeys([*roots.get(name, ()), *some]))
     library = standard_of(str(snapshot.python.get("version", "")))
     names = Names(words, snapshot.packages, owners, library, roots)
-    seen = {"holders": holders(derived.endings(clues))}
+    seen = derived.held(clues, holders)
     asked = derived.questions(clues, names, snapshot, seen)
     return clues, names, {**seen, **providers.answers(snapshot.packages, asked), "history": lives(asked["offers"])}
 

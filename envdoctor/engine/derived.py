@@ -20,7 +20,7 @@ from envdoctor.model import Evidence, Finding, Location
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from envdoctor.engine.asks import Ask
     from envdoctor.engine.families import Clue
@@ -30,6 +30,8 @@ if TYPE_CHECKING:
 
 STATUS = "derived"
 MOST_FINDINGS, _MOST_FRAMES, _MOST_LINKS = 2, 3, 2
+#: A word of more characters than this, with the mark before it, is of few distributions.
+_DISTINCT = 6
 _OFFERED = {
     "gone": "the installed release has no such name in this file",
     "there": "the installed release has it in this file",
@@ -67,6 +69,21 @@ def endings(clues: Sequence[Clue]) -> dict[str, str]:
         elif "." in function:
             found[clue.said] = function.removesuffix("__init__")
     return found
+
+
+def held(
+    clues: Sequence[Clue], holders: Callable[[list[str]], Mapping[str, Sequence[str]]]
+) -> dict[str, dict[str, Sequence[str]]]:
+    """The distributions that have or had what messages name without a module, by what they say.
+
+    ``holders`` are those of the name with its class or function, ``words`` those of the last part of it in any class.
+    """
+    ends = endings(clues)
+    last = {said: one[re.search(r"[.:]?\w*$", one).start() :] for said, one in ends.items()}  # type: ignore[union-attr]
+    long = {said: word for said, word in last.items() if len(word) > _DISTINCT}
+    found = holders([*{*ends.values(), *long.values()}])
+    by_said = {"holders": ends, "words": long}
+    return {kind: {said: found.get(one, ()) for said, one in some.items()} for kind, some in by_said.items()}
 
 
 def questions(clues: Sequence[Clue], names: Names, snapshot: Snapshot, seen: Mapping[str, Any]) -> dict[str, list[Any]]:

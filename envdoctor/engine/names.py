@@ -96,7 +96,15 @@ class Names:
     def extended(self, name: str) -> str | None:
         """The distribution that another is called after, as those that extend it are."""
         after = (one for one, form in self._plugins.items() if re.fullmatch(re.escape(form).replace(r"\*", ".+"), name))
-        return next((found for one in after if (found := self.present(one) or (None if self.installed else one))), None)
+        found = (self.present(one) or (None if self.installed else one) for one in after)
+        return next((one for one in found if one), None) or next(iter(self.bases(name)), None)
+
+    def bases(self, name: str) -> list[str]:
+        """The known distributions that the name of another begins or ends with, the longest first."""
+        known = self.installed or self._distributions
+        words = name.split("-")
+        parts = ("-".join(part) for end in range(len(words) - 1, 0, -1) for part in (words[:end], words[-end:]))
+        return [one for one in dict.fromkeys(parts) if one in known and len(one) >= _SHORT]
 
     def method(self, owner: str, name: str) -> str | None:
         """The full name of a method or attribute that a class of the standard library lost or gained."""

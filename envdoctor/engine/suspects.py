@@ -7,6 +7,7 @@ from typing import Any
 
 from envdoctor.engine.installed_requirements import normalise
 from envdoctor.engine.message_names import named_in
+from envdoctor.engine.owner_of_name import guessed
 from envdoctor.engine.places import code_of, innermost, of_path, other_than, places
 from envdoctor.model import Record
 
@@ -177,7 +178,7 @@ def _asked(clue: Clue, names: Names, around: Sequence[Owner], seen: Mapping[str,
         return raising, False
     if module:
         return _of_module(module, names)
-    owner = _speaking(clue, names) or _near(clue, around, seen) or _owner(clue, names, seen)
+    owner = _speaking(clue, names) or guessed(clue, names, around, seen)
     return (None, True) if owner == "python" else (owner, False)
 
 
@@ -234,24 +235,6 @@ def _of_module(module: str, names: Names) -> tuple[str | None, bool]:
     return names.distribution(module), names.standard(module)
 
 
-def _near(clue: Clue, around: Sequence[Owner], seen: Mapping[str, Any]) -> str | None:
-    """The only distribution in the frames that has or had what a message names without saying whose it is."""
-    found = {one.distribution for one in around if one.distribution in seen.get("holders", {}).get(clue.said, ())}
-    return found.pop() if len(found) == 1 else None
-
-
-def _owner(clue: Clue, names: Names, seen: Mapping[str, Any]) -> str | None:
-    """The distribution, or ``python``, whose symbol, function or class a message names without a module."""
-    said = clue.groups
-    symbol = said.get("symbol") or said.get("undeclared")
-    if symbol:
-        owner = names.symbol(symbol)
-        return None if owner == "system" else owner
-    ever = _of_history(clue, names, seen)
-    of_call = ever if "function" in said and said.get("name") else None  # a class of that name may be of many
-    return of_call or _of_type(said, names, seen) or ever
-
-
 def _speaking(clue: Clue, names: Names) -> str | None:
     """Who announces its own change, or whose hook it is: the first word of a hook's name is its owner's."""
     if clue.family == "hook":
@@ -259,36 +242,9 @@ def _speaking(clue: Clue, names: Names) -> str | None:
     return next(iter(_raiser(clue, names)), None) if clue.family == "announced" else None
 
 
-def _of_history(clue: Clue, names: Names, seen: Mapping[str, Any]) -> str | None:
-    """The one distribution that has or had what a message names without saying whose it is, if it may be installed."""
-    found = seen.get("holders", {}).get(clue.said, ())
-    there = [name for name in map(names.present, found) if name] if names.installed else found
-    return there[0] if len(there) == 1 else None
-
-
 def _meant(word: str, clue: Clue, names: Names) -> str | None:
     """The distribution that a word means; a sentence that anybody may write must name one that is known."""
     return names.known(word) or (None if clue.family in {"stated", "announced"} else normalise(word))
-
-
-def _of_type(said: Mapping[str, str], names: Names, seen: Mapping[str, Any]) -> str | None:
-    """The distribution of a class without a module, or of the object that could not be pickled."""
-    if "object" in said:
-        return _of_object(said["object"], names)
-    owner = (said.get("owner") or said.get("function", "").rpartition(".")[0]).rpartition(".")[2]
-    name = seen.get("classes", {}).get(owner) or names.classes.get(owner)
-    elsewhere = names.installed and "function" in said and name != "python"
-    return names.present(name) or (None if elsewhere else name) if name else None
-
-
-def _of_object(text: str, names: Names) -> str | None:
-    """The distribution of what could not be pickled, by the dotted name of its type or its bare name."""
-    word = re.search(r"(?:class |function )?'?([A-Za-z_][\w.]*)", text)
-    name = word[1] if word else ""
-    module = name.rpartition(".")[0]
-    if not module:
-        return names.known(name)
-    return None if module.startswith(("_", "builtins")) or "<locals>" in text else names.distribution(module)
 
 
 def _module_of(said: Mapping[str, str], around: Sequence[Owner], seen: Mapping[str, Any], names: Names) -> str | None:

@@ -68,15 +68,23 @@ class History:
         """The records of a dotted name; none where every release that was read has it, or none has."""
         return [life for one in self.distributions(name) for life in self._of(one).lives(name)]
 
-    def holders(self, ending: str) -> list[str]:
-        """The distributions that have or had a name with this end in some releases and not in others.
+    def holders(self, endings: Iterable[str]) -> dict[str, list[str]]:
+        """By the end of a name, the distributions that have or had one in some releases and not in others.
 
-        Where there is none, those that have a class of the name that it begins with.
+        Where there is none, those that have a class of the name that it begins with. An end that begins with a dot or
+        a colon is of any class.
         """
-        wanted, owner = f'.{ending}"'.encode(), ending.partition(".")[0]
-        members = [one for one in self._archive.namelist() if one not in {ROOTS, CLASSES}]
-        found = [one.removesuffix(".json") for one in members if wanted in self._archive.read(one)]
-        return found or [name for name, classes in self._classes().items() if owner in classes]
+        found: dict[str, list[str]] = {one: [] for one in endings}
+        wanted = {one: f"{'' if one[0] in '.:' else '.'}{one}\"".encode() for one in found}
+        for member in self._archive.namelist() if found else ():
+            data = b"" if member in {ROOTS, CLASSES} else self._archive.read(member)
+            for one, word in wanted.items():
+                if word in data:
+                    found[one].append(member.removesuffix(".json"))
+        classes = self._classes() if found else {}
+        for one, owners in found.items():
+            owners += [] if owners else [name for name, some in classes.items() if one.partition(".")[0] in some]
+        return found
 
     def _classes(self) -> Mapping[str, Sequence[str]]:
         found: Mapping[str, Sequence[str]] = {}
@@ -219,10 +227,10 @@ def shipped() -> History | None:
     return None
 
 
-def holders(endings: Mapping[str, str]) -> dict[str, list[str]]:
-    """The distributions that may have each name of which only the end is known; the keys stay."""
+def holders(endings: Iterable[str]) -> dict[str, list[str]]:
+    """The distributions that may have each name of which only the end is known."""
     history = shipped() if endings else None
-    return {key: history.holders(ending) for key, ending in endings.items()} if history else {}
+    return history.holders(endings) if history else {}
 
 
 def imports() -> dict[str, list[str]]:
