@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
 STATUS = "derived"
 MOST_FINDINGS, _MOST_FRAMES, _MOST_LINKS = 2, 3, 2
+_CONSTRUCTORS = frozenset({"__init__", "__new__"})
 #: A word of more characters than this, with the mark before it, is of few distributions.
 _DISTINCT = 6
 _OFFERED = {
@@ -64,11 +65,20 @@ def endings(clues: Sequence[Clue]) -> dict[str, str]:
         owner, function, name = said.get("owner", ""), said.get("function", ""), said.get("name", "")
         if said.get("module") or "." in owner:
             continue
-        if owner or (function and name):
+        if function in _CONSTRUCTORS and (made := _made(clue)):
+            found[clue.said] = f"{made}.__init__:{name}"
+        elif owner or (function and name):
             found[clue.said] = f"{owner}.{name}" if owner else f"{function}:{name}"
         elif "." in function:
             found[clue.said] = function.removesuffix("__init__")
     return found
+
+
+def _made(clue: Clue) -> str:
+    """The class that the failing line makes an object of; empty where none is seen."""
+    frames = clue.failure.frames if clue.failure is not None else ()
+    found = re.findall(r"\b([A-Z]\w+)\(", frames[-1].code or "") if frames else []
+    return found[-1] if found else ""
 
 
 def held(
@@ -105,6 +115,8 @@ def _asked(clue: Clue, names: Names, snapshot: Snapshot, seen: Mapping[str, Any]
     for party in (who.consumer, who.provider):
         if party:
             yield "trackers", party
+    for place in who.seen[:1] if not who.provider else ():
+        yield "imports", (place.distribution, place.module)
     if who.consumer and {"owner", "function"} & said.keys():
         yield from _asked_of_types(who, said, snapshot)
 

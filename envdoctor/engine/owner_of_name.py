@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from envdoctor.engine.places import innermost
+from envdoctor.engine.places import code_of, innermost
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ def guessed(clue: Clue, names: Names, around: Sequence[Owner], seen: Mapping[str
     place = innermost(around)
     consumer = place.distribution if place else None
     bases = names.bases(consumer) if consumer and clue.family in _OF_ANYBODY else []
-    held = seen.get("holders", {}).get(clue.said, ())
+    held = [*seen.get("words", {}).get(clue.said, ()), *seen.get("holders", {}).get(clue.said, ())]
     of_base = next((one for one in bases if one in held), None)
     found = of_base or _near(clue, around, seen) or _owner(clue, names, seen)
     if bases and found not in {"python", *bases, *(one.distribution for one in around)}:
@@ -40,6 +40,28 @@ def _of_word(clue: Clue, names: Names, seen: Mapping[str, Any], consumer: str | 
     found = [one for one in seen.get("words", {}).get(clue.said, ()) if one != consumer] if consumer else []
     there = [one for one in map(names.present, found) if one] if names.installed else found
     return there[0] if len(there) == 1 else None
+
+
+def in_code(names: Names, around: Sequence[Owner], seen: Mapping[str, Any]) -> tuple[str | None, list[str]]:
+    """The other distribution that the failing line of a distribution names, and all that its file imports.
+
+    Where nothing is known of its imports, a line names what is read from a known module.
+    """
+    place = innermost(around)
+    if place is None or not place.distribution:
+        return None, []
+    imported: Mapping[str, str] = seen.get("imports", {}).get(place.module, {})
+    owners = {word: names.distribution(module) for word, module in imported.items()}
+    there = {word: one for word, one in owners.items() if one in names.installed and one != place.distribution}
+    words = re.findall(r"(?<![\w.'\"])([A-Za-z_]\w*)\b(\.?)", code_of(place))
+    named = [there.get(word) or (dot and not imported and _read_from(word, names)) for word, dot in words]
+    return next((one for one in named if one and one != place.distribution), None), [*dict.fromkeys(there.values())]
+
+
+def _read_from(word: str, names: Names) -> str | None:
+    """The distribution of a module that something is read from, where its name is none of a variable."""
+    known = names.known(word)
+    return known if known and (known in names.installed or "_" in word) else None
 
 
 def _near(clue: Clue, around: Sequence[Owner], seen: Mapping[str, Any]) -> str | None:
@@ -62,7 +84,8 @@ def _owner(clue: Clue, names: Names, seen: Mapping[str, Any]) -> str | None:
 
 def _of_history(clue: Clue, names: Names, seen: Mapping[str, Any]) -> str | None:
     """The one distribution that has or had what a message names without saying whose it is, if it may be installed."""
-    found = seen.get("holders", {}).get(clue.said, ())
+    held, words = (seen.get(kind, {}).get(clue.said, ()) for kind in ("holders", "words"))
+    found = [one for one in held if one in words] or held
     there = [name for name in map(names.present, found) if name] if names.installed else found
     return there[0] if len(there) == 1 else None
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from envdoctor.engine.installed_requirements import normalise
 from envdoctor.engine.message_names import named_in
-from envdoctor.engine.owner_of_name import guessed
+from envdoctor.engine.owner_of_name import guessed, in_code
 from envdoctor.engine.places import code_of, innermost, of_path, other_than, places
 from envdoctor.model import Record
 
@@ -80,8 +80,10 @@ def parties(clue: Clue, names: Names, seen: Mapping[str, Any], *, complete: bool
     consumer, own, inside = _asking(clue, names, around, asked)
     askers = seen.get("askers", {}).get((clue.groups.get("module", ""), clue.groups.get("name")), [])
     consumer = consumer or (_supposed(clue, askers) if own is None else None)
+    used: list[str] = []
     if asked is None and not python:
-        asked, python = _beside(around, consumer, names)
+        asked, used = in_code(names, around, seen)
+        asked, python = (asked, False) if asked else _beside(around, consumer, names)
     named = _without([*_raiser(clue, names), *askers, *named_in(_message(clue), names)], consumer)
     asked = asked or next(iter(named), None)
     open_still = complete and _is_open(clue, names, consumer, asked, own)
@@ -96,7 +98,7 @@ def parties(clue: Clue, names: Names, seen: Mapping[str, Any], *, complete: bool
         loading=_LOADS.search("\n".join(map(code_of, around))) is not None,
         seen=around,
         others=others,
-        left=_left(names, {consumer, asked, *others}) if open_still else (),
+        left=_left(names, {consumer, asked, *others}, used) if open_still else (),
         alike=_without([*names.alike(consumer), *names.alike(asked)], consumer, asked, *others),
     )
 
@@ -137,13 +139,13 @@ def _message(clue: Clue) -> str:
     return f"{clue.failure.exception or ''}: {clue.failure.message[:2000]}"
 
 
-def _left(names: Names, sure: Iterable[str | None]) -> list[str]:
+def _left(names: Names, sure: Iterable[str | None], used: Sequence[str]) -> list[str]:
     """The other installed distributions, where at most one side is sure and so few are left that they have the other.
 
-    Of many, the only one that is called after the one that is sure.
+    Of many, the only one that is called after the one that is sure, or the few that the failing file uses.
     """
     installed = set(names.installed)
-    rest = [name for name in names.installed if name not in sure]
+    rest = [name for name in used or names.installed if name not in sure]
     known = [name for name in sure if name]
     after = [one for one in rest if any(one.startswith(f"{name}-") or one.endswith(f"-{name}") for name in known)]
     if len(after) == len(known) == 1:
