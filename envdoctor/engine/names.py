@@ -104,7 +104,8 @@ class Names:
         known = self.installed or self._distributions
         words = name.split("-")
         parts = ("-".join(part) for end in range(len(words) - 1, 0, -1) for part in (words[:end], words[-end:]))
-        return [one for one in dict.fromkeys(parts) if one in known and len(one) >= _SHORT]
+        alike = self.alike(name)
+        return [one for one in dict.fromkeys(parts) if one in known and len(one) >= _SHORT and one not in alike]
 
     def method(self, owner: str, name: str) -> str | None:
         """The full name of a method or attribute that a class of the standard library lost or gained."""

@@ -30,9 +30,15 @@ def guessed(clue: Clue, names: Names, around: Sequence[Owner], seen: Mapping[str
     held = [*seen.get("words", {}).get(clue.said, ()), *seen.get("holders", {}).get(clue.said, ())]
     of_base = next((one for one in bases if one in held), None)
     found = of_base or _near(clue, around, seen) or _owner(clue, names, seen)
-    if bases and found not in {"python", *bases, *(one.distribution for one in around)}:
+    if bases and not of_base and not _is_sure(found, clue, around):
         return bases[0]
     return found or _of_word(clue, names, seen, consumer)
+
+
+def _is_sure(found: str | None, clue: Clue, around: Sequence[Owner]) -> bool:
+    """Whether an owner is in the frames, or the class is called in several words, which hardly another one is."""
+    words = re.findall(r"[A-Z][a-z]+", clue.groups.get("owner") or clue.groups.get("function", ""))
+    return found in {"python", *(one.distribution for one in around)} or bool(found and len(words) > 1)
 
 
 def _of_word(clue: Clue, names: Names, seen: Mapping[str, Any], consumer: str | None) -> str | None:

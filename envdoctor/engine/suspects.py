@@ -26,7 +26,7 @@ _OF_ASKER = frozenset({"setup", "build"})
 #: Families whose message is of Python itself.
 _OF_PYTHON = frozenset({"descriptor", "syntax", "python2", "newer-python"})
 #: Families whose `path` is a file of the one that asked.
-_OF_FILE = frozenset({"symbol", "libc", "library", "architecture"})
+_OF_FILE = frozenset({"symbol", "libc", "library", "architecture", "display"})
 #: A keyword that nobody takes, and a statement that passes on whatever it was given.
 _KEYWORD, _PASSED_ON = re.compile(r"keyword argument"), re.compile(r"[(,]\s*\*\*\w+")
 #: Names of modules this short are those that a file gave them, such as ``np``.

@@ -75,16 +75,19 @@ class History:
         a colon is of any class.
         """
         found: dict[str, list[str]] = {one: [] for one in endings}
-        wanted = {one: f"{'' if one[0] in '.:' else '.'}{one}\"".encode() for one in found}
+        wanted = {one: f'{"" if one[0] in ".:" else "."}{one}"'.encode() for one in found}
         for member in self._archive.namelist() if found else ():
             data = b"" if member in {ROOTS, CLASSES} else self._archive.read(member)
             for one, word in wanted.items():
                 if word in data:
                     found[one].append(member.removesuffix(".json"))
         classes = self._classes() if found else {}
-        for one, owners in found.items():
-            owners += [] if owners else [name for name, some in classes.items() if one.partition(".")[0] in some]
-        return found
+        of_class = {
+            one: [name for name, some in classes.items() if one.partition(".")[0] in some]
+            for one, owners in found.items()
+            if not owners
+        }
+        return {**found, **of_class}
 
     def _classes(self) -> Mapping[str, Sequence[str]]:
         found: Mapping[str, Sequence[str]] = {}

@@ -56,7 +56,7 @@ def owners(module: str, names: Collection[str], ranks: Mapping[str, int], known:
     """
     best, same = owner(module, names, ranks), normalise(module)
     if best in ranks:
-        return [best, same] if same in names and same in ranks and same != best else [best or ""]
+        return [best, same] if same in ranks and same != best else [best or ""]
     few = sorted(names) if len(names) <= _FEW else []
     if best:
         return [same, best] if same in known and same != best else [best, *(one for one in few if one != best)]
