@@ -19,26 +19,20 @@ if TYPE_CHECKING:
 _OF_ANYBODY = frozenset({"missing-attribute", "signature"})
 
 
-def guessed(clue: Clue, names: Names, around: Sequence[Owner], seen: Mapping[str, Any]) -> str | None:
-    """The distribution, or ``python``, whose symbol, function or class a message names without a module.
+def guessed(clue: Clue, names: Names, around: Sequence[Owner], seen: Mapping[str, Any]) -> list[str]:
+    """The distributions, or ``python``, whose symbol, function or class a message may name without a module.
 
-    What the one that failed is called after goes before others that are in no frame.
+    What the one that failed is called after may be it too, unless it or another one in the frames has the name.
     """
     place = innermost(around)
     consumer = place.distribution if place else None
     bases = names.bases(consumer) if consumer and clue.family in _OF_ANYBODY else []
     held = [*seen.get("words", {}).get(clue.said, ()), *seen.get("holders", {}).get(clue.said, ())]
-    of_base = next((one for one in bases if one in held), None)
-    found = of_base or _near(clue, around, seen) or _owner(clue, names, seen)
-    if bases and not of_base and not _is_sure(found, clue, around):
-        return bases[0]
-    return found or _of_word(clue, names, seen, consumer)
-
-
-def _is_sure(found: str | None, clue: Clue, around: Sequence[Owner]) -> bool:
-    """Whether an owner is in the frames, or the class is called in several words, which hardly another one is."""
-    words = re.findall(r"[A-Z][a-z]+", clue.groups.get("owner") or clue.groups.get("function", ""))
-    return found in {"python", *(one.distribution for one in around)} or bool(found and len(words) > 1)
+    sure = next((one for one in bases if one in held), None) or _near(clue, around, seen)
+    if sure:
+        return [sure]
+    found = _owner(clue, names, seen) or _of_word(clue, names, seen, consumer)
+    return [one for one in dict.fromkeys([found, *(bases[:1] if found != "python" else ())]) if one]
 
 
 def _of_word(clue: Clue, names: Names, seen: Mapping[str, Any], consumer: str | None) -> str | None:

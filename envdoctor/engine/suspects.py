@@ -88,7 +88,10 @@ def parties(clue: Clue, names: Names, seen: Mapping[str, Any], *, complete: bool
     asked = asked or next(iter(named), None)
     open_still = complete and _is_open(clue, names, consumer, asked, own)
     named += [*_supposed_plugin(clue, names), *names.called(consumer, asked)]
-    others = _without(named + names.rivals(clue.groups.get("module", "")), consumer, asked)[:MOST_OTHERS]
+    owners = guessed(clue, names, around, seen) if asked else []
+    others = _without(
+        [*(owners if asked in owners else ()), *named, *names.rivals(clue.groups.get("module", ""))], consumer, asked
+    )[:MOST_OTHERS]
     return Parties(
         consumer=consumer,
         provider=asked,
@@ -180,7 +183,7 @@ def _asked(clue: Clue, names: Names, around: Sequence[Owner], seen: Mapping[str,
         return raising, False
     if module:
         return _of_module(module, names)
-    owner = _speaking(clue, names) or guessed(clue, names, around, seen)
+    owner = _speaking(clue, names) or next(iter(guessed(clue, names, around, seen)), None)
     return (None, True) if owner == "python" else (owner, False)
 
 
