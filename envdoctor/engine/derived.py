@@ -115,8 +115,9 @@ def _asked(clue: Clue, names: Names, snapshot: Snapshot, seen: Mapping[str, Any]
     for party in (who.consumer, who.provider):
         if party:
             yield "trackers", party
-    for place in who.seen[:1] if not who.provider else ():
-        yield "imports", (place.distribution, place.module)
+    for place in who.seen[:1]:
+        if place.distribution and who.provider in {None, place.distribution}:
+            yield "imports", (place.distribution, place.module)
     if who.consumer and {"owner", "function"} & said.keys():
         yield from _asked_of_types(who, said, snapshot)
 

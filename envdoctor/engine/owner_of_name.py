@@ -31,7 +31,9 @@ def guessed(clue: Clue, names: Names, around: Sequence[Owner], seen: Mapping[str
     sure = next((one for one in bases if one in held), None) or _near(clue, around, seen)
     if sure:
         return [sure]
-    found = _owner(clue, names, seen) or _of_word(clue, names, seen, consumer)
+    found = _owner(clue, names, seen)
+    if found in {None, consumer}:  # what a class of the consumer lacks, it may have had from another one
+        found = _of_word(clue, names, seen, consumer) or found
     return [one for one in dict.fromkeys([found, *(bases[:1] if found != "python" else ())]) if one]
 
 

@@ -31,6 +31,8 @@ _OF_FILE = frozenset({"symbol", "libc", "library", "architecture", "display"})
 _KEYWORD, _PASSED_ON = re.compile(r"keyword argument"), re.compile(r"[(,]\s*\*\*\w+")
 #: Names of modules this short are those that a file gave them, such as ``np``.
 _ALIAS = 3
+#: Families whose message names the class of an object, which anybody may have made.
+_OF_OBJECT = frozenset({"missing-attribute", "read-only"})
 #: Families whose message is about an import.
 _IMPORTS = frozenset({"missing-module", "missing-name"})
 #: Frames of these only carry a call on.
@@ -80,11 +82,12 @@ def parties(clue: Clue, names: Names, seen: Mapping[str, Any], *, complete: bool
     consumer, own, inside = _asking(clue, names, around, asked)
     askers = seen.get("askers", {}).get((clue.groups.get("module", ""), clue.groups.get("name")), [])
     consumer = consumer or (_supposed(clue, askers) if own is None else None)
-    used: list[str] = []
+    is_open = asked in {None, around[0].distribution if around else None}
+    line, used = in_code(names, around, seen) if is_open and (not python or clue.family in _OF_OBJECT) else (None, [])
     if asked is None and not python:
-        asked, used = in_code(names, around, seen)
-        asked, python = (asked, False) if asked else _beside(around, consumer, names)
-    named = _without([*_raiser(clue, names), *askers, *named_in(_message(clue), names)], consumer)
+        asked, python = (line, False) if line else _beside(around, consumer, names)
+    named = [*_raiser(clue, names), *askers, *named_in(_message(clue), names), *([line] if line else [])]
+    named = _without(named, consumer)
     asked = asked or next(iter(named), None)
     open_still = complete and _is_open(clue, names, consumer, asked, own)
     named += [*_supposed_plugin(clue, names), *names.called(consumer, asked)]
@@ -182,7 +185,7 @@ def _asked(clue: Clue, names: Names, around: Sequence[Owner], seen: Mapping[str,
     if raising:
         return raising, False
     if module:
-        return _of_module(module, names)
+        return (None, False) if _is_own(said.get("path", ""), module, around, names) else _of_module(module, names)
     owner = _speaking(clue, names) or next(iter(guessed(clue, names, around, seen)), None)
     return (None, True) if owner == "python" else (owner, False)
 
@@ -231,6 +234,16 @@ def _announcing(clue: Clue, names: Names, around: Iterable[Owner], module: str |
     known = module and names.known(module.partition(".")[0])
     named = module or "name" in clue.groups
     return place.distribution if place is not None and raises and named and not known else None
+
+
+def _is_own(path: str, module: str, around: Sequence[Owner], names: Names) -> bool:
+    """Whether a module that the user's own code asks is a file of the user's own, and hides no distribution's."""
+    own = all(one.own or one.standard for one in around)
+    return (
+        own
+        and re.match(r"(?:/|[A-Za-z]:[\\/])(?!.*(?:-packages|[\\/]lib(?:64)?[\\/]))", path) is not None
+        and not names.known(module.partition(".")[0])
+    )
 
 
 def _of_module(module: str, names: Names) -> tuple[str | None, bool]:
