@@ -102,7 +102,7 @@ class Names:
     def bases(self, name: str) -> list[str]:
         """The known distributions that the name of another begins or ends with, the longest first."""
         known = self.installed or self._distributions
-        words = name.split("-")
+        words = name.strip("-").split("-")
         parts = ("-".join(part) for end in range(len(words) - 1, 0, -1) for part in (words[:end], words[-end:]))
         alike = self.alike(name)
         return [one for one in dict.fromkeys(parts) if one in known and len(one) >= _SHORT and one not in alike]
