@@ -22,6 +22,7 @@ USES = ("uses", "imports", "calls")
 #: What an argument can be, as ``probes.source`` tells it.
 ARGUMENTS = (
     "instance", "result", "lambda", "local-function", "function", "class", "factory", "constant", "generator",
+    "text", "list", "tuple", "set", "dictionary",
 )  # fmt: skip
 _FLAGS = ("unguarded", "uncaught")
 LIBRARY = ("present", "missing")
@@ -141,8 +142,9 @@ TESTS: dict[str, Callable[[Node], Any]] = {
     "names": read_globs,
     "carries": _carried,
     "through": read_globs,
-    "equals": _scalar,
+    "equals": lambda node: [_scalar(item) for item in node.items()] if isinstance(node.value, list) else _scalar(node),
     "differs": _scalar,
+    "matches": lambda node: read_pattern(node, node.text()),
 }
 
 
