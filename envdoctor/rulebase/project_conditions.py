@@ -22,7 +22,7 @@ USES = ("uses", "imports", "calls")
 #: What an argument can be, as ``probes.source`` tells it.
 ARGUMENTS = (
     "instance", "result", "lambda", "local-function", "function", "class", "factory", "constant", "generator",
-    "text", "list", "tuple", "set", "dictionary",
+    "text", "list", "tuple", "set", "dictionary", "coroutine",
 )  # fmt: skip
 _FLAGS = ("unguarded", "uncaught")
 LIBRARY = ("present", "missing")

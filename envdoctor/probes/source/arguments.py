@@ -131,7 +131,7 @@ class Arguments:
         answer = self.summary(found, label or self.excerpts.of(node), depth, given, passed, late)
         answer["text"] = self.excerpts.of(node)
         if written := forms(node, ()):
-            answer["form"] = sorted(written)
+            answer["form"] = sorted({*written, *answer.get("form", ())})
         return {**answer, **self._earlier.of(node, place)} if isinstance(node, ast.Name) else answer
 
     def summary(
@@ -155,7 +155,8 @@ class Arguments:
         fields.update({"carries": carries, "itself": sorted(_named_by(found, {"made"}))})
         if passed is not None:
             passed |= carried.passed
-        fields.update({"form": sorted(forms(None, found)), "values": constants(found, flat)})
+        written = forms(None, found) | {"coroutine" for one in flat if self._is_awaited(one)}
+        fields.update({"form": sorted(written), "values": constants(found, flat)})
         answer: dict[str, Any] = {field: value for field, value in fields.items() if value}
         answer.update(constant(found))
         if depth == 0:
@@ -175,6 +176,13 @@ class Arguments:
             "runs": sorted({name for one in flat for name in self._runs(one)}),
             **({"parameter": parameter} if parameter else {}),
         }
+
+    def _is_awaited(self, one: Value) -> bool:
+        """Whether a value is what a call of an ``async`` function of this file returns."""
+        if one.kind != "made" or not isinstance(one.node, ast.Call) or one.place is None:
+            return False
+        called = self.resolver.evaluate(one.node.func, one.place)
+        return any(each.scope is not None and isinstance(each.scope.node, ast.AsyncFunctionDef) for each in called)
 
     def _is_called(self, one: Value) -> bool:
         """Whether a value is an object of a class of this file that says what calling it does."""

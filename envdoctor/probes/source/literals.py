@@ -24,13 +24,20 @@ _FORMS: dict[type, str] = {
     ast.DictComp: "dictionary",
     ast.JoinedStr: "text",
 }
+_MAKERS = {"list": "list", "sorted": "list", "tuple": "tuple", "set": "set", "frozenset": "set", "dict": "dictionary"}
 
 
 def forms(node: ast.AST | None, found: Iterable[Value]) -> set[str]:
     """The words for what is written: ``text``, ``list``, ``tuple``, ``set`` or ``dictionary``; none for the rest."""
-    written = {_FORMS.get(type(one.node), "") for one in found if one.kind in {"items", "dict"}}
+    written = {_form(one.node) for one in found if one.kind in {"items", "dict"}}
     texts = {"text" for one in found if one.kind == "constant" and isinstance(one.parts, str)}
-    return (written | texts | {_FORMS.get(type(node), "")}) - {""}
+    return (written | texts | {_form(node)}) - {""}
+
+
+def _form(node: ast.AST | None) -> str:
+    if isinstance(node, ast.Call):
+        return _MAKERS.get(getattr(node.func, "id", ""), "")
+    return _FORMS.get(type(node), "")
 
 
 def constant(found: Sequence[Value]) -> dict[str, Any]:
