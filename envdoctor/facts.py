@@ -238,7 +238,8 @@ OF_METADATA: Mapping[str, tuple[str, str, str]] = {
 #: An environment variable; ``None`` where it is not set.
 ENV: Kind[str, str | None] = Kind(
     name="env", section="env", about="Environment variables that rules name; null where unset.", said="{key}={value}",
-    probe="env_fact", reads="env", states="texts", compiles="env", decides="env", asks="by_name", cost=5, wanted=True,
+    probe="env_fact", reads="env", states="texts", compiles="env", decides="env", asks="engine.declared:asked", cost=5,
+    wanted=True,
 )
 #: What ``import`` resolves a name to: ``kind`` and perhaps ``origin``.
 MODULE: Kind[str, found.Module] = Kind(
