@@ -205,6 +205,13 @@ def _there(node: Node, wanted: str) -> dict[str, str]:
     return found
 
 
+def read_image(node: Node) -> dict[str, str]:
+    """What the image of a Dockerfile lacks, by a name of ``images`` in the vocabulary."""
+    fields = node.fields(("lacks",), needed=("lacks",))
+    known = node.book.vocabulary.get("images", {}).get("brings", {})
+    return {"lacks": fields["lacks"].choice(known)} if "lacks" in fields else {}
+
+
 def read_file(node: Node) -> dict[str, str]:
     """Whether files are there that globs name: below the import path, or of the machine where a glob is absolute."""
     found = {}
