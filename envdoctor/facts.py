@@ -238,8 +238,8 @@ OF_METADATA: Mapping[str, tuple[str, str, str]] = {
 #: An environment variable; ``None`` where it is not set.
 ENV: Kind[str, str | None] = Kind(
     name="env", section="env", about="Environment variables that rules name; null where unset.", said="{key}={value}",
-    probe="env_fact", reads="env", states="texts", compiles="env", decides="env", asks="engine.declared:asked", cost=5,
-    wanted=True,
+    probe="env_fact", reads="env", states="texts", compiles="env", decides="engine.declared:env", cost=5,
+    asks="engine.declared:asked", wanted=True,
 )
 #: What ``import`` resolves a name to: ``kind`` and perhaps ``origin``.
 MODULE: Kind[str, found.Module] = Kind(
@@ -329,7 +329,7 @@ SOURCE: Kind[str, Answer[found.Use]] = Kind(
 #: What the image of a project's Dockerfile lacks.
 IMAGE: Kind[str, Any] = Kind(
     name="image", said="{value}", public=True, shown="system", reads=_READ + "read_image", compiles="image", cost=11,
-    decides="engine.declared:image", asks="engine.declared:asked_of_image", names=("file",), whole=True,
+    decides="engine.images:image", asks="engine.images:asked", names=("file",), whole=True,
     under=OF_PROJECT, repaired="files", about="What the image of a project's Dockerfile lacks, where that is known.",
 )
 #: What the workers are given, or lack, that source starts.

@@ -1,22 +1,19 @@
-"""What a project's files say of the machine that it runs on: variables that they set, what an image lacks. Pure."""
+"""The variables of the environment, those that a project's files set for its machine included. Pure."""
 
 from __future__ import annotations
 
-import fnmatch
-import re
-
-from envdoctor.engine.evaluate import holds
-from envdoctor.engine.trace import Trace
+from envdoctor.engine.evaluate import LONGEST_VALUE, answer_of
 from envdoctor.facts import CONFIG, ENV, PROJECT
 from envdoctor.model import Location, Unknown
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterator
     from typing import Any
 
     from envdoctor.engine.evaluate import Condition, Verdict
-    from envdoctor.engine.questions import Question
+    from envdoctor.engine.trace import Trace
+    from envdoctor.facts import Kind
     from envdoctor.found import Setting
     from envdoctor.model import Snapshot
 
@@ -32,20 +29,20 @@ PLACES = (
 )
 
 
-def asked(condition: Condition, snapshot: Snapshot) -> Iterator[Question]:
-    """The variable of a target; where that does not decide it, what the project's files set."""
+def asked(condition: Condition, snapshot: Snapshot) -> Iterator[tuple[Kind[Any, Any], Any]]:
+    """The variable of a target, and what the files of a project set that is named: a plain run reads none for it."""
     _, name, test, wanted = condition
     yield ENV, name
-    if not snapshot.facts.has(ENV, name) or (test, wanted) == ("is", "unset") or holds(condition, snapshot, Trace()):
+    if (test, wanted) == ("is", "unset"):
         return
-    yield PROJECT, "there"
-    if snapshot.facts.ask(PROJECT, "there") is True:
+    yield PROJECT, "named"
+    if snapshot.facts.ask(PROJECT, "named") is True:
         yield from ((CONFIG, (file, key.format(name))) for file, key in PLACES)
 
 
 def variables(name: str, snapshot: Snapshot) -> Iterator[tuple[str, Setting]]:
     """The values that a project's files give a variable, each with the entry that does."""
-    for file, key in PLACES if snapshot.facts.ask(PROJECT, "there") is True else ():
+    for file, key in PLACES if snapshot.facts.ask(PROJECT, "named") is True else ():
         answer = snapshot.facts.ask(CONFIG, (file, key.format(name)))
         for entry in () if isinstance(answer, Unknown) else answer.found:
             if "{}" in key:
@@ -56,62 +53,36 @@ def variables(name: str, snapshot: Snapshot) -> Iterator[tuple[str, Setting]]:
             yield from ((value, entry) for value in values)
 
 
-# --- images ---------------------------------------------------------------------------------------------------------
-
-#: The entries of a Dockerfile that tell what its image holds.
-_IMAGE = tuple((file, key) for file in ("Dockerfile", "Containerfile") for key in ("FROM", "RUN.*", "COPY.*"))
-_COMMANDS = re.compile(r"&&|\|\||;|\n")
-_INSTALLS = re.compile(r"\s*(?:sudo\s+)?(?:[A-Z_]+=\S+\s+)*(?:apt-get|apt|aptitude)\b.*?\sinstall\s(.*)", re.DOTALL)
-#: What of a command tells nothing of what is on the system afterwards.
-_HARMLESS = re.compile(
-    r"\s*(?:sudo\s+)?(?:[A-Z_]+=\S+\s+)*(?:"
-    r"(?:apt-get|apt|aptitude)\b.*\s(?:update|upgrade|dist-upgrade|clean|autoclean|autoremove|purge|remove)\b"
-    r"|(?:python\S*\s+-m\s+)?(?:pip\S*|uv|poetry|pdm|pipenv|rm|mkdir|chmod|chown|echo|cd|ln|cp|mv|ls|touch|cat|set|true"
-    r"|export|useradd|adduser|groupadd|addgroup|usermod|find|sed)\b|python\S*\s+manage\.py\b|$)"
-)
-_PYTHON = re.compile(r"\b(?:pip\d?|uv|poetry|pdm|pipenv)\b")
-_PACKAGE = re.compile(r"[a-z0-9][a-z0-9+.-]+")
-
-
-def asked_of_image(_: Condition, _snapshot: Snapshot) -> Iterator[Question]:
-    """What Dockerfiles say."""
-    return ((CONFIG, place) for place in _IMAGE)
+def env(condition: Condition, snapshot: Snapshot, trace: Trace) -> Verdict:
+    """Whether an environment variable has a value, matches, or is set: in the target, or by a file of the project."""
+    _, name, test, wanted = condition
+    value = answer_of(ENV, name, snapshot, trace)
+    if (test, wanted) == ("is", "unset"):
+        if value is None:
+            trace.saw("env." + name, wanted, "the environment")
+        return None if isinstance(value, Unknown) else value is None
+    verdict: Verdict = None if isinstance(value, Unknown) else False
+    if isinstance(value, str):
+        verdict = _tested("env." + name, value, test, wanted, "the environment", trace)
+    if verdict:
+        return True
+    stated = ((text, Location(entry["file"], entry.get("line"))) for text, entry in variables(name, snapshot))
+    return any(_tested("env." + name, text, test, wanted, place, trace) for text, place in stated) or verdict
 
 
-def image(condition: Condition, snapshot: Snapshot, trace: Trace) -> Verdict:
-    """Whether the image of some Dockerfile that installs Python packages lacks something.
+def _tested(fact: str, value: str, test: str, wanted: str, place: str | Location, trace: Trace) -> Verdict:
+    """Whether the value of a variable passes a test; where it does, the trace says so."""
+    if test == "matches" and len(value) > LONGEST_VALUE:
+        trace.missed(fact, "its value is too long to be searched")
+        return None
+    shown = wanted
+    if test == "matches":
+        import re
 
-    It does where its base is known to, and where each package that is installed is known not to bring it.
-    """
-    _, name, known = condition
-    files: dict[str, dict[str, list[Setting]]] = {}
-    for place in _IMAGE:
-        answer = snapshot.facts.ask(CONFIG, place)
-        for entry in () if isinstance(answer, Unknown) else answer.found:
-            files.setdefault(entry["file"], {}).setdefault(place[1], []).append(entry)
-    for file, said in files.items():
-        base = next(iter(said.get("FROM", ())), None)
-        if base is not None and _lacks(str(base["value"]), said, known):
-            trace.saw(f"image.{name}", f"missing in {base['value']}", Location(file, base.get("line")))
-            trace.say(file=file)
-            return True
-    return False
-
-
-def _lacks(base: str, said: Mapping[str, Sequence[Setting]], known: Mapping[str, Any]) -> bool:
-    commands = [one for entry in said.get("RUN.*", ()) for one in _COMMANDS.split(str(entry["value"]))]
-    copied = [str(entry["value"]) for entry in said.get("COPY.*", ())]
-    if not any(fnmatch.fnmatchcase(base, glob) for glob in known["bare"]) or not any(map(_PYTHON.search, commands)):
-        return False
-    if any("--from" in one and not _PYTHON.search(one) for one in copied):
-        return False
-    for command in commands:
-        installs = _INSTALLS.match(command)
-        if installs is None:
-            if not _HARMLESS.match(command):
-                return False
-            continue
-        words = [word.partition("=")[0] for word in installs[1].split() if not word.startswith("-")]
-        if not all(_PACKAGE.fullmatch(word) and word in known["others"] for word in words):
-            return False
-    return True
+        match = re.search(wanted, value)
+        verdict, shown = match is not None, match[0] or "matches" if match else ""
+    else:
+        verdict = test == "is" or value == wanted
+    if verdict:
+        trace.saw(fact, shown, place)
+    return verdict

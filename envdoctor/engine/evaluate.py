@@ -9,7 +9,7 @@ from __future__ import annotations
 from envdoctor.engine import markers, metadata_conflicts
 from envdoctor.engine.trace import Match, Trace, evidence_of
 from envdoctor.engine.versions import covers, within
-from envdoctor.facts import ENV, LOCAL_MODULE, MODULE, OF_PROJECT, PROCESS, PROJECT
+from envdoctor.facts import LOCAL_MODULE, MODULE, OF_PROJECT, PROCESS, PROJECT
 from envdoctor.facts import OPERATORS as _ROWS
 from envdoctor.model import Evidence, Location, Unknown
 
@@ -239,43 +239,6 @@ def answer_of(kind: Kind[str, Any], key: str, snapshot: Snapshot, trace: Trace) 
     if isinstance(value, Unknown) and (kind is not PROCESS or snapshot.target.get("kind") == "process"):
         trace.missed(f"{kind.name}.{key}", value.reason)
     return value
-
-
-def env(condition: Condition, snapshot: Snapshot, trace: Trace) -> Verdict:
-    """Whether an environment variable has a value, matches, or is set: in the target, or by a file of the project."""
-    _, name, test, wanted = condition
-    value = answer_of(ENV, name, snapshot, trace)
-    if (test, wanted) == ("is", "unset"):
-        if value is None:
-            trace.saw("env." + name, wanted, "the environment")
-        return None if isinstance(value, Unknown) else value is None
-    verdict: Verdict = None if isinstance(value, Unknown) else False
-    if isinstance(value, str):
-        verdict = _tested("env." + name, value, test, wanted, "the environment", trace)
-    if verdict:
-        return True
-    from envdoctor.engine.declared import variables
-
-    stated = ((text, Location(entry["file"], entry.get("line"))) for text, entry in variables(name, snapshot))
-    return any(_tested("env." + name, text, test, wanted, place, trace) for text, place in stated) or verdict
-
-
-def _tested(fact: str, value: str, test: str, wanted: str, place: str | Location, trace: Trace) -> Verdict:
-    """Whether the value of a variable passes a test; where it does, the trace says so."""
-    if test == "matches" and len(value) > LONGEST_VALUE:
-        trace.missed(fact, "its value is too long to be searched")
-        return None
-    shown = wanted
-    if test == "matches":
-        import re
-
-        match = re.search(wanted, value)
-        verdict, shown = match is not None, match[0] or "matches" if match else ""
-    else:
-        verdict = test == "is" or value == wanted
-    if verdict:
-        trace.saw(fact, shown, place)
-    return verdict
 
 
 #: The place of a module that a file of the project takes before any installed one.

@@ -84,7 +84,7 @@ def test_each_question_is_put_once_and_what_is_dear_only_where_it_matters():
     assert found(snapshot({"left": "2.1"}, probes=told), *rules) == []
     declared = [(file, key.format("X")) for file, key in PLACES]
     dear = {SOURCE: ["left.call"], CONFIG: declared, MODULE: ["right"]}
-    assert told.rounds == [{ENV: ["X"], PROJECT: ["there"]}, dear]
+    assert told.rounds == [{ENV: ["X"], PROJECT: ["named", "there"]}, dear]
 
 
 def test_a_remedy_asks_once_its_rule_is_not_ruled_out():
@@ -98,7 +98,7 @@ def test_a_remedy_asks_once_its_rule_is_not_ruled_out():
             [remedy.kind for remedy in finding.remedies] for finding in found(snapshot({"left": "2"}, probes=told), one)
         ]
         asked = {kind for round_ in told.rounds for kind in round_}
-        assert asked == ({ENV, SYSTEM} if one is written[0] else {ENV, PROJECT})
+        assert asked == ({ENV, SYSTEM, PROJECT} if one is written[0] else {ENV, PROJECT})
     assert offered == [["install", "downgrade"]]
 
 
