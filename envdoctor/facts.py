@@ -238,7 +238,8 @@ OF_METADATA: Mapping[str, tuple[str, str, str]] = {
 #: An environment variable; ``None`` where it is not set.
 ENV: Kind[str, str | None] = Kind(
     name="env", section="env", about="Environment variables that rules name; null where unset.", said="{key}={value}",
-    probe="env_fact", reads="env", states="texts", compiles="env", decides="env", asks="by_name", cost=5, wanted=True,
+    probe="env_fact", reads="env", states="texts", compiles="env", decides="engine.declared:env", cost=5,
+    asks="engine.declared:asked", wanted=True,
 )
 #: What ``import`` resolves a name to: ``kind`` and perhaps ``origin``.
 MODULE: Kind[str, found.Module] = Kind(
@@ -255,13 +256,13 @@ SYSTEM: Kind[str, Scalar] = Kind(
 LIBRARY: Kind[str, str] = Kind(
     name="library", section="libraries", public=True, said="{key} {value}", probe="library_fact",
     about="Whether the dynamic loader finds a shared library: present or missing.", reads=_READ + "read_library",
-    states=_READ + "read_library", compiles="by_name", decides="same", asks="by_name", cost=8, wanted=True,
+    states=_READ + "read_library", compiles="on_machine", decides="same", asks="by_name", cost=8, wanted=True,
 )
 #: Whether a program is ``present`` or ``missing``.
 PROGRAM: Kind[str, str] = Kind(
     name="program", section="programs", public=True, said="{key} {value}", probe="program_fact",
     about="Whether a program is on PATH, or beside the interpreter: present or missing.", reads=_READ + "read_program",
-    states=_READ + "read_program", compiles="by_name", decides="same", asks="by_name", cost=8, wanted=True,
+    states=_READ + "read_program", compiles="on_machine", decides="same", asks="by_name", cost=8, wanted=True,
 )
 FILE: Kind[str, Sequence[str]] = Kind(
     name="file", section="written", value="texts", dear=True, said="{value}", after="file", cost=8,
@@ -324,6 +325,12 @@ ARTIFACT: Kind[str, Answer[found.Artifact]] = Kind(
 SOURCE: Kind[str, Answer[found.Use]] = Kind(
     name="source", dear=True, said="{value}", reads=_READ + "read_source", compiles="source", asks="source", cost=14,
     decides=_DECIDE + "source", names=("file", "line", "call", "name"), whole=True, under=OF_PROJECT, repaired="files",
+)
+#: What the image of a project's Dockerfile lacks.
+IMAGE: Kind[str, Any] = Kind(
+    name="image", said="{value}", public=True, shown="system", reads=_READ + "read_image", compiles="image", cost=11,
+    decides="engine.images:image", asks="engine.images:asked", names=("file",), whole=True,
+    under=OF_PROJECT, repaired="files", about="What the image of a project's Dockerfile lacks, where that is known.",
 )
 #: What the workers are given, or lack, that source starts.
 WORKER: Kind[str, Any] = Kind(
