@@ -1,7 +1,9 @@
 """Shared by all tests: a separate cache, so that nothing of the user's is read or written."""
 
 import atexit
+import collections
 import contextlib
+import functools
 import gc
 import glob
 import io
@@ -24,6 +26,19 @@ CHECKOUT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 # No test is wrong because the machine is busy: neither an example nor the making of examples is held to a time.
 settings.register_profile("unhurried", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("unhurried")
+#: In how many cells of a parametrised test branches are measured, which takes as long as the test itself.
+MEASURED = 2
+_cells = collections.Counter()
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_protocol(item):
+    """Measure no branches in further cells, nor in hundreds of examples: the figure can only become too low."""
+    name = item.nodeid.partition("[")[0]
+    _cells[name] += 1
+    is_measured = _cells[name] <= MEASURED and not getattr(item.obj, "is_hypothesis_test", False)
+    with contextlib.nullcontext() if is_measured else untraced():
+        return (yield)
 
 
 @pytest.fixture(autouse=True, scope="session")
@@ -102,6 +117,7 @@ def run_envdoctor(*words, **options):
     with tempfile.TemporaryFile() as given, tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
         given.write(options.get("input", "").encode())
         given.seek(0)
+        _caches(len(sys.modules))  # here, where it is remembered: each page that a fork looks at is copied
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", DeprecationWarning)  # xdist's thread, which holds no lock of ours
             child = os.fork()
@@ -112,6 +128,13 @@ def run_envdoctor(*words, **options):
         err.seek(0)
         told = [file.read().decode().replace("\r\n", "\n") for file in (out, err)]
     return subprocess.CompletedProcess(program, os.waitstatus_to_exitcode(status), *told)
+
+
+@functools.lru_cache(maxsize=1)
+def _caches(modules):
+    """The functions of envdoctor that remember what they returned, as long as there are so many modules."""
+    ours = [module for name, module in sys.modules.items() if name.startswith("envdoctor.")]
+    return [one for module in ours for one in vars(module).values() if hasattr(one, "cache_clear")]
 
 
 def _become(words, files, options):
@@ -135,9 +158,8 @@ def _become(words, files, options):
         encoding = variables.get("PYTHONIOENCODING", "utf-8")
         sys.stdin, sys.stdout = open(0, encoding=encoding), open(1, "w", encoding=encoding)  # noqa: SIM115
         sys.stderr = open(2, "w", encoding=encoding, errors="backslashreplace")  # noqa: SIM115
-        for module in [module for name, module in sys.modules.items() if name.startswith("envdoctor.")]:
-            for value in list(vars(module).values()):
-                getattr(value, "cache_clear", int)()
+        for one in _caches(len(sys.modules)):
+            one.cache_clear()
         sys.argv = ["envdoctor", *words]
         status = main()
         atexit._run_exitfuncs()
