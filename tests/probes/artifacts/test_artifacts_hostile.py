@@ -131,7 +131,7 @@ def test_a_file_that_cannot_be_read_is_told_in_one_line(name, tmp_path):
     path = tmp_path / "model.pkl"
     path.write_bytes(refused(name))
     with pytest.raises(ProbeError) as caught:
-        artifacts.read(str(path))
+        artifacts.artifact_at(str(path))
     message = str(caught.value)
     assert reason in message
     assert message.startswith(f"{path} ")
@@ -144,14 +144,14 @@ def test_a_pickle_that_would_run_a_command_is_only_read(tmp_path):
     path = tmp_path / "evil.pkl"
     for protocol in range(pickle.HIGHEST_PROTOCOL + 1):
         path.write_bytes(pickle.dumps(Command(mark), protocol=protocol))
-        assert artifacts.read(str(path))["names"] == [f"{os.name if os.name != 'nt' else 'nt'}.system"]
+        assert artifacts.artifact_at(str(path))["names"] == [f"{os.name if os.name != 'nt' else 'nt'}.system"]
     assert not mark.exists()
 
 
 def test_what_is_too_long_is_told_as_far_as_it_was_read(tmp_path):
     path = tmp_path / "long.pkl"
     path.write_bytes(HARMLESS[:-1] + ENDLESS[2:])
-    record = artifacts.read(str(path))
+    record = artifacts.artifact_at(str(path))
     assert record["names"] == ["_io.BytesIO"]
     assert "is read up to byte" in record["gaps"][0]
 
@@ -159,7 +159,7 @@ def test_what_is_too_long_is_told_as_far_as_it_was_read(tmp_path):
 def test_a_bomb_of_lists_is_no_work(tmp_path):
     path = tmp_path / "doubled.pkl"
     path.write_bytes(doubled())
-    assert artifacts.read(str(path))["gaps"] == []
+    assert artifacts.artifact_at(str(path))["gaps"] == []
 
 
 @pytest.mark.skipif(os.name == "nt", reason="POSIX file types")
@@ -246,7 +246,7 @@ def test_a_large_part_is_stepped_over_and_not_read(tmp_path):
         file.write(b"\x80\x04\x8e" + struct.pack("<Q", 5 << 30))
         file.seek(5 << 30, os.SEEK_CUR)
         file.write(b"0" + HARMLESS[2:])
-    assert artifacts.read(str(path))["names"] == ["_io.BytesIO"]
+    assert artifacts.artifact_at(str(path))["names"] == ["_io.BytesIO"]
 
 
 def test_time_is_bounded(tmp_path):
