@@ -6,7 +6,7 @@ import difflib
 
 from envdoctor._version import __version__
 from envdoctor.renderers import json, layout, line
-from envdoctor.renderers.page import Page
+from envdoctor.renderers.page import Page, cells
 from envdoctor.renderers.terminal import BADGES
 from envdoctor.talk import safe
 
@@ -73,21 +73,27 @@ def headline(plan: Plan) -> str:
 
 
 def _moves(page: Page, moves: Sequence[Move]) -> None:
-    """A row for each step, with the reasons below each other in the last column."""
-    if not moves:
-        return
+    """A row for each step, with its reasons in the last column, or below it where the page is too narrow for that.
+
+    A table of rich would fold names and reasons, which are copied.
+    """
     rows = [(safe(one.package), one.before or "-", one.after or "-", step(one)) for one in moves]
     heads = ("package", "from", "to", "step")
     widths = [max(map(len, cells)) + 2 for cells in zip(heads, *rows)]
-    page.put(*((cell.ljust(wide), "dim") for cell, wide in zip((*heads, "why"), (*widths, 0))))
-    for one, row in zip(moves, rows):
-        cells = [cell.ljust(wide) for cell, wide in zip(row, widths)]
-        first, *others = [safe(why) for why in one.why] or [""]
+    reasons = [[safe(why) for why in one.why] for one in moves]
+    longest = max((cells(why) for some in reasons for why in some), default=0)
+    is_beside = page.width is None or sum(widths) + longest <= page.width
+    indent = (" " * (sum(widths) if is_beside else 2), "")
+    if moves:
+        page.put(*((cell.ljust(wide), "dim") for cell, wide in zip((*heads, "why" * is_beside), (*widths, 0))))
+    for one, row, some in zip(moves, rows, reasons):
         styles = ("bold", "", "", _STEPS.get(one.step, ""))
-        page.put(*zip(cells, styles), (first, ""))
-        for why in others:
-            page.put((" " * sum(widths), ""), (why, ""))
-    page.put()
+        beside = some[:1] if is_beside else []
+        page.put(*zip(map(str.ljust, row, widths), styles), *((why, "") for why in beside))
+        for why in some[len(beside) :]:
+            page.put(indent, (why, ""))
+    if moves:
+        page.put()
 
 
 def step(one: Move) -> str:
