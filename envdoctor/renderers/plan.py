@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+from itertools import chain
 
 from envdoctor._version import __version__
 from envdoctor.renderers import json, layout, line
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
 
     from envdoctor.model import Remedy, Report
     from envdoctor.plans import Edit, Move, Plan
+    from envdoctor.renderers.page import Part
 
 _STEPS = {"major": "bold yellow", "removed": "bold red"}
 #: So many of the findings that stay are said, and of what could be done instead of a step.
@@ -77,23 +79,27 @@ def _moves(page: Page, moves: Sequence[Move]) -> None:
 
     A table of rich would fold names and reasons, which are copied.
     """
+    if not moves:
+        return
     rows = [(safe(one.package), one.before or "-", one.after or "-", step(one)) for one in moves]
     heads = ("package", "from", "to", "step")
-    widths = [max(map(len, cells)) + 2 for cells in zip(heads, *rows)]
-    reasons = [[safe(why) for why in one.why] for one in moves]
-    longest = max((cells(why) for some in reasons for why in some), default=0)
-    is_beside = page.width is None or sum(widths) + longest <= page.width
-    indent = (" " * (sum(widths) if is_beside else 2), "")
-    if moves:
-        page.put(*((cell.ljust(wide), "dim") for cell, wide in zip((*heads, "why" * is_beside), (*widths, 0))))
+    widths = [max(map(len, column)) + 2 for column in zip(heads, *rows)]
+    reasons = [list(map(safe, one.why)) for one in moves]
+    longest = max(map(cells, chain(*reasons)), default=0)
+    column = sum(widths) if page.width is None or sum(widths) + longest <= page.width else None
+    page.put(*((cell.ljust(wide), "dim") for cell, wide in zip((*heads, "why" if column else ""), (*widths, 0))))
     for one, row, some in zip(moves, rows, reasons):
         styles = ("bold", "", "", _STEPS.get(one.step, ""))
-        beside = some[:1] if is_beside else []
-        page.put(*zip(map(str.ljust, row, widths), styles), *((why, "") for why in beside))
-        for why in some[len(beside) :]:
-            page.put(indent, (why, ""))
-    if moves:
-        page.put()
+        _row(page, list(zip(map(str.ljust, row, widths), styles)), some, column)
+    page.put()
+
+
+def _row(page: Page, step: Sequence[Part], reasons: Sequence[str], column: int | None) -> None:
+    """A step, with its reasons from a column on, or below it."""
+    beside = 0 if column is None else 1
+    page.put(*step, *((why, "") for why in reasons[:beside]))
+    for why in reasons[beside:]:
+        page.put((" " * (column or 2), ""), (why, ""))
 
 
 def step(one: Move) -> str:
