@@ -17,6 +17,7 @@ import threading
 import traceback
 import warnings
 
+import coverage
 import pytest
 from filelock import FileLock
 from hypothesis import HealthCheck, settings
@@ -26,19 +27,28 @@ CHECKOUT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 # No test is wrong because the machine is busy: neither an example nor the making of examples is held to a time.
 settings.register_profile("unhurried", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("unhurried")
-#: In how many cells of a parametrised test branches are measured, which takes as long as the test itself.
-MEASURED = 2
-_cells = collections.Counter()
+#: By test, how many of its cells in a row have run no branch that was not run before, and how many that may be.
+_idle = collections.Counter()
+PATIENCE = 2
 
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_protocol(item):
-    """Measure no branches in further cells, nor in hundreds of examples: the figure can only become too low."""
-    name = item.nodeid.partition("[")[0]
-    _cells[name] += 1
-    is_measured = _cells[name] <= MEASURED and not getattr(item.obj, "is_hypothesis_test", False)
-    with contextlib.nullcontext() if is_measured else untraced():
-        return (yield)
+    """Measure no branches in further cells of a parametrised test once two in a row have run no new ones.
+
+    Measuring takes as long as the test itself, and what is left out can only make the figure too low.
+    """
+    name, before = item.nodeid.partition("[")[0], _branches()
+    with contextlib.nullcontext() if _idle[name] < PATIENCE else untraced():
+        result = yield
+    _idle[name] = 0 if _branches() > before else _idle[name] + 1
+    return result
+
+
+def _branches():
+    """How many branches have been measured in this process so far; none where nothing is measured."""
+    collector = getattr(coverage.Coverage.current(), "_collector", None)
+    return sum(map(len, list(collector.data.values()))) if collector else 0
 
 
 @pytest.fixture(autouse=True, scope="session")

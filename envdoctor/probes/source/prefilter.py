@@ -92,9 +92,10 @@ class Prefilter:
         """The source files in which a name that matches a pattern may be used."""
         literal = [one.encode() for one in pattern if _GLOB.isdisjoint(one)]
         is_rooted = _GLOB.isdisjoint(pattern[0])
-        files = self._reaching(literal) if is_rooted else set(self._project.mentioning(max(literal, key=len)))
-        for word in literal[is_rooted:]:
-            files &= self._naming(word)
+        files = self._files if is_rooted else set(self._project.mentioning(max(literal, key=len)))
+        files = files.intersection(*map(self._naming, literal[is_rooted:]))
+        if is_rooted:
+            files = self._reaching(literal, files)
         for glob in pattern:
             if not _GLOB.isdisjoint(glob) and glob.strip("*"):
                 words = fnmatch.filter({*self._statements, *self._attributes}, glob.encode())
@@ -103,19 +104,18 @@ class Prefilter:
             files = self._adjacent(files, *literal)
         return sorted(files)
 
-    def _reaching(self, literal: Sequence[bytes]) -> set[str]:
-        """The files that may reach the first of some words: by importing it, or from another file of the project."""
+    def _reaching(self, literal: Sequence[bytes], files: set[str]) -> set[str]:
+        """Those of some files that may reach the first word: by importing it, or from another file of the project."""
         root = literal[0]
         found = _files(self._statements.get(root, ()), lambda one: root in one.roots)
         elsewhere = [self._linking(word) for word in (*self._aliases.get(root, ()), *literal)]
         starred = self._linking(_STAR)
-        found |= {file for file in starred.union(*elsewhere) - found if root in self._words(file)}
-        if root in self._own:
-            found |= self._files.intersection(self._project.mentioning(root))
+        others = files if root in self._own else starred.union(*elsewhere) & files
+        found |= {file for file in others - found if root in self._words(file)}
         for word in literal[1:]:
             if any(root in one.roots for name in (word, _STAR) for one in self._statements.get(name, ())):
-                found |= self._linking(word) | {file for file in starred - found if word in self._words(file)}
-        return found
+                found |= self._linking(word) | {file for file in (starred & files) - found if word in self._words(file)}
+        return found & files
 
     @functools.cached_property
     def _attributes(self) -> dict[bytes, set[str]]:
