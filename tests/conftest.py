@@ -142,8 +142,12 @@ def run_envdoctor(*words, **options):
 
 @functools.lru_cache(maxsize=1)
 def _caches(modules):
-    """The functions of envdoctor that remember what they returned, as long as there are so many modules."""
-    ours = [module for name, module in sys.modules.items() if name.startswith("envdoctor.")]
+    """The functions of envdoctor that remember what they read, as long as there are so many modules.
+
+    Those of the engine read nothing.
+    """
+    names = [name for name in sys.modules if name.startswith("envdoctor.") and not name.startswith("envdoctor.engine.")]
+    ours = [sys.modules[name] for name in names]
     return [one for module in ours for one in vars(module).values() if hasattr(one, "cache_clear")]
 
 
