@@ -119,14 +119,16 @@ class RunTime:
         So does one that is beside it and names it: it may load it once more.
         """
         modules = [outer for outer in _outer(name) if outer in self._layout.modules]
-        if self._layout.modules[name].owner in self._fillers or any(
-            self._summary(one).get("loader") for one in modules
-        ):
+        is_filled = self._layout.modules[name].owner in self._fillers
+        if is_filled or any(self._summary(one).get("loader") for one in modules):
             return True
         if self._givers and any(self._is_giver(*ref[:2]) for ref in self._summary(name).get("refs", ())):
             return True
-        beside = [path for outer in modules for path in self._loading.get(outer, ())]
-        return any(self._words.in_file(path, f"{mark}{name}{mark}") is not False for path in beside for mark in "'\"")
+        return any(self._is_quoted(name, path) for outer in modules for path in self._loading.get(outer, ()))
+
+    def _is_quoted(self, name: str, path: str) -> bool:
+        """Whether a file may contain a name in quotation marks."""
+        return any(self._words.in_file(path, f"{mark}{name}{mark}") is not False for mark in "'\"")
 
     def _is_giver(self, module: str, path: str) -> bool:
         """Whether what a module takes from another is, or is in, one that fills modules which it is given."""

@@ -61,7 +61,7 @@ def local_pool(jobs: int, *, offline: bool, begin: Callable[[Trial], None] | Non
     ``begin`` sees each trial when it begins, in the thread that runs it.
     """
 
-    def one(trial: Trial) -> dict[str, Any]:
+    def run_one(trial: Trial) -> dict[str, Any]:
         if begin is not None:
             begin(trial)
         return build.run_trial(trial, offline=offline)
@@ -69,7 +69,7 @@ def local_pool(jobs: int, *, offline: bool, begin: Callable[[Trial], None] | Non
     def run(planned: Sequence[Trial]) -> Iterator[tuple[Trial, dict[str, Any]]]:
         build.uv()  # looking for it is not for several threads at once
         executor = concurrent.futures.ThreadPoolExecutor(jobs)
-        waiting = {executor.submit(one, trial): trial for trial in planned}
+        waiting = {executor.submit(run_one, trial): trial for trial in planned}
         refused = None
         try:
             for done in concurrent.futures.as_completed(waiting):
@@ -298,7 +298,7 @@ def _place(trial: Trial) -> str:
 def remembered(trial: Trial) -> dict[str, Any] | None:
     """The result of the same trial of a few days ago; one that could not be built is tried again."""
     with contextlib.suppress(OSError, ValueError):
-        result: dict[str, Any] = json.loads(cache.read(_place(trial)) or b"")
+        result: dict[str, Any] = json.loads(cache.kept(_place(trial)) or b"")
         at = dt.datetime.fromisoformat(result["at"])
         if dt.datetime.now(dt.timezone.utc) - at < dt.timedelta(days=DAYS):
             return result
