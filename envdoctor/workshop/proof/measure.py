@@ -216,6 +216,8 @@ class Survey:
         return list(found.values())
 
     def _seen(self, end: End, verdicts: Verdicts) -> Callable[[str], str | None]:
+        """What is known of each version at an end, on the oldest Python where that tells more than that of the cell."""
+
         def seen(version: str) -> str | None:
             first, *more = [verdicts(name) for name, _ in self._tried(end, version, verdicts)]
             return more[0] if more and more[0] != UNPROVEN else first
@@ -226,14 +228,12 @@ class Survey:
         """The cells that show what a version does, by the names of their trials: more than one for an old release."""
         name, cell = name_of(end, version), with_axis(end.base.cell, end.axis, version)
         python = self._oldest(verdicts) if end.is_of_old_releases() and verdicts(name) == OTHERWISE else None
-        there = with_axis(cell, PYTHON, python or "")
-        if (
-            python is None
-            or value(cell, PYTHON) == python
-            or not (end.kind == "good" or self.holds(there, end.base.trial.consumer))
-        ):
-            return [(name, cell)]
-        return [(name, cell), (f"{name}, on Python {python}", there)]
+        found: list[tuple[str, Cell]] = [(name, cell)]
+        if python is not None and python != value(cell, PYTHON):
+            there = with_axis(cell, PYTHON, python)
+            if end.kind == "good" or self.holds(there, end.base.trial.consumer):
+                found.append((f"{name}, on Python {python}", there))
+        return found
 
     def _oldest(self, verdicts: Verdicts) -> str | None:
         """The oldest Python on which a bad cell was seen to fail, where that is known by now."""
