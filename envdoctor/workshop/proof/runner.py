@@ -22,7 +22,7 @@ from envdoctor.rulebase.compile import compile_rule
 from envdoctor.rulebase.sources import proof_of
 from envdoctor.workshop import every_release
 from envdoctor.workshop.proof import build, gaps, locks, measure, processes, pythons, trials
-from envdoctor.workshop.proof.judge import CONTRADICTS, UNPROVEN, judge, through
+from envdoctor.workshop.proof.judge import CONTRADICTS, OTHERWISE, UNPROVEN, judge, through
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -52,6 +52,7 @@ class Verified(Record):
     rule: Rule
     status: str
     trials: Sequence[Mapping[str, Any]]
+    missing: Sequence[Mapping[str, Any]] = ()
     ran: int = 0
 
 
@@ -174,7 +175,8 @@ class Run:
         if result is None:
             return None
         planned = next(one for one in self.plans[name] if one.name == trial)
-        return str(judge(planned, result, self.texts[name])["verdict"])
+        found = judge(planned, result, self.texts[name])
+        return OTHERWISE if str(found["reason"]).startswith(OTHERWISE) else str(found["verdict"])
 
     def verify(self, pool: Pool, watch: Watch, more: Callable[[int], object] = int) -> Iterator[Verified]:
         """Run what has to be run, giving each rule when its last trial is done.
@@ -220,7 +222,7 @@ class Run:
                 build.write(path + ".new", record.dump(found))
                 os.replace(path + ".new", path)
         status = record.status(rule, self.vocabulary, {**found, "edited": False})
-        return Verified(rule=rule, status=status, trials=rows, ran=self.ran[name])
+        return Verified(rule=rule, status=status, trials=rows, missing=found.get("missing", ()), ran=self.ran[name])
 
     def _measured(self, name: str, rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
         """What a proof tells besides its trials: what it means, the edges, and what is missing."""
