@@ -54,7 +54,7 @@ def in_code(names: Names, around: Sequence[Owner], seen: Mapping[str, Any]) -> t
         return None, []
     imported: Mapping[str, str] = seen.get("imports", {}).get(place.module, {})
     owners = {word: names.distribution(module) for word, module in imported.items()}
-    there = {word: one for word, one in owners.items() if one in names.installed and one != place.distribution}
+    there = {word: one for word, one in owners.items() if one and one in names.installed and one != place.distribution}
     words = re.findall(r"(?<![\w.'\"])([A-Za-z_]\w*)\b(\.?)", code_of(place))
     named = [there.get(word) or (dot and not imported and _read_from(word, names)) for word, dot in words]
     return next((one for one in named if one and one != place.distribution), None), [*dict.fromkeys(there.values())]
