@@ -58,6 +58,16 @@ def fill(thing, name): setattr(thing, name, print)
 fill(Filled, "lo" + "st")
 setattr(Filled, "quoted", 1)
 
+class Given:
+    def __init__(self): give(self, "lo" + "st")
+
+class Kept:
+    def __init__(self): keep(self)
+
+def give(thing, name): setattr(thing, name, print)
+def keep(thing): kept.append(thing); thing.seen = 1
+kept = []
+
 class Traded:
     there = 1
     def __get__(self, owner, kind): return Part()
@@ -147,6 +157,9 @@ CASES = {
     "told to type checkers": ("x = b.Filled()\n    x.lost()  # type: ignore[attr-defined]", None),
     "what takes names for data": ("b.Columns().lost()", None),
     "what is filled from outside": ("b.Filled().quoted", None),
+    "what a function gives an object": ("b.Given().lost()", None),
+    "what a function sets on an object": ("b.Kept().seen", None),
+    "what a function does not set on an object": ("b.Kept().lost", "b.Kept().lost"),
     "a class of another kind": ("b.Odd().lost", None),
     "anything": ("b.wrong('a').upper()", None),
     "an argument": ("b.K().take(1, three=3)", "b.K().take"),
