@@ -203,7 +203,7 @@ _TELLING = re.compile(
     r"|shared memory|but found|consider renaming|size changed|failed to import|Error: |Error\(|exception: |unknown hook"
     r"|not found|externally-managed|denied|bad interpreter|No such file|CUDA_HOME|nvcc|retries|resolution|unreachable"
     r"|not known|[Yy]ou (?:have|are using) |version of |match a|getaddrinfo|Proxy|proxy|connection|timed out|verify failed|Illegal instruction|not available|not exist at"
-    r"|parent package|required to build|requires python|[Ee]xec format|[Cc]ould not|(?i:configur|settings?\b|option|\.toml|\.ini|\.cfg|\.ya?ml)|codec of|core dumped|Preparing metadata|-config'|Building |removed|platform plugin|to display"
+    r"|parent package|error: |sage: |required to build|requires python|[Ee]xec format|[Cc]ould not|(?i:configur|settings?\b|option|\.toml|\.ini|\.cfg|\.ya?ml)|codec of|core dumped|Preparing metadata|-config'|Building |removed|platform plugin|to display"
 )
 
 

@@ -262,7 +262,7 @@ def _speaking(clue: Clue, names: Names) -> str | None:
 
 def _meant(word: str, clue: Clue, names: Names) -> str | None:
     """The distribution that a word means; a sentence that anybody may write must name one that is known."""
-    return names.known(word) or (None if clue.family in {"stated", "announced"} else normalise(word))
+    return names.known(word) or (None if clue.family in {"stated", "announced", "voice"} else normalise(word))
 
 
 def _module_of(said: Mapping[str, str], around: Sequence[Owner], seen: Mapping[str, Any], names: Names) -> str | None:
