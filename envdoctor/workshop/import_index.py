@@ -55,8 +55,8 @@ def owners(module: str, names: Collection[str], ranks: Mapping[str, int], known:
     These are the one that is called like the module, and of few those that are called after it.
     """
     best, same = owner(module, names, ranks), normalise(module)
-    if best in ranks:
-        return [best, same] if same in ranks and same != best else [best or ""]
+    if best and best in ranks:
+        return [best, same] if same in ranks and same != best else [best]
     few = sorted(names) if len(names) <= _FEW else []
     if best:
         return [same, best] if same in known and same != best else [best, *(one for one in few if one != best)]
