@@ -146,7 +146,7 @@ FAMILIES: Sequence[tuple[str, str, str]] = (
 
 #: Families whose message is a line of an installer's, a compiler's or a build tool's log.
 LINES: Sequence[tuple[str, str, str]] = (
-    ("voice", "", r"^(?:[Uu]sage: (?!(?:python|setup)\b)|(?=\S+: error: ))(?P<distribution>(?!(?:gcc|g\+\+|cc|clang|ld|collect2|nvcc|make|cmake|bash|sh|error|uv|pip)\b)[a-z][\w-]+)(?: \[|: error: )[^\n]{0,160}"),
+    ("voice", "", r"^(?:[Uu]sage: (?!(?:python|setup)\b)|(?=\S+: error: ))(?P<distribution>(?!(?:gcc|g\+\+|cc|clang|ld|collect2|nvcc|make|cmake|bash|sh|error)\b)[a-z][\w-]+)(?: \[|: error: )[^\n]{0,160}"),
     ("managed", "", r"(?P<said>externally-managed-environment)"),
     ("permission", "", r"(?:Permission denied|Access is denied)[^\n]{0,20}: '(?P<path>[^'\n]*(?:(?:site|dist)-packages|[\\/](?:usr|opt|Program Files|lib|bin|Scripts))(?:[\\/][^'\n]*)?)'"),
     ("moved-environment", "", r"(?P<path>\S{1,300}): bad interpreter: |(?:^|/)(?P<named>\S{0,300}/(?:bin|Scripts)/python[\w.]*)'?: No such file or directory"),
