@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 #: Families that tell where something happened and not what is wrong, and the rules of their findings.
 VAGUE_FAMILIES = frozenset({"frames", "warning", "crash"})
 VAGUE = frozenset(WORDS[family].rule for family in VAGUE_FAMILIES)
-_SAY_THEMSELVES = frozenset({"announced", "stated"})
+_SAY_THEMSELVES = frozenset({"announced", "stated", "voice"})
 _MISSING = frozenset({"missing-name", "missing-attribute", "missing-module"})
 #: How much of a text one line of a finding quotes, and how many unmet requirements it lists.
 MOST_SAID, _MOST_UNMET = 160, 3

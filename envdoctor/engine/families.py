@@ -146,7 +146,7 @@ FAMILIES: Sequence[tuple[str, str, str]] = (
 
 #: Families whose message is a line of an installer's, a compiler's or a build tool's log.
 LINES: Sequence[tuple[str, str, str]] = (
-    ("voice", "", r"^(?:[Uu]sage: (?!(?:python|setup)\b)|(?=\S+: error: ))(?P<distribution>(?!(?:gcc|g\+\+|cc|clang|ld|collect2|nvcc|make|cmake|bash|sh|error|uv|pip)\b)[a-z][\w-]+)(?: \[|: error: )"),
+    ("voice", "", r"^(?:[Uu]sage: (?!(?:python|setup)\b)|(?=\S+: error: ))(?P<distribution>(?!(?:gcc|g\+\+|cc|clang|ld|collect2|nvcc|make|cmake|bash|sh|error)\b)[a-z][\w-]+)(?: \[|: error: )[^\n]{0,160}"),
     ("managed", "", r"(?P<said>externally-managed-environment)"),
     ("permission", "", r"(?:Permission denied|Access is denied)[^\n]{0,20}: '(?P<path>[^'\n]*(?:(?:site|dist)-packages|[\\/](?:usr|opt|Program Files|lib|bin|Scripts))(?:[\\/][^'\n]*)?)'"),
     ("moved-environment", "", r"(?P<path>\S{1,300}): bad interpreter: |(?:^|/)(?P<named>\S{0,300}/(?:bin|Scripts)/python[\w.]*)'?: No such file or directory"),
@@ -203,7 +203,7 @@ _TELLING = re.compile(
     r"|shared memory|but found|consider renaming|size changed|failed to import|Error: |Error\(|exception: |unknown hook"
     r"|not found|externally-managed|denied|bad interpreter|No such file|CUDA_HOME|nvcc|retries|resolution|unreachable"
     r"|not known|[Yy]ou (?:have|are using) |version of |match a|getaddrinfo|Proxy|proxy|connection|timed out|verify failed|Illegal instruction|not available|not exist at"
-    r"|parent package|required to build|requires python|[Ee]xec format|[Cc]ould not|(?i:configur|settings?\b|option|\.toml|\.ini|\.cfg|\.ya?ml)|codec of|core dumped|Preparing metadata|-config'|Building |removed|platform plugin|to display"
+    r"|parent package|error: |sage: |required to build|requires python|[Ee]xec format|[Cc]ould not|(?i:configur|settings?\b|option|\.toml|\.ini|\.cfg|\.ya?ml)|codec of|core dumped|Preparing metadata|-config'|Building |removed|platform plugin|to display"
 )
 
 

@@ -44,6 +44,7 @@ class Names:
         self.stands_in: Mapping[str, str] = vocabulary.get("stands_in", {})
         self._roots = roots or {}
         self._distributions = {*self._imports.values(), *(one for some in self._roots.values() for one in some)}
+        self._distributions |= {*vocabulary.get("voices", {}).values()}
         self._library = library
         self.installed = installed
         self._provided = provided or {}

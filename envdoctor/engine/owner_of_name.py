@@ -31,7 +31,7 @@ def guessed(clue: Clue, names: Names, around: Sequence[Owner], seen: Mapping[str
     sure = next((one for one in bases if one in held), None) or _near(clue, around, seen)
     if sure:
         return [sure]
-    found = _owner(clue, names, seen)
+    found = _owner(clue, names, around, seen)
     if found in {None, consumer}:  # what a class of the consumer lacks, it may have had from another one
         found = _of_word(clue, names, seen, consumer) or found
     return [one for one in dict.fromkeys([found, *(bases[:1] if found != "python" else ())]) if one]
@@ -57,7 +57,7 @@ def in_code(names: Names, around: Sequence[Owner], seen: Mapping[str, Any]) -> t
     there = {word: one for word, one in owners.items() if one and one in names.installed and one != place.distribution}
     words = re.findall(r"(?<![\w.'\"])([A-Za-z_]\w*)\b(\.?)", code_of(place))
     named = [there.get(word) or (dot and not imported and _read_from(word, names)) for word, dot in words]
-    return next((one for one in named if one and one != place.distribution), None), [*dict.fromkeys(there.values())]
+    return next((one for one in named if one and one != place.distribution), None), list(dict.fromkeys(there.values()))
 
 
 def _read_from(word: str, names: Names) -> str | None:
@@ -72,22 +72,25 @@ def _near(clue: Clue, around: Sequence[Owner], seen: Mapping[str, Any]) -> str |
     return found.pop() if len(found) == 1 else None
 
 
-def _owner(clue: Clue, names: Names, seen: Mapping[str, Any]) -> str | None:
+def _owner(clue: Clue, names: Names, around: Sequence[Owner], seen: Mapping[str, Any]) -> str | None:
     """The distribution, or ``python``, whose symbol, function or class a message names without a module."""
     said = clue.groups
     symbol = said.get("symbol") or said.get("undeclared")
     if symbol:
         owner = names.symbol(symbol)
         return None if owner == "system" else owner
-    ever = _of_history(clue, names, seen)
+    ever = _of_history(clue, names, around, seen)
     of_call = ever if "function" in said and said.get("name") else None  # a class of that name may be of many
     return of_call or _of_type(said, names, seen) or ever
 
 
-def _of_history(clue: Clue, names: Names, seen: Mapping[str, Any]) -> str | None:
+def _of_history(clue: Clue, names: Names, around: Sequence[Owner], seen: Mapping[str, Any]) -> str | None:
     """The one distribution that has or had what a message names without saying whose it is, if it may be installed."""
     held, words = (seen.get(kind, {}).get(clue.said, ()) for kind in ("holders", "words"))
-    found = [one for one in held if one in words] or held
+    found = [one for one in held if one in words]
+    if not found and (place := innermost(around)) is not None and place.own and clue.said in seen.get("words", {}):
+        return None  # a class of anybody's own may be called so as well
+    found = found or [*held]
     there = [name for name in map(names.present, found) if name] if names.installed else found
     return there[0] if len(there) == 1 else None
 

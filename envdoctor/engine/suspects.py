@@ -35,6 +35,8 @@ _ALIAS = 3
 _OF_OBJECT = frozenset({"missing-attribute", "read-only"})
 #: Families whose message is about an import.
 _IMPORTS = frozenset({"missing-module", "missing-name"})
+#: The path of a file that is of no library.
+_OWN_FILE = re.compile(r"(?:/|[A-Za-z]:[\\/])(?!.*(?:-packages|[\\/]lib(?:64)?[\\/]))")
 #: Frames of these only carry a call on.
 _CARRIERS = frozenset(
     {"importlib", "runpy", "threading", "contextlib", "functools", "_bootstrap", "_bootstrap_external"}
@@ -185,7 +187,7 @@ def _asked(clue: Clue, names: Names, around: Sequence[Owner], seen: Mapping[str,
     if raising:
         return raising, False
     if module:
-        return (None, False) if _is_own(said.get("path", ""), module, around, names) else _of_module(module, names)
+        return (None, False) if _is_own(clue, module, around, names) else _of_module(module, names)
     owner = _speaking(clue, names) or next(iter(guessed(clue, names, around, seen)), None)
     return (None, True) if owner == "python" else (owner, False)
 
@@ -236,14 +238,11 @@ def _announcing(clue: Clue, names: Names, around: Iterable[Owner], module: str |
     return place.distribution if place is not None and raises and named and not known else None
 
 
-def _is_own(path: str, module: str, around: Sequence[Owner], names: Names) -> bool:
-    """Whether a module that the user's own code asks is a file of the user's own, and hides no distribution's."""
-    own = all(one.own or one.standard for one in around)
-    return (
-        own
-        and re.match(r"(?:/|[A-Za-z]:[\\/])(?!.*(?:-packages|[\\/]lib(?:64)?[\\/]))", path) is not None
-        and not names.known(module.partition(".")[0])
-    )
+def _is_own(clue: Clue, module: str, around: Sequence[Owner], names: Names) -> bool:
+    """Whether a module that the user's own code imports is a file of the user's own, and hides no other one."""
+    if clue.family not in _IMPORTS or names.standard(module) or names.known(module.partition(".")[0]):
+        return False
+    return all(one.own or one.standard for one in around) and _OWN_FILE.match(clue.groups.get("path", "")) is not None
 
 
 def _of_module(module: str, names: Names) -> tuple[str | None, bool]:
@@ -262,7 +261,7 @@ def _speaking(clue: Clue, names: Names) -> str | None:
 
 def _meant(word: str, clue: Clue, names: Names) -> str | None:
     """The distribution that a word means; a sentence that anybody may write must name one that is known."""
-    return names.known(word) or (None if clue.family in {"stated", "announced"} else normalise(word))
+    return names.known(word) or (None if clue.family in {"stated", "announced", "voice"} else normalise(word))
 
 
 def _module_of(said: Mapping[str, str], around: Sequence[Owner], seen: Mapping[str, Any], names: Names) -> str | None:
