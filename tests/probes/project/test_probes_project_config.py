@@ -78,6 +78,14 @@ def test_hidden_files_of_tools_are_configuration(name):
     [
         *[("a.yaml", "yaml"), ("b/a.YML", "yaml"), ("pyproject.toml", "toml"), ("a.json", "json"), ("tox.ini", "ini")],
         *[("setup.cfg", "ini"), (".env", "env"), ("b/.env.local", "env"), ("prod.env", "env"), (".env.json", "json")],
+        *[
+            ("a/poetry.lock", "toml"),
+            ("Pipfile.lock", "json"),
+            (".envrc", "env"),
+            ("app.service", "ini"),
+            ("a.ipynb", "json"),
+        ],
+        *[("b/Dockerfile", "dockerfile"), ("logging.conf", "ini"), ("Pipfile", "toml")],
     ],
 )
 def test_formats_go_by_name(name, form):
