@@ -29,12 +29,12 @@ settings.register_profile("unhurried", deadline=None, suppress_health_check=[Hea
 settings.load_profile("unhurried")
 #: By test, how many of its cells in a row have run no branch that was not run before, and how many that may be.
 _idle = collections.Counter()
-PATIENCE = 2
+PATIENCE = 4
 
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_protocol(item):
-    """Measure no branches in further cells of a parametrised test once two in a row have run no new ones.
+    """Measure no branches in further cells of a parametrised test once four in a row have run no new ones.
 
     Measuring takes as long as the test itself, and what is left out can only make the figure too low.
     """

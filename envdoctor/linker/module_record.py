@@ -56,6 +56,14 @@ class ModuleRecord:
         self.raised: list[Any] = []
         self.stand_ins: list[list[Any]] = []
         self.hints: set[str] = set()
+        self.lazy_annotations = target.minor >= _LAZY_ANNOTATIONS
+        #: Words whose uses as attributes of what no import binds are gathered: word, line, flags, handler.
+        self.wanted: frozenset[str] = frozenset()
+        self.of_anything: list[tuple[str, int, int, int]] = []
+        self._begin()
+
+    def _begin(self) -> None:
+        """Begin with nothing of what a module has and does."""
         self.names: dict[str, Any] = {}
         self.stars: list[str] = []
         self.tables: dict[str, list[str]] = {}
@@ -73,10 +81,6 @@ class ModuleRecord:
         self.functions: list[Any] = []
         self.top_functions: dict[str, ast.FunctionDef | ast.AsyncFunctionDef] = {}
         self.refs: dict[tuple[Any, ...], list[Any]] = {}
-        self.lazy_annotations = target.minor >= _LAZY_ANNOTATIONS
-        #: Words whose uses as attributes of what no import binds are gathered: word, line, flags, handler.
-        self.wanted: frozenset[str] = frozenset()
-        self.of_anything: list[tuple[str, int, int, int]] = []
         #: What functions set on what they are given, ``*`` for any attribute, and the classes whose objects they get.
         self.setting: dict[str, set[str]] = {}
         self.set_by: list[tuple[str, list[Any]]] = []
