@@ -111,7 +111,8 @@ def _on(row: Row, axis: str, version: str) -> bool:
     if axis == "python":
         return f"{row.get('python')}.".startswith(f"{version}.")
     pins = dict(text.split("==", 1) for text in row.get("installed", ()))
-    return _same(pins.get(axis, ""), version) or (axis not in pins and row["kind"] == "bad")
+    has_failed = "symptom" in row or "reason" in row  # maybe to install that very release
+    return _same(pins.get(axis, ""), version) or (axis not in pins and has_failed)
 
 
 def remedies_not_quiet(subject: Subject) -> Iterator[Complaint]:

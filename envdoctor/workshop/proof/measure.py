@@ -167,7 +167,9 @@ class Survey:
             if self._moves(base, axis, line[at]):
                 break  # the next stretch that the rule calls bad
             stretch.append(line[at])
-        return End(kind="good", base=base, order=stretch[:_TRIED], anchor=None, **common)
+        is_below = common["side"] == "lower" and axis != PYTHON
+        order = _ever_farther(stretch) if is_below else stretch[:_TRIED]
+        return End(kind="good", base=base, order=order, anchor=None, **common)
 
     def _is_cured(self, good: StatedTrial, axis: str, bad: StatedTrial) -> bool:
         """Whether a good cell would be bad with what a bad one has on an axis."""
@@ -300,6 +302,12 @@ class Survey:
             }  # fmt: skip
             found.append({key: said for key, said in told.items() if said not in (None, [], False)})
         return found
+
+
+def _ever_farther(stretch: Sequence[str]) -> list[str]:
+    """The nearest versions, others at ever greater distances, and the last: old releases can often not be built."""
+    places = {*range(_TRIED), *(1 << power for power in range(2, len(stretch).bit_length())), len(stretch) - 1}
+    return [stretch[at] for at in sorted(places) if 0 <= at < len(stretch)]
 
 
 def value(cell: Cell, axis: str) -> str | None:

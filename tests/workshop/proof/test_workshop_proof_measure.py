@@ -201,3 +201,14 @@ def test_an_old_release_that_the_oldest_python_does_not_take_still_fails_in_anot
     _, found = ends(survey(pythons=("3.8", "3.10")), **old)
 
     assert (found["lower", "bad"]["shown"], found["lower", "bad"]["unlike"]) == ("1.1", ["1.0"])
+
+
+def test_where_nothing_just_below_a_range_can_be_built_older_releases_are_tried():
+    users = {**{f"0.{minor}": "2019" for minor in range(12)}, **USERS}
+    unbuilt = {f"user=={one}": {"3.10": "unproven"} for one in users if one not in {"0.1", "1.2", "1.3", "1.4", "1.5"}}
+
+    seen, found = ends(survey(users, text=CLOSED), **{**unbuilt, "user==0.0": {"3.10": OTHERWISE}})
+
+    tried = {one.rpartition(" ")[2] for one in seen if " on user " in one and seen[one] != "agrees"}
+    assert tried == {"1.1", "1.0", "0.11", "0.9", "0.5", "0.0", "1.4.1"}
+    assert found["lower", "good"]["shown"] == "0.0"
