@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 #: The trees that are held are of so many bytes of source, of which they take some thirty times as much.
-_MOST_HELD = 4 << 20
+_MOST_HELD = 2 << 20
 #: The methods of a mapping that leave it as it is.
 _READING = {"items", "keys", "values", "get", "copy"}
 
