@@ -76,9 +76,10 @@ class Case:
         return self.clue.family == "frames" and self.who.python and self.who.own is not None
 
     def packages(self) -> list[str]:
-        """The distributions concerned: who asked, who was asked, what else the message names, and what is left."""
+        """The distributions concerned: who asked, who was asked, what else the message names, and who else may be."""
         who = self.who
-        return list(dict.fromkeys(name for name in (who.consumer, who.provider, *who.others, *who.left) if name))
+        found = (who.consumer, who.provider, *who.others, *who.left, *who.alike)
+        return list(dict.fromkeys(name for name in found if name))
 
     def version(self, name: str) -> str:
         """The installed version of a distribution; empty where it is not known."""

@@ -231,6 +231,11 @@ class Classes:
         records = (self._world.store.definitions(module)["classes"][number] for module, number in self.chain(kind))
         return any("__get__" in record[1] or None in record[0] for record in records)
 
+    def is_of_classes(self, kind: ClassRef) -> bool:
+        """Whether a class is derived from ``type``, so that what is one has what its own source gives it."""
+        records = (self._world.store.definitions(module)["classes"][number] for module, number in self.chain(kind))
+        return any(["builtins", "type"] in record[0] for record in records)
+
     def chain(self, kind: ClassRef) -> list[tuple[str, Any]]:
         """A class and its bases, as far as they are known."""
         key = (kind.module, kind.number)

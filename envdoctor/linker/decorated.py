@@ -125,7 +125,11 @@ class Decorated:
 
     def body(self, module: str) -> Sequence[ast.stmt]:
         """The statements of a module; none where it cannot be parsed."""
-        return getattr(self._store.trees.get(module), "body", ())
+        return getattr(self.tree(module), "body", ())
+
+    def tree(self, module: str) -> ast.Module | None:
+        """The tree of a module; nothing where it cannot be parsed."""
+        return self._store.trees.get(module)
 
     def _keeps(self, module: str, decorator: ast.expr) -> bool:
         """Whether what a decorator makes takes a call if and only if the function does."""

@@ -322,7 +322,7 @@ class ReferenceSearch:
         if answer.why == "absent" or (way & SUBMODULE and not way & ENTRY and self._reach.stands_in(name, ref)):
             self.unknown[OPTIONAL] += 1
             return
-        provider = "" if answer.why == "standard" else self._layout.owner(answer.module)
+        provider = "" if answer.why in {"standard", "loader"} else self._layout.owner(answer.module)
         if severity == "silent" or provider == place.owner:
             return
         if answer.why == "name" and self._resolver.run_time.may_be_set_by(place.owner, answer.module, answer.path):
@@ -349,7 +349,7 @@ class ReferenceSearch:
 
 def _raised(flags: int, answer: Answer) -> int:
     """The flag of handlers that catch the exception which a missing name raises."""
-    if answer.why in {"module", "absent"} or not answer.path:
+    if answer.why in {"module", "absent", "loader"} or not answer.path:
         return CATCHES_MODULE
     return CATCHES_IMPORT if flags & IMPORTS and flags & FROM else CATCHES_ATTRIBUTE
 

@@ -113,25 +113,26 @@ class ModuleRecord:
         root, path = chain(node) or ("", ())
         return path if root == "sys" or ("sys", "") in self.top.imports.get(root, ()) else ()
 
-    def is_itself(self, node: ast.Subscript) -> bool:
+    def is_in_modules(self, node: ast.expr) -> bool:
+        """Whether something is an entry of ``sys.modules``."""
+        return isinstance(node, ast.Subscript) and self.of_sys(node.value) == ("modules",)
+
+    def is_itself(self, node: ast.expr) -> bool:
         """Whether something is ``sys.modules[__name__]``, the module that is read."""
-        return self.of_sys(node.value) == ("modules",) and getattr(node.slice, "id", "") == "__name__"
+        return self.is_in_modules(node) and getattr(getattr(node, "slice", None), "id", "") == "__name__"
 
     def stored(self, thing: ast.expr, name: str | None) -> None:
         """Take note of an attribute that is set on something; ``None`` for any."""
         found = chain(thing)
         if found in _OWN and self.scope.record:
             self.scope.record[1].add(name or "*")
-        elif found is not None and found[0] in self.itself and not found[1]:
+        elif self.is_itself(thing) or (found is not None and found[0] in self.itself and not found[1]):
             self.own(name, "it sets attributes of itself in sys.modules")
         elif found is not None:
             self.fills_given |= name is None and found in _GIVEN and self.scope.kind == "function"
             self.scope.pending.append(Use(found[0], (*found[1], name or "*"), 0, self.flags, store=True))
-        elif isinstance(thing, ast.Subscript) and self.of_sys(thing.value) == ("modules",):
-            if self.is_itself(thing):
-                self.own(name, "it sets attributes of itself in sys.modules")
-            else:
-                self.fills = True
+        else:
+            self.fills |= self.is_in_modules(thing)
 
     def own(self, name: str | None, reason: str) -> None:
         """Take note of a name that the module gives itself; ``None`` for any name, with the reason."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import importlib
+import inspect
 import json
 import sys
 import zlib
@@ -64,6 +65,17 @@ def class_of(module: str, kind: str) -> type | None:
     """A class in the library of the Python that runs this; ``None`` for what is none, or acts when it is imported."""
     found = _found(module, kind) if module in _data()["modules"] and module not in _ACTING else None
     return found if isinstance(found, type) else None
+
+
+def parameters_of(module: str, path: str) -> set[str] | None:
+    """The parameters of a function in the library of the Python that runs this; ``None`` where it takes any keyword."""
+    found = _found(module, path) if module in _data()["modules"] and module not in _ACTING else None
+    try:
+        parameters = inspect.signature(found).parameters if callable(found) else {}
+    except (TypeError, ValueError):
+        return None
+    takes_any = any(one.kind is inspect.Parameter.VAR_KEYWORD for one in parameters.values())
+    return None if takes_any or not parameters else {*parameters}
 
 
 def source_of(kind: type) -> str:

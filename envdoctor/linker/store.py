@@ -188,7 +188,7 @@ class Store:
 
 def load(path: str, read: Callable[[bytes], Any] = json.loads) -> dict[str, Any] | None:
     """The document that an earlier run kept; ``None`` where it is not there or damaged."""
-    kept = cache.read(path, _MOST_OF_ONE)
+    kept = cache.kept(path, _MOST_OF_ONE)
     try:
         content = read(zlib.decompressobj().decompress(kept, _MOST_OF_ONE)) if kept else None
     except (ValueError, TypeError, EOFError, RecursionError, zlib.error):

@@ -2,7 +2,8 @@
 
 import pytest
 
-from envdoctor.engine.families import building, clues, plugins
+from envdoctor.engine.build_logs import building, plugins
+from envdoctor.engine.families import clues
 from envdoctor.probes.error_text import read
 
 MESSAGES = {

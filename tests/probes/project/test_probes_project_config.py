@@ -249,7 +249,7 @@ MUCH = 1 << 20
 HOSTILE = [
     ("a.yaml", BOMB, "it has more than 100000 values, with those that its aliases repeat; the rest was not read"),
     ("a.yaml", "x: &a [*a]\n", "line 1: *a contains itself; the rest was not read"),
-    ("a.yaml", "[" * MUCH, "line 1: it is nested deeper than 100 levels; the rest was not read"),
+    ("a.yaml", "[" * 900, "line 1: it is nested deeper than 100 levels; the rest was not read"),
     ("a.yaml", "- " * MUCH, "line 1: it is nested deeper than 100 levels; the rest was not read"),
     ("a.yaml", "{a: " * (MUCH // 4), "line 1: it is nested deeper than 100 levels; the rest was not read"),
     (
@@ -289,6 +289,7 @@ def test_a_hostile_file_is_a_line(monkeypatch, name, text, gap):
         *[
             ("a.yaml", "a: " + "1:" * 45 + "1"),
             ("a.yaml", '"' + "\\n" * (MUCH // 2) + '"'),
+            ("a.yaml", "[" * MUCH),
             ("a.ini", "a" + " " * MUCH + "b"),
         ],
         *[
