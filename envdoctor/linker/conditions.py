@@ -6,7 +6,7 @@ import ast
 from typing import Any
 
 from envdoctor.linker.branches import holds, is_one_version
-from envdoctor.linker.evaluation import Namespace
+from envdoctor.linker.evaluation import Namespace, Raised, Undecided
 from envdoctor.linker.summary import CONDITIONAL
 from envdoctor.linker.syntax_trees import bound_in
 
@@ -63,8 +63,11 @@ class Conditions:
         if decided is not None:
             return decided
         if name not in self._scopes:
-            self._scopes[name] = self._checks.followed(name)
-        return self._checks.decided(test, Namespace(name, self._scopes[name]))
+            self._scopes = {name: self._checks.followed(name)}  # which is forgotten when another one is followed
+        try:
+            return self._checks.decided(test, Namespace(name, self._scopes[name]))
+        except (Raised, Undecided, RecursionError):
+            return None
 
 
 def _tests(body: Sequence[ast.stmt], line: int) -> list[Test] | None:

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 #: So many statements and expressions are followed for one name.
 _MOST_STEPS = 20_000
 #: So many modules are held that were followed.
-_MOST_MODULES = 300
+_MOST_MODULES = 50
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 _CHANGING = {
     "update",

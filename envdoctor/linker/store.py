@@ -30,8 +30,8 @@ LONGEST = 4 << 20
 #: Entries and bytes on disk; the oldest go first.
 MOST_ENTRIES, MOST_BYTES = 4000, 256 << 20
 _MOST_OF_ONE = 64 << 20
-#: So many summaries are unpacked at a time.
-MOST_OPEN = 6000
+#: So many summaries are unpacked at a time, and as many that were asked for before these.
+MOST_OPEN = 3000
 #: The files that decide what a summary contains.
 _MAKERS = (
     *(
@@ -65,6 +65,8 @@ class Store:
         self._held: dict[str, dict[str, bytes]] = {}
         self._open: dict[str, Summary] = {}
         self._unpacked: dict[str, Summary] = {}
+        self._open_before: dict[str, Summary] = {}
+        self._unpacked_before: dict[str, Summary] = {}
         self._changed: set[str] = set()
         self._class_names: dict[tuple[str, int], str] = {}
         self.read = 0
@@ -77,8 +79,11 @@ class Store:
         found = self._open.get(name)
         if found is None:
             if len(self._open) >= MOST_OPEN:
-                self._open.clear()
-            found = self._open[name] = marshal.loads(self.packed(name))  # noqa: S302 - packed by this user
+                self._open_before, self._open = self._open, {}
+            found = self._open_before.get(name)
+            if found is None:
+                found = marshal.loads(self.packed(name))  # noqa: S302 - packed by this user
+            self._open[name] = found
         return found
 
     def packed(self, name: str) -> bytes:
@@ -103,9 +108,12 @@ class Store:
         found = self._unpacked.get(name)
         if found is None:
             if len(self._unpacked) >= MOST_OPEN:
-                self._unpacked.clear()
-            packed = self.get(name).get("definitions")
-            found = self._unpacked[name] = marshal.loads(packed) if packed else {}  # noqa: S302 - packed by this user
+                self._unpacked_before, self._unpacked = self._unpacked, {}
+            found = self._unpacked_before.get(name)
+            if found is None:
+                packed = self.get(name).get("definitions")
+                found = marshal.loads(packed) if packed else {}  # noqa: S302 - packed by this user
+            self._unpacked[name] = found
         return found
 
     def class_name(self, module: str, number: int) -> str:
