@@ -59,12 +59,16 @@ fill(Filled, "lo" + "st")
 setattr(Filled, "quoted", 1)
 
 class Given:
-    def __init__(self): give(self, "lo" + "st")
+    there = 1
+    def __init__(self): give(self)
 
 class Kept:
+    there = 1
     def __init__(self): keep(self)
 
-def give(thing, name): setattr(thing, name, print)
+def give(thing):
+    for name in dir(Part):
+        if name[0] != "_": setattr(thing, name, print)
 def keep(thing): kept.append(thing); thing.seen = 1
 kept = []
 
@@ -157,7 +161,7 @@ CASES = {
     "told to type checkers": ("x = b.Filled()\n    x.lost()  # type: ignore[attr-defined]", None),
     "what takes names for data": ("b.Columns().lost()", None),
     "what is filled from outside": ("b.Filled().quoted", None),
-    "what a function gives an object": ("b.Given().lost()", None),
+    "what a function gives an object": ("b.Given().run()", None),
     "what a function sets on an object": ("b.Kept().seen", None),
     "what a function does not set on an object": ("b.Kept().lost", "b.Kept().lost"),
     "a class of another kind": ("b.Odd().lost", None),
