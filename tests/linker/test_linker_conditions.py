@@ -23,8 +23,7 @@ CASES = {
         "import os\nif version >= Version('2.0'):\n    if os.environ.get('B_VERSION'):\n        x = b.old", []
     ),
     "a function that nobody can follow": (
-        "import os\ndef wanted():\n    if os.environ.get('B_NEW'): return version > Version('2.0')\n"
-        "if wanted():\n    x = b.old", []
+        "import os\ndef wanted():\n    if os.environ.get('B_NEW'): return 1\nif wanted():\n    x = b.old", []
     ),
     "a name of the function": (
         "def f(version):\n    if version >= Version('2.0'): return b.old\nf(Version('1.0'))", []
