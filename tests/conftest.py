@@ -1,7 +1,6 @@
 """Shared by all tests: a separate cache, so that nothing of the user's is read or written."""
 
 import atexit
-import collections
 import contextlib
 import functools
 import gc
@@ -17,7 +16,6 @@ import threading
 import traceback
 import warnings
 
-import coverage
 import pytest
 from filelock import FileLock
 from hypothesis import HealthCheck, settings
@@ -27,28 +25,6 @@ CHECKOUT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 # No test is wrong because the machine is busy: neither an example nor the making of examples is held to a time.
 settings.register_profile("unhurried", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("unhurried")
-#: By test, how many of its cells in a row have run no branch that was not run before, and how many that may be.
-_idle = collections.Counter()
-PATIENCE = 4
-
-
-@pytest.hookimpl(wrapper=True)
-def pytest_runtest_protocol(item):
-    """Measure no branches in further cells of a parametrised test once four in a row have run no new ones.
-
-    Measuring takes as long as the test itself, and what is left out can only make the figure too low.
-    """
-    name, before = item.nodeid.partition("[")[0], _branches()
-    with contextlib.nullcontext() if _idle[name] < PATIENCE else untraced():
-        result = yield
-    _idle[name] = 0 if _branches() > before else _idle[name] + 1
-    return result
-
-
-def _branches():
-    """How many branches have been measured in this process so far; none where nothing is measured."""
-    collector = getattr(coverage.Coverage.current(), "_collector", None)
-    return sum(map(len, list(collector.data.values()))) if collector else 0
 
 
 @pytest.fixture(autouse=True, scope="session")
