@@ -135,14 +135,14 @@ def _begin(options: argparse.Namespace) -> int:
     for rule in rules_of([options.rule], options.rules)[0]:
         for edge in lower_bounds.unlike(record.read(proof_of(rule.path)) or {}):
             with open(rule.path, "r+", encoding="utf-8") as file:
-                changed = lower_bounds.begun(file.read(), rule, edge["axis"], edge["shown"])
+                changed = lower_bounds.begun(file.read(), rule, edge["axis"], edge["begins"])
                 if changed is not None:
                     file.seek(0)
                     file.write(changed)
                     file.truncate()
             left += changed is None
             said = "begins at" if changed is not None else "is to begin, in a place that was not found, at"
-            write(f"{rule.id}: {edge['axis']} {said} {edge['shown']}\n")
+            write(f"{rule.id}: {edge['axis']} {said} {edge['begins']}\n")
     return int(left > 0)
 
 

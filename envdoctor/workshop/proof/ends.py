@@ -44,6 +44,11 @@ class End(Record):
         is_within = self.kind == "bad" and self.is_of_old_releases()
         return [one for one in self.order if is_within and seen(one) in {CONTRADICTS, OTHERWISE}]
 
+    def after(self, versions: Sequence[str]) -> str | None:
+        """The version that follows the last of some: what cannot be built above them stays within the range."""
+        line = [*self.order, *([self.anchor] if self.anchor else [])]
+        return line[line.index(versions[-1]) + 1] if versions else None
+
 
 def search(end: End, seen: Callable[[str], str | None]) -> tuple[str | None, list[str]]:
     """The outermost version that shows what is expected, as far as is known, and what has to be run to tell."""

@@ -80,7 +80,7 @@ def _of_edge(survey: Survey, edge: Mapping[str, Any], reasons: Mapping[str, str 
     why = _reason(reasons, f", on {axis} {wanted}")
     if edge.get("unlike"):
         last = f"{axis} {edge['unlike'][-1]}"
-        what = f"bad on {axis} {wanted}: begin it at >={shown}"
+        what = f"bad on {axis} {wanted}: begin it at >={edge['begins']}"
         why = f"on {last}: {_reason(reasons, f', on {last}')}"
         yield {"kind": "begins", "what": what, "why": why, "needed": True}
         return

@@ -295,10 +295,11 @@ class Survey:
             shown, todo = search(end, seen)
             wanted = [*end.order, *([end.anchor] if end.anchor else [])][0]
             wrong = [one for one in todo if seen(one) == CONTRADICTS]
+            unlike = end.unlike(seen)
             told = {
                 "axis": end.axis, "consumer": end.base.trial.consumer, "side": end.side, "kind": end.kind,
                 "open": end.is_open, "at": wanted, "shown": shown, "wrong": wrong,
-                "unlike": end.unlike(seen),
+                "unlike": unlike, "begins": end.after(unlike),
             }  # fmt: skip
             found.append({key: said for key, said in told.items() if said not in (None, [], False)})
         return found

@@ -212,3 +212,9 @@ def test_where_nothing_just_below_a_range_can_be_built_older_releases_are_tried(
     tried = {one.rpartition(" ")[2] for one in seen if " on user " in one and seen[one] != "agrees"}
     assert tried == {"1.1", "1.0", "0.11", "0.9", "0.5", "0.0", "1.4.1"}
     assert found["lower", "good"]["shown"] == "0.0"
+
+
+def test_what_cannot_be_built_above_a_release_that_fails_in_another_way_stays_within_the_range():
+    _, found = ends(survey(), **{"user==1.0": {"3.10": OTHERWISE}, "user==1.1": {"3.10": "unproven"}})
+
+    assert (found["lower", "bad"]["shown"], found["lower", "bad"]["begins"]) == ("1.2", "1.1")
