@@ -16,8 +16,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from typing import Any
 
-    from typing_extensions import Self
-
     Facts = dict[str, Any]
     Host = Callable[[str], str]
 
@@ -155,9 +153,7 @@ def stdlib_path() -> str:
 def user_site() -> "str | None":
     """The user's own site directory, or ``None`` where this interpreter does not look there."""
     site = sys.modules.get("site")
-    if site is None or not getattr(site, "ENABLE_USER_SITE", False):
-        return None
-    return getattr(site, "USER_SITE", None)
+    return getattr(site, "USER_SITE", None) if getattr(site, "ENABLE_USER_SITE", False) else None
 
 
 def kind_of_entry(entry: str, stdlib: str) -> str:
@@ -261,24 +257,15 @@ def _is_standard_finder(finder: "Any") -> bool:
     return _home(finder).startswith(("_frozen_importlib", "importlib."))
 
 
-class _StandardOnly:
-    """While it lasts, only the standard library can be imported."""
-
-    def __enter__(self) -> "Self":
-        self.path, self.finders = sys.path[:], sys.meta_path[:]
-        stdlib = stdlib_path()
-        sys.path[:] = [path for path in self.path if path and kind_of_entry(path, stdlib) == "standard-library"]
-        sys.meta_path[:] = [finder for finder in self.finders if _is_standard_finder(finder)]
-        return self
-
-    def __exit__(self, *_error: object) -> None:
-        sys.path[:], sys.meta_path[:] = self.path, self.finders
-
-
 def _import_standard(name: str) -> "Any":
     """Import a module of the standard library, whatever comes before it on ``sys.path``."""
-    with _StandardOnly():
+    path, finders, stdlib = sys.path[:], sys.meta_path[:], stdlib_path()
+    sys.path[:] = [one for one in path if one and kind_of_entry(one, stdlib) == "standard-library"]
+    sys.meta_path[:] = [finder for finder in finders if _is_standard_finder(finder)]
+    try:
         return __import__(name)
+    finally:
+        sys.path[:], sys.meta_path[:] = path, finders
 
 
 # --- what Python runs when it starts, which is read instead -----------------------------------------------------------

@@ -77,7 +77,7 @@ def derive(
 
 def _seen(said: ErrorText, snapshot: Snapshot, words: Mapping[str, Any]) -> tuple[list[Clue], Names, dict[str, Any]]:
     """The clues of a text, the owners of its names, and what files and the shipped history say of them."""
-    from envdoctor.engine import derived, families
+    from envdoctor.engine import build_logs, derived, families
     from envdoctor.engine.names import Names
     from envdoctor.linker.history import holders, imports, lives
     from envdoctor.linker.import_names import distributions
@@ -85,15 +85,16 @@ def _seen(said: ErrorText, snapshot: Snapshot, words: Mapping[str, Any]) -> tupl
     from envdoctor.probes import providers
 
     roots = imports()
-    plugins = {module: name for module, name in families.plugins(said.text).items() if module not in roots}
+    plugins = {module: name for module, name in build_logs.plugins(said.text).items() if module not in roots}
     words = {**words, "imports": {**plugins, **words.get("imports", {})}}
     clues = families.clues(said, words.get("voices"))
     modules = derived.modules(clues, said)
     owners = providers.provided(snapshot.packages, modules)
-    roots = {**distributions(modules), **roots}
+    for name, some in distributions(modules).items():
+        roots[name] = list(dict.fromkeys([*roots.get(name, ()), *some]))
     library = standard_of(str(snapshot.python.get("version", "")))
     names = Names(words, snapshot.packages, owners, library, roots)
-    seen = {"holders": holders(derived.endings(clues))}
+    seen = derived.held(clues, holders)
     asked = derived.questions(clues, names, snapshot, seen)
     return clues, names, {**seen, **providers.answers(snapshot.packages, asked), "history": lives(asked["offers"])}
 

@@ -235,12 +235,11 @@ OF_METADATA: Mapping[str, tuple[str, str, str]] = {
     "requires_python": ("requires_python", "text", "Requires-Python by distribution."),
     "tags": ("tags", "tags", "Wheel tags by distribution."),
 }
-#: An environment variable; ``None`` where it is not set.
 ENV: Kind[str, str | None] = Kind(
     name="env", section="env", about="Environment variables that rules name; null where unset.", said="{key}={value}",
-    probe="env_fact", reads="env", states="texts", compiles="env", decides="env", asks="by_name", cost=5, wanted=True,
+    probe="env_fact", reads="env", states="texts", compiles="env", decides="engine.declared:env", cost=5,
+    asks="engine.declared:asked", wanted=True,
 )
-#: What ``import`` resolves a name to: ``kind`` and perhaps ``origin``.
 MODULE: Kind[str, found.Module] = Kind(
     name="module", section="modules", value="module", about="What `import NAME` finds first.", dear=True,
     said="import {key}: {value}", public=True, after="module", reads="module", states="texts", compiles="by_name",
@@ -251,17 +250,15 @@ SYSTEM: Kind[str, Scalar] = Kind(
     said="{key} {value}", public=True, probe="system_fact", reads=_READ + "read_table", states="table",
     compiles="table", decides="table", asks="by_name", cost=6, wanted=True,
 )
-#: Whether a shared library is ``present`` or ``missing``.
 LIBRARY: Kind[str, str] = Kind(
     name="library", section="libraries", public=True, said="{key} {value}", probe="library_fact",
     about="Whether the dynamic loader finds a shared library: present or missing.", reads=_READ + "read_library",
-    states=_READ + "read_library", compiles="by_name", decides="same", asks="by_name", cost=8, wanted=True,
+    states=_READ + "read_library", compiles="on_machine", decides="same", asks="by_name", cost=8, wanted=True,
 )
-#: Whether a program is ``present`` or ``missing``.
 PROGRAM: Kind[str, str] = Kind(
     name="program", section="programs", public=True, said="{key} {value}", probe="program_fact",
     about="Whether a program is on PATH, or beside the interpreter: present or missing.", reads=_READ + "read_program",
-    states=_READ + "read_program", compiles="by_name", decides="same", asks="by_name", cost=8, wanted=True,
+    states=_READ + "read_program", compiles="on_machine", decides="same", asks="by_name", cost=8, wanted=True,
 )
 FILE: Kind[str, Sequence[str]] = Kind(
     name="file", section="written", value="texts", dear=True, said="{value}", after="file", cost=8,
@@ -280,12 +277,10 @@ PROCESS: Kind[str, Scalar] = Kind(
     about="Properties of the running process that was examined, such as threads.", reads=_READ + "read_table",
     states="table", compiles="table", decides="table", asks="by_name", cost=7,
 )
-#: A variable of the environment that markers are evaluated in (PEP 508).
 MARKER: Kind[str, str] = Kind(
     name="marker", section="marker", about="Variables of PEP 508 markers.", said="{key} {value}", public=True,
     after="marker", reads="marker", compiles="whole", decides="marker", asks="marker", cost=4,
 )
-#: What installed a distribution, by its name.
 INSTALLER: Kind[str, str | None] = Kind(
     name="installer", section="installer", about="What installed each distribution.", after="installer",
 )
@@ -324,6 +319,12 @@ ARTIFACT: Kind[str, Answer[found.Artifact]] = Kind(
 SOURCE: Kind[str, Answer[found.Use]] = Kind(
     name="source", dear=True, said="{value}", reads=_READ + "read_source", compiles="source", asks="source", cost=14,
     decides=_DECIDE + "source", names=("file", "line", "call", "name"), whole=True, under=OF_PROJECT, repaired="files",
+)
+#: What the image of a project's Dockerfile lacks.
+IMAGE: Kind[str, Any] = Kind(
+    name="image", said="{value}", public=True, shown="system", reads=_READ + "read_image", compiles="image", cost=11,
+    decides="engine.images:image", asks="engine.images:asked", names=("file",), whole=True,
+    under=OF_PROJECT, repaired="files", about="What the image of a project's Dockerfile lacks, where that is known.",
 )
 #: What the workers are given, or lack, that source starts.
 WORKER: Kind[str, Any] = Kind(

@@ -93,19 +93,22 @@ class Lack(TypedDict, total=False):
     row: int
 
 
-#: What an argument is: its kinds, what made it, the names it resolves to, and, where they are known, its value, or the
-#: entries of a dictionary, which is ``open`` where it may have others. ``maker`` is the call that made it, with its
-#: constants, ``itself`` what made it where that is no list, ``lacks`` and ``results`` are of a function. ``parameter``
-#: says ``of`` which function of a module it is one, ``at`` which place and by which ``name``.
+#: What an argument is: its kinds, its form as it is written, what made it, the names it resolves to, and, where they
+#: are known, its value, or the ``values`` in a sequence, or the entries of a dictionary, which is ``open`` where it may
+#: have others. ``maker`` is the call that made it, with its constants, ``itself`` what made it where that is no list,
+#: ``lacks`` and ``results`` are of a function. ``parameter`` says ``of`` which function of a module it is one, ``at``
+#: which place and by which ``name``.
 Argument = TypedDict(
     "Argument",
     {
         "is": list[str],
+        "form": list[str],
         "made_by": list[str],
         "names": list[str],
         "carries": list[Carried],
         "text": str,
         "value": Union[str, bool, int, float, None],
+        "values": list[Union[str, bool, int, float, None]],
         "entries": dict[str, Any],
         "open": bool,
         "maker": dict[str, Any],

@@ -159,7 +159,7 @@ class PlanSearch:
         if one.declared:
             self._unmet.setdefault(name, set()).add((one.declared["distribution"], one.declared["required"]))
         severe = LEFT if one.finding.severity == "error" else LEFT_BESIDE
-        made.append(Alternative(wants={}, cost=planner.one(severe)))
+        made.append(Alternative(wants={}, cost=planner.cost_of_one(severe)))
         return Clause(name=name, alternatives=planner.widest(made))
 
     def _without(self, name: str, version: str | None) -> Clause:
@@ -186,7 +186,7 @@ class PlanSearch:
         """A remedy for a person to carry out."""
         if not self._helps(remedy, one):
             return None
-        return Alternative(wants={}, cost=planner.one(planner.BESIDE), remedy=remedy)
+        return Alternative(wants={}, cost=planner.cost_of_one(planner.BESIDE), remedy=remedy)
 
     def _helps(self, remedy: Remedy, one: Held) -> bool:
         """Whether a finding would be gone once something is installed again; of other remedies the rule says so."""
@@ -222,8 +222,8 @@ class PlanSearch:
         left = [one for one in found if self.counts(one) and not self.is_beside(one, choice)]
         self._learn(left, choice)
         beside = sum(self.is_beside(one, choice) for one in found)
-        costs = [self._moving(solved), *[planner.one(planner.BESIDE)] * beside]
-        costs += [planner.one(LEFT if one.finding.severity == "error" else LEFT_BESIDE) for one in left]
+        costs = [self._moving(solved), *[planner.cost_of_one(planner.BESIDE)] * beside]
+        costs += [planner.cost_of_one(LEFT if one.finding.severity == "error" else LEFT_BESIDE) for one in left]
         return Candidate(
             versions=solved, snapshot=snapshot, held=found, left=left, choice=choice, cost=planner.total(costs)
         )

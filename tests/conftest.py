@@ -1,7 +1,9 @@
 """Shared by all tests: a separate cache, so that nothing of the user's is read or written."""
 
 import atexit
+import collections
 import contextlib
+import functools
 import gc
 import glob
 import io
@@ -15,6 +17,7 @@ import threading
 import traceback
 import warnings
 
+import coverage
 import pytest
 from filelock import FileLock
 from hypothesis import HealthCheck, settings
@@ -24,6 +27,28 @@ CHECKOUT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 # No test is wrong because the machine is busy: neither an example nor the making of examples is held to a time.
 settings.register_profile("unhurried", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("unhurried")
+#: By test, how many of its cells in a row have run no branch that was not run before, and how many that may be.
+_idle = collections.Counter()
+PATIENCE = 4
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_protocol(item):
+    """Measure no branches in further cells of a parametrised test once four in a row have run no new ones.
+
+    Measuring takes as long as the test itself, and what is left out can only make the figure too low.
+    """
+    name, before = item.nodeid.partition("[")[0], _branches()
+    with contextlib.nullcontext() if _idle[name] < PATIENCE else untraced():
+        result = yield
+    _idle[name] = 0 if _branches() > before else _idle[name] + 1
+    return result
+
+
+def _branches():
+    """How many branches have been measured in this process so far; none where nothing is measured."""
+    collector = getattr(coverage.Coverage.current(), "_collector", None)
+    return sum(map(len, list(collector.data.values()))) if collector else 0
 
 
 @pytest.fixture(autouse=True, scope="session")
@@ -102,6 +127,7 @@ def run_envdoctor(*words, **options):
     with tempfile.TemporaryFile() as given, tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
         given.write(options.get("input", "").encode())
         given.seek(0)
+        _caches(len(sys.modules))  # here, where it is remembered: each page that a fork looks at is copied
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", DeprecationWarning)  # xdist's thread, which holds no lock of ours
             child = os.fork()
@@ -112,6 +138,17 @@ def run_envdoctor(*words, **options):
         err.seek(0)
         told = [file.read().decode().replace("\r\n", "\n") for file in (out, err)]
     return subprocess.CompletedProcess(program, os.waitstatus_to_exitcode(status), *told)
+
+
+@functools.lru_cache(maxsize=1)
+def _caches(modules):
+    """The functions of envdoctor that remember what they read, as long as there are so many modules.
+
+    Those of the engine read nothing.
+    """
+    names = [name for name in sys.modules if name.startswith("envdoctor.") and not name.startswith("envdoctor.engine.")]
+    ours = [sys.modules[name] for name in names]
+    return [one for module in ours for one in vars(module).values() if hasattr(one, "cache_clear")]
 
 
 def _become(words, files, options):
@@ -135,9 +172,8 @@ def _become(words, files, options):
         encoding = variables.get("PYTHONIOENCODING", "utf-8")
         sys.stdin, sys.stdout = open(0, encoding=encoding), open(1, "w", encoding=encoding)  # noqa: SIM115
         sys.stderr = open(2, "w", encoding=encoding, errors="backslashreplace")  # noqa: SIM115
-        for module in [module for name, module in sys.modules.items() if name.startswith("envdoctor.")]:
-            for value in list(vars(module).values()):
-                getattr(value, "cache_clear", int)()
+        for one in _caches(len(sys.modules)):
+            one.cache_clear()
         sys.argv = ["envdoctor", *words]
         status = main()
         atexit._run_exitfuncs()

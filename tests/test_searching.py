@@ -48,6 +48,7 @@ def told(folder, names, pins):
     yield f"  {plan.line} {[one.rule for one in plan.left]} {plan.conflicts} {[one.text for one in plan.advice]}"
 
 
+@pytest.mark.trials  # all pairs of findings, each planned on an index
 def test_whole_plans(index, tmp_path):
     for name, text in RULES.items():
         (tmp_path / "rules" / name).mkdir(parents=True)

@@ -4,6 +4,7 @@ import contextlib
 import http.server
 import io
 import json
+import random
 import re
 import threading
 import zipfile
@@ -13,7 +14,7 @@ from conftest import new_cache
 from envdoctor.probes import releases
 from envdoctor.probes.wheel_files import BLOCK
 
-BALLAST = bytes(index * 7919 % 251 for index in range(BLOCK * 12))  # what a range request spares
+BALLAST = random.Random(1).randbytes(BLOCK * 12)  # what a range request spares
 
 
 def wheel(sources, name="left", version="1.0", requires=(), ballast=None):

@@ -111,7 +111,7 @@ def gathered(answers: Iterator[Reported], wanted: Mapping[str, Sequence[str]], r
         key = keys.get(one.digest)
         if key is None:
             try:
-                snapshot = one.snapshot or (snapshot_file.read(one.file) if one.file else None)
+                snapshot = one.snapshot or (snapshot_file.snapshot_of(one.file) if one.file else None)
             except TargetError as error:
                 silent.append((one.name, str(error)))
                 continue

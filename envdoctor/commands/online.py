@@ -31,7 +31,7 @@ def permitted(*, option: bool | None) -> Callable[[str], None] | None:
     terminal only the option counts, and nothing is remembered.
     """
     if sys.stderr.isatty() and sys.stdin is not None and sys.stdin.isatty():
-        kept = cache.read(_place())
+        kept = cache.kept(_place())
         answer = option if option is not None else None if kept is None else kept == b"yes"
         if answer is None:
             answer = _asked()

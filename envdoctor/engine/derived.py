@@ -20,7 +20,7 @@ from envdoctor.model import Evidence, Finding, Location
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from envdoctor.engine.asks import Ask
     from envdoctor.engine.families import Clue
@@ -30,6 +30,9 @@ if TYPE_CHECKING:
 
 STATUS = "derived"
 MOST_FINDINGS, _MOST_FRAMES, _MOST_LINKS = 2, 3, 2
+_CONSTRUCTORS = frozenset({"__init__", "__new__"})
+#: A word of more characters than this, with the mark before it, is of few distributions.
+_DISTINCT = 6
 _OFFERED = {
     "gone": "the installed release has no such name in this file",
     "there": "the installed release has it in this file",
@@ -62,11 +65,35 @@ def endings(clues: Sequence[Clue]) -> dict[str, str]:
         owner, function, name = said.get("owner", ""), said.get("function", ""), said.get("name", "")
         if said.get("module") or "." in owner:
             continue
-        if owner or (function and name):
+        if function in _CONSTRUCTORS and (made := _made(clue)):
+            found[clue.said] = f"{made}.__init__:{name}"
+        elif owner or (function and name):
             found[clue.said] = f"{owner}.{name}" if owner else f"{function}:{name}"
         elif "." in function:
             found[clue.said] = function.removesuffix("__init__")
     return found
+
+
+def _made(clue: Clue) -> str:
+    """The class that the failing line makes an object of; empty where none is seen."""
+    frames = clue.failure.frames if clue.failure is not None else ()
+    found = re.findall(r"\b([A-Z]\w+)\(", frames[-1].code or "") if frames else []
+    return found[-1] if found else ""
+
+
+def held(
+    clues: Sequence[Clue], holders: Callable[[list[str]], Mapping[str, Sequence[str]]]
+) -> dict[str, dict[str, Sequence[str]]]:
+    """The distributions that have or had what messages name without a module, by what they say.
+
+    ``holders`` are those of the name with its class or function, ``words`` those of the last part of it in any class.
+    """
+    ends = endings(clues)
+    last = {said: one[re.search(r"[.:]?\w*$", one).start() :] for said, one in ends.items()}  # type: ignore[union-attr]
+    long = {said: word for said, word in last.items() if len(word) > _DISTINCT}
+    found = holders([*{*ends.values(), *long.values()}])
+    by_said = {"holders": ends, "words": long}
+    return {kind: {said: found.get(one, ()) for said, one in some.items()} for kind, some in by_said.items()}
 
 
 def questions(clues: Sequence[Clue], names: Names, snapshot: Snapshot, seen: Mapping[str, Any]) -> dict[str, list[Any]]:
@@ -88,6 +115,9 @@ def _asked(clue: Clue, names: Names, snapshot: Snapshot, seen: Mapping[str, Any]
     for party in (who.consumer, who.provider):
         if party:
             yield "trackers", party
+    for place in who.seen[:1]:
+        if place.distribution and who.provider in {None, place.distribution}:
+            yield "imports", (place.distribution, place.module)
     if who.consumer and {"owner", "function"} & said.keys():
         yield from _asked_of_types(who, said, snapshot)
 
@@ -150,6 +180,8 @@ def _finding(case: Case, trackers: Mapping[str, str]) -> Finding:
     if left:
         why += f" Of what is installed besides, only {' and '.join(map(case.release, left))} can be the other side."
     links = [_search(case, trackers[name]) for name in case.packages() if name in trackers]
+    if case.who.alike:
+        why += f" An import name of what is named here is that of {' and '.join(case.who.alike)} as well."
     return Finding(
         rule=words.rule,
         severity="info" if words.rule in VAGUE else "warning",

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 #: Families that tell where something happened and not what is wrong, and the rules of their findings.
 VAGUE_FAMILIES = frozenset({"frames", "warning", "crash"})
 VAGUE = frozenset(WORDS[family].rule for family in VAGUE_FAMILIES)
-_SAY_THEMSELVES = frozenset({"announced", "stated"})
+_SAY_THEMSELVES = frozenset({"announced", "stated", "voice"})
 _MISSING = frozenset({"missing-name", "missing-attribute", "missing-module"})
 #: How much of a text one line of a finding quotes, and how many unmet requirements it lists.
 MOST_SAID, _MOST_UNMET = 160, 3
@@ -76,9 +76,10 @@ class Case:
         return self.clue.family == "frames" and self.who.python and self.who.own is not None
 
     def packages(self) -> list[str]:
-        """The distributions concerned: who asked, who was asked, what else the message names, and what is left."""
+        """The distributions concerned: who asked, who was asked, what else the message names, and who else may be."""
         who = self.who
-        return list(dict.fromkeys(name for name in (who.consumer, who.provider, *who.others, *who.left) if name))
+        found = (who.consumer, who.provider, *who.others, *who.left, *who.alike)
+        return list(dict.fromkeys(name for name in found if name))
 
     def version(self, name: str) -> str:
         """The installed version of a distribution; empty where it is not known."""

@@ -156,6 +156,11 @@ WORDS: Mapping[str, Words] = {
         "These are words of {provider} itself, which checks what it is given: what it takes changes between its releases.",
         ("packages", "config", "source"), ("require-it", "pin-asked", "upgrade-asker"),
     ),
+    "settings": Words(
+        "derived-settings", "crash", "the settings that {asker} reads are not what it takes: {said}",
+        "Names and forms of settings change between releases of what reads them: an older file, or one for a newer "
+        "release, is refused.", ("config", "packages", "env"), ("upgrade-asker", "older-asker"),
+    ),
     "locale": Words(
         "derived-locale", "crash", "the language settings of the machine are not what {asker} expects: {said}",
         "Without a UTF-8 locale, Python before 3.7 reads and writes text as ASCII, and terminal programs refuse to start.",

@@ -9,7 +9,7 @@ from __future__ import annotations
 from envdoctor.engine import markers, metadata_conflicts
 from envdoctor.engine.trace import Match, Trace, evidence_of
 from envdoctor.engine.versions import covers, within
-from envdoctor.facts import ENV, LOCAL_MODULE, MODULE, OF_PROJECT, PROCESS, PROJECT
+from envdoctor.facts import LOCAL_MODULE, MODULE, OF_PROJECT, PROCESS, PROJECT
 from envdoctor.facts import OPERATORS as _ROWS
 from envdoctor.model import Evidence, Location, Unknown
 
@@ -239,31 +239,6 @@ def answer_of(kind: Kind[str, Any], key: str, snapshot: Snapshot, trace: Trace) 
     if isinstance(value, Unknown) and (kind is not PROCESS or snapshot.target.get("kind") == "process"):
         trace.missed(f"{kind.name}.{key}", value.reason)
     return value
-
-
-def env(condition: Condition, snapshot: Snapshot, trace: Trace) -> Verdict:
-    """Whether an environment variable has a value, matches, or is set."""
-    _, name, test, wanted = condition
-    value = answer_of(ENV, name, snapshot, trace)
-    if isinstance(value, Unknown):
-        return None
-    if test == "is":
-        verdict = (value is not None) is (wanted == "set")
-    elif value is None:
-        verdict = False
-    elif test == "equals":
-        verdict = value == wanted
-    elif len(value) > LONGEST_VALUE:
-        trace.missed("env." + name, "its value is too long to be searched")
-        return None
-    else:
-        import re
-
-        match = re.search(wanted, value)
-        verdict, wanted = match is not None, match[0] or "matches" if match else ""
-    if verdict:
-        trace.saw("env." + name, wanted, "the environment")
-    return verdict
 
 
 #: The place of a module that a file of the project takes before any installed one.

@@ -16,6 +16,7 @@ import re
 from collections import Counter
 from typing import Any
 
+from envdoctor.engine.build_logs import building
 from envdoctor.model import Record
 
 TYPE_CHECKING = False
@@ -26,8 +27,8 @@ if TYPE_CHECKING:
 MOST_MESSAGE, MOST_CLUES = 4_000, 24
 #: Characters of a line, lines, and lines of one family that are looked at outside any failure.
 MOST_LINE, MOST_LINES, MOST_ALIKE = 500, 200, 3
-#: Characters at the end of a log in which the name of what is being built is looked for, and the words of tools.
-MOST_LOG, MOST_SPOKEN = 200_000, 20_000
+#: Characters at the end of a log in which the words of tools are looked for.
+MOST_SPOKEN = 20_000
 
 _DOTTED = r"[A-Za-z_][\w.]{0,200}"
 _NAME = r"[A-Za-z0-9](?:[\w.-]{0,80}[A-Za-z0-9])?"
@@ -45,7 +46,7 @@ PYTHON_2 = (
 #: Name of the family, a name that the exception must have (any where empty), and the expression for the message.
 FAMILIES: Sequence[tuple[str, str, str]] = (
     ("python-home", "", r"(?P<said>failed to get the Python codec of the filesystem encoding|Could not find platform (?:in)?dependent libraries|No module named '?encodings'?)"),
-    ("part", "", r"(?P<said>zlib not available|ensurepip is not available|can't decompress data; zlib)"),
+    ("part", "", r"(?P<said>the \w+ module in Python is not available|zlib not available|ensurepip is not available|can't decompress data; zlib)"),
     ("script", "", r"attempted relative import (?:with no known parent package|beyond top-level package)"),
     ("certificates", "", r"(?i:certificate[ _]verify[ _]failed|suitable TLS CA certificate bundle|unable to get local issuer certificate|self[- ]signed certificate in certificate chain)"),
     ("daemonic", "", r"daemonic processes are not allowed to have children"),
@@ -112,6 +113,7 @@ FAMILIES: Sequence[tuple[str, str, str]] = (
     ("program", "", r"(?P<program>[Jj]ava) gateway process exited before|(?P<named>JAVA)_HOME is not set"),
     ("library", "", r"\[WinError (?:126|127|193|1114)\][^\n]{0,200}?[Ll]oading \"(?P<path>[^\"\n]{1,300})\""),
     ("library", "", rf"DLL load failed(?: while importing (?P<module>{_DOTTED}))?"),
+    ("architecture", "", r"[Ee]xec format error"),
     ("architecture", "", r"(?P<path>[^\s',]{1,400}?)'?,? \(?.{0,120}incompatible architecture \(have '?(?P<have>[\w,]+)'?, need '?(?P<need>[\w,]+)'?"),
     ("missing-file", "", r"No such file or directory: '(?P<path>[^'\n]*[\\/](?:site|dist)-packages[\\/][\w.-]+[\\/](?P<name>[^'\n]+))'"),
     ("pickle", "", r"(?i:cannot|can't) pickle (?P<object>(?:local object |<(?:function|class) |'?)[^\n]{1,160}?)(?: objects?\b.*)?$"),
@@ -128,7 +130,9 @@ FAMILIES: Sequence[tuple[str, str, str]] = (
     ("resources", "MemoryError", r""),
     ("resources", "", r"(?i:can't start new thread|killed by signal: killed|out of memory: killed|too many open files|received \d+ items of ancdata|no space left on device|cannot allocate memory|insufficient shared memory|unable to (?:mmap|open shared memory)|out of (?:shared )?memory|/dev/shm)"),
     ("device", "", r"(?:no kernel image is available|CUDA (?:driver|error|capability|initialization)|sm_\d+ is not compatible|NVIDIA driver|libcuda|cuDNN|HIP error|ROCm|CUBLAS_STATUS|not compiled with CUDA)"),
-    ("display", "", r"(?i:glad ?LoadGL|\bEGL\b|\bGLX\b|OpenGL|\$DISPLAY|no display|connect to display|\bxcb\b|Qt platform plugin|X server|GLEW|not implemented\. Rebuild the library)"),
+    ("display", "", r"(?i:glad ?LoadGL|\bEGL\b|\bGLX\b|OpenGL|\$DISPLAY|no display|connect to display|\bxcb\b|X server|GLEW|not implemented\. Rebuild the library|Qt platform plugin(?: \"\w+\" in \"(?P<path>[^\"\n]+)\")?)"),
+    ("settings", "", r"Unable to configure (?:handler|formatter|filter|logger|root logger)|Extra inputs are not permitted|extra fields not permitted"),
+    ("settings", "", r"(?i:(?:unknown|unrecogni[sz]ed|invalid|unsupported|unexpected|malformed) (?:config(?:uration)?|settings?|option|section|key)s?\b(?! (?:argument|error))|[\w-]\.(?:toml|ini|cfg|ya?ml)\b[^\n]{0,60}(?:invalid|malformed|cannot|could not|unknown|unrecogni[sz]ed|error))"),
     ("hook", "", r"Plugin '(?:\d+|(?P<plugin>[\w.-]+))' for hook '(?P<name>\w+)'[^\n]*\n[^\n]*\n?(?:Argument\(s\) [^\n]{1,200})?"),
     ("hook", "", r"unknown hook '(?P<name>\w+)' in plugin (?:<module '(?P<plugin>[\w.]+)'|<(?P<maker>[\w.]+))?"),
     ("stated", "", rf"(?P<consumer>[A-Za-z][\w-]+)(?: {_VERSION})? (?:needs|requires|only supports?|depends on) (?:at least |the )?(?P<distribution>[A-Za-z][\w.-]+?)(?: version)?(?: ?[<>=!~]=?| at least)? ?v?\d"),
@@ -142,6 +146,7 @@ FAMILIES: Sequence[tuple[str, str, str]] = (
 
 #: Families whose message is a line of an installer's, a compiler's or a build tool's log.
 LINES: Sequence[tuple[str, str, str]] = (
+    ("voice", "", r"^(?:[Uu]sage: (?!(?:python|setup)\b)|(?=\S+: error: ))(?P<distribution>(?!(?:gcc|g\+\+|cc|clang|ld|collect2|nvcc|make|cmake|bash|sh|error)\b)[a-z][\w-]+)(?: \[|: error: )[^\n]{0,160}"),
     ("managed", "", r"(?P<said>externally-managed-environment)"),
     ("permission", "", r"(?:Permission denied|Access is denied)[^\n]{0,20}: '(?P<path>[^'\n]*(?:(?:site|dist)-packages|[\\/](?:usr|opt|Program Files|lib|bin|Scripts))(?:[\\/][^'\n]*)?)'"),
     ("moved-environment", "", r"(?P<path>\S{1,300}): bad interpreter: |(?:^|/)(?P<named>\S{0,300}/(?:bin|Scripts)/python[\w.]*)'?: No such file or directory"),
@@ -152,7 +157,12 @@ LINES: Sequence[tuple[str, str, str]] = (
     ("unmet", "", rf"(?P<consumer>{_NAME}) {_VERSION} (?:requires|has requirement|depends on) (?P<requirement>{_NAME}[^,\n;]{{0,100}}?)(?:; .{{0,80}}?)?, (?:but you(?:'ll)? have (?P<distribution>{_NAME}) (?P<version>{_VERSION})|which is not installed)"),
     ("unmet", "", rf"(?P<consumer>{_NAME})(?:==| )\(?{_VERSION}\)? depends on (?P<requirement>{_NAME}(?:{_SPEC})?)"),
     ("unmet", "", rf"[Bb]ecause (?P<consumer>{_NAME}) depends on (?P<requirement>{_NAME}(?:{_SPEC})?)"),
+    ("unmet", "", rf"(?i:incompatible|unsupported|un(?:known|recogni[sz]ed)) (?:new |newer )?version of (?:the )?['\"`]?(?P<distribution>(?!(?:this|your|that|it|a|an)\b){_NAME})['\"`]?"),
+    ("unmet", "", rf"[Yy]ou(?: have|'ve| are using|'re using)(?: installed| currently)?(?: installed)? (?P<distribution>(?!(?i:python|version)\b)[A-Za-z][\w.-]+) v?(?P<version>{_VERSION})"),
+    ("unmet", "", rf"\b(?P<distribution>[A-Za-z][\w.-]+) \(v?(?P<version>{_VERSION})\)[^\n]{{0,60}} (?:doesn't match|does not match|is not|isn't) (?:a |the )?(?:supported|compatible)"),
     ("requires-python", "", rf"Package '(?P<distribution>{_NAME})' requires a different Python: (?P<version>{_VERSION}) not in '(?P<python>[^'\n]+)'"),
+    ("requires-python", "", rf"package (?P<distribution>{_NAME}?)-{_VERSION}-\w+ (?:requires|depends on) python (?P<python>[<>=!~][^\s]{{0,60}}?)(?:,? (?:which|but)|, none|\s*$)"),
+    ("unmet", "", rf"package (?P<consumer>{_NAME}?)-{_VERSION}-\w+ (?:requires|depends on|has constraint) (?P<requirement>(?!python\b){_NAME})"),
     ("requires-python", "", rf"[Tt]he requested .{{0,60}}Python .{{0,80}} (?P<distribution>{_NAME})(?:==\S+)? depends on Python(?P<python>[<>=!~][^\s,]{{0,60}})"),
     ("no-wheel", "", rf"(?P<distribution>{_NAME}?)-{_VERSION}(?:-[\w.]+){{3,4}}\.whl is not a supported wheel on this platform"),
     ("no-wheel", "", rf"(?:Could not find a version that satisfies the requirement|No matching distribution found for) (?P<requirement>{_NAME}[^\s(]{{0,80}})"),
@@ -164,6 +174,8 @@ LINES: Sequence[tuple[str, str, str]] = (
     ("compile", "", r"(?:use of undeclared identifier|[\u2018'`]?(?P<undeclared>_?Py\w+)[\u2019']? (?:undeclared|was not declared)|unknown type name|implicit declaration of function) ?[\u2018'`]?(?P<symbol>\w*)"),
     ("compiler", "", r"(?P<said>Microsoft Visual C\+\+ [\d.]+ (?:or greater )?is required|Unable to find vcvarsall\.bat|(?:command|program) '[\w/.-]*(?:gcc|g\+\+|cc|clang|cl\.exe|nvcc)[\w.-]*' failed: No such file|can't find Rust compiler|cargo.{0,80}not (?:found|installed)|CMake must be installed|No CMAKE_C(?:XX)?_COMPILER|unable to execute '\S+': No such file|No such file or directory: '(?:[\w+-]+-config|cmake|cargo|make|ninja|swig|git|meson)')"),
     ("build", "", r"(?P<said>the configured Python interpreter version \([\d.]+\) is (?:newer|lower) than PyO3's \w+ supported version)"),
+    ("build", "", rf"[Cc]ould not build wheels for (?P<distribution>{_NAME})"),
+    ("build", "", rf"\b(?:is|are) required to build (?P<distribution>{_NAME}) from source"),
     ("build", "", rf"[Ff]ailed building (?:editable )?wheel for (?P<distribution>{_NAME})"),
     ("build", "", rf"[Ff]ailed to build [`']?(?P<distribution>{_NAME})(?:==(?P<version>{_VERSION}))?[`']?(?: when .{{1,120}})?\s*$"),
     ("build", "", rf"Building (?:editable )?wheel for (?P<distribution>{_NAME}) \([\w.]+\)(?:[ .]*error$| did not run successfully|: finished with status 'error')"),
@@ -178,38 +190,20 @@ _LEAD = (
     rf"(?:(?:import|load)(?:ing)?(?: the)?(?: \w+)? '?(?P<importer>{_DOTTED})'?[^\n]{{0,60}}?)?"
     r"(?:\w+Error(?:: |\([\"'])|\bexception: )"
 )
-_LISTED = re.compile(rf"^plugins: ({_NAME}-{_VERSION}(?:, {_NAME}-{_VERSION})*)$", re.MULTILINE)
 _PLUGIN = re.compile(rf"[Ff]ailed to (?:load|import) (?:the )?(?:plugin|extension)s? [\"'`](?P<importer>{_NAME})[\"'`]")
 _STARTS = re.compile(r"[\\/](?:subprocess|pexpect|ptyprocess|asyncio[\\/]\w+|_?posixsubprocess)\.py$")
 _ENCODING = re.compile(r"\.(?:en|de)code\(\s*[rb]?['\"]|\bencoding\s*=\s*['\"]")
 #: Families of lines without an exception before them, and the words of which such a line has one.
 _ANYWHERE = {"hook", "display", "abi", "libc", "unmet", "start-method", "device", "resources", "shadowed"}
-_ANYWHERE |= {"certificates", "part", "processor", "python-home", "data"}
+_ANYWHERE |= {"architecture", "settings", "certificates", "part", "processor", "python-home", "data"}
 _TELLING = re.compile(
     r"requires |requirement|depends on|different Python|wheel|No matching|setup command|fatal error|no member|undeclared"
     r"|unknown type|implicit decl|Visual C|vcvarsall|[Ff]ailed|cargo|Rust|CMake|CMAKE|unable to execute|invalid metadata"
     r"|did not run|errored out|compiled using|required by|start method|bootstrapping|CUDA|sm_|open files|ancdata"
     r"|shared memory|but found|consider renaming|size changed|failed to import|Error: |Error\(|exception: |unknown hook"
     r"|not found|externally-managed|denied|bad interpreter|No such file|CUDA_HOME|nvcc|retries|resolution|unreachable"
-    r"|not known|getaddrinfo|Proxy|proxy|connection|timed out|verify failed|Illegal instruction|not available|not exist at"
-    r"|parent package|codec of|core dumped|Preparing metadata|-config'|Building |removed|platform plugin|to display"
-)
-#: Where a log says which distribution is being built, the last and the most telling at the end.
-_BUILT = tuple(
-    re.compile(form, re.MULTILINE)
-    for form in (
-        rf"^\s{{0,20}}Collecting (?P<name>{_NAME})",
-        rf"^\s{{0,20}}Downloading (?:\S{{1,200}}/)?(?P<name>{_NAME}?)-\d[\w.]*\.(?:tar\.gz|zip|tar\.bz2)",
-        r"[/\\]pip-(?:install|req-build|wheel)-\w+[/\\](?P<name>[\w.-]+?)(?:_[0-9a-f]{32})?[/\\]",
-        rf"(?:Building wheel for|Running setup\.py (?:install|bdist_wheel) for) (?P<name>{_NAME})",
-        r"[/\\\\]pip-modern-metadata-\w+[/\\\\]{1,2}(?P<name>[\w.-]+?)(?:-\d[\w.+!]*)?\.(?:egg|dist)-info",
-        rf"[Ff]ailed (?:building (?:editable )?wheel for|to build) [`']?(?P<name>{_NAME}?)(?:==\S+)?[`']?(?: when .{{1,120}})?\s*$",
-        rf"error in (?P<name>{_NAME}) setup command",
-    )
-)
-_SCENE = re.compile(
-    r"pip-build-env|[/\\]overlay[/\\]|builds-v\d|pip-(?:install|req-build|wheel)-|[Ff]ailed (?:to build|building)|egg_info"
-    r"|setup command|(?:wheel|metadata)\b.{0,40}(?:error|did not run)|exited-with-error|metadata-generation-failed"
+    r"|not known|[Yy]ou (?:have|are using) |version of |match a|getaddrinfo|Proxy|proxy|connection|timed out|verify failed|Illegal instruction|not available|not exist at"
+    r"|parent package|error: |sage: |required to build|requires python|[Ee]xec format|[Cc]ould not|(?i:configur|settings?\b|option|\.toml|\.ini|\.cfg|\.ya?ml)|codec of|core dumped|Preparing metadata|-config'|Building |removed|platform plugin|to display"
 )
 
 
@@ -244,29 +238,6 @@ def clues(error_text: Any, voices: Mapping[str, str] | None = None) -> list[Clue
     found += _spoken(error_text, built, voices or {})
     found.sort(key=lambda clue: -clue.weight)
     return found[:MOST_CLUES]
-
-
-def plugins(text: str) -> dict[str, str]:
-    """The distributions of plugins that the head of a test run lists without their first word, by import name."""
-    listed = [item for line in _LISTED.findall(text) for item in line.split(", ")]
-    return {item.rpartition("-")[0].replace("-", "_"): f"pytest-{item.rpartition('-')[0]}" for item in listed}
-
-
-def building(text: str) -> str | None:
-    """The distribution that was being built when something failed, as the log of an installer names it."""
-    if not (
-        _SCENE.search(text)
-        or re.search(
-            r"(?i)\bfailed building wheel|failed to build|setup command|egg_info|wheel\b.{0,40}(?:error|did not run)|exited-with-error",
-            text,
-        )
-    ):
-        return None
-    name: str | None = None
-    for form in _BUILT:
-        names = [match["name"] for match in form.finditer(text[-MOST_LOG:])]
-        name = names[-1] if names else name
-    return name
 
 
 def _of_failure(failure: Any, number: int, count: int, built: str | None) -> Iterator[Clue]:
@@ -330,6 +301,7 @@ _TELLS = {
     "build": 0.4,
     "compiler": 0.7,
     "network": 0.4,
+    "settings": 0.35,
     "permission": 0.5,
 }
 
@@ -387,7 +359,7 @@ def _in_line(family: str, raises: str, expression: str) -> bool:
     return not raises and (anywhere or (family == "announced" and "removed" in expression))
 
 
-_LOOSE = frozenset({"stated", "announced"})
+_LOOSE = frozenset({"stated", "announced", "settings"})
 #: All families, those whose expressions many messages meet at the end.
 _IN_ORDER = tuple(sorted((*FAMILIES, *LINES), key=lambda row: row[0] in _LOOSE))
 _expressions: dict[str, re.Pattern[str]] = {}

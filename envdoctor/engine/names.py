@@ -23,7 +23,7 @@ class Names:
     ``vocabulary`` has ``imports``, ``families``, ``classes``, ``symbols``, ``voices`` and ``stands_in``; ``installed``
     are normalised names; ``provided`` maps an import name to the distributions whose files it is among; ``library``
     knows the standard library, as ``linker.standard.Standard`` does; ``roots`` are import names that were read from
-    wheels, with the one distribution that each is of.
+    wheels, with the distributions that each may be of, the likeliest first.
     """
 
     def __init__(
@@ -32,7 +32,7 @@ class Names:
         installed: Collection[str] = (),
         provided: Mapping[str, Sequence[str]] | None = None,
         library: Any = None,
-        roots: Mapping[str, str] | None = None,
+        roots: Mapping[str, Sequence[str]] | None = None,
     ) -> None:
         self._imports: Mapping[str, str | None] = vocabulary.get("imports", {})
         self._members: Mapping[str, Sequence[str]] = vocabulary.get("families", {})
@@ -43,7 +43,8 @@ class Names:
         self._plugins: Mapping[str, str] = vocabulary.get("plugins", {})
         self.stands_in: Mapping[str, str] = vocabulary.get("stands_in", {})
         self._roots = roots or {}
-        self._distributions = {*self._imports.values(), *self._roots.values()}
+        self._distributions = {*self._imports.values(), *(one for some in self._roots.values() for one in some)}
+        self._distributions |= {*vocabulary.get("voices", {}).values()}
         self._library = library
         self.installed = installed
         self._provided = provided or {}
@@ -68,7 +69,7 @@ class Names:
             if len(owners) == 1 or (owners and _bare(owners[0]) == _bare(name)):
                 return owners[0]  # of several, only one that is called so
             if declared:
-                return self.present(declared) or self._similar(module) or declared
+                return next(filter(None, map(self.present, declared)), None) or self._similar(module) or declared[0]
         return self._similar(module) or normalise(module.partition(".")[0])
 
     def present(self, name: str) -> str | None:
@@ -77,10 +78,15 @@ class Names:
 
     def known(self, name: str) -> str | None:
         """The distribution that a word means, where it is installed or in the vocabulary: by either of its names."""
-        for one in (normalise(name), self._imports.get(name), self._roots.get(name)):
+        for one in (normalise(name), self._imports.get(name), *self._roots.get(name, ())):
             if one and (self.present(one) or one in self._members or one in self._distributions):
                 return self.present(one) or one
         return next(iter(self._provided.get(name, ())), None)
+
+    def alike(self, name: str | None) -> list[str]:
+        """The distributions that its import name may be of as well, where it is not known what is installed."""
+        rows = () if self.installed else [some for some in self._roots.values() if some[:1] == [name]]
+        return [one for some in rows for one in some[1:]]
 
     def called(self, consumer: str | None, provider: str | None) -> list[str]:
         """Further names of a distribution of which only the import name is known, as one that extends another."""
@@ -91,7 +97,16 @@ class Names:
     def extended(self, name: str) -> str | None:
         """The distribution that another is called after, as those that extend it are."""
         after = (one for one, form in self._plugins.items() if re.fullmatch(re.escape(form).replace(r"\*", ".+"), name))
-        return next((found for one in after if (found := self.present(one) or (None if self.installed else one))), None)
+        found = (self.present(one) or (None if self.installed else one) for one in after)
+        return next((one for one in found if one), None) or next(iter(self.bases(name)), None)
+
+    def bases(self, name: str) -> list[str]:
+        """The known distributions that the name of another begins or ends with, the longest first."""
+        known = self.installed or self._distributions
+        words = name.strip("-").split("-")
+        parts = ("-".join(part) for end in range(len(words) - 1, 0, -1) for part in (words[:end], words[-end:]))
+        alike = self.alike(name)
+        return [one for one in dict.fromkeys(parts) if one in known and len(one) >= _SHORT and one not in alike]
 
     def method(self, owner: str, name: str) -> str | None:
         """The full name of a method or attribute that a class of the standard library lost or gained."""
@@ -129,12 +144,12 @@ class Names:
         owner = max(owners or inner)[1] if owners or inner else None
         return (self.present(owner) or owner) if owner else None
 
-    def _declared(self, name: str) -> str | None:
-        """The distribution that the vocabulary or the wheels declare for exactly this dotted name."""
+    def _declared(self, name: str) -> list[str]:
+        """The distributions that the vocabulary or the wheels declare for exactly this dotted name."""
         head, _, last = name.rpartition(".")
         part = normalise(_VERSIONED.sub("", last))
         declared = self._imports.get(name) or (self._imports.get(f"{head}.*") or "").replace("*", part)
-        return declared or self._roots.get(name)
+        return [declared] if declared else [*self._roots.get(name, ())]
 
     def _similar(self, module: str) -> str | None:
         """The one installed distribution whose name is that of the module, but for a prefix or suffix."""

@@ -92,7 +92,7 @@ def _guessed(frame: Any, module: str, names: Names) -> str | None:
     if not module or not _shortened(frame.file, module):
         return None
     name = names.distribution(module)
-    if names.known(top) or name in names.installed:
+    if names.known(top) or name in names.installed or frame.file.endswith(".pyx"):
         return name
     inside = "." in module or "__init__" in frame.file
     return name if inside and frame.file.startswith(_ELIDED[:4]) and top.lower() not in _OWN else None

@@ -5,25 +5,23 @@ Where nothing that was found will do, a gap in an answer leaves the condition un
 
 from __future__ import annotations
 
-import re
 from typing import Any
 
-from envdoctor.engine.evaluate import LONGEST_VALUE
+from envdoctor.engine.argument_tests import argument_of, call, equal, matched, matches_any, told, travels
 from envdoctor.engine.versions import within
 from envdoctor.facts import ARTIFACT, CONFIG, SHADOWS, SOURCE
-from envdoctor.globs_of_names import expression
 from envdoctor.model import Location, Unknown
 from envdoctor.source_keys import IMPORTED, source_key
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
     from typing import TypeVar
 
     from envdoctor.engine.evaluate import Condition, Verdict
     from envdoctor.engine.trace import Trace
     from envdoctor.facts import Answer, Kind
-    from envdoctor.found import Argument, Artifact, Carried, Use
+    from envdoctor.found import Artifact, Carried, Use
     from envdoctor.model import Snapshot
 
     K = TypeVar("K")
@@ -82,27 +80,16 @@ def config(condition: Condition, snapshot: Snapshot, trace: Trace) -> Verdict:
     return True if shown else False if whole else None
 
 
-def _equals(value: Any, wanted: Any) -> str | None:
-    same = value == wanted and isinstance(value, bool) is isinstance(wanted, bool)
-    return None if not same else str(value).lower() if isinstance(value, bool) else str(value)
-
-
 def _entered(value: Any, wanted: Any) -> str | None:
-    """As ``_equals``; true and false are also written as texts, which some formats have alone, and as numbers."""
+    """As ``equal``; true and false are also written as texts, which some formats have alone, and as numbers."""
     if isinstance(wanted, bool) and not isinstance(value, bool):
         value = {"true": True, "1": True, "false": False, "0": False}.get(str(value).lower(), value)
-    return _equals(value, wanted)
-
-
-def _matched(value: Any, wanted: str) -> str | None:
-    """The part that an expression matches, and no more: the rest of a value may be a secret."""
-    match = re.search(wanted, value[:LONGEST_VALUE]) if isinstance(value, str) else None
-    return match[0] or "matches" if match else None
+    return equal(value, wanted)
 
 
 _TESTS: dict[str, Callable[[Any, Any], str | None]] = {
     "equals": _entered,
-    "matches": _matched,
+    "matches": matched,
     "is": lambda *_: "set",
 }
 
@@ -147,7 +134,7 @@ def _uses(condition: Condition, snapshot: Snapshot, trace: Trace) -> tuple[Seque
 def _passes(use: Use, condition: Condition, snapshot: Snapshot) -> bool | None:
     """Whether a use is what a condition asks for."""
     _, kind, _, tests = condition
-    verdict = use["kind"] in _FITTING[kind] and _runs_on(use, snapshot) and _call(use, tests)
+    verdict = use["kind"] in _FITTING[kind] and _runs_on(use, snapshot) and call(use, tests)
     if verdict is not False and tests.get("unguarded") and _is_imported_late(use["file"], snapshot):
         return False
     return verdict
@@ -179,10 +166,9 @@ def _tell_uses(uses: Sequence[Use], tests: Mapping[str, Any], trace: Trace) -> N
 
 def text_of(use: Use, tests: Mapping[str, Any]) -> str:
     """The text of a use, with those literals only that the rule itself names."""
-    wanted = [test["equals"] for test in tests.get("arguments", ()) if "equals" in test]
     pieces = str(use.get("text", "")).split(_GAP)
     literals = [*use.get("literals", ()), *[None] * len(pieces)]
-    shown = [repr(one) if one is not None and one in wanted else _GAP for one in literals[: len(pieces) - 1]]
+    shown = [repr(one) if told(one, tests) else _GAP for one in literals[: len(pieces) - 1]]
     return "".join(part for pair in zip(pieces, [*shown, ""]) for part in pair)
 
 
@@ -191,92 +177,10 @@ def _say_carried(use: Use, tests: Mapping[str, Any], trace: Trace) -> None:
     for test in tests.get("arguments", ()):
         argument = argument_of(use, test) if "carries" in test else None
         carried = argument["carries"] if argument else ()
-        held = [one for one in carried if _travels(one, test) and matches_any(one["name"], test["carries"])]
+        held = [one for one in carried if travels(one, test) and matches_any(one["name"], test["carries"])]
         for one in held[:1]:
             said = f"{one['via']} holds what {one['name']} made" if one.get("via") else f"made by {one['name']}"
             trace.saw(f"source.{one['name']}", said, made_at(one, use))
-
-
-def _call(use: Use, tests: Mapping[str, Any]) -> Verdict:
-    """Whether a call passes the tests; unknown where ``*`` or an unseen dictionary may hold what is asked for."""
-    if (tests.get("unguarded") and use["guarded"]) or (tests.get("uncaught") and use.get("excused")):
-        return False
-    given = [_given(use, word) for word in tests.get("without", ())]
-    if True in given:
-        return False
-    verdict: Verdict = None if None in given else True
-    for test in tests.get("arguments", ()):
-        argument = argument_of(use, test)
-        if argument is None:
-            if not use.get("open"):
-                return False
-            verdict = None
-        elif not _fits(argument, test):
-            return False
-    return verdict
-
-
-def _given(use: Use, wanted: Mapping[str, Any]) -> Verdict:
-    """Whether an argument is given; ``options.method`` is an entry of a dictionary that is given as ``options``."""
-    name, _, entry = wanted["name"].partition(".")
-    argument = argument_of(use, {**wanted, "name": name})
-    if argument is None:
-        return None if use.get("open") else False
-    if not entry:
-        return True
-    entries = argument.get("entries")
-    if entries is None:
-        return False if "value" in argument else None
-    return True if entry in entries else None if argument.get("open") else False
-
-
-def argument_of(use: Use, test: Mapping[str, Any]) -> Argument | None:
-    """The argument of a call that a test names by its keyword, or position ``at``."""
-    if "name" in test and test["name"] in use["keywords"]:
-        return use["keywords"][test["name"]]
-    at = test.get("at")
-    return use["arguments"][at] if at is not None and at < len(use["arguments"]) else None
-
-
-def _fits(argument: Argument, test: Mapping[str, Any]) -> bool:
-    if "carries" in test and not _carries(argument, test):
-        return False
-    return all(_ARGUMENT[word](argument, wanted) for word, wanted in test.items() if word in _ARGUMENT)
-
-
-def _travels(one: Carried, test: Mapping[str, Any]) -> bool:
-    """Whether what an argument carries counts: what it was given to must keep it."""
-    return not one.get("by_value") and all(
-        matches_any(kept, test.get("through", ())) for kept in one.get("kept_by", ())
-    )
-
-
-def _same(argument: Argument, wanted: Any) -> bool:
-    return "value" in argument and _equals(argument["value"], wanted) is not None
-
-
-def _carries(argument: Argument, test: Mapping[str, Any]) -> bool:
-    carried = [one["name"] for one in argument["carries"] if _travels(one, test)]
-    return _any([*carried, *argument["made_by"]], test["carries"])
-
-
-_ARGUMENT: dict[str, Callable[[Argument, Any], bool]] = {
-    "is": lambda argument, wanted: not set(wanted).isdisjoint(argument["is"]),
-    "made-by": lambda argument, wanted: _any(argument["made_by"], wanted),
-    "not-made-by": lambda argument, wanted: not _any(argument["made_by"], wanted),
-    "names": lambda argument, wanted: _any(argument["names"], wanted),
-    "equals": _same,
-    "differs": lambda argument, wanted: not _same(argument, wanted),
-}
-
-
-def _any(names: Iterable[str], globs: Sequence[str]) -> bool:
-    return any(matches_any(name, globs) for name in names)
-
-
-def matches_any(name: str, globs: Sequence[str]) -> bool:
-    """Whether a dotted name is one of some globs: ``*`` within one segment, ``**`` for any number of segments."""
-    return any(expression(glob).fullmatch(name) for glob in globs)
 
 
 # --- artefacts and shadows: a finding for each file -----------------------------------------------------------------

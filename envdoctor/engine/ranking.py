@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
 #: How many findings that merely hold in the environment are shown beside those that know the text.
 MOST_HOLDING = 3
+#: How many rules that no environment confirms come before what was derived and is in none of them.
+MOST_BEFORE = 2
 _NOT_PICKLABLE = "derived-not-picklable"
 
 
@@ -29,10 +31,11 @@ def together(
 ) -> list[Finding]:
     """All findings of a text, best first.
 
-    Rules that know the text come first, then what was derived, then what holds of the distributions concerned though
-    its symptoms are not in the text, unless a rule is confirmed. A rule that is about nothing in the frames, in the
-    message or installed comes last; where the message only says that something cannot be pickled, being installed is
-    not enough, and the object and the code that did it come before rules about what the text does not show.
+    Rules that know the text come first, two of them where none is confirmed, then what was derived, then what holds of
+    the distributions concerned though its symptoms are not in the text, unless a rule is confirmed. A rule that is
+    about nothing in the frames, in the message or installed comes last; where the message only says that something
+    cannot be pickled, being installed is not enough, and the object and the code that did it come before rules about
+    what the text does not show.
     """
     said = _shown(error_text, names)
     shown = said | {name for one in derived for name in one.packages}
@@ -43,7 +46,8 @@ def together(
     beside = [] if _confirmed(close) else _beside(holding, shown, known)
     pairs, rest = _parted(beside, lambda one: any(_pair(each, one) for each in derived))
     first, telling, vague = _by_what_they_tell(derived, close, said)
-    return [*first, *close, *pairs, *telling, *rest, *vague, *remote]
+    lead = len(close) if _confirmed(close) else MOST_BEFORE
+    return [*first, *close[:lead], *pairs, *telling, *close[lead:], *rest, *vague, *remote]
 
 
 def _by_what_they_tell(

@@ -7,6 +7,7 @@ from typing import Any
 
 from envdoctor.engine.installed_requirements import normalise
 from envdoctor.engine.message_names import named_in
+from envdoctor.engine.owner_of_name import guessed, in_code
 from envdoctor.engine.places import code_of, innermost, of_path, other_than, places
 from envdoctor.model import Record
 
@@ -25,13 +26,17 @@ _OF_ASKER = frozenset({"setup", "build"})
 #: Families whose message is of Python itself.
 _OF_PYTHON = frozenset({"descriptor", "syntax", "python2", "newer-python"})
 #: Families whose `path` is a file of the one that asked.
-_OF_FILE = frozenset({"symbol", "libc", "library", "architecture"})
+_OF_FILE = frozenset({"symbol", "libc", "library", "architecture", "display"})
 #: A keyword that nobody takes, and a statement that passes on whatever it was given.
 _KEYWORD, _PASSED_ON = re.compile(r"keyword argument"), re.compile(r"[(,]\s*\*\*\w+")
 #: Names of modules this short are those that a file gave them, such as ``np``.
 _ALIAS = 3
+#: Families whose message names the class of an object, which anybody may have made.
+_OF_OBJECT = frozenset({"missing-attribute", "read-only"})
 #: Families whose message is about an import.
 _IMPORTS = frozenset({"missing-module", "missing-name"})
+#: The path of a file that is of no library.
+_OWN_FILE = re.compile(r"(?:/|[A-Za-z]:[\\/])(?!.*(?:-packages|[\\/]lib(?:64)?[\\/]))")
 #: Frames of these only carry a call on.
 _CARRIERS = frozenset(
     {"importlib", "runpy", "threading", "contextlib", "functools", "_bootstrap", "_bootstrap_external"}
@@ -50,7 +55,8 @@ class Parties(Record):
     ``python`` says that the provider is the interpreter or its standard library; ``own`` is the frame of the user's
     own code that asked; ``inside`` says that a distribution asked itself; ``loading`` that a saved file was read;
     ``others`` are further distributions that the message names, or that bring the same module; ``left`` those that
-    remain where an environment of few holds nothing else.
+    remain where an environment of few holds nothing else; ``alike`` those that have an import name of the two as well,
+    where it is not known what is installed.
     """
 
     consumer: str | None = None
@@ -62,6 +68,7 @@ class Parties(Record):
     seen: Sequence[Owner] = ()
     others: Sequence[str] = ()
     left: Sequence[str] = ()
+    alike: Sequence[str] = ()
 
 
 def parties(clue: Clue, names: Names, seen: Mapping[str, Any], *, complete: bool = False) -> Parties:
@@ -77,13 +84,19 @@ def parties(clue: Clue, names: Names, seen: Mapping[str, Any], *, complete: bool
     consumer, own, inside = _asking(clue, names, around, asked)
     askers = seen.get("askers", {}).get((clue.groups.get("module", ""), clue.groups.get("name")), [])
     consumer = consumer or (_supposed(clue, askers) if own is None else None)
+    is_open = asked in {None, around[0].distribution if around else None}
+    line, used = in_code(names, around, seen) if is_open and (not python or clue.family in _OF_OBJECT) else (None, [])
     if asked is None and not python:
-        asked, python = _beside(around, consumer, names)
-    named = _without([*_raiser(clue, names), *askers, *named_in(_message(clue), names)], consumer)
+        asked, python = (line, False) if line else _beside(around, consumer, names)
+    named = [*_raiser(clue, names), *askers, *named_in(_message(clue), names), *([line] if line else [])]
+    named = _without(named, consumer)
     asked = asked or next(iter(named), None)
     open_still = complete and _is_open(clue, names, consumer, asked, own)
     named += [*_supposed_plugin(clue, names), *names.called(consumer, asked)]
-    others = _without(named + names.rivals(clue.groups.get("module", "")), consumer, asked)[:MOST_OTHERS]
+    owners = guessed(clue, names, around, seen) if asked else []
+    others = _without(
+        [*(owners if asked in owners else ()), *named, *names.rivals(clue.groups.get("module", ""))], consumer, asked
+    )[:MOST_OTHERS]
     return Parties(
         consumer=consumer,
         provider=asked,
@@ -93,7 +106,8 @@ def parties(clue: Clue, names: Names, seen: Mapping[str, Any], *, complete: bool
         loading=_LOADS.search("\n".join(map(code_of, around))) is not None,
         seen=around,
         others=others,
-        left=_left(names, {consumer, asked, *others}) if open_still else (),
+        left=_left(names, {consumer, asked, *others}, used) if open_still else (),
+        alike=_without([*names.alike(consumer), *names.alike(asked)], consumer, asked, *others),
     )
 
 
@@ -133,13 +147,13 @@ def _message(clue: Clue) -> str:
     return f"{clue.failure.exception or ''}: {clue.failure.message[:2000]}"
 
 
-def _left(names: Names, sure: Iterable[str | None]) -> list[str]:
+def _left(names: Names, sure: Iterable[str | None], used: Sequence[str]) -> list[str]:
     """The other installed distributions, where at most one side is sure and so few are left that they have the other.
 
-    Of many, the only one that is called after the one that is sure.
+    Of many, the only one that is called after the one that is sure, or the few that the failing file uses.
     """
     installed = set(names.installed)
-    rest = [name for name in names.installed if name not in sure]
+    rest = [name for name in used or names.installed if name not in sure]
     known = [name for name in sure if name]
     after = [one for one in rest if any(one.startswith(f"{name}-") or one.endswith(f"-{name}") for name in known)]
     if len(after) == len(known) == 1:
@@ -173,8 +187,8 @@ def _asked(clue: Clue, names: Names, around: Sequence[Owner], seen: Mapping[str,
     if raising:
         return raising, False
     if module:
-        return _of_module(module, names)
-    owner = _speaking(clue, names) or _near(clue, around, seen) or _owner(clue, names, seen)
+        return (None, False) if _is_own(clue, module, around, names) else _of_module(module, names)
+    owner = _speaking(clue, names) or next(iter(guessed(clue, names, around, seen)), None)
     return (None, True) if owner == "python" else (owner, False)
 
 
@@ -224,29 +238,18 @@ def _announcing(clue: Clue, names: Names, around: Iterable[Owner], module: str |
     return place.distribution if place is not None and raises and named and not known else None
 
 
+def _is_own(clue: Clue, module: str, around: Sequence[Owner], names: Names) -> bool:
+    """Whether a module that the user's own code imports is a file of the user's own, and hides no other one."""
+    if clue.family not in _IMPORTS or names.standard(module) or names.known(module.partition(".")[0]):
+        return False
+    return all(one.own or one.standard for one in around) and _OWN_FILE.match(clue.groups.get("path", "")) is not None
+
+
 def _of_module(module: str, names: Names) -> tuple[str | None, bool]:
     """The distribution of a module, or of the one that it is an alias or a copy of; and whether it is Python's own."""
     inner = module.partition(".packages.")[2]
     module = inner if names.distribution(inner) in names.installed else module
     return names.distribution(module), names.standard(module)
-
-
-def _near(clue: Clue, around: Sequence[Owner], seen: Mapping[str, Any]) -> str | None:
-    """The only distribution in the frames that has or had what a message names without saying whose it is."""
-    found = {one.distribution for one in around if one.distribution in seen.get("holders", {}).get(clue.said, ())}
-    return found.pop() if len(found) == 1 else None
-
-
-def _owner(clue: Clue, names: Names, seen: Mapping[str, Any]) -> str | None:
-    """The distribution, or ``python``, whose symbol, function or class a message names without a module."""
-    said = clue.groups
-    symbol = said.get("symbol") or said.get("undeclared")
-    if symbol:
-        owner = names.symbol(symbol)
-        return None if owner == "system" else owner
-    ever = _of_history(clue, names, seen)
-    of_call = ever if "function" in said and said.get("name") else None  # a class of that name may be of many
-    return of_call or _of_type(said, names, seen) or ever
 
 
 def _speaking(clue: Clue, names: Names) -> str | None:
@@ -256,36 +259,9 @@ def _speaking(clue: Clue, names: Names) -> str | None:
     return next(iter(_raiser(clue, names)), None) if clue.family == "announced" else None
 
 
-def _of_history(clue: Clue, names: Names, seen: Mapping[str, Any]) -> str | None:
-    """The one distribution that has or had what a message names without saying whose it is, if it may be installed."""
-    found = seen.get("holders", {}).get(clue.said, ())
-    there = [name for name in map(names.present, found) if name] if names.installed else found
-    return there[0] if len(there) == 1 else None
-
-
 def _meant(word: str, clue: Clue, names: Names) -> str | None:
     """The distribution that a word means; a sentence that anybody may write must name one that is known."""
-    return names.known(word) or (None if clue.family in {"stated", "announced"} else normalise(word))
-
-
-def _of_type(said: Mapping[str, str], names: Names, seen: Mapping[str, Any]) -> str | None:
-    """The distribution of a class without a module, or of the object that could not be pickled."""
-    if "object" in said:
-        return _of_object(said["object"], names)
-    owner = (said.get("owner") or said.get("function", "").rpartition(".")[0]).rpartition(".")[2]
-    name = seen.get("classes", {}).get(owner) or names.classes.get(owner)
-    elsewhere = names.installed and "function" in said and name != "python"
-    return names.present(name) or (None if elsewhere else name) if name else None
-
-
-def _of_object(text: str, names: Names) -> str | None:
-    """The distribution of what could not be pickled, by the dotted name of its type or its bare name."""
-    word = re.search(r"(?:class |function )?'?([A-Za-z_][\w.]*)", text)
-    name = word[1] if word else ""
-    module = name.rpartition(".")[0]
-    if not module:
-        return names.known(name)
-    return None if module.startswith(("_", "builtins")) or "<locals>" in text else names.distribution(module)
+    return names.known(word) or (None if clue.family in {"stated", "announced", "voice"} else normalise(word))
 
 
 def _module_of(said: Mapping[str, str], around: Sequence[Owner], seen: Mapping[str, Any], names: Names) -> str | None:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from envdoctor.engine.project_operators import argument_of, made_at, place_of, text_of
+from envdoctor.engine.argument_tests import argument_of
+from envdoctor.engine.project_operators import made_at, place_of, text_of
 from envdoctor.engine.start_method import in_use
 from envdoctor.facts import SOURCE
 from envdoctor.model import Unknown

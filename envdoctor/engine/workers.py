@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from envdoctor.engine.project_operators import answers, argument_of, made_at, matches_any, place_of, text_of
+from envdoctor.engine.argument_tests import argument_of, matches_any
+from envdoctor.engine.project_operators import answers, made_at, place_of, text_of
 from envdoctor.engine.start_method import asked as asked_of_start_method
 from envdoctor.engine.worker_start import Start, calls_of, library_of, maker_of, object_name, of_maker
 from envdoctor.facts import SOURCE

@@ -33,6 +33,8 @@ _COMPARISONS: dict[type[ast.cmpop], Callable[[Any, Any], bool]] = {
 #: What the parts of ``sys.version_info`` are called.
 _PARTS = {"major": 0, "minor": 1}
 _MEANT = {"TYPE_CHECKING": False, "PY2": False, "PY3": True, "MYPY": False}
+#: What only a build script makes true, in the modules that it imports from its own source.
+_OF_BUILD = re.compile(r"__?[A-Z]+_SETUP__?")
 #: What a walk meets that has no parts, and the fields that have none of these.
 LEAVES = {ast.Constant, str, type(None)}
 _PLAIN = {"ctx", "op", "ops", "id", "attr", "arg", "asname", "kind", "level", "conversion", "is_async", "type_comment"}
@@ -50,7 +52,7 @@ _VERSION_WORDS = re.compile(
 def holds(test: ast.expr, target: Target, known: Mapping[str, bool]) -> bool | None:
     """Whether a condition holds on a target, ``known`` giving names of the module; ``None`` where it does not say."""
     if type(test) is ast.Name:
-        return known.get(test.id, _MEANT.get(test.id))
+        return known.get(test.id, _meant(test.id))
     if type(test) is ast.BoolOp:
         parts = [holds(value, target, known) for value in test.values]
         deciding = isinstance(test.op, ast.Or)
@@ -64,6 +66,11 @@ def holds(test: ast.expr, target: Target, known: Mapping[str, bool]) -> bool | N
         return bool(_value(test, target, known))
     except (_Undecided, TypeError, ValueError, IndexError):
         return None
+
+
+def _meant(name: str) -> bool | None:
+    """What a name means wherever it is used; ``None`` for most."""
+    return False if _OF_BUILD.fullmatch(name) else _MEANT.get(name)
 
 
 def known_value(node: ast.expr, target: Target) -> Any:
@@ -139,7 +146,7 @@ def _value(node: ast.expr, target: Target, known: Mapping[str, bool]) -> Any:
 
 
 def _of_name(node: ast.Name, _target: Target, known: Mapping[str, bool]) -> bool:
-    value = known.get(node.id, _MEANT.get(node.id))
+    value = known.get(node.id, _meant(node.id))
     if value is None:
         raise _Undecided
     return value

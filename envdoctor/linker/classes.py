@@ -48,6 +48,7 @@ class Classes:
     def __init__(self, world: World) -> None:
         self._world = world
         self._known: dict[str, list[Any] | None] = {}
+        self._walked: dict[tuple[Any, ...], list[Any] | None] = {}
         self._chains: dict[tuple[str, Any], list[tuple[str, Any]]] = {}
         self._heirs: dict[tuple[str, Any], list[tuple[str, Any]]] | None = None
 
@@ -191,6 +192,12 @@ class Classes:
 
     def _made(self, key: str, module: str, steps: Sequence[str], own: list[Any], depth: int) -> list[Any] | None:
         """The kinds that a function, method or field of a module resolves to; ``None`` where these are not known."""
+        asked = (key, module, tuple(steps), tuple(own), depth)
+        if asked not in self._walked:
+            self._walked[asked] = self._typed(key, module, steps, own, depth)
+        return self._walked[asked]
+
+    def _typed(self, key: str, module: str, steps: Sequence[str], own: list[Any], depth: int) -> list[Any] | None:
         types: Mapping[str, list[str]] = self._world.store.definitions(module).get("types", {})
         for count in range(min(len(steps), _LONGEST_KEY), -1, -1):
             makings = types.get(key + "".join(steps[:count]))
@@ -223,6 +230,11 @@ class Classes:
             return False
         records = (self._world.store.definitions(module)["classes"][number] for module, number in self.chain(kind))
         return any("__get__" in record[1] or None in record[0] for record in records)
+
+    def is_of_classes(self, kind: ClassRef) -> bool:
+        """Whether a class is derived from ``type``, so that what is one has what its own source gives it."""
+        records = (self._world.store.definitions(module)["classes"][number] for module, number in self.chain(kind))
+        return any(["builtins", "type"] in record[0] for record in records)
 
     def chain(self, kind: ClassRef) -> list[tuple[str, Any]]:
         """A class and its bases, as far as they are known."""

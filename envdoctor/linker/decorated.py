@@ -14,7 +14,7 @@ from envdoctor.linker import signatures
 from envdoctor.linker.branches import children
 from envdoctor.linker.makings import last
 from envdoctor.linker.summary import ClassRecord
-from envdoctor.linker.syntax_trees import SyntaxTrees, chain, walked
+from envdoctor.linker.syntax_trees import chain, walked
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -43,7 +43,6 @@ class Decorated:
 
     def __init__(self, store: Store, offers: Callable[[str, str], Answer]) -> None:
         self._store, self._offers = store, offers
-        self._trees = SyntaxTrees(store.text)
         self._known: dict[tuple[str, str, str], list[Any] | None] = {}
         self._keeping: dict[tuple[str, str], bool] = {}
 
@@ -126,7 +125,11 @@ class Decorated:
 
     def body(self, module: str) -> Sequence[ast.stmt]:
         """The statements of a module; none where it cannot be parsed."""
-        return getattr(self._trees.get(module), "body", ())
+        return getattr(self.tree(module), "body", ())
+
+    def tree(self, module: str) -> ast.Module | None:
+        """The tree of a module; nothing where it cannot be parsed."""
+        return self._store.trees.get(module)
 
     def _keeps(self, module: str, decorator: ast.expr) -> bool:
         """Whether what a decorator makes takes a call if and only if the function does."""

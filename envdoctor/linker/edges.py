@@ -16,7 +16,7 @@ from envdoctor.engine.asks import NAMED, NEW, Asking, Edges
 from envdoctor.errors import TargetError
 from envdoctor.linker.branches import Target
 from envdoctor.linker.history import Life
-from envdoctor.linker.index_files import Archive, File, fits, published
+from envdoctor.linker.index_files import Archive, File, is_for, published
 from envdoctor.linker.release_archives import Room
 from envdoctor.linker.side import MOST_READ, Enough, Side, cap, required
 from envdoctor.linker.standard_library import standard_of
@@ -99,7 +99,7 @@ class _EdgeSearch:
         have = _version(self.ask.versions.get(name or "", ""))
         files = self._files(name, have) if name else []
         if fitting:
-            files = [one for one in files if one.version == str(have) or fits(one, self.ask.python)]
+            files = [one for one in files if one.version == str(have) or is_for(one, self.ask.python)]
         known = [number for number, one in enumerate(files) if have is None or Version(one.version) <= have]
         return Side(name or "", files, known[-1], self) if known else None
 
@@ -348,7 +348,7 @@ def edges(ask: Ask, tell: Callable[[str], None]) -> Edges:
         consumer=consumer.name if consumer and ask.consumer is None and asking else None,
         life=life,
         asking=asking,
-        read={side.name: side.read for side in (provider, consumer) if side},
+        read={side.name: side.releases_read for side in (provider, consumer) if side},
     )
 
 

@@ -8,6 +8,7 @@ from typing import Any
 from envdoctor.linker import signatures
 from envdoctor.linker.branches import LEAVES, children, holds
 from envdoctor.linker.makings import making
+from envdoctor.linker.module_record import OWN
 from envdoctor.linker.scopes import Use
 from envdoctor.linker.summary import CATCHES_ALL, CONDITIONAL, LATER
 from envdoctor.linker.syntax_trees import chain
@@ -119,6 +120,8 @@ class Expressions:
             for one in node.args:
                 if type(one) is ast.Call:
                     self._reader.given_away(one, "" if path else root)
+        if not path and self._reader.scope.record and any(chain(one) in OWN for one in node.args):
+            self._reader.set_by.append((root, self._reader.scope.record))
         call = signatures.of_call(node, self._reader.scope.keys)
         base = None if path else self._base_of(root)
         if base is not None:

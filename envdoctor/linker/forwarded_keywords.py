@@ -10,12 +10,13 @@ from envdoctor.linker import signatures
 from envdoctor.linker.decorated import name_of
 from envdoctor.linker.rest_keywords import forwarding, keeps, looked_up, spelled, stored
 from envdoctor.linker.signatures import Signature
+from envdoctor.linker.standard_library import parameters_of
 from envdoctor.linker.summary import ClassRecord
 from envdoctor.linker.syntax_trees import bound_in, chain
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Container, Sequence
+    from collections.abc import Container, Mapping, Sequence
 
     from envdoctor.linker.resolve import Resolver
     from envdoctor.linker.store import Store
@@ -50,8 +51,8 @@ class _Called(NamedTuple):
 class ForwardedKeywords:
     """Follows ``**kwargs`` from function to function, as far as all that is done with it is known."""
 
-    def __init__(self, resolver: Resolver, store: Store) -> None:
-        self._resolver, self._store = resolver, store
+    def __init__(self, resolver: Resolver, store: Store, makes: Mapping[str, str]) -> None:
+        self._resolver, self._store, self._makes = resolver, store, makes
         #: The call that is followed, and the code of what it calls.
         self._first: tuple[Sequence[Any], _Body | None] = ((), None)
 
@@ -64,9 +65,10 @@ class ForwardedKeywords:
         signature = Signature(*found[0]) if found is not None else None
         if signature is None or not signature.keywords:
             return ""
-        body = self._body(_Called(value, kind, method, kind))
-        own, self._first = {*signature.names, *signature.only}, (call, body)
-        return next((one for one in call[1] if one not in own and body and not self._takes(body, one, 0)), "")
+        beyond = [one for one in call[1] if one not in {*signature.names, *signature.only}]
+        body = self._body(_Called(value, kind, method, kind)) if beyond else None
+        self._first = (call, body)
+        return next((one for one in beyond if body and not self._takes(body, one, 0)), "")
 
     def misfit(self, value: Any, call: Sequence[Any]) -> tuple[str, str] | None:
         """The keyword that is refused, as a kind of misfit and its name."""
@@ -156,7 +158,7 @@ class ForwardedKeywords:
         found = self._called(call.func, body)
         taken = self._resolver.signature(found.value) if found else None
         if found is None or taken is None:
-            return True
+            return self._standard_takes(call.func, body, keyword)
         signature = Signature(*taken[0])
         if signatures.misfit(signature, [0, [keyword], 0], bound=taken[1]) is not None:
             return False
@@ -164,6 +166,19 @@ class ForwardedKeywords:
             return True
         further = self._body(found)
         return further is None or self._takes(further, keyword, depth + 1)
+
+    def _standard_takes(self, function: ast.expr, body: _Body, keyword: str) -> bool:
+        """Whether a method of an object that a function of Python makes may take a keyword; so may any other."""
+        root, path = chain(function) or ("", ())
+        values = _assigned([one for one in ast.walk(body.node) if isinstance(one, ast.stmt)], root)
+        made = chain(values[0].func) if len(values) == 1 and isinstance(values[0], ast.Call) else None
+        if made is None or len(path) != 1 or stored(body.node, root) != 1 or made[0] in _bound(body.node):
+            return True
+        value = self._resolver.offers(body.module, ".".join((made[0], *made[1]))).value
+        dotted = ".".join(value[1:]) if value and value[0] == "standard" else ""
+        module, _, kind = self._makes.get(f"{dotted}.()", "").removesuffix(".()").partition(":")
+        parameters = parameters_of(module, f"{kind}.{path[0]}") if kind else None
+        return parameters is None or keyword in parameters
 
     def _called(self, function: ast.expr, body: _Body) -> _Called | None:
         """What an expression in a function calls."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 import ast
 
 from envdoctor.linker import operations
+from envdoctor.linker.lazy_stubs import has_stub
 from envdoctor.linker.makings import last
 from envdoctor.linker.syntax_trees import parsed
 
@@ -18,9 +19,6 @@ if TYPE_CHECKING:
     from envdoctor.linker.module_files import Layout
     from envdoctor.linker.store import Store
     from envdoctor.linker.verdicts import Answer
-
-#: What makes a module's names by the stub beside it.
-_BY_STUB = b"attach_stub"
 
 
 class Hinted:
@@ -59,7 +57,7 @@ class Hinted:
         for node in tree.body if tree else ():
             if isinstance(node, ast.If) and last(node.test) == "TYPE_CHECKING":
                 yield from node.body
-        stub = self._stub(path) if _BY_STUB in text else None
+        stub = self._stub(path) if has_stub(text) else None
         yield from stub.body if stub else ()
 
     def _stub(self, path: str) -> ast.Module | None:

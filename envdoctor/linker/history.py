@@ -68,15 +68,26 @@ class History:
         """The records of a dotted name; none where every release that was read has it, or none has."""
         return [life for one in self.distributions(name) for life in self._of(one).lives(name)]
 
-    def holders(self, ending: str) -> list[str]:
-        """The distributions that have or had a name with this end in some releases and not in others.
+    def holders(self, endings: Iterable[str]) -> dict[str, list[str]]:
+        """By the end of a name, the distributions that have or had one in some releases and not in others.
 
-        Where there is none, those that have a class of the name that it begins with.
+        Where there is none, those that have a class of the name that it begins with. An end that begins with a dot or
+        a colon is of any class.
         """
-        wanted, owner = f'.{ending}"'.encode(), ending.partition(".")[0]
-        members = [one for one in self._archive.namelist() if one not in {ROOTS, CLASSES}]
-        found = [one.removesuffix(".json") for one in members if wanted in self._archive.read(one)]
-        return found or [name for name, classes in self._classes().items() if owner in classes]
+        found: dict[str, list[str]] = {one: [] for one in endings}
+        wanted = {one: f'{"" if one[0] in ".:" else "."}{one}"'.encode() for one in found}
+        for member in self._archive.namelist() if found else ():
+            data = b"" if member in {ROOTS, CLASSES} else self._archive.read(member)
+            for one, word in wanted.items():
+                if word in data:
+                    found[one].append(member.removesuffix(".json"))
+        classes = self._classes() if found else {}
+        of_class = {
+            one: [name for name, some in classes.items() if one.partition(".")[0] in some]
+            for one, owners in found.items()
+            if not owners
+        }
+        return {**found, **of_class}
 
     def _classes(self) -> Mapping[str, Sequence[str]]:
         found: Mapping[str, Sequence[str]] = {}
@@ -84,9 +95,9 @@ class History:
             found = json.loads(self._archive.read(CLASSES))
         return found
 
-    def imports(self) -> dict[str, str]:
+    def imports(self) -> dict[str, list[str]]:
         """The distribution of each import name that one alone has."""
-        return {root: owners[0] for root, owners in self._roots.items() if len(owners) == 1}
+        return {root: [*owners] for root, owners in self._roots.items() if len(owners) == 1}
 
     def edges(self, distribution: str) -> dict[tuple[str, str], list[str]]:
         """The names that went for good, by the last release that was read and has them, and the next one."""
@@ -219,13 +230,13 @@ def shipped() -> History | None:
     return None
 
 
-def holders(endings: Mapping[str, str]) -> dict[str, list[str]]:
-    """The distributions that may have each name of which only the end is known; the keys stay."""
+def holders(endings: Iterable[str]) -> dict[str, list[str]]:
+    """The distributions that may have each name of which only the end is known."""
     history = shipped() if endings else None
-    return {key: history.holders(ending) for key, ending in endings.items()} if history else {}
+    return history.holders(endings) if history else {}
 
 
-def imports() -> dict[str, str]:
+def imports() -> dict[str, list[str]]:
     """The distribution of each import name, by the shipped history."""
     history = shipped()
     return history.imports() if history else {}

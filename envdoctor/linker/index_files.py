@@ -83,7 +83,7 @@ def source_of(name: str, version: str) -> File:
 
 def newest(name: str, python: str, wanted: str) -> str:
     """The newest final release with a wheel for a Python and within a specifier. Raises :class:`TargetError`."""
-    allowed = [one.version for one in wheels(name) if fits(one, python) and meets_all(one.version, wanted)]
+    allowed = [one.version for one in wheels(name) if is_for(one, python) and meets_all(one.version, wanted)]
     if not allowed:
         raise TargetError(f"no release of {name} {wanted} has a wheel for Python {python}")
     return allowed[-1]
@@ -131,7 +131,7 @@ def _rank_of_wheel(name: str) -> tuple[Version, tuple[bool, ...]]:
     return version, rank
 
 
-def fits(file: File, python: str) -> bool:
+def is_for(file: File, python: str) -> bool:
     """Whether a release is for a version of Python by what the index says; where that says nothing, it is."""
     try:
         return not (file.python and python) or SpecifierSet(file.python).contains(python, prereleases=True)

@@ -21,10 +21,13 @@ if TYPE_CHECKING:
 
     from envdoctor.linker.forwarded_keywords import ForwardedKeywords
     from envdoctor.linker.history import Life
+    from envdoctor.linker.made_words import MadeWords
     from envdoctor.linker.reach import Reach
     from envdoctor.linker.world import World
 
 _SPECIAL = re.compile(r"\.\((await|with|super|\d+)\)")
+#: What Python makes of a name with two underscores in a class.
+_OF_A_CLASS = re.compile(r"_[^_]\w*__\w")
 _FOR_CHECKERS = re.compile(rb"#\s*(type|pyright|ty|pyre):?\s*-?\s*(ignore|fixme)")
 
 
@@ -41,14 +44,14 @@ class Instances:
     """Looks for what objects lack in some modules of a world."""
 
     def __init__(
-        self, world: World, reach: Reach, *, lost_only: bool = False, forwarded: ForwardedKeywords | None = None
+        self, world: World, reach: Reach, made: MadeWords, *, forwarded: ForwardedKeywords | None = None
     ) -> None:
         self._world = world
+        self._made = made
         self._forwarded = forwarded
         self._reach = reach
         self._classes = Classes(world)
         self._history = shipped()
-        self._lost_only = lost_only
         self._derived: dict[tuple[ClassRef, str], bool] = {}
 
     def all(self, names: Iterable[str]) -> Iterator[Missing]:
@@ -134,7 +137,8 @@ class Instances:
     def _is_asked_for(self, use: _Use, word: str) -> bool:
         """Whether a module asks for a word before it uses it, or a comment says that it is there, or it is special."""
         hints = self._world.resolver.take_note(use.name).get("hints", ())
-        return word in hints or (word[:2] == "__" and word != "__init__") or self._is_ignored(use)
+        special = (word[:2] == "__" and word != "__init__") or _OF_A_CLASS.match(word)
+        return word in hints or bool(special) or self._is_ignored(use)
 
     def _standard_cause(self, kind: ClassRef, making: str) -> tuple[str, str, str, str, str] | None:
         """The provider of an object of the standard library that lacks something, the reason, and the class."""
@@ -190,7 +194,17 @@ class Instances:
             return False
         if self._life(kind, word) is not None:
             return (not one.columns or use.ref.call is not None) and not self._is_given(one)
-        return not (self._lost_only or one.open or one.columns or self._may_be_given(kind, word))
+        if one.answers or one.columns > one.open or self._may_be_given(kind, word):
+            return False
+        return not one.open or not self._is_made(use, one)
+
+    def _is_made(self, use: _Use, lack: Lack) -> bool:
+        """Whether a distribution that has to do with a use may make anything of the name that an open class lacks."""
+        layout, modules = self._world.layout, [module for module, _ in self._classes.chain(lack.kind)]
+        if any("" in self._made.tops_of(one) for one in modules):
+            return True
+        owners = {layout.modules[use.name].owner, *map(layout.owner, modules)}
+        return self._made.is_made(owners.union(*map(self._made.imported_by, owners)) - {""}, lack.name)
 
     def _is_lost(self, one: Any) -> bool:
         """Whether a class lacks what a base of the standard library has lost, and nobody else gives it."""
@@ -207,6 +221,8 @@ class Instances:
         """Whether somebody may give the objects of a class an attribute that no class says."""
         resolver, classes = self._world.resolver, self._classes
         if word in resolver.set_somewhere or classes.is_descriptor(kind) or not self._has_attributes(kind):
+            return True
+        if classes.is_of_classes(kind):
             return True
         owners = {self._world.layout.owner(module) for module, _ in classes.chain(kind)}
         quoted = any(resolver.words.anywhere(one, f"{mark}{word}{mark}") for one in owners for mark in "'\"")

@@ -1,7 +1,7 @@
-"""The names of packages that ``lazy_loader`` attaches: those that the stub beside their ``__init__`` file imports.
+"""The names of packages that are attached lazily: those that the stub beside their ``__init__`` file imports.
 
-``__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)`` reads that stub when the package is
-imported, and answers for nothing else (https://scientific-python.org/specs/spec-0001/).
+What is given the name and the file of a package alone, and returns ``__getattr__, __dir__, __all__``, reads that stub
+when the package is imported, and answers for nothing else (https://scientific-python.org/specs/spec-0001/).
 """
 
 from __future__ import annotations
@@ -18,7 +18,12 @@ if TYPE_CHECKING:
     from envdoctor.linker.module_files import Layout
     from envdoctor.linker.store import Store
 
-_ATTACHED = re.compile(rb"^__getattr__\b[^\n=]*=\s*(?:\w+\.)?attach_stub\(\s*__name__,\s*__file__\s*\)", re.MULTILINE)
+_ATTACHED = re.compile(rb"^__getattr__,[^\n=]*=\s*[\w.]+\(\s*__name__,\s*__file__\s*\)", re.MULTILINE)
+
+
+def has_stub(text: bytes) -> bool:
+    """Whether a module has the names that the stub beside it imports."""
+    return _ATTACHED.search(text) is not None
 
 
 class LazyStubs:
@@ -31,8 +36,7 @@ class LazyStubs:
     def names(self, module: str) -> dict[str, tuple[str, str]] | None:
         """The module and attribute behind each name that a package has by its stub; ``None`` where it has none."""
         if module not in self._known:
-            is_attached = _ATTACHED.search(self._store.text(module)) is not None
-            self._known[module] = self._read(module) if is_attached else None
+            self._known[module] = self._read(module) if has_stub(self._store.text(module)) else None
         return self._known[module]
 
     def _read(self, module: str) -> dict[str, tuple[str, str]] | None:

@@ -12,6 +12,7 @@ from envdoctor.errors import TargetError
 from envdoctor.linker import binaries, remembered
 from envdoctor.linker.beside import Beside
 from envdoctor.linker.branches import Target
+from envdoctor.linker.conditions import Conditions
 from envdoctor.linker.environment_names import Environment
 from envdoctor.linker.findings import absorbed, findings
 from envdoctor.linker.forwarded_keywords import ForwardedKeywords
@@ -19,6 +20,7 @@ from envdoctor.linker.generated import Generated
 from envdoctor.linker.hooks import Hooks
 from envdoctor.linker.instances import Instances
 from envdoctor.linker.lost_words import LostWords
+from envdoctor.linker.made_words import MadeWords
 from envdoctor.linker.missing import ReferenceSearch
 from envdoctor.linker.missing_reference import Missing
 from envdoctor.linker.module_files import Layout
@@ -90,16 +92,17 @@ def _resolved(
     reach = Reach(layout, world.store, world.resolver, tell)
     reach.follow()
     tell("resolving")
-    forwarded = ForwardedKeywords(world.resolver, world.store)
+    forwarded = ForwardedKeywords(world.resolver, world.store, world.makes)
     further = (forwarded.misfit, RefusedCalls(forwarded, OwnChecks(world, reach, natives), world.store).misfit)
     search = ReferenceSearch(layout, world.resolver, reach, world.standard, further)
     missing = [*search.all(sys.version_info[:2], target.minor), *Hooks(layout, known["hooks"]).installed()]
-    # What a released library reads from an object was run by its authors: it lacks that where a release has lost it.
-    missing += Instances(world, reach, lost_only=True).all(reach.ways)
+    made = MadeWords(world, reach)
+    missing += Instances(world, reach, made).all(reach.ways)
     missing += Overrides(world, known["hooks"].get("dispatch", ())).all(reach.ways)
     missing += StubNumbers(world).all(reach.ways)
-    missing += LostWords(world, reach).all(reach.ways, missing)
+    missing += LostWords(world, reach, made).all(reach.ways, missing)
     checks = OwnChecks(world, reach, natives)
+    missing = [*Conditions(world, reach, checks).decided(missing)]
     refused = [*checks.all(reach.ways, missing)]
     missing = [one for one in missing if one.line <= checks.ends.get(one.file, one.line)] + refused
     if natives is not None:

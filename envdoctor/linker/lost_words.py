@@ -12,7 +12,6 @@ import functools
 import importlib
 import re
 
-from envdoctor.engine.families import PYTHON_2
 from envdoctor.engine.installed_requirements import parse
 from envdoctor.engine.versions import within
 from envdoctor.linker.history import shipped
@@ -20,7 +19,7 @@ from envdoctor.linker.missing import severity_of
 from envdoctor.linker.missing_reference import Missing
 from envdoctor.linker.module_files import PROJECT, is_aside
 from envdoctor.linker.module_reader import asked_of_anything
-from envdoctor.linker.summary import CATCHES_ATTRIBUTE, CONDITIONAL
+from envdoctor.linker.summary import CATCHES_ATTRIBUTE
 from envdoctor.linker.syntax_trees import parsed
 from envdoctor.model import Distribution
 from envdoctor.probes.distributions import required_by
@@ -30,6 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from envdoctor.linker.history import Life
+    from envdoctor.linker.made_words import MadeWords
     from envdoctor.linker.reach import Reach
     from envdoctor.linker.world import World
 
@@ -46,24 +46,19 @@ _STANDARD = (
     *("threading", "types", "unittest", "urllib.parse", "urllib.request", "uuid", "xml.dom.minidom"),
     *("xml.etree.ElementTree", "xml.sax.handler", "zipfile", "zoneinfo"),
 )
-_IMPORTED = re.compile(rb"(?:^|[:;])[ \t]*(?:from|import)[ \t]+([A-Za-z_]\w*)", re.MULTILINE)
 _ACCESSOR = re.compile(r"^(?:get|set|has|is)_")
 #: So many bytes behind its name a function that is gone may raise.
 _REFUSAL = 2000
-#: How an attribute, a parameter, a key or a column of this name is made.
-_MADE = r"(?:\b(?:def|class|import|as)\s+{0}\b|\b{0}\s*(?:=(?!=)|:)|[\"']{0}[\"'])"
 
 
 class LostWords:
     """Looks for lost words in some modules of a world."""
 
-    def __init__(self, world: World, reach: Reach) -> None:
-        self._world, self._reach = world, reach
+    def __init__(self, world: World, reach: Reach, made: MadeWords) -> None:
+        self._world, self._reach, self._made = world, reach, made
         self._history = shipped()
         self._gone: dict[str, Mapping[str, Sequence[Life]]] = {}
-        self._defined: dict[tuple[str, str], bool] = {}
         self._kept: dict[tuple[str, str], bool] = {}
-        self._imports: dict[str, set[str]] = {}
 
     def all(self, names: Iterable[str], found: Iterable[Missing]) -> Iterator[Missing]:
         """The uses of lost words, by module, where nothing was ``found`` already."""
@@ -80,8 +75,8 @@ class LostWords:
     def _lost(self, name: str) -> dict[str, Life]:
         """The words that a module uses and a provider that it imports has lost, each with what is known of it."""
         owner = self._world.layout.modules[name].owner
-        near = self._owners(name)
-        around = self._all_owners(owner) if owner == PROJECT else near
+        near = self._made.imported(name)
+        around = self._made.imported_by(owner) if owner == PROJECT else near
         providers = [one for one in sorted(near | around) if one != owner and self._words(one)]
         if not providers:
             return {}
@@ -115,34 +110,14 @@ class LostWords:
             self._gone[provider] = self._history.lost_words(provider, version) if self._history else {}
         return self._gone[provider]
 
-    def _owners(self, name: str) -> set[str]:
-        """The distributions that a module imports from; empty for the standard library."""
-        refs = self._world.resolver.take_note(name).get("refs", ())
-        return {self._world.layout.owner(ref[0]) for ref in refs} - {""}
-
     def _is_distinctive(self, word: str, provider: str, name: str) -> bool:
         """Whether an attribute of this name can only be one that the provider has lost."""
         owner = self._world.layout.modules[name].owner
-        imported = self._imported(name)
-        if imported is None or word in _plain() or self._is_kept(provider, word):
+        imported = self._made.tops_of(name)
+        if ("" in imported and not _is_long(word)) or word in _plain() or self._is_kept(provider, word):
             return False
-        others = (imported | self._all_owners(owner) | self._all_owners(provider)) - {provider, owner}
-        return not any(self._is_defined(one, word) for one in (owner, *sorted(others)))
-
-    def _imported(self, name: str) -> set[str] | None:
-        """The distributions that a module imports, for a type checker too; ``None`` where one is not installed."""
-        tops = {one.decode() for one in _IMPORTED.findall(self._world.store.text(name))}
-        tops -= {*self._world.standard.tops, *PYTHON_2}  # which many ask for first, and go on without
-        owners = {self._world.layout.owner(top) for top in tops}
-        return None if "" in owners else owners
-
-    def _all_owners(self, owner: str) -> set[str]:
-        """The distributions that any module of one imports from."""
-        if owner not in self._imports:
-            names = self._world.layout.names.get(owner, ())
-            known = [one for one in names if one in self._reach.ways]
-            self._imports[owner] = set().union(*map(self._owners, known))
-        return self._imports[owner]
+        others = (imported | self._made.imported_by(owner) | self._made.imported_by(provider)) - {provider, owner, ""}
+        return not self._made.is_made({owner, *others}, word)
 
     def _is_kept(self, provider: str, word: str) -> bool:
         """Whether a provider makes anything so called, but for functions that do nothing but raise, or may do so.
@@ -150,40 +125,19 @@ class LostWords:
         Of a property, what is behind ``get_`` or ``set_`` is enough: the functions may be made at run time.
         """
         if (provider, word) not in self._kept:
-            made = any(_is_made(text, one, word) for text, one in self._makings(provider, word))
+            made = any(_is_made(text, one, word) for text, one in self._made.places(provider, word))
             field = _ACCESSOR.sub("", word)
             lives = self._words(provider)[word]
-            made = made or (field != word and any(True for _ in self._makings(provider, field)))
-            there = [self._is_class(provider, one) for one in lives]
-            compiled = self._is_compiled(provider, word) and not all(there)
+            made = made or (field != word and any(True for _ in self._made.places(provider, field)))
+            there = [made or self._is_class(provider, one) for one in lives]
+            compiled = not all(there) and self._made.is_compiled(provider, word)
             self._kept[provider, word] = made or compiled or not any(there)  # its classes may be somebody else's now
         return self._kept[provider, word]
 
     def _is_class(self, provider: str, life: Life) -> bool:
         """Whether the class that had a name is one in source still, and not one that was compiled."""
         kind = life.name.split(".")[-2]
-        return any(one.group().startswith(b"class") for _, one in self._makings(provider, kind))
-
-    def _is_defined(self, owner: str, word: str) -> bool:
-        """Whether a distribution makes anything so called, or has a compiled module that names it."""
-        if (owner, word) not in self._defined:
-            made = any(True for _ in self._makings(owner, word))
-            self._defined[owner, word] = made or self._is_compiled(owner, word)
-        return self._defined[owner, word]
-
-    def _is_compiled(self, owner: str, word: str) -> bool:
-        """Whether a compiled module of a distribution has a word in it."""
-        natives = self._world.layout.natives(owner) if owner != PROJECT else []
-        return any(self._world.resolver.words.in_file(path, word) is not False for path in natives)
-
-    def _makings(self, owner: str, word: str) -> Iterator[tuple[bytes, re.Match[bytes]]]:
-        """Where the source of a distribution makes something so called."""
-        plain, pattern = word.encode(), re.compile(_MADE.format(word).encode())
-        for name in self._world.layout.names.get(owner, ()):
-            if name in self._world.layout.modules and self._world.layout.modules[name].kind != "native":
-                text = self._world.store.text(name)
-                if plain in text:
-                    yield from ((text, one) for one in pattern.finditer(text))
+        return any(one.group().startswith(b"class") for _, one in self._made.places(provider, kind))
 
     def _uses(self, name: str, lost: Mapping[str, Life]) -> list[tuple[str, int, int, int]]:
         place = self._world.layout.modules[name]
@@ -193,19 +147,18 @@ class LostWords:
     def _missing(self, name: str, use: tuple[str, int, int, int], life: Life) -> Iterator[Missing]:
         word, line, flags, handler = use
         place = self._world.layout.modules[name]
-        if handler or flags & CONDITIONAL:
-            return
         severity, way = severity_of(self._reach.ways[name], flags, CATCHES_ATTRIBUTE)
-        if severity in {"error", "warning"}:
+        if severity != "silent" and not handler:
+            severity = "info" if severity == "info" else "warning"
             home, _, path = life.name.rpartition(".")[0].rpartition(".")
             yield Missing(
-                place.owner, place.path, line, f".{word}", life.distribution, "lost", "warning", way, home,
+                place.owner, place.path, line, f".{word}", life.distribution, "lost", severity, way, home,
                 f"{path}.{word}", life.said(),
             )  # fmt: skip
 
 
 def _is_long(word: str) -> bool:
-    """Whether a name is of so many words that a file which does not import its provider can mean no other."""
+    """Whether a name is of so many words that it means no other, whatever a file imports."""
     return word.count("_") >= _MANY
 
 

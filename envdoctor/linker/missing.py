@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import Any
+from typing import Any, NamedTuple
 
 from envdoctor.engine.installed_requirements import name_of, parse
 from envdoctor.linker import signatures
@@ -46,6 +46,15 @@ _STABLE_GRAMMAR = (3, 7)
 OPTIONAL = "modules that nothing installed has: optional, as a rule"
 
 
+class _Waiting(NamedTuple):
+    """A call that fits the signature of what the answer is about: where, and how sure something wrong with it is."""
+
+    name: str
+    ref: Reference
+    answer: Answer
+    way: tuple[str, int]
+
+
 class ReferenceSearch:
     """Looks for what the reached modules miss, and counts by reason what could not be decided.
 
@@ -71,7 +80,18 @@ class ReferenceSearch:
         self._cores: dict[str, set[str]] = {}
 
     def all(self, host: tuple[int, int], target: tuple[int, int]) -> Iterator[Missing]:
-        """Every reference that finds nothing, most certain first within a module."""
+        """Every reference that finds nothing, most certain first within a module.
+
+        The calls that are followed further wait until those of one function's module can be followed together.
+        """
+        rows = list(self._rows(host, target))
+        waiting = [(at, one) for at, one in enumerate(rows) if isinstance(one, _Waiting)]
+        waiting.sort(key=lambda pair: str(pair[1].answer.value[1]))
+        refused = {at: next(self._refused_call(one), None) for at, one in waiting}
+        known = (refused[at] if isinstance(one, _Waiting) else one for at, one in enumerate(rows))
+        return filter(None, known)
+
+    def _rows(self, host: tuple[int, int], target: tuple[int, int]) -> Iterator[Missing | _Waiting]:
         for name, ways in self._reach.ways.items():
             place = self._layout.modules[name]
             summary = self._resolver.take_note(name)
@@ -176,7 +196,9 @@ class ReferenceSearch:
             return isinstance(self._resolver.method(value[1], value[2], NO_HASH), tuple)
         return not wanted
 
-    def _one(self, name: str, ref: Reference, flags: int, ways: list[int], hints: set[str]) -> Iterator[Missing]:
+    def _one(
+        self, name: str, ref: Reference, flags: int, ways: list[int], hints: set[str]
+    ) -> Iterator[Missing | _Waiting]:
         self.asked += 1
         if not flags & IMPORTS:
             taken = self._resolver.offers(ref.module, ".".join(ref.path.split(".")[: ref.own]))
@@ -195,15 +217,32 @@ class ReferenceSearch:
 
     def _not_taken(
         self, name: str, ref: Reference, flags: int, ways: list[int], hints: set[str], answer: Answer
-    ) -> Iterator[Missing]:
+    ) -> Iterator[Missing | _Waiting]:
         """A call with arguments that its function does not accept."""
-        misfit = self._misfit(ref, answer)
+        call, value = ref.call or (), answer.value
         severity, way = severity_of(ways, flags, CATCHES_TYPE)
-        if misfit is None or severity == "silent" or (answer.value[0] == "standard" and "version_info" in hints):
+        is_for_versions = bool(value) and value[0] == "standard" and "version_info" in hints
+        if severity == "silent" or is_for_versions or (call[_OF_CLASS:] and not (value and value[0] == "class")):
             return
+        misfit = self._not_in_signature(answer, ref.module, ref.path, call)
+        if misfit is not None:
+            yield from self._unfit(name, ref, answer, (severity, way), misfit)
+        elif value and not ref.attempt and self._further:
+            yield _Waiting(name, ref, answer, (severity, way))
+
+    def _refused_call(self, one: _Waiting) -> Iterator[Missing]:
+        """A call that fits the signature, and is refused further on."""
+        found = (further(one.answer.value, one.ref.call or ()) for further in self._further)
+        misfit = next(filter(None, found), None)
+        if misfit is not None:
+            yield from self._unfit(one.name, one.ref, one.answer, one.way, misfit)
+
+    def _unfit(
+        self, name: str, ref: Reference, answer: Answer, sure: tuple[str, int], misfit: tuple[str, str]
+    ) -> Iterator[Missing]:
+        (severity, way), (kind, argument) = sure, misfit
         place, owner = self._layout.modules[name], self._owner(ref.module, answer.value)
         if owner != place.owner:
-            kind, argument = misfit
             severity = "warning" if severity == "error" else severity
             asked = f"{ref.module}.{ref.path}".replace(".()", "()")
             yield Missing(
@@ -261,16 +300,6 @@ class ReferenceSearch:
         place = self._layout.modules.get(where)
         return place.owner if place is not None else ""
 
-    def _misfit(self, ref: Reference, answer: Answer) -> tuple[str, str] | None:
-        """What is wrong with the call of a reference, as a kind and a detail; ``None`` for nothing."""
-        call = ref.call or ()
-        if call[_OF_CLASS:] and not (answer.value and answer.value[0] == "class"):
-            return None
-        misfit = self._not_in_signature(answer, ref.module, ref.path, call)
-        if misfit is None and answer.value and not ref.attempt:
-            return next(filter(None, (further(answer.value, call) for further in self._further)), None)
-        return misfit
-
     def _not_in_signature(self, answer: Answer, module: str, path: str, call: Sequence[Any]) -> tuple[str, str] | None:
         """The argument of a call that the signature of its function excludes, with the kind of misfit."""
         found = self._resolver.signature(answer.value)
@@ -293,7 +322,7 @@ class ReferenceSearch:
         if answer.why == "absent" or (way & SUBMODULE and not way & ENTRY and self._reach.stands_in(name, ref)):
             self.unknown[OPTIONAL] += 1
             return
-        provider = "" if answer.why == "standard" else self._layout.owner(answer.module)
+        provider = "" if answer.why in {"standard", "loader"} else self._layout.owner(answer.module)
         if severity == "silent" or provider == place.owner:
             return
         if answer.why == "name" and self._resolver.run_time.may_be_set_by(place.owner, answer.module, answer.path):
@@ -320,7 +349,7 @@ class ReferenceSearch:
 
 def _raised(flags: int, answer: Answer) -> int:
     """The flag of handlers that catch the exception which a missing name raises."""
-    if answer.why in {"module", "absent"} or not answer.path:
+    if answer.why in {"module", "absent", "loader"} or not answer.path:
         return CATCHES_MODULE
     return CATCHES_IMPORT if flags & IMPORTS and flags & FROM else CATCHES_ATTRIBUTE
 

@@ -10,15 +10,15 @@ import ast
 from typing import Any
 
 from envdoctor.linker import operations
-from envdoctor.linker.branches import holds
+from envdoctor.linker.branches import LEAVES, children, holds
 from envdoctor.linker.evaluation import UNKNOWN, Deferred, Function, Namespace, Raised, Returned, Taken, Undecided
 from envdoctor.linker.lazy_stubs import LazyStubs
-from envdoctor.linker.syntax_trees import parsed, walked
+from envdoctor.linker.syntax_trees import walked
 from envdoctor.linker.verdicts import no, yes
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from envdoctor.linker.module_files import Layout
     from envdoctor.linker.store import Store
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 #: So many statements and expressions are followed for one name.
 _MOST_STEPS = 20_000
 #: So many modules are held that were followed.
-_MOST_MODULES = 300
+_MOST_MODULES = 50
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 _CHANGING = {
     "update",
@@ -129,7 +129,7 @@ class Evaluator:
             scope = self._modules[name] = Namespace(name)
             package = name if self._layout.modules[name].kind == "package" else name.rpartition(".")[0]
             scope.names.update(__name__=name, __package__=package)
-            tree = parsed(self._store.text(name))
+            tree = self._store.trees.get(name)
             if tree is not None:
                 self._fill_module(tree, scope)
         return scope
@@ -376,7 +376,7 @@ def _called(node: ast.expr | None) -> Any:
 def changed_later(tree: ast.Module) -> set[str]:
     """The names whose values functions of a module change when they are called."""
     found: set[str] = set()
-    for function in (one for one in walked(tree) if isinstance(one, _FUNCTIONS)):
+    for function in _outermost(tree):
         for node in walked(function):
             stored = isinstance(node, ast.Subscript) and not isinstance(node.ctx, ast.Load)
             whole = getattr(node, "value", None) if stored or getattr(node, "attr", "") in _CHANGING else None
@@ -385,6 +385,17 @@ def changed_later(tree: ast.Module) -> set[str]:
             elif isinstance(node, ast.Global):
                 found.update(node.names)
     return found
+
+
+def _outermost(tree: ast.Module) -> Iterator[ast.AST]:
+    """The functions of a module that are in no other function."""
+    todo: list[Any] = [tree]
+    while todo:
+        one = todo.pop()
+        if isinstance(one, _FUNCTIONS):
+            yield one
+        elif type(one) not in LEAVES:
+            todo += children(one)
 
 
 #: The method that follows each kind of statement.

@@ -31,6 +31,7 @@ class Reader(ModuleReading):
 
     def summary(self) -> Summary:
         """All that was found."""
+        self.filled()
         types = self.objects.finish()
         definitions: Summary = {
             "names": self.names,

@@ -9,6 +9,7 @@ from typing import Any
 from envdoctor.linker.branches import is_about_python, is_about_versions
 from envdoctor.linker.makings import last
 from envdoctor.linker.scopes import Scope, Use
+from envdoctor.linker.standard_library import modules
 from envdoctor.linker.summary import CONDITIONAL, IMPORTS, PROGRAM
 from envdoctor.linker.syntax_trees import chain, only_reads
 
@@ -23,7 +24,7 @@ _LAZY_ANNOTATIONS = (3, 14)
 #: So much is kept of what an exception says.
 MOST_SAID = 160
 #: What a method calls its object or class.
-_OWN = {("self", ()), ("cls", ())}
+OWN = {("self", ()), ("cls", ())}
 #: What a function calls a module that it is given.
 _GIVEN = {("module", ()), ("mod", ())}
 
@@ -55,6 +56,14 @@ class ModuleRecord:
         self.raised: list[Any] = []
         self.stand_ins: list[list[Any]] = []
         self.hints: set[str] = set()
+        self.lazy_annotations = target.minor >= _LAZY_ANNOTATIONS
+        #: Words whose uses as attributes of what no import binds are gathered: word, line, flags, handler.
+        self.wanted: frozenset[str] = frozenset()
+        self.of_anything: list[tuple[str, int, int, int]] = []
+        self._begin()
+
+    def _begin(self) -> None:
+        """Begin with nothing of what a module has and does."""
         self.names: dict[str, Any] = {}
         self.stars: list[str] = []
         self.tables: dict[str, list[str]] = {}
@@ -72,10 +81,9 @@ class ModuleRecord:
         self.functions: list[Any] = []
         self.top_functions: dict[str, ast.FunctionDef | ast.AsyncFunctionDef] = {}
         self.refs: dict[tuple[Any, ...], list[Any]] = {}
-        self.lazy_annotations = target.minor >= _LAZY_ANNOTATIONS
-        #: Words whose uses as attributes of what no import binds are gathered: word, line, flags, handler.
-        self.wanted: frozenset[str] = frozenset()
-        self.of_anything: list[tuple[str, int, int, int]] = []
+        #: What functions set on what they are given, ``*`` for any attribute, and the classes whose objects they get.
+        self.setting: dict[str, set[str]] = {}
+        self.set_by: list[tuple[str, list[Any]]] = []
 
     # --- names ------------------------------------------------------------------------------------------------------
 
@@ -113,25 +121,38 @@ class ModuleRecord:
         root, path = chain(node) or ("", ())
         return path if root == "sys" or ("sys", "") in self.top.imports.get(root, ()) else ()
 
-    def is_itself(self, node: ast.Subscript) -> bool:
+    def is_in_modules(self, node: ast.expr) -> bool:
+        """Whether something is an entry of ``sys.modules``."""
+        return isinstance(node, ast.Subscript) and self.of_sys(node.value) == ("modules",)
+
+    def is_itself(self, node: ast.expr) -> bool:
         """Whether something is ``sys.modules[__name__]``, the module that is read."""
-        return self.of_sys(node.value) == ("modules",) and getattr(node.slice, "id", "") == "__name__"
+        return self.is_in_modules(node) and getattr(getattr(node, "slice", None), "id", "") == "__name__"
 
     def stored(self, thing: ast.expr, name: str | None) -> None:
         """Take note of an attribute that is set on something; ``None`` for any."""
         found = chain(thing)
-        if found in _OWN and self.scope.record:
+        if found in OWN and self.scope.record:
             self.scope.record[1].add(name or "*")
-        elif found is not None and found[0] in self.itself and not found[1]:
+        elif self.is_itself(thing) or (found is not None and found[0] in self.itself and not found[1]):
             self.own(name, "it sets attributes of itself in sys.modules")
         elif found is not None:
             self.fills_given |= name is None and found in _GIVEN and self.scope.kind == "function"
             self.scope.pending.append(Use(found[0], (*found[1], name or "*"), 0, self.flags, store=True))
-        elif isinstance(thing, ast.Subscript) and self.of_sys(thing.value) == ("modules",):
-            if self.is_itself(thing):
-                self.own(name, "it sets attributes of itself in sys.modules")
-            else:
-                self.fills = True
+            if self.scope.kind == "function" and not found[1]:
+                self.scope.sets.add(name or "*")
+        else:
+            self.fills |= self.is_in_modules(thing)
+
+    def filled(self) -> None:
+        """Add what functions set on the objects that they are given to what the classes of these have.
+
+        What a function of another module sets, but for Python's own, is not known.
+        """
+        for function, record in self.set_by:
+            origins = self.top.imports.get(function, ())
+            others = [path for module, path in origins if path and module.partition(".")[0] not in modules()]
+            record[1] |= self.setting.get(function, set()).union("*" for path in others if not path[0].isupper())
 
     def own(self, name: str | None, reason: str) -> None:
         """Take note of a name that the module gives itself; ``None`` for any name, with the reason."""

@@ -51,6 +51,8 @@ _MANAGED = {"contextmanager", "asynccontextmanager"}
 #: Builtin types that take each other's place from release to release.
 _PLAIN = {"str", "bytes"}
 _STEPS = re.compile(r"\.\((?:\d*|super)\)")
+#: Methods that are given anything, whatever their annotation says.
+_COMPARING = {"__eq__", "__ne__", "__lt__", "__le__", "__gt__", "__ge__"}
 
 
 class Objects:
@@ -174,7 +176,8 @@ class Objects:
             inner.own = given.pop(0).arg
             types[inner.own] = [[(f"{kind}{number}", ())]]
         for one in (*given, *node.args.kwonlyargs):
-            if one.annotation is not None and (found := annotated(one.annotation)):
+            told = one.annotation is not None and node.name not in _COMPARING
+            if told and (found := annotated(one.annotation)):
                 types[one.arg] = [found]
         self._reader.roots.update(types)
 

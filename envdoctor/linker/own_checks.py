@@ -119,23 +119,30 @@ class OwnChecks(Releases):
 
     def _raised(self, name: str) -> Refused | None:
         """The exception that importing a module surely raises, as its code says."""
-        self.make_room()
         text = self._store.text(name)
-        tree = (parsed(text) if _ASKS.search(text) else None) or ast.Module([], [])
+        return self._run_top(name, (parsed(text) if _ASKS.search(text) else None) or ast.Module([], []))[1]
+
+    def followed(self, name: str) -> Namespace:
+        """The names of a module, with their values as far as its code at the top can be followed."""
+        return self._run_top(name, parsed(self._store.text(name)) or ast.Module([], []))[0]
+
+    def _run_top(self, name: str, tree: ast.Module) -> tuple[Namespace, Refused | None]:
+        """Follow the code at the top of a module, and return its names with the exception that it surely raises."""
+        self.make_room()
         self._top = scope = Namespace(name)
         package = name if self._layout.modules[name].kind == "package" else name.rpartition(".")[0]
         scope.names.update(__name__=name, __package__=package)
-        scope.later = changed_later(tree) if b"global " in text else set()
+        scope.later = changed_later(tree) if b"global " in self._store.text(name) else set()
         self._steps, self._within, self.compared, self.lacking = 0, 0, None, ""
         self.origins.clear()
         self._body = tree.body
         try:
             self.run(tree.body, scope)
         except Refused as error:
-            return error
+            return scope, error
         except (Raised, Undecided, _Jump, RecursionError):
-            return None
-        return None
+            pass
+        return scope, None
 
     def _provider(self, compared: Compared | None) -> tuple[str | None, str]:
         """The distribution whose release was compared, nothing for Python, and the specifier that was asked for.

@@ -10,6 +10,7 @@ from envdoctor.linker.forwarded_keywords import ForwardedKeywords
 from envdoctor.linker.generated import Generated
 from envdoctor.linker.instances import Instances
 from envdoctor.linker.lost_words import LostWords
+from envdoctor.linker.made_words import MadeWords
 from envdoctor.linker.missing import ReferenceSearch
 from envdoctor.linker.missing_reference import Missing
 from envdoctor.linker.module_files import PROJECT, Module, is_aside
@@ -160,9 +161,10 @@ def link(
     store.sources = sources.texts
     reach = Reach(layout, store, resolver, tell)
     reach.follow({key: one.way for key, one in sources.all.items()})
-    forwarded = ForwardedKeywords(resolver, store)
+    forwarded = ForwardedKeywords(resolver, store, world.makes)
     further = (forwarded.misfit, RefusedCalls(forwarded, OwnChecks(world, reach), store).misfit)
-    gone = [*Instances(world, reach, forwarded=forwarded).all(sources.all)]
+    made = MadeWords(world, reach)
+    gone = [*Instances(world, reach, made, forwarded=forwarded).all(sources.all)]
     gone += Overrides(world, dispatch).all(sources.all)
     gone += StubNumbers(world).all(sources.all)
     reach.ways = {key: ways for key, ways in reach.ways.items() if key in sources.all}
@@ -171,7 +173,7 @@ def link(
     search = ReferenceSearch(layout, resolver, reach, world.standard, further)
     found = [one for one in search.all((0, 0), world.target.minor) if one.kind not in {"syntax", "broken"}]
     found += gone
-    found += LostWords(world, reach).all(sources.all, found)
+    found += LostWords(world, reach, made).all(sources.all, found)
     found += _hidden(sources, resolver, reach)
     unknown.update(search.unknown)
     if sources.left:

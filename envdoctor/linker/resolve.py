@@ -51,7 +51,7 @@ class Resolver:
         self.decorated, self._hinted = Decorated(store, self.offers), Hinted(layout, store, self.offers)
         self.set_from_outside: set[tuple[str, str]] = set()
         self.set_somewhere: set[str] = set()
-        self.run_time = RunTime(layout, self.take_note, store.text, self.words)
+        self.run_time = RunTime(layout, self.take_note, store.text, self.words, standard.minor)
         self._filled = FilledNames(layout, store, self.run_time, self.words)
         self.starting: list[str] = []
 
@@ -89,6 +89,9 @@ class Resolver:
         other = self.run_time.second_name(name)
         if other:
             return yes(("module", other))
+        unasked = self.run_time.unasked(name)
+        if unasked:
+            return no("loader", unasked, name[len(unasked) + 1 :])
         if self.run_time.is_provided(name):
             return unknown("put into sys.modules or loaded by a loader")
         if self._layout.on_disk(name):

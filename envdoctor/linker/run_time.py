@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 
 
 _PLAIN = re.compile(r"[a-z_]{4,}")
+#: From this version on Python asks what is in ``sys.meta_path`` for ``find_spec`` alone.
+_SPECS_ALONE = (3, 12)
 #: How the names of objects are listed.
 #: How the names of modules are listed, or made from those of other modules.
 _LISTING = re.compile(
@@ -27,9 +29,15 @@ class RunTime:
     """The modules that those which were read put into ``sys.modules``; ``provided`` are the names that are known."""
 
     def __init__(
-        self, layout: Layout, summary: Callable[[str], Summary], text: Callable[[str], bytes], words: Words
+        self,
+        layout: Layout,
+        summary: Callable[[str], Summary],
+        text: Callable[[str], bytes],
+        words: Words,
+        minor: tuple[int, int],
     ) -> None:
         self._layout = layout
+        self._minor = minor
         self._text = text
         self._summary = summary
         self._words = words
@@ -75,6 +83,15 @@ class RunTime:
         owners = {module.owner for module in modules if module is not None}
         return bool(owners & self._loaders) or any(self._may_be_key(name, one) for one in owners)
 
+    def unasked(self, name: str) -> str:
+        """The module that has a loader for what is below it which Python no longer asks; empty where none is."""
+        outer = next((one for one in _outer(name)[1:] if one in self._layout.modules), "")
+        is_old = self._minor >= _SPECS_ALONE and outer and self._layout.modules[outer].kind == "py"
+        if not is_old or not self._summary(outer).get("loader"):
+            return ""
+        source = self._text(outer)
+        return outer if b"def find_module" in source and b"find_spec" not in source else ""
+
     def is_filled(self, name: str) -> bool:
         """Whether the distribution of a module puts modules into ``sys.modules`` whose names are not known."""
         return self._layout.modules[name].owner in self._filling
@@ -102,14 +119,16 @@ class RunTime:
         So does one that is beside it and names it: it may load it once more.
         """
         modules = [outer for outer in _outer(name) if outer in self._layout.modules]
-        if self._layout.modules[name].owner in self._fillers or any(
-            self._summary(one).get("loader") for one in modules
-        ):
+        is_filled = self._layout.modules[name].owner in self._fillers
+        if is_filled or any(self._summary(one).get("loader") for one in modules):
             return True
         if self._givers and any(self._is_giver(*ref[:2]) for ref in self._summary(name).get("refs", ())):
             return True
-        beside = [path for outer in modules for path in self._loading.get(outer, ())]
-        return any(self._words.in_file(path, f"{mark}{name}{mark}") is not False for path in beside for mark in "'\"")
+        return any(self._is_quoted(name, path) for outer in modules for path in self._loading.get(outer, ()))
+
+    def _is_quoted(self, name: str, path: str) -> bool:
+        """Whether a file may contain a name in quotation marks."""
+        return any(self._words.in_file(path, f"{mark}{name}{mark}") is not False for mark in "'\"")
 
     def _is_giver(self, module: str, path: str) -> bool:
         """Whether what a module takes from another is, or is in, one that fills modules which it is given."""

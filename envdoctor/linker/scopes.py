@@ -49,6 +49,8 @@ class Scope:
         self.imported: list[tuple[Use, str, str]] = []
         self.objects: list[tuple[list[Any], Any]] = []
         self.narrowed: set[str] = set()
+        #: The attributes that a function sets on names, ``*`` for any.
+        self.sets: set[str] = set()
         self.own = self.returns = ""
         #: By the name of a class, the base whose constructor it has; ``None`` where that is not known.
         self.made_as: dict[str, tuple[str, tuple[str, ...]] | None] = {}

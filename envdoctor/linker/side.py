@@ -45,7 +45,7 @@ class Side:
         self._opened: dict[int, Archive] = {}
 
     @property
-    def read(self) -> int:
+    def releases_read(self) -> int:
         """How many releases were read."""
         return len(self._opened)
 
@@ -81,7 +81,7 @@ class Side:
         key = (question, number)
         if key not in self._answers:
             place = self._search.place(question, self.files[number])
-            kept = cache.read(place)
+            kept = cache.kept(place)
             if kept is None:
                 try:
                     self._answers[key] = answer(self.archive(number))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import importlib
+import inspect
 import json
 import sys
 import zlib
@@ -66,6 +67,17 @@ def class_of(module: str, kind: str) -> type | None:
     return found if isinstance(found, type) else None
 
 
+def parameters_of(module: str, path: str) -> set[str] | None:
+    """The parameters of a function in the library of the Python that runs this; ``None`` where it takes any keyword."""
+    found = _found(module, path) if module in _data()["modules"] and module not in _ACTING else None
+    try:
+        parameters = inspect.signature(found).parameters if callable(found) else {}
+    except (TypeError, ValueError):
+        return None
+    takes_any = any(one.kind is inspect.Parameter.VAR_KEYWORD for one in parameters.values())
+    return None if takes_any or not parameters else {*parameters}
+
+
 def source_of(kind: type) -> str:
     """The source of the module of a class; empty where that is compiled."""
     return _source(getattr(sys.modules.get(kind.__module__), "__file__", None) or "")
@@ -113,7 +125,14 @@ class Standard:
         yes, maybe = entry
         if module in _GROWN and "." in path and yes > self._bit:  # its classes were asked, and their objects had it
             return None
-        return True if yes & self._bit else None if maybe & self._bit else False
+        if yes & self._bit or maybe & self._bit:
+            return True if yes & self._bit else None
+        return None if "." in path and self._is_answered_for(module, path.partition(".")[0]) else False
+
+    def _is_answered_for(self, module: str, kind: str) -> bool:
+        """Whether a class lost many attributes at once, and nothing else ever: its module answers for it, unlisted."""
+        versions = [having for path, having in self._changes(module).items() if path.startswith(f"{kind}.")]
+        return len(versions) >= _MANY and len(set(versions)) == 1
 
     def is_class(self, module: str, name: str) -> bool:
         """Whether a name of the library is a class in the Python that runs this."""
@@ -127,14 +146,11 @@ class Standard:
     def lost(self, module: str, kind: str, name: str) -> bool:
         """Whether a class that this version has lacks an attribute of other versions, also in its objects.
 
-        Of what ``typing`` has, versions differ in whether it is a class at all; one that has lost many attributes at
-        once, and nothing else ever, is only answered by its module still.
+        Of what ``typing`` has, versions differ in whether it is a class at all.
         """
         if module == "typing" or self.offers(module, f"{kind}.{name}") is not False:
             return False
-        versions = [having for path, having in self._changes(module).items() if path.startswith(f"{kind}.")]
-        is_whole = len(versions) < _MANY or len(set(versions)) > 1
-        return is_whole and not _is_set(module, kind, name)
+        return not _is_set(module, kind, name)
 
     def _changes(self, module: str) -> dict[str, tuple[int, int]]:
         held = self._names.get(module)

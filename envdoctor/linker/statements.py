@@ -83,6 +83,8 @@ def _function(reader: ModuleReading, node: ast.FunctionDef | ast.AsyncFunctionDe
         inner.bind(one.arg)
     reader.objects.function(node, inner, outside)
     reader.body(node.body)
+    if outside is reader.top:
+        reader.setting[node.name] = inner.sets
     reader.scope = outside
     reader.flags, reader.attempt, reader.handler, reader.branches = before
     reader.close(inner)

@@ -14,6 +14,7 @@ from typing import Any
 
 from envdoctor.linker.module_files import size_of
 from envdoctor.linker.module_reader import Reader, summary_of
+from envdoctor.linker.syntax_trees import SyntaxTrees
 from envdoctor.probes import cache, parallel
 
 TYPE_CHECKING = False
@@ -29,8 +30,8 @@ LONGEST = 4 << 20
 #: Entries and bytes on disk; the oldest go first.
 MOST_ENTRIES, MOST_BYTES = 4000, 256 << 20
 _MOST_OF_ONE = 64 << 20
-#: So many summaries are unpacked at a time.
-MOST_OPEN = 6000
+#: So many summaries are unpacked at a time, and as many that were asked for before these.
+MOST_OPEN = 3000
 #: The files that decide what a summary contains.
 _MAKERS = (
     *(
@@ -64,19 +65,25 @@ class Store:
         self._held: dict[str, dict[str, bytes]] = {}
         self._open: dict[str, Summary] = {}
         self._unpacked: dict[str, Summary] = {}
+        self._open_before: dict[str, Summary] = {}
+        self._unpacked_before: dict[str, Summary] = {}
         self._changed: set[str] = set()
         self._class_names: dict[tuple[str, int], str] = {}
         self.read = 0
         #: Scripts, by the name of their module, that are read from here and not from a file.
         self.sources: dict[str, bytes] = {}
+        self.trees = SyntaxTrees(self.text)
 
     def get(self, name: str) -> Summary:
         """The summary of a module that the layout has; it is read where that has not been done."""
         found = self._open.get(name)
         if found is None:
             if len(self._open) >= MOST_OPEN:
-                self._open.clear()
-            found = self._open[name] = marshal.loads(self.packed(name))  # noqa: S302 - packed by this user
+                self._open_before, self._open = self._open, {}
+            found = self._open_before.get(name)
+            if found is None:
+                found = marshal.loads(self.packed(name))  # noqa: S302 - packed by this user
+            self._open[name] = found
         return found
 
     def packed(self, name: str) -> bytes:
@@ -101,9 +108,12 @@ class Store:
         found = self._unpacked.get(name)
         if found is None:
             if len(self._unpacked) >= MOST_OPEN:
-                self._unpacked.clear()
-            packed = self.get(name).get("definitions")
-            found = self._unpacked[name] = marshal.loads(packed) if packed else {}  # noqa: S302 - packed by this user
+                self._unpacked_before, self._unpacked = self._unpacked, {}
+            found = self._unpacked_before.get(name)
+            if found is None:
+                packed = self.get(name).get("definitions")
+                found = marshal.loads(packed) if packed else {}  # noqa: S302 - packed by this user
+            self._unpacked[name] = found
         return found
 
     def class_name(self, module: str, number: int) -> str:
@@ -178,7 +188,7 @@ class Store:
 
 def load(path: str, read: Callable[[bytes], Any] = json.loads) -> dict[str, Any] | None:
     """The document that an earlier run kept; ``None`` where it is not there or damaged."""
-    kept = cache.read(path, _MOST_OF_ONE)
+    kept = cache.kept(path, _MOST_OF_ONE)
     try:
         content = read(zlib.decompressobj().decompress(kept, _MOST_OF_ONE)) if kept else None
     except (ValueError, TypeError, EOFError, RecursionError, zlib.error):

@@ -167,7 +167,7 @@ def _writes_globals(statement: ast.stmt) -> bool:
 def _globals_call(node: ast.AST) -> bool:
     """Whether something may bind names that nobody sees: ``globals()``, ``exec``, ``sys.modules[...] =``."""
     if isinstance(node, ast.Call):
-        return _dotted(node.func) in {"globals", "exec", "vars", "setattr", "lazy_loader.attach"}
+        return _dotted(node.func) in {"globals", "exec", "vars", "setattr"}
     return isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Store) and _dotted(node.value) == "sys.modules"
 
 

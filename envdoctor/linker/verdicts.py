@@ -34,9 +34,10 @@ class Answer(NamedTuple):
     """The answer about a name.
 
     ``verdict`` is ``None`` for unknown. ``why`` is the kind of reason: for no, ``name``, ``attribute``, ``module``,
-    ``absent`` (nothing installed has the module), ``standard`` (this version of Python has it no more, or not yet) or
-    ``gone`` (a module-level ``__getattr__`` refuses it). ``module`` and ``path`` are where the search ended, ``weak``
-    says that the answer follows from a word that is written nowhere. ``value`` is what a yes resolves to.
+    ``absent`` (nothing installed has the module), ``loader`` (Python no longer asks who would load it), ``standard``
+    (this version of Python has it no more, or not yet) or ``gone`` (a module-level ``__getattr__`` refuses it).
+    ``module`` and ``path`` are where the search ended, ``weak`` says that the answer follows from a word that is
+    written nowhere. ``value`` is what a yes resolves to.
     """
 
     verdict: bool | None

@@ -27,7 +27,7 @@ def directory() -> str:
     return os.path.join(base, "envdoctor")
 
 
-def read(path: str, limit: int = MOST_BYTES) -> bytes | None:
+def kept(path: str, limit: int = MOST_BYTES) -> bytes | None:
     """The bytes that :func:`keep` wrote; ``None`` if they are not there, damaged, or others may have written them."""
     from binascii import crc32
 
@@ -36,7 +36,7 @@ def read(path: str, limit: int = MOST_BYTES) -> bytes | None:
 
 
 def holds(path: str, data: bytes) -> bool:
-    """Whether :func:`read` returns exactly this, judged without a checksum, which takes an import."""
+    """Whether :func:`kept` returns exactly this, judged without a checksum, which takes an import."""
     return _bytes(path, len(data) + _SUM)[_SUM:] == data
 
 
@@ -101,7 +101,7 @@ def remembered(path: str, age: float | None = None) -> list[Any] | None:
     try:
         if age is not None and time.time() - os.stat(path).st_mtime > age:
             return None
-        found = json.loads(read(path) or b"null")
+        found = json.loads(kept(path) or b"null")
     except (OSError, ValueError):
         return None
     return found if isinstance(found, list) else None

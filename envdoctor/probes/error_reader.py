@@ -242,7 +242,7 @@ class _Reader:
             return False
         if last.endswith("RemoteTraceback"):
             self.open = None  # what it quotes follows
-        elif message or not self.line.rstrip().endswith(":"):
+        elif message or self.frames or not self.line.rstrip().endswith(":"):
             self.fail(name, self.line[found.start("message") :] if message else "")
         return True
 
@@ -277,7 +277,8 @@ class _Reader:
 
     def goes_on(self, line: str) -> bool:
         """Whether a line of no known form belongs to the message above it."""
-        return not self.blank or line[:1].isspace() or self.marked("E")
+        is_empty = self.open is not None and self.open.lines == [""] and self.open.frames
+        return not self.blank or line[:1].isspace() or self.marked("E") or bool(is_empty)
 
     def other(self, line: str) -> None:
         if self.open and self.goes_on(line):
@@ -365,6 +366,11 @@ _TABLE: tuple[tuple[tuple[str, ...], str, Callable[[_Reader, re.Match[str]], boo
     (("error: ",), r"^\s*(?P<message>[^\s:][^:\n]*(?::\d+){1,2}: (?:fatal )?error: .*)", _Reader.tool),
     (_LOADED, rf"^(?P<message>.*(?:{_LOADER}).*)", _Reader.tool),
     (_CRASHED, rf"^\s*(?P<fatal>Fatal Python error: )|{_CRASHES}", _Reader.crash),
+    (
+        ("Error(", "Exception("),
+        r"^\s*(?P<name>(?:[a-z_]\w*\.)*[A-Z]\w*(?:Error|Exception))\(['\"](?P<message>.*)['\"],?\)$",
+        _Reader.embedded,
+    ),
     (
         ("Error: ", "Exception: "),
         rf"^(?! {{4}})(?!.{{0,200}}\bexcept\b).{{0,400}}?[\s\"'(=\[]{_SAID}",

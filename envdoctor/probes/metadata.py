@@ -80,7 +80,7 @@ def _load(file: str) -> Remembered:
     """The metadata that an earlier run kept; empty where that cannot be read, is damaged, or has another format."""
     from envdoctor.probes import cache
 
-    data = cache.read(file)
+    data = cache.kept(file)
     try:
         kept = plainjson.decode(data or b"{}")
         entries: Remembered = kept["entries"] if kept.get("format") == _FORMAT else {}

@@ -30,7 +30,7 @@ def keep(line: str, headline: str, report: Report) -> None:
 
 def known(report: Report) -> list[str]:
     """The line that :func:`keep` kept for these very facts, and what to know of it; empty where there is none."""
-    kept = cache.read(_path(report))
+    kept = cache.kept(_path(report))
     line, said, *facts = kept.decode("utf-8", "replace").split("\n") if kept else ("", "")
     return [line, said] if facts == _facts(report) else []
 

@@ -71,7 +71,7 @@ class Choice(Record):
     picks: Sequence[tuple[Clause, Alternative]]
 
 
-def one(place: int) -> Cost:
+def cost_of_one(place: int) -> Cost:
     """The cost of one thing of a kind."""
     return tuple(int(number == place) for number in range(len(FREE)))
 
@@ -124,7 +124,7 @@ class Market:
         if not kind:
             return FREE
         if kind == "removed":
-            return one(REMOVED)
+            return cost_of_one(REMOVED)
         places = {"major": (MAJOR, steps), "minor": (MINOR, 1), "patch": (PATCH, 1)}
         place, number = places.get(kind, (PACKAGES, 0))
         values = [0] * len(FREE)

@@ -141,14 +141,14 @@ def imports(place: Installation, say: Say, when: str) -> dict[str, str | None]:
         names: list[str] = json.loads(done)
         found: dict[str, str | None] = {}
 
-        def one(name: str) -> None:
+        def import_alone(name: str) -> None:
             said = _python(place, f"import {name}", elsewhere)
             found[name] = said if isinstance(said, str) else None
             say(f"{when}: importing {len(found)} of {len(names)} modules")
 
         pool = ThreadPoolExecutor(os.cpu_count() or 1)
         try:
-            list(pool.map(one, names))
+            list(pool.map(import_alone, names))
         finally:
             pool.shutdown(cancel_futures=True)
     return {name: found[name] for name in names}

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import difflib
+from itertools import chain
 
 from envdoctor._version import __version__
 from envdoctor.renderers import json, layout, line
-from envdoctor.renderers.page import Page
+from envdoctor.renderers.page import Page, cells
 from envdoctor.renderers.terminal import BADGES
 from envdoctor.talk import safe
 
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
 
     from envdoctor.model import Remedy, Report
     from envdoctor.plans import Edit, Move, Plan
+    from envdoctor.renderers.page import Part
 
 _STEPS = {"major": "bold yellow", "removed": "bold red"}
 #: So many of the findings that stay are said, and of what could be done instead of a step.
@@ -73,21 +75,31 @@ def headline(plan: Plan) -> str:
 
 
 def _moves(page: Page, moves: Sequence[Move]) -> None:
-    """A row for each step, with the reasons below each other in the last column."""
+    """A row for each step, with its reasons in the last column, or below it where the page is too narrow for that.
+
+    A table of rich would fold names and reasons, which are copied.
+    """
     if not moves:
         return
     rows = [(safe(one.package), one.before or "-", one.after or "-", step(one)) for one in moves]
     heads = ("package", "from", "to", "step")
-    widths = [max(map(len, cells)) + 2 for cells in zip(heads, *rows)]
-    page.put(*((cell.ljust(wide), "dim") for cell, wide in zip((*heads, "why"), (*widths, 0))))
-    for one, row in zip(moves, rows):
-        cells = [cell.ljust(wide) for cell, wide in zip(row, widths)]
-        first, *others = [safe(why) for why in one.why] or [""]
+    widths = [max(map(len, column)) + 2 for column in zip(heads, *rows)]
+    reasons = [list(map(safe, one.why)) for one in moves]
+    longest = max(map(cells, chain(*reasons)), default=0)
+    column = sum(widths) if page.width is None or sum(widths) + longest <= page.width else None
+    page.put(*((cell.ljust(wide), "dim") for cell, wide in zip((*heads, "why" if column else ""), (*widths, 0))))
+    for one, row, some in zip(moves, rows, reasons):
         styles = ("bold", "", "", _STEPS.get(one.step, ""))
-        page.put(*zip(cells, styles), (first, ""))
-        for why in others:
-            page.put((" " * sum(widths), ""), (why, ""))
+        _row(page, list(zip(map(str.ljust, row, widths), styles)), some, column)
     page.put()
+
+
+def _row(page: Page, step: Sequence[Part], reasons: Sequence[str], column: int | None) -> None:
+    """A step, with its reasons from a column on, or below it."""
+    beside = 0 if column is None else 1
+    page.put(*step, *((why, "") for why in reasons[:beside]))
+    for why in reasons[beside:]:
+        page.put((" " * (column or 2), ""), (why, ""))
 
 
 def step(one: Move) -> str:

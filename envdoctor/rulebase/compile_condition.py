@@ -66,6 +66,24 @@ def by_name(fact: str, value: Mapping[str, Any], words: Words) -> list[list[Any]
     return [[fact, name, wanted] for name, wanted in value.items()]
 
 
+def on_machine(fact: str, value: Mapping[str, Any], words: Words) -> list[list[Any]]:
+    """What is on a machine: what is missing may be so in the image of a Dockerfile, too, where that is known."""
+    parts = []
+    for name, wanted in value.items():
+        known = wanted == "missing" and name in words.get("images", {}).get("brings", {})
+        own = [fact, name, wanted]
+        parts.append(["any", own, *image("image", {"lacks": name}, words)] if known else own)
+    return parts
+
+
+def image(fact: str, value: Mapping[str, Any], words: Words) -> list[list[Any]]:
+    """What an image lacks, with the bases that lack it, and the packages that do not bring it."""
+    name, images = value["lacks"], words.get("images", {})
+    brings = images.get("brings", {})
+    others = {one for packages in brings.values() for one in packages} | set(images.get("plain", ()))
+    return [[fact, name, {"bare": images.get("bare", ()), "others": sorted(others.difference(brings.get(name, ())))}]]
+
+
 def table(fact: str, value: Mapping[str, Any], words: Words) -> list[list[Any]]:
     """Facts that have names, each with what is wanted of it and, where that is a range, its intervals."""
     return [
@@ -102,7 +120,7 @@ def env(fact: str, value: Mapping[str, Any], words: Words) -> list[list[Any]]:
     parts = []
     for name, test in value.items():
         ((kind, wanted),) = test.items() if isinstance(test, dict) else [("equals", test)]
-        parts.append(["env", name, kind, wanted])
+        parts.append(["env", name, "equals", ""] if wanted == "empty" and kind == "is" else ["env", name, kind, wanted])
     return parts
 
 

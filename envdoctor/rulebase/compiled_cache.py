@@ -46,7 +46,7 @@ def base_of(source: RuleSource, known: Known) -> Base:
     now = state(source, files())
     stem = f"rules-{crc32(os.path.realpath(source.place).encode(errors='surrogateescape')):08x}"
     path = os.path.join(cache.directory(), f"{stem}{'-own' if source.own else ''}.idx")
-    found = _opened(source, cache.read(path) or b"", now)
+    found = _opened(source, cache.kept(path) or b"", now)
     if found is None:
         found, data = _made(source, now, known)
         cache.keep(path, data)

@@ -91,7 +91,7 @@ class _Builder(Reader):
         self.plain: dict[Where, str] = {}
         self.complaints: list[Complaint] = []
 
-    def read(self, text: str) -> None:
+    def take_text(self, text: str) -> None:
         for event in events(text):
             if self.documents and isinstance(event, yaml.DocumentStartEvent):
                 raise _Refused(first_line(event), "a second document begins here; write one rule per file")
@@ -191,7 +191,7 @@ def read_document(text: str, path: str) -> tuple[Document | None, list[Complaint
         return None, [Complaint(path=path, line=1, message=_TOO_LARGE)]
     builder = _Builder(path)
     try:
-        builder.read(text)
+        builder.take_text(text)
     except _Refused as refused:
         builder.complain(refused.line, refused.message)
     except yaml.MarkedYAMLError as error:

@@ -31,7 +31,7 @@ def installed() -> list[RuleSource]:
     path = os.path.join(cache.directory(), f"packs-{name:x}.json")
     if cache.holds(path, state + b"[]"):
         return []
-    kept = cache.read(path)
+    kept = cache.kept(path)
     if kept is None or not kept.startswith(state):
         kept = state + _listed(places)
         cache.keep(path, kept)

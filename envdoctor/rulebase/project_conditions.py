@@ -22,6 +22,7 @@ USES = ("uses", "imports", "calls")
 #: What an argument can be, as ``probes.source`` tells it.
 ARGUMENTS = (
     "instance", "result", "lambda", "local-function", "function", "class", "factory", "constant", "generator",
+    "text", "list", "tuple", "set", "dictionary", "coroutine",
 )  # fmt: skip
 _FLAGS = ("unguarded", "uncaught")
 LIBRARY = ("present", "missing")
@@ -141,8 +142,9 @@ TESTS: dict[str, Callable[[Node], Any]] = {
     "names": read_globs,
     "carries": _carried,
     "through": read_globs,
-    "equals": _scalar,
+    "equals": lambda node: [_scalar(item) for item in node.items()] if isinstance(node.value, list) else _scalar(node),
     "differs": _scalar,
+    "matches": lambda node: read_pattern(node, node.text()),
 }
 
 
@@ -201,6 +203,13 @@ def _there(node: Node, wanted: str) -> dict[str, str]:
             child.complain(f"`{shorten(name)}` is not {wanted}")
         found[name] = child.choice(LIBRARY)
     return found
+
+
+def read_image(node: Node) -> dict[str, str]:
+    """What the image of a Dockerfile lacks, by a name of ``images`` in the vocabulary."""
+    fields = node.fields(("lacks",), needed=("lacks",))
+    known = node.book.vocabulary.get("images", {}).get("brings", {})
+    return {"lacks": fields["lacks"].choice(known)} if "lacks" in fields else {}
 
 
 def read_file(node: Node) -> dict[str, str]:

@@ -203,8 +203,8 @@ def _cell(node: Node) -> dict[str, Any]:
 
 
 def texts(node: Node) -> dict[str, str]:
-    """Texts by name."""
-    return {name: child.text() for name, child in node.entries().items()}
+    """Texts by name; what is set may be empty."""
+    return {name: child.value if child.value == "" else child.text() for name, child in node.entries().items()}
 
 
 def _cell_packages(node: Node) -> dict[str, str]:
@@ -290,6 +290,7 @@ _SHAPES: dict[str, type] = {
     "workers": dict,
     "state_of_process": list,
     "distributions": dict,
+    "images": dict,
     "imports": dict,
     "classes": dict,
     "symbols": dict,

@@ -97,7 +97,7 @@ def _env_test(node: Node) -> dict[str, str]:
     readers: dict[str, Callable[[Node], str]] = {
         "equals": lambda child: child.text(),
         "matches": lambda child: read_pattern(child, child.text()),
-        "is": lambda child: child.choice(("set", "unset")),
+        "is": lambda child: child.choice(("set", "unset", "empty")),
     }
     fields = node.fields(readers)
     if len(fields) != 1:

@@ -18,10 +18,10 @@ if TYPE_CHECKING:
 #: The option that selects a target, and the function ``(value, **options) -> Snapshot`` that examines it.
 TARGETS = {
     "python": "envdoctor.targets.environment:named",
-    "requirements": "envdoctor.targets.requirements:read",
+    "requirements": "envdoctor.targets.requirements:snapshot_of",
     "root": "envdoctor.targets.root_environments:examine",
     "pid": "envdoctor.targets.process:examine",
-    "snapshot": "envdoctor.targets.snapshot_file:read",
+    "snapshot": "envdoctor.targets.snapshot_file:snapshot_of",
 }
 
 

@@ -82,10 +82,10 @@ def _of_json(text: str) -> list[tuple[str, str]]:
 def _read(lock: str, snapshot: Snapshot) -> Snapshot | Unknown:
     """The lock file as it is meant for an environment."""
     from envdoctor.errors import EnvdoctorError
-    from envdoctor.targets.requirements import read
+    from envdoctor.targets.requirements import snapshot_of
 
     version, platform = snapshot.python.get("version"), snapshot.platform
     try:
-        return read(lock, version, platform.get("system"), platform.get("machine"))
+        return snapshot_of(lock, version, platform.get("system"), platform.get("machine"))
     except EnvdoctorError as error:
         return Unknown(reason=str(error))

@@ -24,7 +24,7 @@ _TYPES: Mapping[kinds.Kind[Any, Any], Any] = {
 _ROW = tuple[typing.Union[str, tuple[str, str]], list[Any], list[str]]
 
 
-def read(section: Mapping[str, Any], name: str) -> Answers:
+def recorded(section: Mapping[str, Any], name: str) -> Answers:
     """The answers in a snapshot's section, as ``renderers.snapshot_document`` writes them.
 
     Raises :class:`TargetError` where a value is not of the type that it must have.

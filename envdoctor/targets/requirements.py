@@ -38,7 +38,7 @@ _OTHERS = (
 _RESOLVABLE = ("pyproject.toml", "setup.py", "setup.cfg")
 
 
-def read(
+def snapshot_of(
     path: str,
     python_version: str | None = None,
     platform: str | None = None,

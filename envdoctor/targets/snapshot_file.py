@@ -85,7 +85,7 @@ _FACTS = {
 }
 
 
-def read(path: str) -> Snapshot:
+def snapshot_of(path: str) -> Snapshot:
     """Read a snapshot from a file, or from standard input for ``-``.
 
     Raises :class:`TargetError` that names the key and what was expected there.
@@ -95,7 +95,7 @@ def read(path: str) -> Snapshot:
 
 
 def parsed(values: Mapping[str, Any], name: str) -> Snapshot:
-    """The snapshot of a document's values. Raises :class:`TargetError` as :func:`read` does."""
+    """The snapshot of a document's values. Raises :class:`TargetError` as :func:`snapshot_of` does."""
     return _Document(name, values).snapshot()
 
 
@@ -374,7 +374,7 @@ class _Document:
             for name, one in packages.items()
         }
         importable = unread.get(kinds.IMPORTABLE.name, {})
-        project = project_facts.read(self.section("project"), self.name)
+        project = project_facts.recorded(self.section("project"), self.name)
         return kinds.Facts({**tables, kinds.METADATA: metadata, kinds.IMPORTABLE: importable, **project})
 
     def answers(self, section: str, expected: JsonType) -> dict[str, Any]:

@@ -76,16 +76,16 @@ def _holds(snapshot: Snapshot, lock: str) -> bool:
 
 def _locked(lock: str, python: str) -> Snapshot:
     """The lock file as it would be installed here: for the Python that the project states, or for ``python``."""
-    from envdoctor.targets.requirements import read
+    from envdoctor.targets.requirements import snapshot_of
 
     here, name = os.path.split(lock)
     system, machine = platform_facts()["system"], platform_facts()["machine"]
     path = name if at_hand.upwards()[:1] == [here] else lock
-    found = read(path, None, system, machine)
+    found = snapshot_of(path, None, system, machine)
     stated = (read_text(os.path.join(here, ".python-version"), 100) or "").strip()
     for version, source in ((stated, ".python-version"), (python, "python on PATH")):
         if _is_python(version) and within(version, str(found.target.get("requires_python") or "")) is not False:
-            found = read(path, version, system, machine)
+            found = snapshot_of(path, version, system, machine)
             return _said(found, f"the lock file of this project, for the Python of {source}; nothing is installed")
     return _said(found, "the lock file of this project; nothing is installed")
 

@@ -120,6 +120,7 @@ class _Stated:
         kinds.ENV: lambda self, _, key: self.cell.get("env", {}).get(key),
         kinds.MARKER: lambda self, _, key: self.marker().get(key) or None,
         kinds.MODULE: _module,
+        kinds.PROJECT: lambda self, _, key: "files" in self.cell if key == "named" else None,
     }
 
     def module(self, value: str) -> dict[str, Any]:

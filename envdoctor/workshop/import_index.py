@@ -22,7 +22,7 @@ from envdoctor.engine.installed_requirements import normalise
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping, Sequence
+    from collections.abc import Collection, Iterator, Mapping, Sequence
 
 #: An import name that this many distributions bring is one that anybody takes, such as ``tests`` or ``utils``.
 _COMMON = 60
@@ -32,16 +32,48 @@ _SHARED = 4
 _FAMOUS = 3000
 #: So few distributions do not make a name common.
 _FEW = 3
+#: What the name of a distribution has before or behind that of its module.
+_AFFIXES = ("py", "python", "lib", "api", "sdk", "client", "cli", "core", "framework", "package", "tools", "toolkit")
 
 
-def index(modules: Mapping[str, Collection[str]], ranks: Mapping[str, int]) -> dict[str, str]:
-    """The distribution of each import name that is not called like it.
+def index(
+    modules: Mapping[str, Collection[str]], ranks: Mapping[str, int], known: Collection[str] = ()
+) -> dict[str, list[str]]:
+    """The distributions of each import name that may be of one that is not called like it, the likeliest first.
 
     ``modules`` has the normalised distributions that bring each import name, ``ranks`` the place of a distribution
-    among those that are downloaded most. Without the names of which nothing says which of several is meant.
+    among those that are downloaded most, ``known`` all distributions. Without the names of which nothing says which of
+    several is meant.
     """
-    owners = {module: owner(module, names, ranks) for module, names in modules.items() if module.isidentifier()}
-    return {module: name for module, name in sorted(owners.items()) if name and name != normalise(module)}
+    found = {one: owners(one, names, ranks, known) for one, names in modules.items() if one.isidentifier()}
+    return {module: names for module, names in sorted(found.items()) if names and names != [normalise(module)]}
+
+
+def owners(module: str, names: Collection[str], ranks: Mapping[str, int], known: Collection[str]) -> list[str]:
+    """The distribution that is meant by an import name, with those that may be as well; none where it is not clear.
+
+    These are the one that is called like the module, and of few those that are called after it.
+    """
+    best, same = owner(module, names, ranks), normalise(module)
+    if best and best in ranks:
+        return [best, same] if same in ranks and same != best else [best]
+    few = sorted(names) if len(names) <= _FEW else []
+    if best:
+        return [same, best] if same in known and same != best else [best, *(one for one in few if one != best)]
+    return [same, *(one for one in few if one != same)] if same in names and any(_is_near(module, few)) else []
+
+
+def _is_near(module: str, names: Collection[str]) -> Iterator[bool]:
+    """Whether distributions, but for one that is called like the module, are called after it."""
+    word = _bare(module)
+    forms = {word, *(form for affix in _AFFIXES for form in (affix + word, word + affix))}
+    return (_bare(name) in forms for name in names if name != normalise(module))
+
+
+def shared(modules: Mapping[str, Collection[str]], ranks: Mapping[str, int]) -> list[str]:
+    """The popular distributions that may be called like a module inside another: none of their own is known."""
+    brings = {name for names in modules.values() for name in names}
+    return sorted(name for name in ranks if "-" in name and name not in brings)
 
 
 def owner(module: str, names: Collection[str], ranks: Mapping[str, int]) -> str | None:
@@ -84,13 +116,15 @@ def _bare(name: str) -> str:
     return re.sub(r"[-_.]", "", name).lower()
 
 
-def _modules(database: str) -> dict[str, set[str]]:
+def _modules(database: str) -> tuple[dict[str, set[str]], set[str]]:
+    """The distributions that bring each import name, and all distributions."""
     found: dict[str, set[str]] = defaultdict(set)
     query = "SELECT m.name, d.name FROM top_level_module_names m JOIN distributions d ON d.id = m.distribution_id"
     with contextlib.closing(sqlite3.connect(f"file:{database}?mode=ro", uri=True)) as connection:
         for module, name in connection.execute(query):
             found[module].add(normalise(name))
-    return found
+        known = {normalise(name) for (name,) in connection.execute("SELECT name FROM distributions")}
+    return found, known
 
 
 def _ranks(downloads: str) -> dict[str, int]:
@@ -105,8 +139,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("downloads", metavar="DOWNLOADS", help="top-pypi-packages.csv")
     parser.add_argument("--write", metavar="FILE", default="rules/import-names.gz")
     options = parser.parse_args(arguments)
-    found = index(_modules(options.database), _ranks(options.downloads))
-    text = "".join(f"{module} {name}\n" for module, name in found.items())
+    (modules, known), ranks = _modules(options.database), _ranks(options.downloads)
+    found = index(modules, ranks, known)
+    text = "".join(f"{module} {' '.join(names)}\n" for module, names in found.items())
+    text += "".join(f"{name}\n" for name in shared(modules, ranks))
     with open(options.write, "wb") as file:
         file.write(gzip.compress(text.encode(), mtime=0))
     sys.stdout.write(f"{len(found)} import names written to {options.write}\n")

@@ -9,8 +9,10 @@ from packaging.specifiers import SpecifierSet
 from envdoctor.engine.trace import Trace
 from envdoctor.facts import WORDS
 from envdoctor.model import Record
+from envdoctor.rulebase import record
 from envdoctor.rulebase.compile import compile_rule
 from envdoctor.rulebase.document import Complaint
+from envdoctor.rulebase.sources import proof_of
 from envdoctor.rulebase.when_tree import leaves
 from envdoctor.workshop.cells import matched
 
@@ -80,6 +82,13 @@ class Subject:
     def matches(self, cell: Cell, trace: Trace | None = None) -> list[Match]:
         """How the rule holds in a cell."""
         return matched(self.match, cell, self.vocabulary, trace)
+
+    def measured(self) -> dict[str, Any] | None:
+        """The proof of the rule where it is up to date and measures edges."""
+        found = record.read(proof_of(self.rule.path))
+        if found is None or found.get("meaning", 1) < record.MEANING:
+            return None
+        return None if record.status(self.rule, self.vocabulary, found) == record.STALE else found
 
     def about_metadata(self) -> bool:
         """Whether the rule is about installed metadata, which only an environment that is built can show."""
@@ -186,7 +195,14 @@ def _is_proven(subject: Subject, edge: Bound, bad: list[Cell]) -> bool:
     for good in _beyond(subject, edge, subject.cells("good")):
         if any(subject.matches(_with_axis(subject, edge.axis, good, cell)) for cell in bad):
             return True
-    return _is_border(subject, edge, bad)
+    return _is_border(subject, edge, bad) or _is_measured(subject, edge)
+
+
+def _is_measured(subject: Subject, edge: Bound) -> bool:
+    """Whether the proof shows that a range of releases begins there, below which nothing has to work."""
+    ends = (subject.measured() or {}).get("edges", ()) if edge.clause.startswith(">") and edge.axis != "python" else ()
+    below = (one for one in ends if (one["side"], one["kind"]) == ("lower", "good") and one.get("shown"))
+    return any(one["axis"] in subject.members(edge.axis) for one in below)
 
 
 def _is_border(subject: Subject, edge: Bound, bad: list[Cell]) -> bool:

@@ -8,11 +8,9 @@ from typing import Any
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name, canonicalize_version
 
-from envdoctor.rulebase import record
 from envdoctor.rulebase.compile import compile_rule
-from envdoctor.rulebase.sources import proof_of
 from envdoctor.workshop.proof import severity
-from envdoctor.workshop.proof.judge import AGREES, known_by
+from envdoctor.workshop.proof.judge import AGREES, OTHERWISE, known_by
 from envdoctor.workshop.proof.trials import plan
 
 TYPE_CHECKING = False
@@ -29,17 +27,9 @@ if TYPE_CHECKING:
 _MOVED = re.compile(r"^(bad|good) .*, on (\S+) (\S+?)(?:, then .*)?$")
 
 
-def measured(subject: Subject) -> dict[str, Any] | None:
-    """The proof of a rule where it is up to date and measures edges."""
-    found = record.read(proof_of(subject.rule.path))
-    if found is None or found.get("meaning", 1) < record.MEANING:
-        return None
-    return None if record.status(subject.rule, subject.vocabulary, found) == record.STALE else found
-
-
 def proof_underivable(subject: Subject) -> Iterator[Complaint]:
     """What a proof records and cannot have seen: trials of another rule, verdicts that do not follow from a result."""
-    found = measured(subject)
+    found = subject.measured()
     if found is None:
         return
     rows = {row["trial"]: row for row in found["trials"]}
@@ -104,23 +94,30 @@ def _same(one: str, other: str) -> bool:
 
 def _unfounded(found: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
     """The edges that no row shows."""
-    agreed = [row for row in found["trials"] if row["verdict"] == AGREES]
     for edge in found.get("edges", ()):
         shown, axis = edge.get("shown"), edge["axis"]
-        if shown and not any(_on(row, axis, shown) for row in agreed if row["kind"] == edge["kind"]):
+        rows = (row for row in found["trials"] if row["kind"] == edge["kind"] and _shows(row, edge))
+        if shown and not any(_on(row, axis, shown) for row in rows):
             yield edge
+
+
+def _shows(row: Row, edge: Mapping[str, Any]) -> bool:
+    """Whether a trial shows what an edge expects of it: past a lower one a release may fail in another way."""
+    is_below = (edge["kind"], edge["side"]) == ("good", "lower") and edge["axis"] != "python"
+    return row["verdict"] == AGREES or (is_below and str(row.get("reason")).startswith(OTHERWISE))
 
 
 def _on(row: Row, axis: str, version: str) -> bool:
     if axis == "python":
         return f"{row.get('python')}.".startswith(f"{version}.")
     pins = dict(text.split("==", 1) for text in row.get("installed", ()))
-    return _same(pins.get(axis, ""), version) or (axis not in pins and row["kind"] == "bad")
+    has_failed = "symptom" in row or "reason" in row  # maybe to install that very release
+    return _same(pins.get(axis, ""), version) or (axis not in pins and has_failed)
 
 
 def remedies_not_quiet(subject: Subject) -> Iterator[Complaint]:
     """Remedies in whose outcome, as it was installed, envdoctor still finds this, or finds something new."""
-    found = measured(subject)
+    found = subject.measured()
     rows = {row["trial"]: row for row in found["trials"]} if found and not subject.about_metadata() else {}
     for name, row in rows.items():
         before = rows.get(name.partition(", then ")[0], {})
@@ -155,7 +152,7 @@ def _cell(facts: Mapping[str, str]) -> Cell:
 
 def severity_unshown(subject: Subject) -> Iterator[Complaint]:
     """Errors on installed versions alone that a plain import does not show, or that reach below what was run."""
-    found = measured(subject)
+    found = subject.measured()
     if found is None or subject.rule.severity != "error" or not severity.by_environment(subject.rule):
         return
     for row in found["trials"]:
@@ -180,7 +177,7 @@ def _is_below(edge: Mapping[str, Any]) -> bool:
 
 def consumers_never_run(subject: Subject, left_out: Mapping[str, str]) -> Iterator[str]:
     """The consumers that a script does not name, and that no failure on record names or passes through."""
-    found = measured(subject) if left_out else None
+    found = subject.measured() if left_out else None
     bad = [row for row in (found or {"trials": ()})["trials"] if row["kind"] == "bad" and row["verdict"] == AGREES]
     for name, module in left_out.items() if found else ():
         if not any(_passes_through(row, name, module) for row in bad if name in _facts(row)):

@@ -59,7 +59,7 @@ def names_in(wheel: File) -> set[str]:
     Raises :class:`TargetError` where it cannot be read.
     """
     place = os.path.join(cache.directory(), "history", "5", os.path.basename(wheel.address) + ".json.gz")
-    kept = cache.read(place)
+    kept = cache.kept(place)
     if kept is not None:
         return set(json.loads(gzip.decompress(kept)))
     found = _read(wheel)

@@ -59,7 +59,7 @@ def _ask(url: str) -> int | None:
 
 def _remembered(url: str) -> int | None:
     with contextlib.suppress(ValueError, TypeError):
-        return int(json.loads(cache.read(_place(url)) or b"null"))
+        return int(json.loads(cache.kept(_place(url)) or b"null"))
     return None
 
 

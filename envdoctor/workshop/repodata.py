@@ -88,7 +88,7 @@ class Dropped(Record):
     reason: str
 
 
-def read(directory: str) -> tuple[list[Patch], list[str]]:
+def patches_below(directory: str) -> tuple[list[Patch], list[str]]:
     """Every patch of a checkout, and a line for each file that cannot be read.
 
     Raises :class:`UsageError` where the directory holds no patches.

@@ -189,6 +189,7 @@ def test_the_older_message_of_zeromq_leads_to_the_rule(without_torch, tmp_path):
     assert explained(broken.stderr)[0] == RULE
 
 
+@pytest.mark.trials
 @pytest.mark.parametrize("version", ["3.9", "3.13"])
 def test_other_pythons_refuse_the_same(version, without_torch, tmp_path):
     imports, value, message = REFUSED["lock"]

@@ -2,10 +2,24 @@
 
 import pytest
 
-from envdoctor.engine.families import building, clues, plugins
+from envdoctor.engine.build_logs import building, plugins
+from envdoctor.engine.families import clues
 from envdoctor.probes.error_text import read
 
 MESSAGES = {
+    "ModuleNotFoundError: Left 4.x can only be used with Right 1.x; you have Right 2.2.2": ("unmet", {"distribution": "Right", "version": "2.2.2"}),
+    "You have an incompatible version of 'right' installed (11.0.0)": ("unmet", {"distribution": "right"}),
+    "RuntimeError: Unrecognized new version of right (9.8.3). Expected < 9.8.0.": ("unmet", {"distribution": "right"}),
+    "LeftWarning: right (1.26.9) or far (3.0.4) doesn't match a supported version!": ("unmet", {"distribution": "right", "version": "1.26.9"}),
+    "ERROR: Could not build wheels for left, which is required": ("build", {"distribution": "left"}),
+    "pg_config is required to build left from source.": ("build", {"distribution": "left"}),
+    "  - package left-0.22.1-py36h22eb022_0 requires python >=3.6,<3.7.0a0, but none of the providers can be installed":
+        ("requires-python", {"distribution": "left", "python": ">=3.6,<3.7.0a0"}),
+    "left: error: unrecognized arguments: --fast": ("voice", {"distribution": "left"}),
+    "exec user process caused: exec format error": ("architecture", {}),
+    "WARNING: the ssl module in Python is not available.": ("part", {"said": "the ssl module in Python is not available"}),
+    "ValueError: Unable to configure handler 'file'": ("settings", {}),
+    ".leftrc.toml:1: invalid value": ("settings", {}),
     "ImportError: cannot import name 'pad'": ("missing-name", {"name": "pad"}),
     "ImportError: cannot import name 'pad' from 'left.core' (unknown location)":
         ("missing-name", {"name": "pad", "module": "left.core", "path": "unknown location"}),

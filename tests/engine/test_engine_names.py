@@ -56,8 +56,9 @@ def known(*installed, provided=None, roots=None, library=STANDARD):
         ("ns.cloud.store_v1", known(), "ns-cloud-store"), ("ns.exact.deep.er", known(), "ns-exact"), ("ns.other", known(), "ns"),
         ("Some_Mod.x", known(), "some-mod"), ("top.sub", known(provided={"top": ["a", "b"]}), "top"), ("top.sub", known(provided={"top": ["a", "top"]}), "top"),
         ("top.sub", known(provided={"top": ["To.p", "a"]}), "To.p"), ("top.sub", known(provided={"top": ["a", "b"], "top.sub": ["b"]}), "b"),
-        ("top.sub", known(roots={"top": "wheel"}), "wheel"), ("wid", known("python-wid"), "wid"), ("widg", known("python-widg"), "python-widg"),
+        ("top.sub", known(roots={"top": ["wheel"]}), "wheel"), ("wid", known("python-wid"), "wid"), ("widg", known("python-widg"), "python-widg"),
         ("widg", known("python-widg", "widg-extra"), "widg"), ("py_widget", known("pywidget"), "pywidget"), ("a.b", known("a-b"), "a-b"),
+        ("top", known("other", roots={"top": ["wheel", "other"]}), "other"), ("top", known(roots={"top": ["wheel", "other"]}), "wheel"),
         ("widget", known("widg"), "widg"), ("widget", known("wid"), "widget"), ("widg", known("python-widg", provided={"x": ["y"]}), "widg"),
     ],
 )  # fmt: skip
@@ -69,8 +70,8 @@ def test_the_distribution_of_a_module(module, names, expected):
     ("word", "names", "expected"),
     [
         ("rightmod", known(), "right-pad"), ("Right_Pad", known(), "right-pad"), ("left", known("left-gpu"), "left-gpu"), ("left", known(), "left"),
-        ("strange", known(), None), ("Strange", known("strange"), "strange"), ("left-cpu", known(), None), ("root", known(roots={"root": "wheel"}), "wheel"),
-        ("wheel", known(roots={"root": "wheel"}), "wheel"), ("top", known(provided={"top": ["a", "b"]}), "a"), ("none", known(), None),
+        ("strange", known(), None), ("Strange", known("strange"), "strange"), ("left-cpu", known(), None), ("root", known(roots={"root": ["wheel"]}), "wheel"),
+        ("wheel", known(roots={"root": ["wheel"]}), "wheel"), ("top", known(provided={"top": ["a", "b"]}), "a"), ("none", known(), None),
     ],
 )  # fmt: skip
 def test_what_a_word_means(word, names, expected):

@@ -119,16 +119,16 @@ def test_the_forks_of_a_lock_file(path, specifier, open_, new, old):
     path = os.path.join(LOCKS, path)
     when = {"packages": {"markupsafe": specifier}}
 
-    assert verdict(requirements.read(path, platform="linux"), when=when) is open_
-    assert verdict(requirements.read(path, "3.11", "linux"), when=when) is new
-    assert verdict(requirements.read(path, "3.9", "linux"), when=when) is old
+    assert verdict(requirements.snapshot_of(path, platform="linux"), when=when) is open_
+    assert verdict(requirements.snapshot_of(path, "3.11", "linux"), when=when) is new
+    assert verdict(requirements.snapshot_of(path, "3.9", "linux"), when=when) is old
 
 
 @pytest.mark.parametrize("path", FORKED)
 def test_a_saved_snapshot_has_the_forks_too(path, tmp_path):
-    read_now = requirements.read(os.path.join(LOCKS, path), platform="linux")
+    read_now = requirements.snapshot_of(os.path.join(LOCKS, path), platform="linux")
     (tmp_path / "facts.json").write_text(render(read_now, {}, Redactor()))
-    saved = snapshot_file.read(str(tmp_path / "facts.json"))
+    saved = snapshot_file.snapshot_of(str(tmp_path / "facts.json"))
 
     assert saved.packages["markupsafe"].candidates == read_now.packages["markupsafe"].candidates != ()
     for specifier in ("<3", "<2.1", ">=3"):
@@ -140,7 +140,7 @@ def test_a_saved_snapshot_has_the_forks_too(path, tmp_path):
 
 def test_why_a_fork_is_unknown_is_said():
     _, (unknown,) = diagnose(
-        requirements.read(os.path.join(LOCKS, FORKED[0]), platform="linux"),
+        requirements.snapshot_of(os.path.join(LOCKS, FORKED[0]), platform="linux"),
         [base(rule(when={"packages": {"markupsafe": "<2.1"}}))],
     )
 

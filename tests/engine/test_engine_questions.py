@@ -7,10 +7,11 @@ from conftest import CHECKOUT
 from engine.rule_bases import base, rule, snapshot
 
 from envdoctor.engine import diagnose as engine
+from envdoctor.engine.declared import PLACES
 from envdoctor.engine.evaluate import holds, matches
 from envdoctor.engine.questions import questions
 from envdoctor.engine.trace import Trace
-from envdoctor.facts import ENV, MODULE, PROJECT, SOURCE, SYSTEM, Answer, Facts
+from envdoctor.facts import CONFIG, ENV, MODULE, PROJECT, SOURCE, SYSTEM, Answer, Facts
 from envdoctor.probes import answered
 from envdoctor.rulebase.compile import compile_rule
 from envdoctor.rulebase.sources import files_below
@@ -72,7 +73,7 @@ USES = {"uses": ["left.call"]}
 
 
 def test_each_question_is_put_once_and_what_is_dear_only_where_it_matters():
-    told = Told(env="1", system="2.17", project=True, source=Answer(), module={"kind": "missing"})
+    told = Told(env="1", system="2.17", project=True, source=Answer(), config=Answer(), module={"kind": "missing"})
     rules = [
         rule("a", when={"packages": {"left": ">=2"}, "env": {"X": "1"}, "source": USES}),
         rule("b", when={"packages": {"left": ">=2"}, "env": {"X": "2"}, "module": {"right": "missing"}}),
@@ -81,7 +82,9 @@ def test_each_question_is_put_once_and_what_is_dear_only_where_it_matters():
     ]
 
     assert found(snapshot({"left": "2.1"}, probes=told), *rules) == []
-    assert told.rounds == [{ENV: ["X"], PROJECT: ["there"]}, {SOURCE: ["left.call"]}]
+    declared = [(file, key.format("X")) for file, key in PLACES]
+    dear = {SOURCE: ["left.call"], CONFIG: declared, MODULE: ["right"]}
+    assert told.rounds == [{ENV: ["X"], PROJECT: ["named", "there"]}, dear]
 
 
 def test_a_remedy_asks_once_its_rule_is_not_ruled_out():
@@ -90,12 +93,12 @@ def test_a_remedy_asks_once_its_rule_is_not_ruled_out():
 
     offered = []
     for one in written:
-        told = Told(env="1", system="2.17")
+        told = Told(env="1", system="2.17", project=False)
         offered += [
             [remedy.kind for remedy in finding.remedies] for finding in found(snapshot({"left": "2"}, probes=told), one)
         ]
         asked = {kind for round_ in told.rounds for kind in round_}
-        assert asked == ({ENV, SYSTEM} if one is written[0] else {ENV})
+        assert asked == ({ENV, SYSTEM, PROJECT} if one is written[0] else {ENV, PROJECT})
     assert offered == [["install", "downgrade"]]
 
 

@@ -143,3 +143,53 @@ def test_who_is_concerned_by_what_tools_loaders_and_libraries_say(error, frames,
 )  # fmt: skip
 def test_who_is_left_where_few_are_installed(error, frames, more, expected):
     assert who(error, frames, **more) == expected
+
+
+SITE_ROW = "AttributeError: 'Row' object has no attribute 'is_flat'"
+LESS_ROW = "'Row' object has no attribute 'is_flat'"
+
+
+@pytest.mark.parametrize(
+    ("frames", "more", "expected"),
+    [
+        (["left_third.core"], {}, {"consumer": "left-third", "provider": "left"}),
+        (["right_pad_x.core"], {"holders": {LESS_ROW: ["right-pad", "far"]}}, {"consumer": "right-pad-x", "provider": "right-pad"}),
+        (["right_pad_x.core"], {"holders": {LESS_ROW: ["far"]}}, {"consumer": "right-pad-x", "provider": "far", "others": ["right-pad"]}),
+        (["rightmod.core"], {"holders": {LESS_ROW: ["far", "near"]}, "words": {LESS_ROW: ["near"]}}, {"consumer": "right-pad", "provider": "near"}),
+        (["rightmod.core"], {"words": {LESS_ROW: ["near"]}}, {"consumer": "right-pad", "provider": "near"}),
+        (["rightmod.core"], {"words": {LESS_ROW: ["near", "far"]}}, {"consumer": "right-pad"}),
+        ([OWN], {"words": {LESS_ROW: ["near"]}}, {"own": OWN}),
+    ],
+)  # fmt: skip
+def test_whose_a_class_is_say_its_word_and_what_the_consumer_is_called_after(frames, more, expected):
+    found = who(SITE_ROW, frames, **more)
+
+    assert {name: value for name, value in found.items() if name != "inside"} == expected
+
+
+def test_the_failing_line_and_its_imports_say_who_may_be_the_other_side():
+    error, line = (
+        "TypeError: unsupported operand type(s) for +: 'frozenset' and 'list'",
+        "rightmod.core: return PADS + [x]",
+    )
+    imports = {"rightmod.core": {"PADS": "left.words", "os": "os", "third": "third"}}
+    more = {"installed": ["right-pad", "left", "third", "a", "b", "c"], "complete": True, "imports": imports}
+
+    assert who(error, [line], **more) == {"consumer": "right-pad", "provider": "left"}
+    assert who(error, [line.replace("PADS", "x")], **more) == {"consumer": "right-pad", "left": ["left", "third"]}
+
+
+def test_a_file_of_one_s_own_is_of_no_distribution_unless_it_has_the_name_of_one():
+    own = "ImportError: cannot import name 'pad' from 'helpers' (/home/me/helpers.py)"
+
+    assert who(own, [OWN]) == {"own": OWN}
+    assert who(own.replace("helpers", "rightmod"), [OWN])["provider"] == "right-pad"
+    assert who(own.replace("/home/me", "/venv/lib/site-packages"), [OWN])["provider"] == "helpers"
+
+
+def test_an_import_name_of_several_distributions_names_them_all_where_it_is_not_known_what_is_installed():
+    roots = {"left": ["left", "left-api"]}
+    (clue, *_) = clues(read(MISS), {})
+
+    assert parties(clue, Names(WORDS, (), None, STANDARD, roots), {}).alike == ["left-api"]
+    assert parties(clue, Names(WORDS, ["left-api"], None, STANDARD, roots), {}).provider == "left-api"

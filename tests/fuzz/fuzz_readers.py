@@ -72,12 +72,12 @@ def metadata(data):
 def lock(data):
     """A requirements or lock file; only errors that speak to the user are raised."""
     path = write(LOCKS[data[0] % len(LOCKS)] if data else LOCKS[0], data[1:])
-    requirements.read(path, python_version="3.11", platform="linux", machine="x86_64")
+    requirements.snapshot_of(path, python_version="3.11", platform="linux", machine="x86_64")
 
 
 def snapshot(data):
     """A saved snapshot, and every question that can be asked of it."""
-    read = snapshot_file.read(write("facts.json", data))
+    read = snapshot_file.snapshot_of(write("facts.json", data))
     for one in read.packages.values():
         read.facts.metadata(one.name, one.version)
     for kind in (ENV, INSTALLED, MARKER, MODULE, SYSTEM):
@@ -106,7 +106,7 @@ def project(data):
 
 def artifact(data):
     """A file that may be a pickle, an array or a saved model; only errors that speak to the user are raised."""
-    artifacts.read(write("model.pkl", data))
+    artifacts.artifact_at(write("model.pkl", data))
 
 
 def artifact_seeds():

@@ -151,3 +151,25 @@ def test_a_class_that_a_call_gives_may_take_anything(tmp_path):
 def test_a_distribution_that_gives_what_another_refuses_further_on(tmp_path):
     env.write(tmp_path, b={"b/__init__.py": END + REFUSED["to a function"], "b/more.py": ""}, a={"a.py": CALL})
     assert env.missing(tmp_path) == [("warning", "a", 2, "b.f")]
+
+
+LOOPS = "import asyncio\nasync def f(x, **rest):\n    loop = {made}\n    return await loop.{method}(x, **rest)\n"
+
+
+@pytest.mark.parametrize(
+    ("made", "method", "keyword", "refused"),
+    [
+        ("asyncio.get_running_loop()", "create_connection", "w", True),
+        ("asyncio.get_running_loop()", "create_connection", "sock", False),
+        ("asyncio.get_running_loop()", "subprocess_exec", "w", False),
+        ("x.loop()", "create_connection", "w", False),
+    ],
+)
+def test_what_an_object_of_the_standard_library_takes(tmp_path, made, method, keyword, refused):
+    site = env.write(tmp_path, b={"b.py": LOOPS.format(made=made, method=method)})
+    beside = Beside(Project.of({"run.py": f"import b\nb.f(1, {keyword}=2)\n".encode()}))
+    target, makes = Target((3, 11), "linux"), {"asyncio.get_running_loop.()": "asyncio:AbstractEventLoop.()"}
+
+    told = link(scan([site]).packages.values(), target, lambda _doing: None, beside, {"makes": makes}).missing
+
+    assert [(one.line, one.detail) for one in told] == [(2, keyword)] * refused

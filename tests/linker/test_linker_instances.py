@@ -8,6 +8,7 @@ import pytest
 
 from envdoctor.linker.branches import Target
 from envdoctor.linker.instances import Instances
+from envdoctor.linker.made_words import MadeWords
 from envdoctor.linker.module_files import Layout
 from envdoctor.linker.reach import Reach
 from envdoctor.linker.world import World
@@ -56,6 +57,20 @@ class Filled:
 def fill(thing, name): setattr(thing, name, print)
 fill(Filled, "lo" + "st")
 setattr(Filled, "quoted", 1)
+
+class Given:
+    there = 1
+    def __init__(self): give(self)
+
+class Kept:
+    there = 1
+    def __init__(self): keep(self)
+
+def give(thing):
+    for name in dir(Part):
+        if name[0] != "_": setattr(thing, name, print)
+def keep(thing): kept.append(thing); thing.seen = 1
+kept = []
 
 class Traded:
     there = 1
@@ -146,6 +161,9 @@ CASES = {
     "told to type checkers": ("x = b.Filled()\n    x.lost()  # type: ignore[attr-defined]", None),
     "what takes names for data": ("b.Columns().lost()", None),
     "what is filled from outside": ("b.Filled().quoted", None),
+    "what a function gives an object": ("b.Given().run()", None),
+    "what a function sets on an object": ("b.Kept().seen", None),
+    "what a function does not set on an object": ("b.Kept().lost", "b.Kept().lost"),
     "a class of another kind": ("b.Odd().lost", None),
     "anything": ("b.wrong('a').upper()", None),
     "an argument": ("b.K().take(1, three=3)", "b.K().take"),
@@ -167,7 +185,7 @@ def found(tmp_path, source, makes=None, **others):
     world = World(layout, Target(sys.version_info[:2], "linux"), makes or {})
     reach = Reach(layout, world.store, world.resolver, lambda _doing: None)
     reach.follow()
-    told = Instances(world, reach).all(reach.ways)
+    told = Instances(world, reach, MadeWords(world, reach)).all(reach.ways)
     return [(one.severity, one.consumer, one.line, one.asked) for one in told if one.severity != "info"]
 
 
@@ -388,3 +406,29 @@ def test_a_call_that_a_method_does_not_take_is_told_though_others_inherit_the_me
     env.write(tmp_path, a={"a.py": "import networkx\ndef f():\n    x = networkx.Graph()\n    x.nodes(1)\n"})
 
     assert [one.kind for one in env.linked(tmp_path).missing] == ["many"]
+
+
+OPENED = "def mark(kind): return kind\n@mark\nclass Opened:\n    there = 1\n"
+RELEASED = {
+    "a class that lacks it": ("class Plain:\n    there = 1\n", "b.Plain().lost", 1),
+    "a class that has it": ("class Plain:\n    def lost(self): pass\n", "b.Plain().lost", 0),
+    "a decorated class": (OPENED, "b.Opened().lost", 1),
+    "a decorated class where the name is made": (OPENED + "def lost(): pass\n", "b.Opened().lost", 0),
+    "a decorated class, and an option of the name": (OPENED + "OPTION = '--lost'\n", "b.Opened().lost", 0),
+    "a class that is filled under the name": ("class Plain:\n    there = 1\nsetattr(Plain, 'lost', 1)\n", "b.Plain().lost", 0),
+    "a class of classes": ("class Plain(type):\n    there = 1\n", "b.Plain('x', (), {'lost': 1}).lost", 0),
+    "a private name of a class": (
+        "class Plain:\n    there = 1\n    def __init__(self): self.__lost = 1\n", "b.Plain()._Plain__lost", 0
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("provider", "asked", "many"), RELEASED.values(), ids=list(RELEASED))
+def test_what_a_released_library_asks_of_a_class_that_no_history_knows(tmp_path, provider, asked, many):
+    env.write(tmp_path, b={"b.py": provider}, a={"a.py": f"import b\ndef f():\n    return {asked}\n"})
+
+    told = [(one.severity, one.line) for one in env.linked(tmp_path).missing if one.kind == "attribute"]
+
+    assert told == [("warning", 3)] * many
+    done = subprocess.run([sys.executable, "-c", "import a; a.f()"], cwd=tmp_path, capture_output=True, check=False)
+    assert b"AttributeError" in done.stderr or not many

@@ -96,6 +96,14 @@ def test_a_python_that_the_data_does_not_know_decides_nothing(tmp_path):
     assert env.missing(tmp_path, (3, 99)) == []
 
 
+@pytest.mark.parametrize("minor", [(3, 7), (3, 9)])
+def test_a_class_that_a_module_only_answers_for_has_what_it_had(tmp_path, minor):
+    source = "from collections import MutableMapping\nclass C(dict):\n    update = MutableMapping.update\n"
+    env.write(tmp_path, a={"a.py": source})
+    assert env.missing(tmp_path, minor) == []
+    assert runs(minor, source) is True
+
+
 @pytest.mark.parametrize(
     ("minor", "module", "kind", "name", "lost"),
     [

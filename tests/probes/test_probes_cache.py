@@ -18,7 +18,7 @@ ROOT = pytest.mark.skipif(os.name == "nt" or os.geteuid() != 0, reason="only roo
 def kept(tmp_path):
     path = tmp_path / "envdoctor" / "one.json"
     cache.keep(str(path), b'{"value": 1}')
-    assert cache.read(str(path)) == b'{"value": 1}'
+    assert cache.kept(str(path)) == b'{"value": 1}'
     return path
 
 
@@ -27,9 +27,9 @@ def test_a_file_that_is_changed_anywhere_or_cut_is_not_believed(kept):
     for at in range(len(whole)):
         for bit in (0x01, 0x20, 0x80):
             kept.write_bytes(whole[:at] + bytes([whole[at] ^ bit]) + whole[at + 1 :])
-            assert cache.read(str(kept)) is None
+            assert cache.kept(str(kept)) is None
         kept.write_bytes(whole[:at])
-        assert cache.read(str(kept)) is None
+        assert cache.kept(str(kept)) is None
     kept.write_bytes(whole)
     assert load(str(kept)) == {"value": 1}
 
@@ -38,25 +38,25 @@ def test_a_file_that_is_changed_anywhere_or_cut_is_not_believed(kept):
 @pytest.mark.parametrize("mode", [0o620, 0o602, 0o666])
 def test_a_file_that_others_may_write_is_not_believed(kept, mode):
     kept.chmod(mode)
-    assert cache.read(str(kept)) is None
+    assert cache.kept(str(kept)) is None
     cache.keep(str(kept), b"new")
-    assert cache.read(str(kept)) == b"new"
+    assert cache.kept(str(kept)) == b"new"
 
 
 @POSIX
 @pytest.mark.parametrize("mode", [0o777, 0o1777, 0o775])
 def test_a_directory_that_others_may_write_is_not_believed_and_closed_when_something_is_kept(kept, mode):
     kept.parent.chmod(mode)
-    assert cache.read(str(kept)) is None
+    assert cache.kept(str(kept)) is None
     cache.keep(str(kept), b"new")
-    assert cache.read(str(kept)) == b"new"
+    assert cache.kept(str(kept)) == b"new"
     assert kept.parent.stat().st_mode & 0o777 == 0o700
 
 
 @ROOT
 def test_what_another_user_owns_is_neither_read_nor_written(kept):
     os.chown(kept, 4711, 4711)
-    assert cache.read(str(kept)) is None
+    assert cache.kept(str(kept)) is None
     os.chown(kept.parent, 4711, 4711)
     before = kept.read_bytes()
     cache.keep(str(kept), b"new")
@@ -70,14 +70,14 @@ def test_a_link_in_place_of_the_file_a_pipe_and_a_directory_are_not_believed(kep
     other.write_bytes(kept.read_bytes())
     kept.unlink()
     kept.symlink_to(other)
-    assert cache.read(str(kept)) is None
+    assert cache.kept(str(kept)) is None
     kept.unlink()
     os.mkfifo(kept)
-    assert cache.read(str(kept)) is None
+    assert cache.kept(str(kept)) is None
     kept.unlink()
     kept.mkdir()
-    assert cache.read(str(kept)) is None
-    assert cache.read(str(kept.parent / "no\0file")) is None
+    assert cache.kept(str(kept)) is None
+    assert cache.kept(str(kept.parent / "no\0file")) is None
 
 
 def test_a_run_with_spoilt_caches_says_what_one_without_says(installed, tmp_path):

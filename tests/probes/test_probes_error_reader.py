@@ -144,3 +144,24 @@ def test_a_path_broken_at_the_edge_of_a_box():
     )
     (failure,) = read(text).failures
     assert [(frame.module, frame.line, frame.function) for frame in failure.frames] == [("pkg_a.core", 12, "start")]
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ("RuntimeError('pad 9.1 is too new')", "pad 9.1 is too new"),
+        ('pkg.errors.PadError("it\'s odd",)', "it's odd"),
+    ],
+)
+def test_an_exception_that_is_printed_as_a_call(line, message):
+    (failure,) = read(line).failures
+
+    assert failure.message == message
+    assert not read(f"    raise {line}").failures
+
+
+@pytest.mark.parametrize("gap", ["", "\n"])
+def test_a_message_that_begins_below_the_name_of_the_exception(gap):
+    (failure,) = read("\n".join([*ROWS[:-1], "pkg_a.errors.StartError:", f"{gap}cannot mix old and new keys"])).failures
+
+    assert (failure.exception, failure.message) == ("pkg_a.errors.StartError", "cannot mix old and new keys")

@@ -53,7 +53,7 @@ class TestRemembering:
         expected = fresh(site)
         assert facts(read(site)) == expected
         (kept,) = cache.iterdir()
-        document = json.loads(files.read(str(kept)))
+        document = json.loads(files.kept(str(kept)))
         next(iter(document["entries"].values()))[3] = ["only-in-the-cache"]
         files.keep(str(kept), json.dumps(document).encode())
 
@@ -89,7 +89,7 @@ class TestRemembering:
         files.keep(str(kept), damage.encode())
 
         assert facts(read(site)) == fresh(site)
-        assert json.loads(files.read(str(kept)))["entries"]
+        assert json.loads(files.kept(str(kept)))["entries"]
 
     def test_a_cache_that_cannot_be_written_costs_time_only(self, tmp_path, cache):
         cache.parent.mkdir()

@@ -80,7 +80,8 @@ def test_what_is_ignored_is_suppressed(tmp_path):
     assert results(renderers.load("sarif")(report))[0]["suppressions"][0]["justification"] == "known"
 
 
-def test_an_odd_path_becomes_a_uri():
+def test_an_odd_path_becomes_a_uri(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)  # what is below it is said relative to it
     (result,) = results(rendered("sarif", finding(place="my model/é#1.py")))
     uri = result["locations"][0]["physicalLocation"]["artifactLocation"]["uri"]
     assert uri == "my%20model/%C3%A9%231.py"

@@ -195,3 +195,26 @@ def test_work_grows_with_the_length_only(piece):
     quiet = redactor()
     quiet.text(text)
     quiet.text(text + "!")
+
+
+def test_a_home_is_matched_in_its_own_case_except_on_windows():
+    assert redactor(home="/srv/it", user="").text("/srv/it/x /SRV/IT/x") == "~/x /SRV/IT/x"
+    assert redactor(home="C:\\Data\\Ada", user="").text("c:\\data\\ada\\x") == "~\\x"
+
+
+@pytest.mark.parametrize(("home", "hidden"), [("/r", "~/x"), ("/", "/r/x"), ("", "/r/x"), ("C:\\", "/r/x")])
+def test_a_home_of_one_letter_is_one_and_the_root_is_none(home, hidden):
+    assert redactor(home=home).text("/r/x") == hidden
+
+
+def test_the_key_of_putty_is_hidden_to_its_end():
+    key = "PuTTY-User-Key-File-2: ssh-rsa\nEncryption: none\nPrivate-Lines: 1\nAAAAB3\n"
+    assert redactor().text(f"said\n{key}") == "said\n<redacted>"
+
+
+def test_versions_of_packages_stay_as_they_are():
+    data = {"packages": {"lib": "1!2024", "other": "ghp_" + "aB3" * 12}, "other": "1!2024"}
+    assert redactor(user="2024").data(data) == {
+        "packages": {"lib": "1!2024", "other": "<redacted>"},
+        "other": "1!<user>",
+    }

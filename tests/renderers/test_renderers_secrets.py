@@ -1,9 +1,12 @@
 """A report that is printed holds no secret that a project, a variable or an address brought into it."""
 
+import re
+
 import pytest
 from golden import samples
 
 from envdoctor.model import Evidence, Group, Ignore, Remedy, UnknownFact
+from envdoctor.renderers import secret_shapes
 from envdoctor.renderers.redaction import Redactor
 from envdoctor.renderers.secret_shapes import is_random
 from envdoctor.renderers.secrets import without_secrets
@@ -127,3 +130,13 @@ def kind(letter):
 )
 def test_what_lets_anybody_write_is_hidden_and_what_everybody_is_called_is_not(text, hidden):
     assert Redactor(personal=False).text(text) == hidden
+
+
+@pytest.mark.parametrize("row", range(len(secret_shapes._TABLE)))
+def test_every_beginning_of_a_row_is_one_of_its_tokens(row):
+    beginnings, _, least = secret_shapes._TABLE[row]
+    expression = re.compile(secret_shapes._rows()[row])
+    for beginning in beginnings.split():
+        assert expression.fullmatch(beginning + "A" * least), beginning
+        assert not expression.fullmatch(beginning + "A" * (least - 1)), beginning
+        assert not expression.fullmatch(f"?{beginning}{'A' * least}")

@@ -54,7 +54,7 @@ def survive(folder, name, data):
         file.write(data)
     snapshot = None
     try:
-        snapshot = requirements.read(path, "3.11", "linux")
+        snapshot = requirements.snapshot_of(path, "3.11", "linux")
     except EnvdoctorError as error:
         said = str(error)
     if snapshot is None:

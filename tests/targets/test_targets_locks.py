@@ -51,19 +51,19 @@ LEFT_OUT = {"poetry1/poetry.lock": {"iniconfig"}, "pipenv/Pipfile.lock": {"tomli
 @pytest.mark.parametrize("path", FORMATS)
 def test_markers_choose_the_packages(path):
     new, old = FORMATS[path]
-    snapshot = requirements.read(data(path), "3.11", "linux", "x86_64")
+    snapshot = requirements.snapshot_of(data(path), "3.11", "linux", "x86_64")
     assert versions(snapshot) == {**NEW, "click": new}
     assert snapshot.complete
     assert not snapshot.notes
     assert snapshot.target["format"] == os.path.basename(path)
     assert snapshot.python == {"version": "3.11"}
     assert snapshot.platform == {"system": "linux", "machine": "x86_64"}
-    assert versions(requirements.read(data(path), "3.9.2", "win32")) == {**OLD, "click": old}
+    assert versions(requirements.snapshot_of(data(path), "3.9.2", "win32")) == {**OLD, "click": old}
 
 
 @pytest.mark.parametrize("path", FORMATS)
 def test_what_markers_leave_open_is_said(path):
-    snapshot = requirements.read(data(path))
+    snapshot = requirements.snapshot_of(data(path))
     found = versions(snapshot)
     assert found["markupsafe"] is None
     assert found["idna"] == "3.7"
@@ -77,7 +77,7 @@ def test_what_markers_leave_open_is_said(path):
 
 @pytest.mark.parametrize("path", [*FORMATS, "uv/pylock.toml", "pipenv/Pipfile.lock", "conda/conda-lock.yml"])
 def test_evidence_names_the_line(path):
-    snapshot = requirements.read(data(path), "3.11", "linux", "x86_64")
+    snapshot = requirements.snapshot_of(data(path), "3.11", "linux", "x86_64")
     file, line = snapshot.packages["idna"].path.rsplit(":", 1)
     assert file == data(path)
     with open(file, encoding="utf-8") as lines:
@@ -85,7 +85,7 @@ def test_evidence_names_the_line(path):
 
 
 def test_pylock():
-    snapshot = requirements.read(data("uv/pylock.toml"), "3.9", "win32")
+    snapshot = requirements.snapshot_of(data("uv/pylock.toml"), "3.9", "win32")
     assert versions(snapshot) == {
         **{name: version for name, version in OLD.items() if name != "tomli"},
         "click": "8.1.8",
@@ -122,7 +122,7 @@ def test_pylock_of_another_name_and_without_versions(tmp_path):
         marker = "'dev' in dependency_groups and python_version >= '3.8'"
         """,
     )
-    snapshot = requirements.read(path, "3.11")
+    snapshot = requirements.snapshot_of(path, "3.11")
     assert versions(snapshot) == {"a-b": "1.2+cu1", "local": None, "two": None, "dev": "3.0"}
     notes = reasons(snapshot)
     assert set(notes) == {"packages.local", "packages.two"}
@@ -156,16 +156,16 @@ def test_uv_members(tmp_path):
         name = "gone"
         version = "1.0"
         """
-    snapshot = requirements.read(write(tmp_path, "uv.lock", lock), "3.12")
+    snapshot = requirements.snapshot_of(write(tmp_path, "uv.lock", lock), "3.12")
     assert versions(snapshot) == {"member": None, "torchy": None}
     assert "built" in reasons(snapshot)["packages.member"]
-    older = requirements.read(write(tmp_path, "uv.lock", lock), "3.11")
+    older = requirements.snapshot_of(write(tmp_path, "uv.lock", lock), "3.11")
     assert "not 3.11" in reasons(older)["packages"]
 
 
 @pytest.mark.parametrize("path", [*FORMATS, "pipenv/Pipfile.lock"])
 def test_what_only_an_extra_or_a_group_asks_for_is_told(path):
-    found = {name for name, one in requirements.read(data(path), "3.11").packages.items() if one.optional}
+    found = {name for name, one in requirements.snapshot_of(data(path), "3.11").packages.items() if one.optional}
     assert found == {"iniconfig", "tomli"} - LEFT_OUT.get(path, set())
 
 
@@ -200,7 +200,7 @@ name = "member"
 source = {{ editable = "member" }}
 {member}
 """
-    snapshot = requirements.read(write(tmp_path, "uv.lock", lock), "3.12")
+    snapshot = requirements.snapshot_of(write(tmp_path, "uv.lock", lock), "3.12")
     assert {name for name, one in snapshot.packages.items() if one.optional} == found
 
 
@@ -214,7 +214,7 @@ def test_uv_lock_of_a_script(tmp_path):
         name = "idna"
         version = "3.7"
         """
-    snapshot = requirements.read(write(tmp_path, "tool.py.lock", lock))
+    snapshot = requirements.snapshot_of(write(tmp_path, "tool.py.lock", lock))
     assert snapshot.target["format"] == "uv.lock"
     assert versions(snapshot) == {"idna": "3.7"}
 
@@ -222,7 +222,7 @@ def test_uv_lock_of_a_script(tmp_path):
 def test_poetry_without_the_project_does_not_guess(tmp_path):
     with open(data("poetry1/poetry.lock"), encoding="utf-8") as file:
         path = write(tmp_path, "poetry.lock", file.read())
-    snapshot = requirements.read(path, "3.11", "linux")
+    snapshot = requirements.snapshot_of(path, "3.11", "linux")
     assert versions(snapshot)["colorama"] is None
     assert versions(snapshot)["markupsafe"] is None
     assert "pyproject.toml" in reasons(snapshot)["packages.colorama"]
@@ -244,10 +244,12 @@ def test_poetry_takes_the_newest_that_all_requirements_allow(tmp_path):
     locked = package.format("1.24", ">=3.8") + package.format("1.25", ">=3.9") + package.format("1.26", ">=3.9,<3.13")
     other = '[[package]]\nname = "other"\nversion = "1"\n[package.dependencies]\nnumlib = "<1.26"\n'
     end = '[metadata]\nlock-version = "2.0"\npython-versions = "^3.8"\n'
-    assert versions(requirements.read(write(tmp_path, "poetry.lock", locked + end), "3.10")) == {"numlib": "1.26"}
+    assert versions(requirements.snapshot_of(write(tmp_path, "poetry.lock", locked + end), "3.10")) == {
+        "numlib": "1.26"
+    }
     path = write(tmp_path, "poetry.lock", locked + other + end)
-    assert versions(requirements.read(path, "3.10")) == {"numlib": "1.25", "other": "1"}
-    assert versions(requirements.read(path, "3.8")) == {"numlib": "1.24", "other": "1"}
+    assert versions(requirements.snapshot_of(path, "3.10")) == {"numlib": "1.25", "other": "1"}
+    assert versions(requirements.snapshot_of(path, "3.8")) == {"numlib": "1.24", "other": "1"}
 
 
 def test_poetry_markers_by_group(tmp_path):
@@ -266,8 +268,8 @@ def test_poetry_markers_by_group(tmp_path):
         lock-version = "2.1"
         """
     path = write(tmp_path, "poetry.lock", lock)
-    assert versions(requirements.read(path, "3.11", "linux")) == {"b": "1"}
-    assert versions(requirements.read(path, "3.11", "darwin")) == {"a": "1", "b": "1"}
+    assert versions(requirements.snapshot_of(path, "3.11", "linux")) == {"b": "1"}
+    assert versions(requirements.snapshot_of(path, "3.11", "darwin")) == {"a": "1", "b": "1"}
 
 
 @pytest.mark.parametrize(
@@ -295,7 +297,7 @@ def test_poetry_constraints(constraint, expected):
 
 
 def test_pipfile():
-    snapshot = requirements.read(data("pipenv/Pipfile.lock"))
+    snapshot = requirements.snapshot_of(data("pipenv/Pipfile.lock"))
     assert snapshot.python == {"version": "3.11"}
     assert versions(snapshot) == {
         "click": "8.5.1",
@@ -307,8 +309,8 @@ def test_pipfile():
     assert "not pinned" in reasons(snapshot)["packages.colorama"]
     assert fact(snapshot, "marker", "python_version") == "3.11"
     assert isinstance(fact(snapshot, "marker", "sys_platform"), Unknown)
-    assert "colorama" not in requirements.read(data("pipenv/Pipfile.lock"), platform="linux").packages
-    assert requirements.read(data("pipenv/Pipfile.lock"), "3.9").python == {"version": "3.9"}
+    assert "colorama" not in requirements.snapshot_of(data("pipenv/Pipfile.lock"), platform="linux").packages
+    assert requirements.snapshot_of(data("pipenv/Pipfile.lock"), "3.9").python == {"version": "3.9"}
 
 
 def test_pipfile_origins(tmp_path):
@@ -323,7 +325,7 @@ def test_pipfile_origins(tmp_path):
     }
     path = tmp_path / "Pipfile.lock"
     path.write_text(json.dumps(locked))
-    snapshot = requirements.read(str(path))
+    snapshot = requirements.snapshot_of(str(path))
     assert versions(snapshot) == {"gitty": None, "wheel": "1.5", "own": None, "extra-category": "3"}
     assert snapshot.python == {"version": "3.10.4"}
     assert "pipfile-spec" in reasons(snapshot)["packages"]
@@ -345,7 +347,7 @@ def test_pipfile_origins(tmp_path):
 def test_other_names_are_known_by_their_contents(tmp_path, name, source):
     with open(data(source), encoding="utf-8") as file:
         path = write(tmp_path, name, file.read())
-    assert requirements.read(path).target["format"] == requirements.read(data(source)).target["format"]
+    assert requirements.snapshot_of(path).target["format"] == requirements.snapshot_of(data(source)).target["format"]
 
 
 @pytest.mark.parametrize(
@@ -366,7 +368,8 @@ def test_other_names_are_known_by_their_contents(tmp_path, name, source):
         ("Pipfile.lock", '{"default": []}', "'default' is not a table"),
         ("Pipfile.lock", "[" * 100_000, "JSON"),
         ("environment.yml", "a: [b", "environment.yml:1 could not be read as YAML"),
-        ("environment.yml", "[" * 100_000, "nested more than"),
+        ("environment.yml", "[" * 300, "nested more than"),
+        ("environment.yml", "[" * 100_000, "nest"),
         ("environment.yml", "- a", "no list of 'dependencies'"),
         ("environment.yml", "", "no list of 'dependencies'"),
         ("environment.yml", "dependencies: {a: b}", "no list of 'dependencies'"),
@@ -382,7 +385,7 @@ def test_errors_say_what_to_do(tmp_path, name, text, said):
     path = tmp_path / name
     path.write_bytes(text.encode())
     with pytest.raises(ProbeError) as raised:
-        requirements.read(str(path))
+        requirements.snapshot_of(str(path))
     message = str(raised.value)
     assert said in message
     assert str(path) in message
@@ -402,7 +405,7 @@ def test_errors_say_what_to_do(tmp_path, name, text, said):
     ],
 )
 def test_an_unknown_version_is_read_as_well_as_can_be(tmp_path, name, text):
-    snapshot = requirements.read(write(tmp_path, name, text), platform="linux", machine="x86_64")
+    snapshot = requirements.snapshot_of(write(tmp_path, name, text), platform="linux", machine="x86_64")
     assert versions(snapshot) == {"idna": "3.7"}
     assert "9" in reasons(snapshot)["packages"]
 
@@ -414,7 +417,7 @@ def test_pylock_takes_a_version_from_any_file_and_says_where_one_without_comes_f
         "five": 'directory = {path = "."}', "six": 'archive = {url = "https://h.org/main.zip"}', "seven": "",
     }  # fmt: skip
     packages = "".join(f'[[packages]]\nname = "{name}"\n{text}\n' for name, text in files.items())
-    snapshot = requirements.read(write(tmp_path, "pylock.toml", f'lock-version = "1.0"\n{packages}'))
+    snapshot = requirements.snapshot_of(write(tmp_path, "pylock.toml", f'lock-version = "1.0"\n{packages}'))
 
     found = versions(snapshot)
     assert [found[name] for name in files] == ["1.0", "2.0", "3.0", None, None, None, None]

@@ -32,7 +32,7 @@ def load(place):
         if isinstance(content, dict):
             content = json.dumps(content)
         path.write_bytes(content if isinstance(content, bytes) else content.encode("utf-8", "surrogatepass"))
-        return snapshot_file.read(str(path))
+        return snapshot_file.snapshot_of(str(path))
 
     return load
 
@@ -133,11 +133,11 @@ def test_a_key_cannot_drive_the_terminal(load):
 
 def test_no_such_file(tmp_path):
     with pytest.raises(TargetError, match="cannot be read: No such file"):
-        snapshot_file.read(str(tmp_path / "none.json"))
+        snapshot_file.snapshot_of(str(tmp_path / "none.json"))
     with pytest.raises(TargetError, match="cannot be read"):
-        snapshot_file.read(str(tmp_path))
+        snapshot_file.snapshot_of(str(tmp_path))
     with pytest.raises(TargetError, match="cannot be read"):
-        snapshot_file.read("a\0b")
+        snapshot_file.snapshot_of("a\0b")
 
 
 def test_too_long(tmp_path):
@@ -145,12 +145,12 @@ def test_too_long(tmp_path):
     with open(path, "wb") as file:
         file.truncate(snapshot_file.LIMIT + 1)
     with pytest.raises(TargetError, match="longer than 64 MiB"):
-        snapshot_file.read(str(path))
+        snapshot_file.snapshot_of(str(path))
 
 
 def test_standard_input(monkeypatch):
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(json.dumps(MINIMAL).encode())))
-    snapshot = snapshot_file.read("-")
+    snapshot = snapshot_file.snapshot_of("-")
     assert snapshot.source == "standard input"
     assert "cloudpickle" in snapshot.packages
 
@@ -161,7 +161,7 @@ def test_a_pipe():
     os.write(write, json.dumps(MINIMAL).encode())
     os.close(write)
     try:
-        assert "cloudpickle" in snapshot_file.read(f"/dev/fd/{read}").packages
+        assert "cloudpickle" in snapshot_file.snapshot_of(f"/dev/fd/{read}").packages
     finally:
         os.close(read)
 
@@ -266,7 +266,7 @@ def test_what_is_written_is_read_back(place, drawn):
     wanted = {kind: [key for other, key in answers if other == kind] for kind in KINDS}
     path = place / "round.json"
     path.write_text(render(snapshot, wanted, Redactor(known_env=wanted["env"])), encoding="utf-8")
-    again = snapshot_file.read(str(path))
+    again = snapshot_file.snapshot_of(str(path))
     for name in ("python", "platform", "start_method", "packages", "complete"):
         assert getattr(again, name) == getattr(snapshot, name)
     assert list(again.duplicates) == list(snapshot.duplicates)

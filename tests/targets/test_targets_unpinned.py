@@ -69,7 +69,7 @@ def versions(snapshot):
 def test_what_would_be_installed_depends_on_python_and_platform(folder, options, also):
     path = write(folder, "consumer\nlibrary<2\nmachine\n")
 
-    snapshot = requirements.read(path, *options, resolve=True)
+    snapshot = requirements.snapshot_of(path, *options, resolve=True)
 
     assert versions(snapshot) == {"consumer": "1.0", "library": "1.0", "machine": "1.0", **dict.fromkeys(also, "1.0")}
     assert snapshot.complete
@@ -83,7 +83,7 @@ def test_what_would_be_installed_depends_on_python_and_platform(folder, options,
 
 
 def test_without_a_platform_it_is_this_machine(folder):
-    snapshot = requirements.read(write(folder, "library"), "3.12", resolve=True)
+    snapshot = requirements.snapshot_of(write(folder, "library"), "3.12", resolve=True)
 
     assert snapshot.platform["system"] == ("win32" if sys.platform == "win32" else sys.platform)
     assert snapshot.platform["machine"]
@@ -104,9 +104,12 @@ def test_files_that_state_requirements(folder, name, text):
     path = write(folder, text, name)
     if name == "setup.cfg":  # it takes a build, which takes setuptools
         with pytest.raises(ProbeError, match="could not be resolved by uv"):
-            requirements.read(path, "3.11", "linux", resolve=True)
+            requirements.snapshot_of(path, "3.11", "linux", resolve=True)
     else:
-        assert versions(requirements.read(path, "3.11", "linux", resolve=True)) == {"consumer": "1.0", "library": "1.0"}
+        assert versions(requirements.snapshot_of(path, "3.11", "linux", resolve=True)) == {
+            "consumer": "1.0",
+            "library": "1.0",
+        }
 
 
 def test_a_resolved_file_is_judged_like_a_lock(folder, capsys):
@@ -138,15 +141,15 @@ def test_a_release_for_another_python_is_no_solution(folder):
     path = write(folder, "newest-python\n")
 
     with pytest.raises(ProbeError, match=r"3\.12"):
-        requirements.read(path, "3.11", "linux", resolve=True)
-    assert versions(requirements.read(path, "3.12", "linux", resolve=True)) == {"newest-python": "1.0"}
+        requirements.snapshot_of(path, "3.11", "linux", resolve=True)
+    assert versions(requirements.snapshot_of(path, "3.12", "linux", resolve=True)) == {"newest-python": "1.0"}
 
 
 def test_a_password_in_an_address_is_not_repeated(folder):
     path = write(folder, "thing @ https://ada:hunter2@127.0.0.1:9/thing-1.0-py3-none-any.whl\n")
 
     with pytest.raises(ProbeError) as error:
-        requirements.read(path, "3.11", "linux", resolve=True)
+        requirements.snapshot_of(path, "3.11", "linux", resolve=True)
     assert "hunter2" not in str(error.value)
 
 
@@ -163,11 +166,11 @@ def test_work_that_takes_long_is_said(folder, capsys, monkeypatch):
 def test_without_uv_it_says_what_to_do(folder, monkeypatch, tmp_path):
     monkeypatch.setenv("PATH", str(tmp_path))
     path = write(folder, "library")
-    assert versions(requirements.read(path, "3.12", "linux", resolve=True)) == {"library": "2.0"}  # python -m uv
+    assert versions(requirements.snapshot_of(path, "3.12", "linux", resolve=True)) == {"library": "2.0"}  # python -m uv
 
     monkeypatch.setitem(sys.modules, "uv", None)
     with pytest.raises(ProbeError, match="asks uv, which is not installed here: install it"):
-        requirements.read(path, "3.12", "linux", resolve=True)
+        requirements.snapshot_of(path, "3.12", "linux", resolve=True)
 
 
 @pytest.mark.parametrize(
@@ -181,7 +184,7 @@ def test_without_uv_it_says_what_to_do(folder, monkeypatch, tmp_path):
 )
 def test_what_cannot_be_asked_of_uv_is_wrong_usage(folder, name, options, said):
     with pytest.raises(UsageError, match=said):
-        requirements.read(write(folder, "library", name), *options, resolve=True)
+        requirements.snapshot_of(write(folder, "library", name), *options, resolve=True)
 
 
 def test_it_is_resolved_for_the_python_at_hand_where_none_is_named(folder, capsys, monkeypatch):

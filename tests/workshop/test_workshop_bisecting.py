@@ -139,7 +139,7 @@ def test_planted_culprits_are_found_in_25_trials(bad, unpacked, tmp_path):
         return bisecting.TrialResult(verdict=verdict, status=done.returncode, said=done.stderr)
 
     good, late = (snapshot(tmp_path, *side) for side in (("good", "1.0"), ("bad", "2.0")))
-    made = bisecting.sides(*(snapshot_file.read(str(path)) for path in (good, late)))
+    made = bisecting.sides(*(snapshot_file.snapshot_of(str(path)) for path in (good, late)))
     culprits, failure, trials = bisect.found(made, trial)
 
     assert sorted(culprits) == sorted((name,) for name in bad)

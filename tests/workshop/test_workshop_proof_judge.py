@@ -5,7 +5,7 @@ from workshop.laboratory import PYTHON
 
 from envdoctor.rulebase.compile import compile_rule
 from envdoctor.rulebase.syntax import parse
-from envdoctor.workshop.proof.judge import judge, shows, symptom
+from envdoctor.workshop.proof.judge import judge, known_by, shows, symptom, through
 from envdoctor.workshop.proof.trials import Trial, TrialEnvironment
 
 RULE = f"""\
@@ -215,3 +215,90 @@ def test_a_stated_failure_is_recognised_by_type_and_start_of_message(raises, res
 )  # fmt: skip
 def test_a_failure_is_said_in_one_line(result, expected):
     assert symptom(result) == expected
+
+
+@pytest.mark.parametrize(
+    ("said", "broken"), [(TRACEBACK, "import"), (TRACEBACK + "the command lib fails\n", "command"), ("", None)]
+)
+def test_a_trial_of_severity_says_what_broke(said, broken):
+    result = came(output=said) if said else came("passed")
+
+    found = judge(trial("severity"), result, texts())
+
+    assert found == {
+        "verdict": "agrees",
+        "symptom": symptom(result) if broken else None,
+        "reason": None,
+        "breaks": broken,
+    }
+
+
+@pytest.mark.parametrize("one", [trial("severity"), trial(measured=True)])
+def test_a_trial_that_measures_and_fails_in_another_way_tells_nothing(one):
+    unlike = {"verdict": "unproven", "symptom": None, "reason": "it fails in another way: KeyError: 'name'"}
+
+    assert judge(one, came(output=OTHER), texts()) == unlike
+    assert judge(trial("severity", raises="KeyError"), came(output=OTHER), texts())["verdict"] == "agrees"
+
+
+def test_a_hang_that_a_cell_states_agrees():
+    assert judge(trial(raises="hang"), came("timeout"), texts())["verdict"] == "agrees"
+    assert judge(trial("good"), came("timeout"), texts())["verdict"] == "unproven"
+
+
+def test_a_remedy_after_which_nothing_is_left_to_import_cures_nothing():
+    found = judge(trial("remedy"), came("passed", lost=["lib", "lib.more"]), texts())
+
+    assert (found["verdict"], found["reason"]) == (
+        "contradicts",
+        "after the remedy nothing is left to import as lib, lib.more",
+    )
+    assert judge(trial("remedy"), came("passed", lost=[]), texts())["reason"] is None
+
+
+BY_SCRIPT = TRACEBACK.replace("script.py", "{file}").replace("lib.name()", 'raise AttributeError("no name")')
+
+
+def test_a_failure_that_the_script_raises_itself_is_none_of_the_library():
+    own = came(output=BY_SCRIPT.format(file="C:\\\\tmp\\\\.script.py"))
+    why = 'the script raises it itself: raise AttributeError("no name")'
+
+    assert judge(trial(), own, texts())["reason"] == why
+    assert judge(trial(), came(output=BY_SCRIPT.format(file="/tmp/.script.py")), texts())["reason"] == why
+    for other in (
+        judge(trial(), came(output=BY_SCRIPT.format(file="/lib/module.py")), texts()),
+        judge(trial(installs=["lib"]), own, texts()),
+        judge(trial(), own, texts(impact="wrong-result")),
+        judge(trial(), own, {**texts(), "packages": []}),
+        judge(trial(), came(output=TRACEBACK.replace("script.py", "/tmp/.script.py")), texts()),
+    ):
+        assert (other["verdict"], other["reason"]) == ("agrees", None)
+
+
+def test_of_several_lines_the_one_is_kept_that_the_rule_knows():
+    output = f"{TRACEBACK}\nDuring handling of the above exception, another exception occurred:\n\n{OTHER}"
+
+    assert judge(trial(), came(output=output), texts())["symptom"] == CRASHED
+    assert judge(trial("good"), came(output=output), texts())["symptom"] == "KeyError: 'name'"
+    long = f"  {'n' * 150} module 'lib' has no attribute 'name' {'n' * 100}  "
+    rule = texts("{message: \"module 'lib' has no attribute\"}")
+    assert judge(trial(), came(output=f"{long}\nerror: it ended\n"), rule)["symptom"] == long.strip()[:200]
+
+
+def test_a_symptom_on_record_is_known_by_the_rule_or_by_the_cell():
+    assert known_by(CRASHED, None, texts())
+    assert known_by("KeyError: 'name'", trial(raises="KeyError"), texts())
+    assert not known_by("KeyError: 'name'", trial(), texts())
+    assert known_by("SIGSEGV", None, texts('{message: "Segmentation fault"}'))
+    assert known_by("hang", trial(raises="hang"), texts())
+
+
+def test_the_packages_of_the_last_traceback_are_named_once_each():
+    frames = "".join(
+        f'  File "/env/lib/python3.11/site-packages/{name}/a.py", line 1, in f\n    g()\n' for name in ("b", "a", "b")
+    )
+    failure = f"Traceback (most recent call last):\n{frames}KeyError: 1\n"
+
+    assert through(came(output=failure)) == ["b", "a"]
+    assert through(came(output="error: nothing\n")) == []
+    assert through({"outcome": "unbuilt"}) == []

@@ -15,7 +15,7 @@ from envdoctor.cli import main
 from envdoctor.errors import UsageError
 from envdoctor.probes import releases
 from envdoctor.workshop.lint import lint
-from envdoctor.workshop.repodata import Dropped, Lead, leads, read
+from envdoctor.workshop.repodata import Dropped, Lead, leads, patches_below
 
 PATCHES = {
     "left.yaml": """\
@@ -73,7 +73,7 @@ def checkout(tmp_path):
 
 
 def found(checkout):
-    patches, _ = read(str(checkout))
+    patches, _ = patches_below(str(checkout))
     return [one for patch in patches for one in leads(patch, NAMES)]
 
 
@@ -134,7 +134,7 @@ def test_what_channels_write_in_their_own_way_is_a_range_of_ours(checkout, tmp_p
     for path in folder.iterdir():
         path.unlink()
     (folder / "more.yaml").write_text(MORE)
-    patches, _ = read(str(checkout))
+    patches, _ = patches_below(str(checkout))
     told = [one for patch in patches for one in leads(patch, {"__*": None})]
     assert [(one.releases, one.other, one.bad, one.id()) for one in told if isinstance(one, Lead)] == [
         ("==2.*", "third", ">=5", "left-2-from-third-5"),
@@ -156,11 +156,11 @@ def test_what_channels_write_in_their_own_way_is_a_range_of_ours(checkout, tmp_p
 
 
 def test_a_file_that_cannot_be_read_is_named_and_the_others_are_read(checkout):
-    patches, unread = read(str(checkout))
+    patches, unread = patches_below(str(checkout))
     assert len(patches) == 11
     assert [line.partition(":")[0] for line in unread] == ["broken.yaml", "other.yaml"]
     with pytest.raises(UsageError, match="it has no directory"):
-        read(str(checkout / "recipe"))
+        patches_below(str(checkout / "recipe"))
 
 
 def test_candidates_are_written_once_with_where_they_are_from(checkout, tmp_path, capsys):

@@ -35,7 +35,7 @@ PROJECT_FILES, PROJECT_SECONDS, MEMORY_LIMIT = 200, 15.0, 64 << 20
 _SECONDS_EACH = 5.0
 
 
-def read(path: str) -> Artifact:
+def artifact_at(path: str) -> Artifact:
     """The facts of one artefact.
 
     ``file`` (the path as given), ``kind``, ``protocol``, ``names`` (classes and functions that would be imported),
@@ -55,7 +55,7 @@ def of_files(paths: Iterable[str]) -> dict[str, list[Any]]:
     answer: dict[str, list[Any]] = {"found": [], "gaps": []}
     for path in paths:
         try:
-            record = read(path)
+            record = artifact_at(path)
         except ProbeError as error:
             answer["gaps"].append(str(error))
             continue

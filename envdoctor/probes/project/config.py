@@ -8,7 +8,7 @@ import time
 
 from envdoctor.probes.project import tree
 from envdoctor.probes.project.globs import Glob
-from envdoctor.probes.project.walk import is_configuration, is_dotenv, shown
+from envdoctor.probes.project.walk import FORMATS, is_configuration, is_dotenv, shown
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -111,11 +111,10 @@ def contents(name: str, data: bytes) -> Contents:
 
 
 def format_of(name: str) -> str:
-    """The format of a configuration file, by its name: ``yaml``, ``toml``, ``json``, ``ini``, ``python`` or ``env``."""
-    suffix = name.rpartition(".")[2].lower()
-    if suffix in _SUFFIXES:
-        return _SUFFIXES[suffix]
-    return "env" if is_dotenv(name.rpartition("/")[2]) else "ini"
+    """The format of a configuration file, by its name: a word of :data:`_READERS`."""
+    own = name.rpartition("/")[2]
+    known = FORMATS.get(own) or _SUFFIXES.get(own.rpartition(".")[2].lower())
+    return known or ("env" if is_dotenv(own) else "ini")
 
 
 def _ends(dotted: str, wanted: Sequence[str]) -> bool:
@@ -146,6 +145,12 @@ def _python(data: bytes) -> Contents:
     return config_python.python(data)
 
 
+def _dockerfile(data: bytes) -> Contents:
+    from envdoctor.probes.project import config_image
+
+    return config_image.dockerfile(data)
+
+
 def _text(form: str) -> Callable[[bytes], Contents]:
     def read(data: bytes) -> Contents:
         from envdoctor.probes.project import config_text
@@ -159,11 +164,13 @@ def _text(form: str) -> Callable[[bytes], Contents]:
 _SUFFIXES = {
     **{form: form for form in ("yaml", "toml", "json", "ini", "env")},
     "yml": "yaml",
-    "cfg": "ini",
+    **dict.fromkeys(("cfg", "conf", "service"), "ini"),
+    "ipynb": "json",
     "py": "python",
 }
 _READERS: dict[str, Callable[[bytes], Contents]] = {
     "yaml": _yaml,
     "python": _python,
+    "dockerfile": _dockerfile,
     **{form: _text(form) for form in ("toml", "json", "ini", "env")},
 }

@@ -14,7 +14,7 @@ class UnreadError(Exception):
     """A file cannot be read; the text completes ``FILE is not read: ``."""
 
 
-def read(path: str, limit: int) -> bytes:
+def content(path: str, limit: int) -> bytes:
     """The bytes of a regular file of at most ``limit`` bytes. Raises :class:`UnreadError`."""
     try:
         descriptor = os.open(path, _READ)

@@ -7,7 +7,7 @@ import os
 from envdoctor.model import Record
 from envdoctor.probes.project import ignore, tracked
 from envdoctor.probes.project.ignore import Ignored, bytewise
-from envdoctor.probes.project.regular_files import UnreadError, read
+from envdoctor.probes.project.regular_files import UnreadError, content
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -104,6 +104,6 @@ def _text(path: str) -> str | None:
 def _bytes(path: str, limit: int) -> bytes | None:
     """The bytes of a regular file, or ``None``; nothing else is opened."""
     try:
-        return read(path, limit) if os.path.isfile(path) else None
+        return content(path, limit) if os.path.isfile(path) else None
     except UnreadError:
         return None

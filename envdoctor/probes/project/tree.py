@@ -145,7 +145,7 @@ class _Disk:
         listing = self._list()
         if name not in listing.paths:
             raise UnreadError(listing.unread.get(name, "it is not one of the project's files"))
-        return regular_files.read(listing.paths[name], limit)
+        return regular_files.content(listing.paths[name], limit)
 
     def is_file(self, name: str) -> bool:
         return os.path.isfile(os.path.join(self._directory, name))

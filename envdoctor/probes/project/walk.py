@@ -27,7 +27,18 @@ _CACHES = """
 LEFT_OUT = frozenset(_CACHES.split())
 #: A directory that holds one of these is an environment.
 _ENVIRONMENT = ("pyvenv.cfg", "conda-meta")
-_CONFIGURATION = frozenset(("yaml", "yml", "toml", "json", "ini", "cfg", "env"))
+_CONFIGURATION = frozenset(("yaml", "yml", "toml", "json", "ini", "cfg", "env", "conf", "service", "ipynb"))
+#: Files of a format of configuration whose names do not say which, and that format.
+FORMATS = {
+    ".envrc": "env",
+    "Containerfile": "dockerfile",
+    "Dockerfile": "dockerfile",
+    "Pipfile": "toml",
+    "Pipfile.lock": "json",
+    "pdm.lock": "toml",
+    "poetry.lock": "toml",
+    "uv.lock": "toml",
+}
 
 
 class Limits(Record):
@@ -62,7 +73,8 @@ def is_configuration(name: str) -> bool:
     """Whether a name is one of a file in a format of configuration: so may a hidden file be that has no suffix."""
     own = name.rpartition("/")[2]
     hidden = own[:1] == "." and own[1:].isalnum()
-    return hidden or own.rpartition(".")[2].lower() in _CONFIGURATION or own.endswith("rc") or is_dotenv(own)
+    named = own in FORMATS or own.rpartition(".")[2].lower() in _CONFIGURATION or own.endswith("rc")
+    return hidden or named or is_dotenv(own)
 
 
 def is_dotenv(name: str) -> bool:

@@ -11,6 +11,7 @@ from envdoctor.probes.source.call_graph import Callers
 from envdoctor.probes.source.carried import MOST_DEEP, MOST_ELEMENTS, MOST_ENTRIES, Carried
 from envdoctor.probes.source.earlier_uses import EarlierUses
 from envdoctor.probes.source.inheritance import attributes, own_classes, pickles_itself
+from envdoctor.probes.source.literals import constant, constants, forms
 from envdoctor.probes.source.parent_state import ParentState
 
 TYPE_CHECKING = False
@@ -28,8 +29,6 @@ if TYPE_CHECKING:
 
 #: What is among the results of a function that raises one which is lost on the way.
 EXCEPTION = "exception"
-MOST_VALUE = 200
-_LARGEST_NUMBER = 1 << 53
 
 
 class Arguments:
@@ -131,6 +130,8 @@ class Arguments:
         late = [(node, place)] if isinstance(node, ast.Name) else []
         answer = self.summary(found, label or self.excerpts.of(node), depth, given, passed, late)
         answer["text"] = self.excerpts.of(node)
+        if written := forms(node, ()):
+            answer["form"] = sorted({*written, *answer.get("form", ())})
         return {**answer, **self._earlier.of(node, place)} if isinstance(node, ast.Name) else answer
 
     def summary(
@@ -154,8 +155,10 @@ class Arguments:
         fields.update({"carries": carries, "itself": sorted(_named_by(found, {"made"}))})
         if passed is not None:
             passed |= carried.passed
+        written = forms(None, found) | {"coroutine" for one in flat if self._is_awaited(one)}
+        fields.update({"form": sorted(written), "values": constants(found, flat)})
         answer: dict[str, Any] = {field: value for field, value in fields.items() if value}
-        answer.update(_constant(found))
+        answer.update(constant(found))
         if depth == 0:
             self._entries(found, answer)
         return answer
@@ -173,6 +176,13 @@ class Arguments:
             "runs": sorted({name for one in flat for name in self._runs(one)}),
             **({"parameter": parameter} if parameter else {}),
         }
+
+    def _is_awaited(self, one: Value) -> bool:
+        """Whether a value is what a call of an ``async`` function of this file returns."""
+        if one.kind != "made" or not isinstance(one.node, ast.Call) or one.place is None:
+            return False
+        called = self.resolver.evaluate(one.node.func, one.place)
+        return any(each.scope is not None and isinstance(each.scope.node, ast.AsyncFunctionDef) for each in called)
 
     def _is_called(self, one: Value) -> bool:
         """Whether a value is an object of a class of this file that says what calling it does."""
@@ -267,7 +277,7 @@ class Arguments:
         if len(found) != 1:
             return {}
         if found[0].kind == "constant":
-            return _constant(found)
+            return constant(found)
         if found[0].kind in {"function", "method", "ref"}:
             return {"names": [found[0].name]}
         if found[0].kind == "partial":
@@ -377,17 +387,3 @@ def _maker(one: Value) -> str:
 def _made_name(one: Value) -> str:
     """The class of an object that is made elsewhere, else what kind of value it is."""
     return one.name if one.kind == "made" else one.kind
-
-
-def _constant(found: Sequence[Value]) -> dict[str, Any]:
-    """The ``value`` of what is one constant."""
-    known = len(found) == 1 and found[0].kind == "constant" and _plain(found[0].parts)
-    return {"value": found[0].parts} if known else {}
-
-
-def _plain(value: object) -> bool:
-    if isinstance(value, str):
-        return len(value) <= MOST_VALUE
-    if isinstance(value, (int, float)):
-        return -_LARGEST_NUMBER < value < _LARGEST_NUMBER
-    return value is None

@@ -159,7 +159,7 @@ def _path(key: str) -> str:
 def load(path: str) -> dict[str, Any]:
     """The answers that an earlier run kept; empty where they are not there or damaged."""
     try:
-        answer = json.loads(cache.read(path) or b"{}")
+        answer = json.loads(cache.kept(path) or b"{}")
     except (ValueError, RecursionError):
         return {}
     return answer if isinstance(answer, dict) else {}

@@ -203,7 +203,8 @@ class Resolver:
             parts = [(keyword.arg and ast.Constant(keyword.arg), keyword.value, place) for keyword in node.keywords]
             return [Value("dict", node=node, place=place, parts=parts)]
         if name in _SAME_ELEMENTS and first is not None:
-            return self._elements_of(first, place)
+            found = self._elements_of(first, place)
+            return [Value("items", node=node, place=place, parts=one.parts) if one.parts else one for one in found]
         return [UNKNOWN]
 
     def _elements_of(self, node: ast.expr, place: Place) -> list[Value]:

@@ -72,8 +72,8 @@ class Prefilter:
             self._add(_Statement(module, text, files, self._own), text)
         self._importing = functools.cache(lambda word: _files(self._statements.get(word, ())))
         self._linking = functools.cache(lambda word: _files(self._statements.get(word, ()), lambda one: one.is_own))
-        self._attributes = functools.cache(lambda file: set(_ATTRIBUTE.findall(project.read(file))))
-        self._contains = functools.cache(lambda file, word: _ended(word).search(project.read(file)) is not None)
+        self._naming = functools.cache(self._named)
+        self._words = functools.cache(lambda file: set(_WORD.findall(project.read(file))))
         self._taken = functools.cache(lambda file, name: _taken(project.read(file), name))
 
     def _add(self, statement: _Statement, text: bytes) -> None:
@@ -92,38 +92,44 @@ class Prefilter:
         """The source files in which a name that matches a pattern may be used."""
         literal = [one.encode() for one in pattern if _GLOB.isdisjoint(one)]
         is_rooted = _GLOB.isdisjoint(pattern[0])
-        files = self._reaching(literal) if is_rooted else set(self._project.mentioning(max(literal, key=len)))
-        for word in literal[is_rooted:]:
-            files = {file for file in files if self._names(file, word)}
+        files = self._files if is_rooted else set(self._project.mentioning(max(literal, key=len)))
+        files = files.intersection(*map(self._naming, literal[is_rooted:]))
+        if is_rooted:
+            files = self._reaching(literal, files)
         for glob in pattern:
-            files = files if _GLOB.isdisjoint(glob) or not glob.strip("*") else self._with_glob(files, glob.encode())
+            if not _GLOB.isdisjoint(glob) and glob.strip("*"):
+                words = fnmatch.filter({*self._statements, *self._attributes}, glob.encode())
+                files &= set().union(*map(self._naming, words))
         if len(pattern) == len(literal) == _DIRECT:
             files = self._adjacent(files, *literal)
         return sorted(files)
 
-    def _reaching(self, literal: Sequence[bytes]) -> set[str]:
-        """The files that may reach the first of some words: by importing it, or from another file of the project."""
+    def _reaching(self, literal: Sequence[bytes], files: set[str]) -> set[str]:
+        """Those of some files that may reach the first word: by importing it, or from another file of the project."""
         root = literal[0]
         found = _files(self._statements.get(root, ()), lambda one: root in one.roots)
         elsewhere = [self._linking(word) for word in (*self._aliases.get(root, ()), *literal)]
-        others = self._files if root in self._own else set().union(*elsewhere)
         starred = self._linking(_STAR)
-        found |= {file for file in (others | starred) - found if self._contains(file, root)}
+        others = files if root in self._own else starred.union(*elsewhere) & files
+        found |= {file for file in others - found if root in self._words(file)}
         for word in literal[1:]:
             if any(root in one.roots for name in (word, _STAR) for one in self._statements.get(name, ())):
-                found |= self._linking(word) | {file for file in starred - found if self._contains(file, word)}
+                found |= self._linking(word) | {file for file in (starred & files) - found if word in self._words(file)}
+        return found & files
+
+    @functools.cached_property
+    def _attributes(self) -> dict[bytes, set[str]]:
+        """The files that read each word as an attribute."""
+        found: dict[bytes, set[str]] = {}
+        for file in self._files:
+            for word in set(_ATTRIBUTE.findall(self._project.read(file))):
+                found.setdefault(word, set()).add(file)
         return found
 
-    def _names(self, file: str, word: bytes) -> bool:
-        named = file in self._importing(word) or word in self._attributes(file)
-        return named or (file in self._importing(_STAR) and self._contains(file, word))
-
-    def _with_glob(self, files: set[str], glob: bytes) -> set[str]:
-        """Those of some files that import, or read as an attribute, something that matches a glob."""
-        found = {file for word in fnmatch.filter(self._statements, glob) for file in self._importing(word)}
-        words = {word for file in files - found for word in self._attributes(file)}
-        matching = set(fnmatch.filter(words, glob))
-        return {file for file in files if file in found or not matching.isdisjoint(self._attributes(file))}
+    def _named(self, word: bytes) -> set[str]:
+        """The files that import a word, read it as an attribute, or may have it of an import of all names."""
+        found = self._importing(word) | self._attributes.get(word, set())
+        return found | {file for file in self._importing(_STAR) - found if word in self._words(file)}
 
     def _adjacent(self, files: set[str], root: bytes, last: bytes) -> set[str]:
         """Those of some files where a name is read from its module itself, or the module is given another name."""
@@ -155,11 +161,6 @@ class _Statement:
 
 def _files(statements: Iterable[_Statement], wanted: Callable[[_Statement], bool] = bool) -> set[str]:
     return {file for one in statements if wanted(one) for file in one.files}
-
-
-@functools.lru_cache(maxsize=256)
-def _ended(word: bytes) -> re.Pattern[bytes]:
-    return re.compile(re.escape(word) + rb"\b")
 
 
 def _taken(data: bytes, name: bytes) -> tuple[set[bytes], bool]:

@@ -51,7 +51,7 @@ def run(options: argparse.Namespace) -> int:
     from envdoctor.workshop import repodata
 
     names = vocabulary_of(options.output)["distributions"].get(options.source, {})
-    patches, unread = repodata.read(options.directory)
+    patches, unread = repodata.patches_below(options.directory)
     wanted = set(map(normalise, options.only))
     counts: collections.Counter[str] = collections.Counter()
     leads: dict[str, Lead] = {}

@@ -35,9 +35,13 @@ def bisect_parser() -> Parser:
         "print what each showed, the specifier that was measured, and where the rule states another. "
         "This executes the rule's script.",
         "examples:\n  envdoctor rules bisect my-cause\n"
-        "  envdoctor rules bisect my-cause --every    each release, not by halving\n",
+        "  envdoctor rules bisect my-cause --every    each release, not by halving\n"
+        "  envdoctor rules bisect rules/web --begin   those of a directory, as `rules verify` measured them\n",
     )
     made.add_argument("--every", action="store_true", help="measure every release on the way")
+    made.add_argument(
+        "--begin", action="store_true", help="run nothing: write where ranges begin, as the proof has measured"
+    )
     return made
 
 
@@ -103,6 +107,8 @@ def results_of(planned: Sequence[Trial], options: argparse.Namespace) -> dict[st
 
 def bisect(options: argparse.Namespace) -> int:
     """Run ``envdoctor rules bisect``; 1 where an edge is not where the rule states it."""
+    if options.begin:
+        return _begin(options)
     from envdoctor.probes.releases import releases
     from envdoctor.workshop.proof import edge_search as measure
     from envdoctor.workshop.proof.trials import plan
@@ -117,6 +123,27 @@ def bisect(options: argparse.Namespace) -> int:
         edges.append(measure.edge(pair, steps, rule))
         write("\n".join(_edge_lines(edges[-1])) + "\n\n")
     return int(any(edge.wrong for edge in edges))
+
+
+def _begin(options: argparse.Namespace) -> int:
+    """Write into rules where their ranges begin; 1 where a range that a proof has measured was not found."""
+    from envdoctor.rulebase import record
+    from envdoctor.rulebase.sources import proof_of
+    from envdoctor.workshop import lower_bounds
+
+    left = 0
+    for rule in rules_of([options.rule], options.rules)[0]:
+        for edge in lower_bounds.unlike(record.read(proof_of(rule.path)) or {}):
+            with open(rule.path, "r+", encoding="utf-8") as file:
+                changed = lower_bounds.begun(file.read(), rule, edge["axis"], edge["shown"])
+                if changed is not None:
+                    file.seek(0)
+                    file.write(changed)
+                    file.truncate()
+            left += changed is None
+            said = "begins at" if changed is not None else "is to begin, in a place that was not found, at"
+            write(f"{rule.id}: {edge['axis']} {said} {edge['shown']}\n")
+    return int(left > 0)
 
 
 def _edge_lines(edge: MeasuredEdge) -> Iterator[str]:

@@ -81,7 +81,7 @@ def _mine(name: str, options: argparse.Namespace, rules: Sequence[Rule], tell: C
     from envdoctor.workshop.repodata import PYTHON
 
     named = {one for rule in rules if rule.status != RETIRED for one in distributions(rule)}
-    names = sorted(named.union(imports().values()))
+    names = sorted(named.union(*imports().values()))
     mine = MineStandard(tell, names) if name == PYTHON else Mine(name, tell, names)
     indexes = doctor.rule_bases()
     given = [normalise(one) for one in options.consumer]

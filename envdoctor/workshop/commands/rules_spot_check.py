@@ -73,13 +73,14 @@ def _checked(
     checks = spot_checks.plan(survey, _known(rule), options.most, options.seed)
     results = results_of([one.trial for one in checks], options)
     failed = [one for one in checks if spot_checks.is_as_stated(one, results[one.trial.key()], survey.compiled)]
-    results.update(results_of([one.cure for one in failed if one.cure is not None], options))
+    cures = [(one, one.cure) for one in failed if one.cure is not None]
+    results.update(results_of([cure for _, cure in cures], options))
     for check in checks:
         result = results[check.trial.key()]
         shown = spot_checks.shown(check, result, survey.compiled)
         if shown is not None and not _is_said_by_another(rule, shown, check, result, others, vocabulary):
-            yield f"{rule.id}: {_place(check)}: {shown}" + (f": {symptom(result)}" if symptom(result) else "")
-    for check, cure in [(one, one.cure) for one in failed if one.cure is not None]:
+            yield ": ".join(filter(None, (rule.id, _place(check), shown, symptom(result))))
+    for check, cure in cures:
         why = spot_checks.uncured(cure, results[cure.key()], survey.compiled)
         if why is not None:
             yield f"{rule.id}: {_place(check)}: {why}"

@@ -159,6 +159,9 @@ def _tell(verified: Verified) -> None:
         elif trial.get("moved"):
             moved = f"the installer moved {', '.join(trial['moved'])}"
             write(f"  {trial['trial']}: {moved}; `together: true` tells whether they work together\n")
+    for gap in verified.missing:
+        if gap["kind"] == "begins":
+            write(f"  {gap['what']}, as {gap['why']}\n")
 
 
 def _interrupted(done: int, total: int, number: int, *, again: bool) -> int:

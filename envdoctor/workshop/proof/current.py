@@ -37,7 +37,7 @@ class Ledger:
         self._state = state.digest()
         self._known: set[str] = set()
         with contextlib.suppress(ValueError, TypeError):
-            self._known = set(json.loads(cache.read(self._path) or b"[]"))
+            self._known = set(json.loads(cache.kept(self._path) or b"[]"))
 
     def unknown(self, paths: Sequence[str]) -> list[str]:
         """The rule files that are not known; all of them where two have the same name, which is to be refused."""

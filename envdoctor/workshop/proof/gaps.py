@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from typing import Any
 
+from envdoctor.workshop.proof.ends import PYTHON
 from envdoctor.workshop.proof.judge import OTHERWISE, UNPROVEN
-from envdoctor.workshop.proof.measure import PYTHON
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -21,6 +21,7 @@ KINDS = {
     "elsewhere": "a cell is of another platform or build, or recorded with its source",
     "remedy": "a remedy could not be run",
     "index": "no index told the releases",
+    "begins": "a range begins before the first release that fails as it says",
     "edge": "nothing past an edge was shown to work",
     "refused": "past an edge releases refuse each other by their metadata",
     "adjacent": "between the edge and what was shown lie versions that show nothing",
@@ -77,6 +78,12 @@ def _of_edge(survey: Survey, edge: Mapping[str, Any], reasons: Mapping[str, str 
     shown, wanted, is_open = edge.get("shown"), edge["at"], edge.get("open", False)
     axis = "Python" if edge["axis"] == PYTHON else edge["axis"]
     why = _reason(reasons, f", on {axis} {wanted}")
+    if edge.get("unlike"):
+        last = f"{axis} {edge['unlike'][-1]}"
+        what = f"bad on {axis} {wanted}: begin it at >={shown}"
+        why = f"on {last}: {_reason(reasons, f', on {last}')}"
+        yield {"kind": "begins", "what": what, "why": why, "needed": True}
+        return
     if shown == wanted or (axis == "Python" and is_open and not why.startswith(OTHERWISE)):
         return  # where nothing can be installed, nothing is missing
     refused = "refused" if _is_refused(edge["axis"], why) else "edge"

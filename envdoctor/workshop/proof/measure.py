@@ -1,9 +1,10 @@
 """Measures where a rule really begins and ends: the releases, and the Pythons, on both sides of everything it names.
 
 A cell of a proof is moved along one axis: to the outermost version that the rule still calls bad, and to the first that
-it does not. Where one cannot be built there, or fails in another way, which shows nothing, the line to the cell is
-halved until two neighbours are left of which one is shown. What is planned follows from the rule, the index and the
-results so far alone.
+it does not. Where one cannot be built there, or fails in another way, the line to the cell is halved until of two
+neighbours one is shown. An old release that fails in another way is tried on the oldest Python as well; where it does
+so there too, the range begins above it. Past any other edge such a failure shows nothing. What is planned follows from
+the rule, the index and the results so far alone.
 """
 
 from __future__ import annotations
@@ -12,12 +13,12 @@ from typing import Any
 
 from packaging.version import InvalidVersion, Version
 
-from envdoctor.model import Record
 from envdoctor.rulebase.compile import compile_rule
 from envdoctor.rulebase.when_tree import leaves
 from envdoctor.workshop.cells import matched
 from envdoctor.workshop.proof import severity, trials
-from envdoctor.workshop.proof.judge import AGREES, CONTRADICTS
+from envdoctor.workshop.proof.ends import PYTHON, End, name_of, search
+from envdoctor.workshop.proof.judge import AGREES, CONTRADICTS, OTHERWISE, UNPROVEN
 from envdoctor.workshop.proof.trials import StatedTrial
 
 TYPE_CHECKING = False
@@ -31,29 +32,11 @@ if TYPE_CHECKING:
 
     #: The published releases of a distribution, oldest first; ``None`` where no index tells.
     Index = Callable[[str], "Sequence[Published] | None"]
-    #: The verdict on a trial by its name; ``None`` where it has not been run.
+    #: The verdict on a trial by its name, ``OTHERWISE`` where it fails in another way; ``None`` where it was not run.
     Verdicts = Callable[[str], "str | None"]
 
-PYTHON = "python"
 #: How many versions past an edge are tried where no cell is beyond it.
 _TRIED = 3
-
-
-class End(Record):
-    """One end of a stretch of versions: ``order`` goes from the outermost to the last before the ``anchor``, a cell's.
-
-    ``kind`` is what is expected there, ``side`` is ``lower`` or ``upper``, and ``is_open`` says that the rule has no
-    bound there. ``beyond`` is the first version on the other side.
-    """
-
-    axis: str
-    side: str
-    kind: str
-    base: StatedTrial
-    order: Sequence[str]
-    anchor: str | None
-    is_open: bool = False
-    beyond: str | None = None
 
 
 class Survey:
@@ -184,7 +167,9 @@ class Survey:
             if self._moves(base, axis, line[at]):
                 break  # the next stretch that the rule calls bad
             stretch.append(line[at])
-        return End(kind="good", base=base, order=stretch[:_TRIED], anchor=None, **common)
+        is_below = common["side"] == "lower" and axis != PYTHON
+        order = _ever_farther(stretch) if is_below else stretch[:_TRIED]
+        return End(kind="good", base=base, order=order, anchor=None, **common)
 
     def _is_cured(self, good: StatedTrial, axis: str, bad: StatedTrial) -> bool:
         """Whether a good cell would be bad with what a bad one has on an axis."""
@@ -218,21 +203,47 @@ class Survey:
         found: dict[str, Trial] = {}
         for end in self.ends:
             for version in search(end, self._seen(end, verdicts))[1]:
-                found.setdefault(name_of(end, version), self.moved(end, version))
+                for name, cell in self._tried(end, version, verdicts):
+                    found.setdefault(name, self.placed(end.base, end.kind, cell, name, [end.axis]))
             for version in self._branches(end):
                 found.setdefault(name_of(end, version), self.moved(end, version))
         for end in self.ends:
             shown, asked = search(end, self._seen(end, verdicts))
             settled = all(self._seen(end, verdicts)(one) for one in asked)
             if end.kind == "bad" and settled and shown is not None and shown != end.anchor:
-                for cure in self._cured(end, shown):
+                for cure in self._cured(end, shown, verdicts):
                     found.setdefault(cure.name, cure)
         for one in severity.plan(self.rule, self.bad, self.compiled, self.vocabulary):
             found.setdefault(one.name, one)
         return list(found.values())
 
     def _seen(self, end: End, verdicts: Verdicts) -> Callable[[str], str | None]:
-        return lambda version: verdicts(name_of(end, version))
+        """What is known of each version at an end, on the oldest Python where that tells more than that of the cell."""
+
+        def seen(version: str) -> str | None:
+            first, *more = [verdicts(name) for name, _ in self._tried(end, version, verdicts)]
+            return more[0] if more and more[0] != UNPROVEN else first
+
+        return seen
+
+    def _tried(self, end: End, version: str, verdicts: Verdicts) -> list[tuple[str, Cell]]:
+        """The cells that show what a version does, by the names of their trials: more than one for an old release."""
+        name, cell = name_of(end, version), with_axis(end.base.cell, end.axis, version)
+        python = self._oldest(verdicts) if end.is_of_old_releases() and verdicts(name) == OTHERWISE else None
+        found: list[tuple[str, Cell]] = [(name, cell)]
+        if python is not None and python != value(cell, PYTHON):
+            there = with_axis(cell, PYTHON, python)
+            if end.kind == "good" or self.holds(there, end.base.trial.consumer):
+                found.append((f"{name}, on Python {python}", there))
+        return found
+
+    def _oldest(self, verdicts: Verdicts) -> str | None:
+        """The oldest Python on which a bad cell was seen to fail, where that is known by now."""
+        for end in self.ends:
+            if (end.axis, end.side, end.kind) == (PYTHON, "lower", "bad"):
+                shown, asked = search(end, self._seen(end, verdicts))
+                return shown if all(verdicts(name_of(end, one)) for one in asked) else None
+        return None
 
     def moved(self, end: End, version: str) -> Trial:
         """The trial of a cell that has another version on the axis of an end."""
@@ -252,10 +263,11 @@ class Survey:
     def _has_wheel(self, name: str, version: str) -> bool:
         return any(one.wheel for one in self.index(name) or () if Version(one.version) == Version(version))
 
-    def _cured(self, end: End, version: str) -> Iterator[Trial]:
+    def _cured(self, end: End, version: str, verdicts: Verdicts) -> Iterator[Trial]:
         """The first remedy from a far end."""
-        bad = self.moved(end, version)
-        cell = with_axis(end.base.cell, end.axis, version)
+        tried = self._tried(end, version, verdicts)
+        name, cell = next((one for one in tried if verdicts(one[0]) == AGREES), tried[0])
+        bad = self.placed(end.base, end.kind, cell, name, [end.axis])
         cures = trials.remedied(self.rule, self.compiled, self.vocabulary, cell, bad, self.pythons)
         yield from [one for _, one in zip(range(1), cures)]
 
@@ -286,45 +298,16 @@ class Survey:
             told = {
                 "axis": end.axis, "consumer": end.base.trial.consumer, "side": end.side, "kind": end.kind,
                 "open": end.is_open, "at": wanted, "shown": shown, "wrong": wrong,
+                "unlike": end.unlike(seen),
             }  # fmt: skip
             found.append({key: said for key, said in told.items() if said not in (None, [], False)})
         return found
 
 
-def search(end: End, seen: Callable[[str], str | None]) -> tuple[str | None, list[str]]:
-    """The outermost version that shows what is expected, as far as is known, and what has to be run to tell."""
-    order = end.order
-    asked: list[str] = []
-
-    def agrees(at: int) -> bool | None:
-        asked.append(order[at])
-        verdict = seen(order[at])
-        return None if verdict is None else verdict == AGREES
-
-    if not order:
-        return end.anchor, asked
-    first = agrees(0)
-    if first is not False:
-        return (order[0] if first else end.anchor), asked
-    if end.anchor is None:
-        for at in range(1, len(order)):
-            answer = agrees(at)
-            if answer is not False:
-                return (order[at] if answer else None), asked
-        return None, asked
-    low, high = 0, len(order)
-    while high - low > 1:
-        middle = (low + high) // 2
-        answer = agrees(middle)
-        if answer is None:
-            break
-        low, high = (low, middle) if answer else (middle, high)
-    return (order[high] if high < len(order) else end.anchor), asked
-
-
-def name_of(end: End, version: str) -> str:
-    """The name of the trial that moves a cell along an axis."""
-    return f"{end.base.trial.name}, on {'Python' if end.axis == PYTHON else end.axis} {version}"
+def _ever_farther(stretch: Sequence[str]) -> list[str]:
+    """The nearest versions, others at ever greater distances, and the last: old releases can often not be built."""
+    places = {*range(_TRIED), *(1 << power for power in range(2, len(stretch).bit_length())), len(stretch) - 1}
+    return [stretch[at] for at in sorted(places) if 0 <= at < len(stretch)]
 
 
 def value(cell: Cell, axis: str) -> str | None:

@@ -22,7 +22,7 @@ from envdoctor.rulebase.compile import compile_rule
 from envdoctor.rulebase.sources import proof_of
 from envdoctor.workshop import every_release
 from envdoctor.workshop.proof import build, gaps, locks, measure, processes, pythons, trials
-from envdoctor.workshop.proof.judge import CONTRADICTS, UNPROVEN, judge, through
+from envdoctor.workshop.proof.judge import CONTRADICTS, OTHERWISE, UNPROVEN, judge, through
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -52,6 +52,7 @@ class Verified(Record):
     rule: Rule
     status: str
     trials: Sequence[Mapping[str, Any]]
+    missing: Sequence[Mapping[str, Any]] = ()
     ran: int = 0
 
 
@@ -61,7 +62,7 @@ def local_pool(jobs: int, *, offline: bool, begin: Callable[[Trial], None] | Non
     ``begin`` sees each trial when it begins, in the thread that runs it.
     """
 
-    def one(trial: Trial) -> dict[str, Any]:
+    def run_one(trial: Trial) -> dict[str, Any]:
         if begin is not None:
             begin(trial)
         return build.run_trial(trial, offline=offline)
@@ -69,7 +70,7 @@ def local_pool(jobs: int, *, offline: bool, begin: Callable[[Trial], None] | Non
     def run(planned: Sequence[Trial]) -> Iterator[tuple[Trial, dict[str, Any]]]:
         build.uv()  # looking for it is not for several threads at once
         executor = concurrent.futures.ThreadPoolExecutor(jobs)
-        waiting = {executor.submit(one, trial): trial for trial in planned}
+        waiting = {executor.submit(run_one, trial): trial for trial in planned}
         refused = None
         try:
             for done in concurrent.futures.as_completed(waiting):
@@ -174,7 +175,8 @@ class Run:
         if result is None:
             return None
         planned = next(one for one in self.plans[name] if one.name == trial)
-        return str(judge(planned, result, self.texts[name])["verdict"])
+        found = judge(planned, result, self.texts[name])
+        return OTHERWISE if str(found["reason"]).startswith(OTHERWISE) else str(found["verdict"])
 
     def verify(self, pool: Pool, watch: Watch, more: Callable[[int], object] = int) -> Iterator[Verified]:
         """Run what has to be run, giving each rule when its last trial is done.
@@ -220,7 +222,7 @@ class Run:
                 build.write(path + ".new", record.dump(found))
                 os.replace(path + ".new", path)
         status = record.status(rule, self.vocabulary, {**found, "edited": False})
-        return Verified(rule=rule, status=status, trials=rows, ran=self.ran[name])
+        return Verified(rule=rule, status=status, trials=rows, missing=found.get("missing", ()), ran=self.ran[name])
 
     def _measured(self, name: str, rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
         """What a proof tells besides its trials: what it means, the edges, and what is missing."""
@@ -298,7 +300,7 @@ def _place(trial: Trial) -> str:
 def remembered(trial: Trial) -> dict[str, Any] | None:
     """The result of the same trial of a few days ago; one that could not be built is tried again."""
     with contextlib.suppress(OSError, ValueError):
-        result: dict[str, Any] = json.loads(cache.read(_place(trial)) or b"")
+        result: dict[str, Any] = json.loads(cache.kept(_place(trial)) or b"")
         at = dt.datetime.fromisoformat(result["at"])
         if dt.datetime.now(dt.timezone.utc) - at < dt.timedelta(days=DAYS):
             return result

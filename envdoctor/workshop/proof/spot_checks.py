@@ -16,8 +16,9 @@ from envdoctor.model import Record
 from envdoctor.probes import published
 from envdoctor.workshop.mining import is_for
 from envdoctor.workshop.proof import trials
+from envdoctor.workshop.proof.ends import PYTHON, name_of
 from envdoctor.workshop.proof.judge import CONTRADICTS, judge, known, symptom, through
-from envdoctor.workshop.proof.measure import PYTHON, name_of, value, with_axis
+from envdoctor.workshop.proof.measure import value, with_axis
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -25,7 +26,8 @@ if TYPE_CHECKING:
     from typing import Any
 
     from envdoctor.workshop.cells import Cell
-    from envdoctor.workshop.proof.measure import End, Survey
+    from envdoctor.workshop.proof.ends import End
+    from envdoctor.workshop.proof.measure import Survey
     from envdoctor.workshop.proof.trials import StatedTrial, Trial
 
     #: The versions of an axis with which a cell is bad, and the others.

@@ -206,20 +206,27 @@ def _script(rule: Rule, cell: Cell) -> str:
 
 
 def _unbuildable(rule: Rule, cell: Cell) -> str | None:
-    """What a cell states that no throw-away environment on this machine can bring about."""
-    stated = ["system"] if cell.get("system") else []  # a `process` is what the script itself is
-    stated += [f"{name} {state}" for name, state in cell.get("libraries", {}).items() if library_fact(name) != state]
-    programs = cell.get("programs", {}).items()
-    stated += [f"{name} present" for name, state in programs if state == "present" != program_fact(name)]
-    if cell.get("free-threaded") or cell.get("debug") or cell.get("implementation", "cpython") != "cpython":
-        stated.append("another build of Python")
-    if cell.get("platform", sys.platform) != sys.platform:
-        stated.append("platform")
-    if cell.get("machine", platform.machine()) != platform.machine():
-        stated.append("machine")
+    """Why no throw-away environment on this machine can be what a cell states; ``None`` where one can."""
     if not (rule.proof["script"] or {"installs", "tests"} & rule.proof.keys()):
         return "it has no script"
+    stated = _stated_of_machine(cell)
     return f"it states {' and '.join(stated)}, which the laboratory cannot set" if stated else None
+
+
+def _stated_of_machine(cell: Cell) -> list[str]:
+    """What a cell states that is otherwise on this machine."""
+    stated = ["system"] if cell.get("system") else []  # a `process` is what the script itself is
+    stated += [f"{name} {state}" for name, state in cell.get("libraries", {}).items() if library_fact(name) != state]
+    programs = [name for name, state in cell.get("programs", {}).items() if state == "present"]
+    stated += [f"{name} present" for name in programs if program_fact(name) != "present"]
+    stated += ["another build of Python"] if _is_other_build(cell) else []
+    here = {"platform": sys.platform, "machine": platform.machine()}
+    stated += [word for word, value in here.items() if cell.get(word, value) != value]
+    return stated
+
+
+def _is_other_build(cell: Cell) -> bool:
+    return bool(cell.get("free-threaded") or cell.get("debug") or cell.get("implementation", "cpython") != "cpython")
 
 
 def _hiding(cell: Cell) -> str:

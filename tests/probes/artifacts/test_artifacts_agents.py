@@ -91,7 +91,7 @@ def test_functions_are_found_with_the_constant_that_they_return(version, make_en
     system = SYSTEM.format(python=version, cloudpickle=RELEASES[version])
     members = {"_stable_baselines3_version": "2.2.1\n", "system_info__txt": system, "policy__pth": tensors()}
     path = save(tmp_path / "model.zip", data, **members)
-    record = artifacts.read(path)
+    record = artifacts.artifact_at(path)
     assert record["kind"] == "stable-baselines3"
     assert record["functions"] == {"lr_schedule": 0.0003, "clip_range": 0.2, "exploration_schedule": None}
     assert record["written_by"]["python"] == f"{version}.6"
@@ -113,7 +113,7 @@ def test_schedules_as_objects_are_told_without_bytecode(tmp_path):
     python = interpreters.need("3.11")
     pickled = [bytes.fromhex(line) for line in artifact_writers.write(python, OBJECTS).split()]
     data = dict(zip(("lr_schedule", "clip_range", "exploration_schedule"), map(entry, pickled)))
-    record = artifacts.read(save(tmp_path / "model.zip", data, system_info__txt="Python: 3.11.2\nGym: 0.21.0"))
+    record = artifacts.artifact_at(save(tmp_path / "model.zip", data, system_info__txt="Python: 3.11.2\nGym: 0.21.0"))
     assert record["functions"] == {"lr_schedule": 0.0003, "clip_range": None, "exploration_schedule": None}
     assert record["code"] == []
     assert "stable_baselines3.common.utils.FloatSchedule" in record["names"]
@@ -127,7 +127,7 @@ def test_one_value_that_cannot_be_read_does_not_hide_the_others(tmp_path):
         "three": entry(b"\x80\x04\x8c\x01a\x94\x8c\x01b\x94\x93\x94."),
     }
     path = save(tmp_path / "model.zip", data, zipfile.ZIP_DEFLATED, policy__pth=tensors()[:40], other__pth=tensors())
-    record = artifacts.read(path)
+    record = artifacts.artifact_at(path)
     assert record["names"] == ["a.b", "torch._utils._rebuild_tensor_v2"]
     assert [gap.partition(", ")[0] for gap in record["gaps"]] == [
         f"{path} holds {name}" for name in ("one", "two", "policy.pth")
@@ -136,5 +136,5 @@ def test_one_value_that_cannot_be_read_does_not_hide_the_others(tmp_path):
 
 def test_agents_of_the_older_library(tmp_path):
     data = {"policy": entry(b"\x80\x04\x8c\x01a\x94\x8c\x01b\x94\x93\x94.")}
-    record = artifacts.read(save(tmp_path / "old.zip", data, parameters=b"", parameter_list=b"[]"))
+    record = artifacts.artifact_at(save(tmp_path / "old.zip", data, parameters=b"", parameter_list=b"[]"))
     assert (record["kind"], record["names"]) == ("stable-baselines", ["a.b"])

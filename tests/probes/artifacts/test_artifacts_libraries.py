@@ -28,7 +28,7 @@ def learned(tmp_path_factory):
 @pytest.mark.parametrize("protocol", range(6))
 @pytest.mark.parametrize("kind", ["pkl", "joblib"])
 def test_a_learned_model_tells_what_wrote_it(learned, protocol, kind):
-    record = artifacts.read(str(learned / f"model-{protocol}.{kind}"))
+    record = artifacts.artifact_at(str(learned / f"model-{protocol}.{kind}"))
     assert record.keys() == KEYS
     assert record["kind"] == {"pkl": "pickle", "joblib": "joblib"}[kind]
     assert record["protocol"] == protocol
@@ -39,13 +39,13 @@ def test_a_learned_model_tells_what_wrote_it(learned, protocol, kind):
 
 @pytest.mark.parametrize("method", ["zlib", "gzip", "bz2", "lzma", "xz"])
 def test_a_compressed_model_is_read_as_well(learned, method):
-    record = artifacts.read(str(learned / f"model-{method}.joblib"))
+    record = artifacts.artifact_at(str(learned / f"model-{method}.joblib"))
     assert record["written_by"]["packages"] == {"scikit-learn": "1.3.2"}
     assert "sklearn.preprocessing._data.StandardScaler" in record["names"]
 
 
 def test_arrays_of_every_kind_are_stepped_over(learned):
-    record = artifacts.read(str(learned / "arrays.joblib"))
+    record = artifacts.artifact_at(str(learned / "arrays.joblib"))
     assert (record["kind"], record["gaps"]) == ("joblib", [])
     assert "numpy.core.multiarray._reconstruct" in record["names"]
     assert record["names"][-1].endswith("PosixPath")
@@ -53,13 +53,13 @@ def test_arrays_of_every_kind_are_stepped_over(learned):
 
 
 def test_arrays_in_files_of_their_own(learned):
-    plain = artifacts.read(str(learned / "plain.npy"))
+    plain = artifacts.artifact_at(str(learned / "plain.npy"))
     assert (plain["kind"], plain["protocol"], plain["names"]) == ("npy", None, [])
-    objects = artifacts.read(str(learned / "objects.npy"))
+    objects = artifacts.artifact_at(str(learned / "objects.npy"))
     assert (objects["kind"], objects["paths"]) == ("npy", ["/home/user/more"])
     assert "numpy.core.multiarray._reconstruct" in objects["names"]
     for name in ("stored.npz", "packed.npz"):
-        record = artifacts.read(str(learned / name))
+        record = artifacts.artifact_at(str(learned / name))
         assert (record["kind"], record["protocol"]) == ("npz", 3)
         assert "numpy.core.multiarray.scalar" in record["names"]
 
@@ -69,14 +69,14 @@ def test_a_network_in_hdf5(letters, tmp_path):
     python = artifact_writers.environment(tmp_path / "venv", interpreters.need("3.11"), "h5py==3.11.0", "numpy==1.26.4")
     artifact_writers.write(python, artifact_writers.HDF5, str(tmp_path) + os.sep, "2.15.0", letters)
     for libver in ("earliest", "latest"):
-        record = artifacts.read(str(tmp_path / f"{libver}.h5"))
+        record = artifacts.artifact_at(str(tmp_path / f"{libver}.h5"))
         assert (record["kind"], record["gaps"]) == ("keras-h5", [])
         assert record["written_by"] == {"packages": {"keras": "2.15.0"}}
         layers = [name for name in record["names"] if name.count(".") == 2]
         assert layers == ["keras.layers.Sequential", "keras.layers.DepthwiseConv2D", "keras.layers.Dense"]
         assert "keras.layers.DepthwiseConv2D.groups" in record["names"]
     with pytest.raises(ProbeError, match="HDF5 without the marks"):
-        artifacts.read(str(tmp_path / "other.h5"))
+        artifacts.artifact_at(str(tmp_path / "other.h5"))
 
 
 def test_a_network_in_a_zip(tmp_path):
@@ -96,7 +96,7 @@ def test_a_network_in_a_zip(tmp_path):
         archive.writestr("metadata.json", json.dumps({"keras_version": "3.5.0", "date_saved": "2024-09-01@10:00:00"}))
         archive.writestr("config.json", json.dumps(config))
         archive.writestr("model.weights.h5", b"\x89HDF\r\n\x1a\n")
-    record = artifacts.read(str(path))
+    record = artifacts.artifact_at(str(path))
     assert (record["kind"], record["written_by"]) == ("keras", {"packages": {"keras": "3.5.0"}})
     layers = [name for name in record["names"] if name.count(".") == 2]
     assert layers == ["keras.layers.DepthwiseConv2D", "keras.layers.Lambda"]
@@ -134,6 +134,6 @@ def test_tensors_of_both_layouts(tmp_path):
     for_zip, for_old = tmp_path / "tensors.pt", tmp_path / "tensors.pth"
     artifact_writers.write(sys.executable, TENSORS, for_zip, for_old)
     for path in (for_zip, for_old):
-        record = artifacts.read(str(path))
+        record = artifacts.artifact_at(str(path))
         assert (record["kind"], record["protocol"], record["gaps"]) == ("torch", 2, [])
         assert (record["names"], record["paths"]) == (["collections.OrderedDict"], ["/home/user/data"])

@@ -78,6 +78,14 @@ def test_hidden_files_of_tools_are_configuration(name):
     [
         *[("a.yaml", "yaml"), ("b/a.YML", "yaml"), ("pyproject.toml", "toml"), ("a.json", "json"), ("tox.ini", "ini")],
         *[("setup.cfg", "ini"), (".env", "env"), ("b/.env.local", "env"), ("prod.env", "env"), (".env.json", "json")],
+        *[
+            ("a/poetry.lock", "toml"),
+            ("Pipfile.lock", "json"),
+            (".envrc", "env"),
+            ("app.service", "ini"),
+            ("a.ipynb", "json"),
+        ],
+        *[("b/Dockerfile", "dockerfile"), ("logging.conf", "ini"), ("Pipfile", "toml")],
     ],
 )
 def test_formats_go_by_name(name, form):
@@ -249,7 +257,7 @@ MUCH = 1 << 20
 HOSTILE = [
     ("a.yaml", BOMB, "it has more than 100000 values, with those that its aliases repeat; the rest was not read"),
     ("a.yaml", "x: &a [*a]\n", "line 1: *a contains itself; the rest was not read"),
-    ("a.yaml", "[" * MUCH, "line 1: it is nested deeper than 100 levels; the rest was not read"),
+    ("a.yaml", "[" * 900, "line 1: it is nested deeper than 100 levels; the rest was not read"),
     ("a.yaml", "- " * MUCH, "line 1: it is nested deeper than 100 levels; the rest was not read"),
     ("a.yaml", "{a: " * (MUCH // 4), "line 1: it is nested deeper than 100 levels; the rest was not read"),
     (
@@ -289,6 +297,7 @@ def test_a_hostile_file_is_a_line(monkeypatch, name, text, gap):
         *[
             ("a.yaml", "a: " + "1:" * 45 + "1"),
             ("a.yaml", '"' + "\\n" * (MUCH // 2) + '"'),
+            ("a.yaml", "[" * MUCH),
             ("a.ini", "a" + " " * MUCH + "b"),
         ],
         *[

@@ -33,7 +33,7 @@ def ask(cache, source=SOURCE):
 def test_another_process_reads_nothing_anew(folder):
     expected = ask(remembered.FileFacts())
     (path,) = folder.iterdir()
-    files.keep(str(path), files.read(str(path)).replace(b'"a.b"', b'"only.in.the.cache"'))
+    files.keep(str(path), files.kept(str(path)).replace(b'"a.b"', b'"only.in.the.cache"'))
     assert ("only.in.the.cache", 3) in ask(remembered.FileFacts())
     path.unlink()
     assert ask(remembered.FileFacts()) == expected
@@ -61,7 +61,7 @@ def test_a_damaged_entry_is_made_anew(folder, damage):
     (path,) = folder.iterdir()
     files.keep(str(path), damage)
     assert ask(remembered.FileFacts()) == expected
-    assert json.loads(files.read(str(path)))["value"]
+    assert json.loads(files.kept(str(path)))["value"]
 
 
 def test_a_gap_is_remembered_too(folder):

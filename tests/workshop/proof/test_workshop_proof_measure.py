@@ -4,6 +4,7 @@ import pytest
 
 from envdoctor.rulebase.syntax import parse
 from envdoctor.workshop.every_release import Published
+from envdoctor.workshop.proof.judge import OTHERWISE
 from envdoctor.workshop.proof.measure import Survey
 
 RULE = """\
@@ -144,3 +145,70 @@ def test_past_an_edge_beyond_which_another_branch_calls_the_outermost_cell_bad_a
     assert edges["lib", "upper", "good"] == "3.0"
     assert "bad 1, on lib 3.0" in asked
     assert "bad 2, on lib 3.0" not in asked
+
+
+CLOSED = RULE.replace('bad: "<1.5"', 'bad: ">=1.2,<1.5"')
+
+
+def ends(measured, **answers):
+    """What an oldest and a newest Python answer, by trial; the ends of ``user`` as the proof tells them."""
+    seen = {}
+    while asked := [one for one in measured.plan(seen.get) if one.name not in seen]:
+        seen.update({one.name: answers.get(one.place.install[-1], {}).get(one.place.python, "agrees") for one in asked})
+    return seen, {(one["side"], one["kind"]): one for one in measured.edges(seen.get) if one["axis"] == "user"}
+
+
+def test_a_release_below_a_range_that_fails_in_another_way_shows_that_the_range_ends_there():
+    _, found = ends(survey(text=CLOSED), **{"user==1.1": {"3.10": OTHERWISE}})
+
+    assert found["lower", "good"]["shown"] == "1.1"
+    assert "unlike" not in found["lower", "bad"]
+
+
+def test_past_an_upper_edge_a_failure_in_another_way_shows_nothing():
+    text = RULE.replace('\n    - {python: "3.10", packages: {lib: "2.0", user: "1.5"}}', "")
+
+    _, found = ends(survey(text=text), **{"user==1.5": {"3.10": OTHERWISE}})
+
+    assert "shown" not in found["upper", "good"]
+
+
+@pytest.mark.parametrize("verdict", [OTHERWISE, "contradicts"])
+@pytest.mark.parametrize(("text", "last"), [(RULE, "1.1"), (CLOSED, "1.2")])
+def test_what_a_range_begins_with_that_works_or_fails_in_another_way_is_named(text, last, verdict):
+    below = ["1.0", "1.1", "1.2"][: 2 if last == "1.1" else 3]
+
+    _, found = ends(survey(text=text), **{f"user=={one}": {"3.10": verdict} for one in below})
+
+    assert found["lower", "bad"]["unlike"][-1] == last
+    assert found["lower", "bad"]["shown"] == {"1.1": "1.2", "1.2": "1.3"}[last]
+
+
+def test_an_old_release_that_fails_in_another_way_is_run_on_the_oldest_python_too():
+    old = {"user==1.0": {"3.10": OTHERWISE}, "user==1.1": {"3.10": OTHERWISE}}
+
+    seen, found = ends(survey(pythons=("3.8", "3.10")), **old)
+
+    assert found["lower", "bad"]["shown"] == "1.0"
+    assert "bad 1, on user 1.0, on Python 3.8" in seen
+    assert "bad 1, on user 1.0, on Python 3.8, then upgrade user>=1.5" in seen
+    assert "bad 1, on user 1.0, then upgrade user>=1.5" not in seen
+
+
+def test_an_old_release_that_the_oldest_python_does_not_take_still_fails_in_another_way():
+    old = {"user==1.0": {"3.10": OTHERWISE, "3.8": "unproven"}}
+
+    _, found = ends(survey(pythons=("3.8", "3.10")), **old)
+
+    assert (found["lower", "bad"]["shown"], found["lower", "bad"]["unlike"]) == ("1.1", ["1.0"])
+
+
+def test_where_nothing_just_below_a_range_can_be_built_older_releases_are_tried():
+    users = {**{f"0.{minor}": "2019" for minor in range(12)}, **USERS}
+    unbuilt = {f"user=={one}": {"3.10": "unproven"} for one in users if one not in {"0.1", "1.2", "1.3", "1.4", "1.5"}}
+
+    seen, found = ends(survey(users, text=CLOSED), **{**unbuilt, "user==0.0": {"3.10": OTHERWISE}})
+
+    tried = {one.rpartition(" ")[2] for one in seen if " on user " in one and seen[one] != "agrees"}
+    assert tried == {"1.1", "1.0", "0.11", "0.9", "0.5", "0.0", "1.4.1"}
+    assert found["lower", "good"]["shown"] == "0.0"

@@ -1,0 +1,130 @@
+"""Tests of what a call is given, and of values. Pure."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from envdoctor.engine.evaluate import LONGEST_VALUE
+from envdoctor.globs_of_names import expression
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+
+    from envdoctor.engine.evaluate import Verdict
+    from envdoctor.found import Argument, Carried, Use
+
+
+def equal(value: Any, wanted: Any) -> str | None:
+    """A value as text, where it is the one that is wanted; a truth value is no number."""
+    same = value == wanted and isinstance(value, bool) is isinstance(wanted, bool)
+    return None if not same else str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def matched(value: Any, wanted: str) -> str | None:
+    """The part that an expression matches, and no more: the rest of a value may be a secret."""
+    match = re.search(wanted, value[:LONGEST_VALUE]) if isinstance(value, str) else None
+    return match[0] or "matches" if match else None
+
+
+def call(use: Use, tests: Mapping[str, Any]) -> Verdict:
+    """Whether a call passes the tests; unknown where ``*`` or an unseen dictionary may hold what is asked for."""
+    if (tests.get("unguarded") and use["guarded"]) or (tests.get("uncaught") and use.get("excused")):
+        return False
+    given = [_given(use, word) for word in tests.get("without", ())]
+    if True in given:
+        return False
+    verdict: Verdict = None if None in given else True
+    for test in tests.get("arguments", ()):
+        argument = argument_of(use, test)
+        if argument is None:
+            if not use.get("open"):
+                return False
+            verdict = None
+        elif not _fits(argument, test):
+            return False
+    return verdict
+
+
+def _given(use: Use, wanted: Mapping[str, Any]) -> Verdict:
+    """Whether an argument is given; ``options.method`` is an entry of a dictionary that is given as ``options``."""
+    name, _, entry = wanted["name"].partition(".")
+    argument = argument_of(use, {**wanted, "name": name})
+    if argument is None:
+        return None if use.get("open") else False
+    if not entry:
+        return True
+    entries = argument.get("entries")
+    if entries is None:
+        return False if "value" in argument else None
+    return True if entry in entries else None if argument.get("open") else False
+
+
+def argument_of(use: Use, test: Mapping[str, Any]) -> Argument | None:
+    """The argument of a call that a test names by its keyword, or position ``at``."""
+    if "name" in test and test["name"] in use["keywords"]:
+        return use["keywords"][test["name"]]
+    at = test.get("at")
+    return use["arguments"][at] if at is not None and at < len(use["arguments"]) else None
+
+
+def _fits(argument: Argument, test: Mapping[str, Any]) -> bool:
+    if "carries" in test and not _carries(argument, test):
+        return False
+    return all(_ARGUMENT[word](argument, wanted) for word, wanted in test.items() if word in _ARGUMENT)
+
+
+def travels(one: Carried, test: Mapping[str, Any]) -> bool:
+    """Whether what an argument carries counts: what it was given to must keep it."""
+    return not one.get("by_value") and all(
+        matches_any(kept, test.get("through", ())) for kept in one.get("kept_by", ())
+    )
+
+
+def _same(argument: Argument, wanted: Any) -> bool:
+    return "value" in argument and any(equal(argument["value"], one) is not None for one in _listed(wanted))
+
+
+def _matches(argument: Argument, wanted: str) -> bool:
+    """Whether the text matches an expression, or one of those in a list."""
+    values = [argument["value"]] if "value" in argument else argument.get("values", ())
+    return any(matched(one, wanted) is not None for one in values)
+
+
+def _listed(wanted: Any) -> Sequence[Any]:
+    return wanted if isinstance(wanted, list) else [wanted]
+
+
+def told(literal: Any, tests: Mapping[str, Any]) -> bool:
+    """Whether a literal may be shown: the rule names it, or all of it is what an expression of the rule matches."""
+    for test in tests.get("arguments", ()):
+        named = "equals" in test and literal in _listed(test["equals"])
+        if literal is not None and (named or ("matches" in test and matched(literal, test["matches"]) == literal)):
+            return True
+    return False
+
+
+def _carries(argument: Argument, test: Mapping[str, Any]) -> bool:
+    carried = [one["name"] for one in argument["carries"] if travels(one, test)]
+    return _any([*carried, *argument["made_by"]], test["carries"])
+
+
+_ARGUMENT: dict[str, Callable[[Argument, Any], bool]] = {
+    "is": lambda argument, wanted: not set(wanted).isdisjoint([*argument["is"], *argument.get("form", ())]),
+    "made-by": lambda argument, wanted: _any(argument["made_by"], wanted),
+    "not-made-by": lambda argument, wanted: not _any(argument["made_by"], wanted),
+    "names": lambda argument, wanted: _any(argument["names"], wanted),
+    "equals": _same,
+    "matches": _matches,
+    "differs": lambda argument, wanted: not _same(argument, wanted),
+}
+
+
+def _any(names: Iterable[str], globs: Sequence[str]) -> bool:
+    return any(matches_any(name, globs) for name in names)
+
+
+def matches_any(name: str, globs: Sequence[str]) -> bool:
+    """Whether a dotted name is one of some globs: ``*`` within one segment, ``**`` for any number of segments."""
+    return any(expression(glob).fullmatch(name) for glob in globs)

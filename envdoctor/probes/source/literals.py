@@ -1,0 +1,61 @@
+"""What an expression is as it is written: its form, and the constants in it."""
+
+from __future__ import annotations
+
+import ast
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+    from typing import Any
+
+    from envdoctor.probes.source.abstract_values import Value
+
+MOST_VALUE = 200
+_LARGEST_NUMBER = 1 << 53
+_MOST = 20
+_FORMS: dict[type, str] = {
+    ast.List: "list",
+    ast.ListComp: "list",
+    ast.Tuple: "tuple",
+    ast.Set: "set",
+    ast.SetComp: "set",
+    ast.Dict: "dictionary",
+    ast.DictComp: "dictionary",
+    ast.JoinedStr: "text",
+}
+_MAKERS = {"list": "list", "sorted": "list", "tuple": "tuple", "set": "set", "frozenset": "set", "dict": "dictionary"}
+
+
+def forms(node: ast.AST | None, found: Iterable[Value]) -> set[str]:
+    """The words for what is written: ``text``, ``list``, ``tuple``, ``set`` or ``dictionary``; none for the rest."""
+    written = {_form(one.node) for one in found if one.kind in {"items", "dict"}}
+    texts = {"text" for one in found if one.kind == "constant" and isinstance(one.parts, str)}
+    return (written | texts | {_form(node)}) - {""}
+
+
+def _form(node: ast.AST | None) -> str:
+    if isinstance(node, ast.Call):
+        return _MAKERS.get(getattr(node.func, "id", ""), "")
+    return _FORMS.get(type(node), "")
+
+
+def constant(found: Sequence[Value]) -> dict[str, Any]:
+    """The ``value`` of what is one constant."""
+    known = len(found) == 1 and found[0].kind == "constant" and _plain(found[0].parts)
+    return {"value": found[0].parts} if known else {}
+
+
+def constants(found: Sequence[Value], flat: Iterable[Value]) -> list[Any]:
+    """The constants in a sequence that is written out, or among several possible values."""
+    if len(found) == 1 and found[0].kind == "constant":
+        return []
+    return [one.parts for one in flat if one.kind == "constant" and _plain(one.parts)][:_MOST]
+
+
+def _plain(value: object) -> bool:
+    if isinstance(value, str):
+        return len(value) <= MOST_VALUE
+    if isinstance(value, (int, float)):
+        return -_LARGEST_NUMBER < value < _LARGEST_NUMBER
+    return value is None

@@ -1,0 +1,64 @@
+"""What an argument is as it is written, one of several values, and an expression that a text has to match."""
+
+import pytest
+from engine.real_projects import judged
+
+CALL = "import lib\n%s"
+
+
+def verdict(source, **test):
+    return judged({"source": {"calls": ["lib.call"], "arguments": [{"at": 0, **test}]}}, {"a.py": CALL % source})[0]
+
+
+@pytest.mark.parametrize(
+    ("source", "form"),
+    [
+        ("lib.call([1, x])", "list"),
+        ("names = [n for n in y]\nlib.call(names)", "list"),
+        ("lib.call({1, 2})", "set"),
+        ("names = {1, 2}\nlib.call(names)", "set"),
+        ("lib.call(set(y))", "set"),
+        ("names = {1, 2}\nlib.call(sorted(names))", "list"),
+        ("names = sorted({1, 2})\nlib.call(names)", "list"),
+        ("lib.call((1, 2))", "tuple"),
+        ("lib.call({'a': 1})", "dictionary"),
+        ("lib.call(dict(a=1))", "dictionary"),
+        ("lib.call('a')", "text"),
+        ("lib.call(f'{y}')", "text"),
+        ("async def work(): pass\nlib.call([work()])", "coroutine"),
+        ("async def work(): pass\nwhole = [work() for _ in y]\nlib.call(whole)", "coroutine"),
+    ],
+)
+def test_an_argument_is_of_the_form_that_it_is_written_in_alone(source, form):
+    assert verdict(source, **{"is": [form]}) is True
+    others = {"list", "set", "tuple", "dictionary", "text"} - {form}
+    assert [other for other in others if verdict(source, **{"is": [other]})] == (
+        ["list"] if form == "coroutine" else []
+    )
+
+
+@pytest.mark.parametrize(
+    "source",
+    ["def work(): pass\nlib.call([work()])", "async def work(): pass\nlib.call(work)", "lib.call(3)", "lib.call(y)"],
+)
+def test_what_is_not_written_out_has_no_form(source):
+    assert not any(verdict(source, **{"is": [form]}) for form in ("coroutine", "set", "text", "dictionary", "tuple"))
+
+
+def test_one_of_several_values():
+    assert verdict("lib.call('en')", equals=["de", "en"]) is True
+    assert verdict("lib.call('english')", equals=["de", "en"]) is False
+    assert verdict("lib.call(True)", equals=[1, 2]) is False
+
+
+def test_an_expression_is_searched_in_a_text_or_in_those_of_a_list_and_only_what_it_matches_is_shown():
+    assert verdict("lib.call('postgres://u:secret@h/db')", matches="^postgres://") is True
+    assert verdict("lib.call('postgresql://h/db')", matches="^postgres://") is False
+    assert verdict("lib.call(['http://a:1', 'b:9200'])", matches=r"^\w+:\d+$") is True
+    assert verdict("lib.call(['http://a:1'])", matches=r"^\w+:\d+$") is False
+    assert verdict("lib.call(3)", matches="3") is False
+
+    when = {"source": {"calls": ["lib.call"], "arguments": [{"at": 0, "matches": "^postgres://"}]}}
+    assert "secret" not in str(judged(when, {"a.py": CALL % "lib.call('postgres://u:secret@h/db')"}))
+    whole = {"source": {"calls": ["lib.call"], "arguments": [{"at": 0, "matches": "^r?U$"}]}}
+    assert judged(whole, {"a.py": CALL % "lib.call('rU')"}) == (True, ["source.lib.call=lib.call('rU') a.py:2"])
