@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from envdoctor.rulebase.rule import Rule
+    from envdoctor.rulebase.when_tree import Leaf
     from envdoctor.workshop.cells import Cell
     from envdoctor.workshop.every_release import Published
     from envdoctor.workshop.proof.trials import Trial
@@ -76,9 +77,18 @@ class Survey:
 
     def named(self) -> list[str]:
         """The distributions whose releases the rule itself is about, families resolved."""
-        named = [leaf.key for leaf in leaves(self.rule.when, ()) if leaf.fact == "packages" and leaf.value != "absent"]
+        return self._members(one.key for one in self._packages() if one.value != "absent")
+
+    def asked(self) -> list[str]:
+        """The distributions that the rule asks for, those among them that have to be absent; families resolved."""
+        return self._members(one.key for one in self._packages())
+
+    def _packages(self) -> Iterator[Leaf]:
+        return (leaf for leaf in leaves(self.rule.when, ()) if leaf.fact == "packages")
+
+    def _members(self, names: Iterable[str]) -> list[str]:
         families = self.vocabulary.get("families", {})
-        return [one for name in named for one in (name, *families.get(name, ()))]
+        return [one for name in names for one in (name, *families.get(name, ()))]
 
     def _along(self, axis: str, bad: Sequence[StatedTrial], good: Sequence[StatedTrial]) -> Iterator[End]:
         bad = [one for one in bad if _version(value(one.cell, axis))]
@@ -255,7 +265,7 @@ class Survey:
         same = trials.of_cell(self.rule, kind, name, cell)
         moved = next((one for one in same if one.consumer == base.trial.consumer), None) or base.trial
         wheels = all(self._has_wheel(*text.split("==", 1)) for text in moved.place.install)
-        kept = {*axes, *self.named(), *([moved.consumer] if moved.consumer else self.rule.consumers)}
+        kept = {*axes, *self.asked(), *([moved.consumer] if moved.consumer else self.rule.consumers)}
         loose = [text for text in moved.place.install if text.partition("==")[0] not in kept]
         place = moved.place.replace(brief=True, wheels=wheels, loose=() if moved.place.together else loose)
         return moved.replace(name=name, measured=True, place=place)  # type: ignore[no-any-return]
