@@ -19,8 +19,9 @@ from envdoctor.rulebase import status as statuses
 from envdoctor.rulebase.reader import vocabulary_of
 from envdoctor.rulebase.sources import proof_of
 from envdoctor.rulebase.syntax import read_rules
+from envdoctor.workshop.proof.ends import PYTHON
 from envdoctor.workshop.proof.gaps import KINDS
-from envdoctor.workshop.proof.judge import UNPROVEN
+from envdoctor.workshop.proof.judge import OTHERWISE, UNPROVEN
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -36,7 +37,9 @@ not edit. A proof says which meaning of *proven* it satisfies. Under the first, 
 second `rules verify` measures besides: the neighbours on both sides of every range, of the rule and of each consumer;
 what is open at its outermost release; the oldest and the newest Python; the first remedy from each far end; and what a
 plain import shows, a command, or the first use of a package that is there for one call (`first_use` in
-`rules/vocabulary.yaml`). A rule whose proof is of the first meaning keeps the status that it had, until its next."""
+`rules/vocabulary.yaml`). A rule whose proof is of the first meaning keeps the status that it had, until its next. From
+24 November 2026 on a range also has to begin where releases fail as the rule says; older proofs show where it does
+not."""
 
 
 def page(directory: str, samples: Sequence[Mapping[str, Any]] = ()) -> str:
@@ -58,10 +61,21 @@ def _standings(standing: Mapping[str, str], proofs: Mapping[str, Proof]) -> Iter
         "stable, under either meaning": list(standing.values()).count(record.PROVEN),
         "verified under the second meaning": len(second),
         "stable under the second meaning": len(second) - len(others),
+        "of these, to be run again: a range takes in an old release that failed in another way": sum(
+            _begins_early(second[name]) for name in second if name not in others
+        ),
     }
     yield from ("", "| | rules |", *_table(rows), "", *_counted(list(second.values())))
     yield from ("", "Verified under the second meaning, and not stable:", "")
     yield from [f"- {name}: {standing[name]}, {_why(second[name])}" for name in others] or ["- none"]
+
+
+def _begins_early(proof: Proof) -> bool:
+    """Whether a proof from before ranges had to begin where they fail shows one that does not."""
+    reasons = {row["trial"].partition(", on ")[2]: str(row.get("reason")) for row in proof["trials"]}
+    ends = (one for one in proof.get("edges", ()) if (one["side"], one["kind"]) == ("lower", "bad"))
+    unlike = (one for one in ends if one["axis"] != PYTHON and not one.get("unlike") and one.get("shown") != one["at"])
+    return any(reasons.get(f"{one['axis']} {one['at']}", "").startswith(OTHERWISE) for one in unlike)
 
 
 def _sampled(sample: Mapping[str, Any]) -> Iterator[str]:
