@@ -30,7 +30,7 @@ MOST_SECONDS = 5.0
 _ALWAYS_ALIKE = {"RecursionError", "MemoryError"}
 # What a match is worth. The literal characters of the message count one each up to the limit.
 _MESSAGE, _LITERALS, _RAISES = 10, 100, 30
-_INSIDE, _ELSEWHERE, _PERHAPS = 25, 15, 5
+_INSIDE, _ELSEWHERE, _PERHAPS = 60, 15, 5
 # How far a match counts, by its place: in the failure that began it all, in one that came of it, in another ...
 _ROOT, _CHAINED, _EARLIER, _WARNED, _UNCAUSED = 1.0, 0.9, 0.7, 0.6, 0.5
 # ... in the text around, without the frame or without the name of the exception.

@@ -379,9 +379,9 @@ def scores(stated, said):
 @pytest.mark.parametrize(
     ("fields", "score"),
     [
-        ({"raises": "IndexError"}, 30), ({"raises": "IndexError", "in_": "pkg_a"}, 55),
+        ({"raises": "IndexError"}, 30), ({"raises": "IndexError", "in_": "pkg_a"}, 90),
         ({"raises": "IndexError", "message": "tuple"}, 45), ({"raises": "IndexError", "message": "t.*out of"}, 47),
-        ({"raises": "IndexError", "message": "tuple", "in_": "pkg_a"}, 70), ({"message": "tuple"}, 15),
+        ({"raises": "IndexError", "message": "tuple", "in_": "pkg_a"}, 105), ({"message": "tuple"}, 15),
         ({"raises": "IndexError", "message": "(tuple|list)"}, 44), ({"raises": "IndexError", "message": r"\w+"}, 40),
     ],
 )  # fmt: skip
@@ -397,7 +397,7 @@ def test_so_many_literal_characters_count(length, score):
 @pytest.mark.parametrize(
     ("frames", "complete", "score"),
     [
-        ([frame("pkg_a.core")], True, 55), ([frame("pkg_a")], True, 55), ([frame("pkg_ab")], True, None),
+        ([frame("pkg_a.core")], True, 90), ([frame("pkg_a")], True, 90), ([frame("pkg_ab")], True, None),
         ([frame("core", "/work/pkg_a/core.py", installed=False)], True, 35),
         ([frame("core", "C:\\work\\pkg_a\\core.py", installed=False)], True, 35),
         ([frame("core", "pkg_a.py", installed=False)], True, 35), ([frame("core", "/x/my_pkg_a.py", installed=False)], True, None),
@@ -405,7 +405,7 @@ def test_so_many_literal_characters_count(length, score):
         ([frame("core", "/lib/pkg_a/core.py", standard_library=True, installed=False)], True, None),
         ([frame(None, "/work/pkg_a/core.py", installed=False)], True, 35),
         ([], True, None), ([], False, None), ([frame("other")], False, None), ([frame("other")], True, None),
-        ([frame("other"), frame("pkg_a")], True, 55),
+        ([frame("other"), frame("pkg_a")], True, 90),
     ],
 )  # fmt: skip
 def test_how_near_a_frame_is(frames, complete, score):
@@ -426,7 +426,7 @@ def test_a_deeper_name_is_a_deeper_path():
 def test_a_frame_of_another_failure_counts_less_than_one_of_its_own():
     there, here = failure("KeyError", "x", frame("pkg_a")), failure("ValueError", "y", frame("other"))
     assert scores(symptom(raises="ValueError", in_="pkg_a"), error(there, here)) == [45]
-    assert scores(symptom(raises="KeyError", in_="pkg_a"), error(here, there)) == [55]
+    assert scores(symptom(raises="KeyError", in_="pkg_a"), error(here, there)) == [90]
     loose = failure("KeyError", "x", frame("core", "/work/pkg_a/core.py", installed=False))
     assert scores(symptom(raises="ValueError", in_="pkg_a"), error(loose, here)) == [35]
 
