@@ -320,11 +320,10 @@ SOURCE: Kind[str, Answer[found.Use]] = Kind(
     name="source", dear=True, said="{value}", reads=_READ + "read_source", compiles="source", asks="source", cost=14,
     decides=_DECIDE + "source", names=("file", "line", "call", "name"), whole=True, under=OF_PROJECT, repaired="files",
 )
-#: What the image of a project's Dockerfile lacks.
 IMAGE: Kind[str, Any] = Kind(
-    name="image", said="{value}", public=True, shown="system", reads=_READ + "read_image", compiles="image", cost=11,
-    decides="engine.images:image", asks="engine.images:asked", names=("file",), whole=True,
-    under=OF_PROJECT, repaired="files", about="What the image of a project's Dockerfile lacks, where that is known.",
+    name="image", about="What the image of a project's Dockerfile lacks, where that is known.", said="{value}", cost=11,
+    public=True, shown="system", reads=_READ + "read_image", compiles="image", decides="engine.images:image",
+    asks="engine.images:asked", names=("file",), whole=True, under=OF_PROJECT, repaired="files",
 )
 #: What the workers are given, or lack, that source starts.
 WORKER: Kind[str, Any] = Kind(
@@ -334,7 +333,6 @@ WORKER: Kind[str, Any] = Kind(
 )
 # fmt: on
 
-#: Every row of this file.
 KINDS: tuple[Kind[Any, Any], ...] = tuple(one for one in vars().values() if type(one) is Kind)
 #: What a saved snapshot records by key, in the order of its sections.
 RECORDED = tuple(kind for kind in KINDS if kind.section)
@@ -348,11 +346,6 @@ OPERATORS: Mapping[str, Kind[Any, Any]] = {
 }
 #: Why a fact is not known that nothing was said about.
 NOT_RECORDED = "not recorded in this snapshot"
-
-
-def unrecorded(questions: Questions) -> dict[Kind[Any, Any], dict[Any, Any]]:
-    """The answers of a target that was not there to be asked."""
-    return {kind: dict.fromkeys(keys, Unknown(reason=NOT_RECORDED)) for kind, keys in questions.items()}
 
 
 _VIEW: Any = type(Record.__dict__)  # of a mapping, to read it: ``types`` has its name

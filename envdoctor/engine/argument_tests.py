@@ -28,7 +28,7 @@ def matched(value: Any, wanted: str) -> str | None:
     return match[0] or "matches" if match else None
 
 
-def call(use: Use, tests: Mapping[str, Any]) -> Verdict:
+def passes(use: Use, tests: Mapping[str, Any]) -> Verdict:
     """Whether a call passes the tests; unknown where ``*`` or an unseen dictionary may hold what is asked for."""
     if (tests.get("unguarded") and use["guarded"]) or (tests.get("uncaught") and use.get("excused")):
         return False
@@ -96,7 +96,7 @@ def _listed(wanted: Any) -> Sequence[Any]:
     return wanted if isinstance(wanted, list) else [wanted]
 
 
-def told(literal: Any, tests: Mapping[str, Any]) -> bool:
+def may_be_shown(literal: Any, tests: Mapping[str, Any]) -> bool:
     """Whether a literal may be shown: the rule names it, or all of it is what an expression of the rule matches."""
     for test in tests.get("arguments", ()):
         named = "equals" in test and literal in _listed(test["equals"])

@@ -26,8 +26,8 @@ _BUILT = tuple(
     )
 )
 _SCENE = re.compile(
-    r"pip-build-env|[/\\]overlay[/\\]|builds-v\d|pip-(?:install|req-build|wheel)-|[Ff]ailed (?:to build|building)|egg_info"
-    r"|setup command|(?:wheel|metadata)\b.{0,40}(?:error|did not run)|exited-with-error|metadata-generation-failed"
+    r"pip-build-env|[/\\]overlay[/\\]|builds-v\d|pip-(?:install|req-build|wheel)-|(?i:failed (?:to build|building)|egg_info|setup command"
+    r"|(?:wheel|metadata)\b.{0,40}(?:error|did not run)|exited-with-error|metadata-generation-failed)"
 )
 
 
@@ -39,13 +39,7 @@ def plugins(text: str) -> dict[str, str]:
 
 def building(text: str) -> str | None:
     """The distribution that was being built when something failed, as the log of an installer names it."""
-    if not (
-        _SCENE.search(text)
-        or re.search(
-            r"(?i)\bfailed building wheel|failed to build|setup command|egg_info|wheel\b.{0,40}(?:error|did not run)|exited-with-error",
-            text,
-        )
-    ):
+    if not _SCENE.search(text):
         return None
     name: str | None = None
     for form in _BUILT:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from envdoctor.engine.argument_tests import argument_of, call, equal, matched, matches_any, told, travels
+from envdoctor.engine.argument_tests import argument_of, equal, matched, matches_any, may_be_shown, passes, travels
 from envdoctor.engine.versions import within
 from envdoctor.facts import ARTIFACT, CONFIG, SHADOWS, SOURCE
 from envdoctor.model import Location, Unknown
@@ -134,7 +134,7 @@ def _uses(condition: Condition, snapshot: Snapshot, trace: Trace) -> tuple[Seque
 def _passes(use: Use, condition: Condition, snapshot: Snapshot) -> bool | None:
     """Whether a use is what a condition asks for."""
     _, kind, _, tests = condition
-    verdict = use["kind"] in _FITTING[kind] and _runs_on(use, snapshot) and call(use, tests)
+    verdict = use["kind"] in _FITTING[kind] and _runs_on(use, snapshot) and passes(use, tests)
     if verdict is not False and tests.get("unguarded") and _is_imported_late(use["file"], snapshot):
         return False
     return verdict
@@ -168,7 +168,7 @@ def text_of(use: Use, tests: Mapping[str, Any]) -> str:
     """The text of a use, with those literals only that the rule itself names."""
     pieces = str(use.get("text", "")).split(_GAP)
     literals = [*use.get("literals", ()), *[None] * len(pieces)]
-    shown = [repr(one) if told(one, tests) else _GAP for one in literals[: len(pieces) - 1]]
+    shown = [repr(one) if may_be_shown(one, tests) else _GAP for one in literals[: len(pieces) - 1]]
     return "".join(part for pair in zip(pieces, [*shown, ""]) for part in pair)
 
 

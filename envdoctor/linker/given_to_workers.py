@@ -11,10 +11,10 @@ from typing import Any
 
 from envdoctor.engine import diagnose as engine
 from envdoctor.engine.start_method import in_use
-from envdoctor.facts import OF_PROJECT, PROJECT, SOURCE, Facts, unrecorded
+from envdoctor.facts import OF_PROJECT, PROJECT, SOURCE, Facts
 from envdoctor.linker.module_files import Layout, is_aside
 from envdoctor.model import Evidence, Finding, Location, Remedy
-from envdoctor.probes import answered
+from envdoctor.probes import answered, unrecorded
 from envdoctor.probes.project import Project
 
 TYPE_CHECKING = False

@@ -10,15 +10,15 @@ import ast
 from typing import Any
 
 from envdoctor.linker import operations
-from envdoctor.linker.branches import LEAVES, children, holds
+from envdoctor.linker.branches import holds
 from envdoctor.linker.evaluation import UNKNOWN, Deferred, Function, Namespace, Raised, Returned, Taken, Undecided
 from envdoctor.linker.lazy_stubs import LazyStubs
-from envdoctor.linker.syntax_trees import walked
+from envdoctor.linker.syntax_trees import CHANGING, changed_later
 from envdoctor.linker.verdicts import no, yes
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from envdoctor.linker.module_files import Layout
     from envdoctor.linker.store import Store
@@ -29,19 +29,6 @@ _MOST_STEPS = 20_000
 #: So many modules are held that were followed.
 _MOST_MODULES = 50
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
-_CHANGING = {
-    "update",
-    "append",
-    "add",
-    "extend",
-    "setdefault",
-    "pop",
-    "clear",
-    "remove",
-    "discard",
-    "popitem",
-    "insert",
-}
 #: Decorators behind which a function answers as it does without them.
 _KEEPING = {"cache", "lru_cache", "wraps"}
 
@@ -241,7 +228,7 @@ class Evaluator:
         if not isinstance(call, ast.Call):
             return
         owner = call.func.value if isinstance(call.func, ast.Attribute) else None
-        changing = isinstance(owner, ast.Name) and call.func.attr in _CHANGING  # type: ignore[attr-defined]
+        changing = isinstance(owner, ast.Name) and call.func.attr in CHANGING  # type: ignore[attr-defined]
         if scope.parent is not None and not changing:
             self.evaluate(call, scope)
         elif not (changing and operations.changed(self, call, scope)):
@@ -371,31 +358,6 @@ def _parts(whole: Any, count: int) -> list[Any]:
 
 def _called(node: ast.expr | None) -> Any:
     return node.func if isinstance(node, ast.Call) else node
-
-
-def changed_later(tree: ast.Module) -> set[str]:
-    """The names whose values functions of a module change when they are called."""
-    found: set[str] = set()
-    for function in _outermost(tree):
-        for node in walked(function):
-            stored = isinstance(node, ast.Subscript) and not isinstance(node.ctx, ast.Load)
-            whole = getattr(node, "value", None) if stored or getattr(node, "attr", "") in _CHANGING else None
-            if isinstance(whole, ast.Name):
-                found.add(whole.id)
-            elif isinstance(node, ast.Global):
-                found.update(node.names)
-    return found
-
-
-def _outermost(tree: ast.Module) -> Iterator[ast.AST]:
-    """The functions of a module that are in no other function."""
-    todo: list[Any] = [tree]
-    while todo:
-        one = todo.pop()
-        if isinstance(one, _FUNCTIONS):
-            yield one
-        elif type(one) not in LEAVES:
-            todo += children(one)
 
 
 #: The method that follows each kind of statement.

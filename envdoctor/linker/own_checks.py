@@ -17,11 +17,10 @@ from envdoctor.linker.evaluation import UNKNOWN, Function, Namespace, Raised, Re
 from envdoctor.linker.missing import severity_of
 from envdoctor.linker.missing_reference import Missing
 from envdoctor.linker.module_files import is_aside
-from envdoctor.linker.module_getattr import changed_later
 from envdoctor.linker.module_record import MOST_SAID, raised_by
 from envdoctor.linker.reach import ENTRY, SUBMODULE
 from envdoctor.linker.summary import CATCHES_ALL, CATCHES_SYNTAX, caught
-from envdoctor.linker.syntax_trees import parsed, walked
+from envdoctor.linker.syntax_trees import changed_later, parsed, walked
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

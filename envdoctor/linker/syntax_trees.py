@@ -89,3 +89,35 @@ def only_reads(function: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
         or (isinstance(one, ast.Subscript) and isinstance(one.ctx, ast.Load))
     }
     return all(id(one) in reading for one in nodes if isinstance(one, ast.Name) and one.id in given)
+
+
+#: Methods that change a list, a set or a mapping.
+CHANGING = frozenset(
+    ["update", "append", "add", "extend", "setdefault", "pop", "clear", "remove", "discard", "popitem", "insert"]
+)
+_FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
+
+
+def changed_later(tree: ast.Module) -> set[str]:
+    """The names whose values functions of a module change when they are called."""
+    found: set[str] = set()
+    for function in _outermost(tree):
+        for node in walked(function):
+            stored = isinstance(node, ast.Subscript) and not isinstance(node.ctx, ast.Load)
+            whole = getattr(node, "value", None) if stored or getattr(node, "attr", "") in CHANGING else None
+            if isinstance(whole, ast.Name):
+                found.add(whole.id)
+            elif isinstance(node, ast.Global):
+                found.update(node.names)
+    return found
+
+
+def _outermost(tree: ast.Module) -> Iterator[ast.AST]:
+    """The functions of a module that are in no other function."""
+    todo: list[Any] = [tree]
+    while todo:
+        one = todo.pop()
+        if isinstance(one, _FUNCTIONS):
+            yield one
+        elif type(one) not in LEAVES:
+            todo += children(one)

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import os
 
-from envdoctor.facts import Unknown
+from envdoctor.facts import NOT_RECORDED, Unknown
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from typing import TypeVar
+    from typing import Any, TypeVar
 
     from envdoctor.facts import Kind, Questions
     from envdoctor.model import Snapshot
@@ -44,6 +44,11 @@ def answered(snapshot: Snapshot, questions: Callable[[Snapshot], Questions]) -> 
 def ask(snapshot: Snapshot, kind: Kind[K, V], key: K) -> V | Unknown:
     """One fact of a target, for callers that may read: the engine is given what it needs."""
     return answered(snapshot, lambda _: {kind: [key]}).facts.ask(kind, key)
+
+
+def unrecorded(questions: Questions) -> dict[Kind[Any, Any], dict[Any, Any]]:
+    """The answers of a target that was not there to be asked."""
+    return {kind: dict.fromkeys(keys, Unknown(reason=NOT_RECORDED)) for kind, keys in questions.items()}
 
 
 def opened(path: str) -> Callable[[int, int], bytes]:

@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import os
 
-from envdoctor.facts import ARTIFACT, CONFIG, FILES, LOCAL_MODULE, PROJECT, SHADOWS, SOURCE, Answer, unrecorded
+from envdoctor.facts import ARTIFACT, CONFIG, FILES, LOCAL_MODULE, PROJECT, SHADOWS, SOURCE, Answer
 from envdoctor.model import Unknown, UnknownFact
+from envdoctor.probes import unrecorded
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

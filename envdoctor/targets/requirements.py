@@ -10,8 +10,9 @@ from importlib import import_module
 from envdoctor.engine.installed_requirements import is_version
 from envdoctor.engine.markers import VARIABLES
 from envdoctor.errors import ProbeError, UsageError
-from envdoctor.facts import INSTALLER, MANAGER, MARKER, Facts, unrecorded
+from envdoctor.facts import INSTALLER, MANAGER, MARKER, Facts
 from envdoctor.model import Snapshot
+from envdoctor.probes import unrecorded
 from envdoctor.targets import marker_environment
 from envdoctor.targets.locks.choose import choose
 from envdoctor.targets.locks.contents import Stated, load, note

@@ -197,6 +197,15 @@ def test_what_a_function_asks_of_objects(tmp_path, body, asked):
         assert fails(tmp_path) is bool(asked)
 
 
+def test_what_a_function_of_another_module_sets_on_an_object(tmp_path):
+    others = {
+        "c": {"c.py": "def fill(thing): thing.far = 1"},
+        "d": {"d.py": "from c import fill\nclass D:\n    there = 1\n    def __init__(self): fill(self)"},
+    }
+    assert found(tmp_path, "import d\ndef g():\n    d.D().far\n", **others) == []
+    assert fails(tmp_path) is False
+
+
 #: Source of ``a``, and what it asks for that is not there; nothing where ``g()`` runs.
 MODULES = {
     "an annotated parameter": ("import b\ndef f(x: b.K):\n    x.lost\ndef g(): f(b.K())", "b.K().lost"),
