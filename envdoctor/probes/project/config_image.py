@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import shlex
+from collections import Counter
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -11,7 +12,7 @@ if TYPE_CHECKING:
 
     from envdoctor.probes.project.config_text import Contents, Entry
 
-_MOST_LINES = 10_000
+_MOST_LINES = 2_000
 _INSTRUCTION = re.compile(r"[ \t]*([A-Za-z]+)[ \t]+(.*)", re.DOTALL)
 _FROM = re.compile(r"(?:--\S+[ \t]+)*(\S+)(?:[ \t]+[Aa][Ss][ \t]+(\S+))?")
 _ARGUMENT = re.compile(r"\$\{?(\w+)(?::-([^}]*))?\}?", re.ASCII)
@@ -30,6 +31,7 @@ def dockerfile(data: bytes) -> Contents:
     stages: dict[str, dict[str, Entry]] = {}
     arguments: dict[str, str] = {}
     stage: dict[str, Entry] = {}
+    numbers: Counter[str] = Counter()
     for line, word, rest in _instructions(text):
         if word == "ARG":
             name, _, default = rest.partition("=")
@@ -37,11 +39,13 @@ def dockerfile(data: bytes) -> Contents:
         elif word == "FROM" and (begun := _FROM.match(_replaced(rest, arguments))):
             stage = dict(stages.get(begun[1].lower(), {"FROM": ("FROM", begun[1], line)}))
             stages[(begun[2] or "").lower()] = stage
+            numbers = Counter(key.partition(".")[0] for key in stage)
         elif word == "ENV":
             stage.update({f"ENV.{name}": (f"ENV.{name}", value, line) for name, value in _variables(rest)})
         elif word in _COUNTED:
-            number = sum(key.startswith(word + ".") for key in stage)
-            stage[f"{word}.{number}"] = (f"{word}.{number}", rest, line)
+            key = f"{word}.{numbers[word]}"
+            stage[key] = (key, rest, line)
+            numbers[word] += 1
         elif word in ("USER", "WORKDIR"):
             stage[word] = (word, rest.strip(), line)
     return list(stage.values()), None
