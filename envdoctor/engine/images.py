@@ -10,7 +10,7 @@ from envdoctor.model import Location, Unknown
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Collection, Iterator, Mapping, Sequence
     from typing import Any
 
     from envdoctor.engine.evaluate import Condition, Verdict
@@ -62,19 +62,19 @@ def image(condition: Condition, snapshot: Snapshot, trace: Trace) -> Verdict:
 
 
 def _lacks(base: str, said: Mapping[str, Sequence[Setting]], known: Mapping[str, Any]) -> bool:
+    """Whether what is known to lack it is all that an image is made of, and Python packages are installed there."""
     commands = [one for entry in said.get("RUN.*", ()) for one in _COMMANDS.split(str(entry["value"]))]
     copied = [str(entry["value"]) for entry in said.get("COPY.*", ())]
-    if not any(fnmatch.fnmatchcase(base, glob) for glob in known["bare"]) or not any(map(_PYTHON.search, commands)):
-        return False
-    if any("--from" in one and not _PYTHON.search(one) for one in copied):
-        return False
-    for command in commands:
-        installs = _INSTALLS.match(command)
-        if installs is None:
-            if not _HARMLESS.match(command):
-                return False
-            continue
-        words = [word.partition("=")[0] for word in installs[1].split() if not word.startswith("-")]
-        if not all(_PACKAGE.fullmatch(word) and word in known["others"] for word in words):
-            return False
-    return True
+    is_bare = any(fnmatch.fnmatchcase(base, glob) for glob in known["bare"])
+    is_open = any("--from" in one and not _PYTHON.search(one) for one in copied)
+    installs = any(map(_PYTHON.search, commands))
+    return is_bare and installs and not is_open and all(_brings_nothing(one, known["others"]) for one in commands)
+
+
+def _brings_nothing(command: str, others: Collection[str]) -> bool:
+    """Whether a command installs nothing on the system but what is among ``others``."""
+    installs = _INSTALLS.match(command)
+    if installs is None:
+        return _HARMLESS.match(command) is not None
+    words = [word.partition("=")[0] for word in installs[1].split() if not word.startswith("-")]
+    return all(_PACKAGE.fullmatch(word) and word in others for word in words)

@@ -78,17 +78,30 @@ def _tests(body: Sequence[ast.stmt], line: int) -> list[Test] | None:
     before, node = _around(body, line)
     while node is not None:
         inner = node
-        found += [(one.test, False) for one in before if _ends(one)]
+        if isinstance(node, _LOOPS):
+            return None
+        found += _deciding(before, node, line)
         if isinstance(node, _FUNCTIONS):
             bound |= bound_in(node) | {one.arg for one in ast.walk(node.args) if isinstance(one, ast.arg)}
-        elif isinstance(node, ast.If) and not _spans(node.test, line):
-            found.append((node.test, any(_spans(one, line) for one in node.body)))
-        elif isinstance(node, _LOOPS):
-            return None
         before, node = _around([part for name in _BODIES for part in getattr(node, name, ())], line)
-    named = {one.id for test, _ in found for one in ast.walk(test) if isinstance(one, ast.Name)}
-    within = (one for one in ast.walk(inner) if isinstance(one, _CHOICES)) if inner is not None else ()
-    return None if bound & named or any(_spans(one, line) for one in within) else found
+    return None if bound & _named(found) or _is_chosen(inner, line) else found
+
+
+def _deciding(before: Sequence[Any], node: Any, line: int) -> Iterator[Test]:
+    """The conditions by which the statements before one, and one itself, decide whether a line in it is reached."""
+    yield from ((one.test, False) for one in before if _ends(one))
+    if isinstance(node, ast.If) and not _spans(node.test, line):
+        yield node.test, any(_spans(one, line) for one in node.body)
+
+
+def _named(tests: Iterable[Test]) -> set[str]:
+    return {one.id for test, _ in tests for one in ast.walk(test) if isinstance(one, ast.Name)}
+
+
+def _is_chosen(node: ast.AST | None, line: int) -> bool:
+    """Whether an expression in a statement decides whether a line is reached."""
+    parts = ast.walk(node) if node is not None else ()
+    return any(_spans(one, line) for one in parts if isinstance(one, _CHOICES))
 
 
 def _around(parts: Sequence[Any], line: int) -> tuple[Sequence[Any], Any]:

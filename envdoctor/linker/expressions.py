@@ -116,18 +116,21 @@ class Expressions:
             self._reader.scope.keys.pop(root, None)
         elif not path and root in _QUESTIONS:
             self._note_question(root, node)
-        if root not in _READING:
-            for one in node.args:
-                if type(one) is ast.Call:
-                    self._reader.given_away(one, "" if path else root)
-        if not path and self._reader.scope.record and any(chain(one) in OWN for one in node.args):
-            self._reader.set_by.append((root, self._reader.scope.record))
+        self._note_given(node, root, path)
         call = signatures.of_call(node, self._reader.scope.keys)
         base = None if path else self._base_of(root)
         if base is not None:
             self.use(*base, node.lineno, [*call, True])
         elif root in self._reader.roots:
             self.use(root, path, node.lineno, call)
+
+    def _note_given(self, node: ast.Call, root: str, path: tuple[str, ...]) -> None:
+        """Take note of namespaces that a call is given, and of a function that gets the object of the class around."""
+        for one in node.args if root not in _READING else ():
+            if type(one) is ast.Call:
+                self._reader.given_away(one, "" if path else root)
+        if not path and self._reader.scope.record and any(chain(one) in OWN for one in node.args):
+            self._reader.set_by.append((root, self._reader.scope.record))
 
     def _base_of(self, name: str) -> tuple[str, tuple[str, ...]] | None:
         """The base of others that an own class is made as, by a name that is bound once where it is seen from."""

@@ -137,12 +137,17 @@ class ModuleRecord:
         elif self.is_itself(thing) or (found is not None and found[0] in self.itself and not found[1]):
             self.own(name, "it sets attributes of itself in sys.modules")
         elif found is not None:
-            self.fills_given |= name is None and found in _GIVEN and self.scope.kind == "function"
             self.scope.pending.append(Use(found[0], (*found[1], name or "*"), 0, self.flags, store=True))
-            if self.scope.kind == "function" and not found[1]:
-                self.scope.sets.add(name or "*")
+            if self.scope.kind == "function":
+                self._stored_in_function(found, name)
         else:
             self.fills |= self.is_in_modules(thing)
+
+    def _stored_in_function(self, found: tuple[str, tuple[str, ...]], name: str | None) -> None:
+        """Take note of what a function sets on what it may have been given."""
+        self.fills_given |= name is None and found in _GIVEN
+        if not found[1]:
+            self.scope.sets.add(name or "*")
 
     def filled(self) -> None:
         """Add what functions set on the objects that they are given to what the classes of these have.

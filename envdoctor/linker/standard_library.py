@@ -127,11 +127,12 @@ class Standard:
             return None
         if yes & self._bit or maybe & self._bit:
             return True if yes & self._bit else None
-        return None if "." in path and self._is_answered_for(module, path.partition(".")[0]) else False
+        return None if self._is_answered_for(module, path) else False
 
-    def _is_answered_for(self, module: str, kind: str) -> bool:
-        """Whether a class lost many attributes at once, and nothing else ever: its module answers for it, unlisted."""
-        versions = [having for path, having in self._changes(module).items() if path.startswith(f"{kind}.")]
+    def _is_answered_for(self, module: str, path: str) -> bool:
+        """Whether an attribute is of a class that lost many at once, and nothing else ever: it is there, unlisted."""
+        kind, dot, _ = path.partition(".")
+        versions = [having for one, having in self._changes(module).items() if dot and one.startswith(f"{kind}.")]
         return len(versions) >= _MANY and len(set(versions)) == 1
 
     def is_class(self, module: str, name: str) -> bool:
