@@ -45,6 +45,9 @@ _STABLE_GRAMMAR = (3, 7)
 #: Why nothing is said of a module that nobody has, nor of what a module that is not always imported takes instead.
 OPTIONAL = "modules that nothing installed has: optional, as a rule"
 
+#: A module that is kept only to say that it has moved uses no more than this from others.
+_MOST_OF_STUB = 4
+
 
 class _Waiting(NamedTuple):
     """A call that fits the signature of what the answer is about: where, and how sure something wrong with it is."""
@@ -71,6 +74,7 @@ class ReferenceSearch:
     ) -> None:
         self._layout = layout
         self._further = further
+        self._stubs: dict[str, Sequence[Any]] = {}
         self._resolver = resolver
         self._reach = reach
         self._standard = standard
@@ -254,7 +258,7 @@ class ReferenceSearch:
         inner, modules = f"{ref.module}.{ref.path}", self._layout.modules
         parts = (inner if flags & FROM and inner in modules else ref.module).split(".")
         run = (".".join(parts[: at + 1]) for at in range(len(parts)))
-        notes = ((one, self._resolver.take_note(one).get("raises")) for one in run if one in modules)
+        notes = ((one, self._raised(one)) for one in run if one in modules)
         wanted, raises = next((pair for pair in notes if pair[1]), ("", ()))
         if raises:
             place, owner = self._layout.modules[name], modules[wanted].owner
@@ -263,6 +267,23 @@ class ReferenceSearch:
                 yield Missing(
                     place.owner, place.path, ref.line, wanted, owner, "refused", severity, way, wanted, "", raises[2]
                 )  # fmt: skip
+
+    def _raised(self, module: str) -> Sequence[Any]:
+        """The line, the exception and its text where importing a module surely raises; empty where it does not.
+
+        A module that is kept only to say that it has moved may call a function that raises.
+        """
+        summary = self._resolver.take_note(module)
+        if module not in self._stubs:
+            self._stubs[module] = summary.get("raises", ())
+            rows = summary.get("refs", ())
+            calls = [Reference(*row) for row in rows if row[7]] if len(rows) <= _MOST_OF_STUB else ()
+            for ref in calls if not self._stubs[module] else ():
+                value = self._resolver.offers(ref.module, ref.path).value
+                if not (ref.flags or ref.attempt or ref.handler) and value:
+                    said = next(filter(None, (further(value, ref.call or ()) for further in self._further)), None)
+                    self._stubs[module] = [ref.line, said[1].partition(":")[0], said[1]] if said else ()
+        return self._stubs[module]
 
     def _broken(self, name: str, ref: Reference, flags: int, ways: list[int]) -> Iterator[Missing]:
         """A submodule of another distribution that cannot be imported, because nothing has what it imports itself."""

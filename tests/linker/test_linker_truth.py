@@ -422,6 +422,8 @@ REFUSALS = {
     "it has moved": ("import b.moved", "", "b.moved"),
     "it has moved, and that is caught": ("try:\n    import b.moved\nexcept ImportError:\n    pass", "", None),
     "another exception is caught": ("try:\n    import b.moved\nexcept AttributeError:\n    pass", "", "b.moved"),
+    "a function says that it has moved": ("import b.told", "", "b.told"),
+    "a function says so at times": ("import b.asked", "", None),
     "nobody knows": ("import b", "import os\nif not os.sep:\n    raise ImportError('nowhere')", None),
     "caught where it is raised": ("import b", "try:\n    raise ImportError\nexcept ImportError:\n    pass", None),
 }
@@ -429,7 +431,16 @@ REFUSALS = {
 
 @pytest.mark.parametrize(("source", "top", "asked"), REFUSALS.values(), ids=list(REFUSALS))
 def test_a_module_that_refuses_to_be_imported(tmp_path, source, top, asked):
-    files = {"b/__init__.py": top, "b/moved.py": "raise ImportError('b.moved is c now')\n"}
+    files = {
+        "b/__init__.py": top,
+        "b/moved.py": "raise ImportError('b.moved is c now')\n",
+        "_b.py": (
+            "import os\ndef tell(name):\n    raise ImportError('it was renamed, and is c now')\n"
+            "def ask(name):\n    if not os.sep:\n        raise ImportError(name)\n"
+        ),
+        "b/told.py": "from _b import tell\ntell('b.told')\n",
+        "b/asked.py": "from _b import ask\nask('b.asked')\n",
+    }
     env.write(tmp_path, a={"a.py": source}, b=files)
     found = env.linked(tmp_path, sys.version_info[:2]).missing
     assert [(one.severity, one.kind, one.asked) for one in found] == ([("error", "refused", asked)] if asked else [])
