@@ -1,8 +1,11 @@
 """What a proof does not show: that an installer refuses to put two releases together leaves nothing to be shown."""
 
+import sys
+
 import pytest
 
 from envdoctor.rulebase.syntax import parse
+from envdoctor.workshop.proof import runner
 from envdoctor.workshop.proof.gaps import missing
 from envdoctor.workshop.proof.measure import Survey
 
@@ -44,3 +47,12 @@ def test_what_releases_refuse_each_other_is_named_and_not_needed(why, kind, need
     trial = survey.bad[0].trial.replace(name="bad 1, on user 1.0", kind="good", measured=True)
     found = [one for one in missing(survey, edges, rows, [trial]) if one["kind"] != "index"]
     assert [(one["kind"], one["needed"]) for one in found] == [(kind, needed)]
+
+
+def test_that_an_interpreter_is_missing_is_not_remembered():
+    rule, _ = parse(RULE, "lib-name-removed.yaml", {})
+    measured = Survey(rule, {}, ["3.11"], lambda _: []).bad[0].trial.replace(measured=True)
+    for python in (f"{sys.version_info[0]}.{sys.version_info[1]}", "3.1"):
+        trial = measured.replace(place=measured.place.replace(python=python))
+        runner.remember(trial, {"outcome": "unbuilt", "reason": "no solution"})
+        assert (runner.remembered(trial) is not None) is (python != "3.1")
