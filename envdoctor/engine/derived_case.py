@@ -131,18 +131,22 @@ class Case:
 
     def _key(self) -> str:
         family = self.clue.family
-        if family == "signature" and self.who.python:
-            return "descriptor"
-        if family in {"signature", "frames", "super"} and not self.who.provider:
-            variant = "python" if self._is_of_library() else "unknown"
-            return f"{family.replace('super', 'frames')}/{variant}"
         if family not in _MISSING:
-            return "program/unknown" if family == "program" and not self.who.consumer else family
+            return self._of_calls(family)
         if self._hidden() or self.made:
             return "missing/made" if self.made else "shadowed"
         if self.who.python or self.names.standard(self._module()):
             return "missing/python-without" if self._is_always_there() else f"missing/python{self._moved()}"
         return f"missing{self._variant()}"
+
+    def _of_calls(self, family: str) -> str:
+        """The words of a family in which nothing is missing by name."""
+        if family == "signature" and self.who.python:
+            return "descriptor"
+        if family in {"signature", "frames", "super"} and not self.who.provider:
+            variant = "python" if self._is_of_library() else "unknown"
+            return f"{family.replace('super', 'frames')}/{variant}"
+        return "program/unknown" if family == "program" and not self.who.consumer else family
 
     def _hidden(self) -> bool:
         """Whether a file of the user's own has the name of a module that another one brings.

@@ -53,11 +53,17 @@ def in_code(names: Names, around: Sequence[Owner], seen: Mapping[str, Any]) -> t
     if place is None or not place.distribution:
         return None, []
     imported: Mapping[str, str] = seen.get("imports", {}).get(place.module, {})
-    owners = {word: names.distribution(module) for word, module in imported.items()}
-    there = {word: one for word, one in owners.items() if one and one in names.installed and one != place.distribution}
+    there = _others_imported(imported, place.distribution, names)
     words = re.findall(r"(?<![\w.'\"])([A-Za-z_]\w*)\b(\.?)", code_of(place))
-    named = [there.get(word) or (dot and not imported and _read_from(word, names)) for word, dot in words]
-    return next((one for one in named if one and one != place.distribution), None), list(dict.fromkeys(there.values()))
+    read = {word: _read_from(word, names) for word, dot in words if dot and not imported}
+    named = (there.get(word) or read.get(word) for word, _ in words)
+    return next((one for one in named if one not in {None, place.distribution}), None), [*dict.fromkeys(there.values())]
+
+
+def _others_imported(imported: Mapping[str, str], own: str, names: Names) -> dict[str, str]:
+    """The installed distribution of each name that a file imports from another than its ``own``."""
+    owners = {word: names.distribution(module) for word, module in imported.items()}
+    return {word: one for word, one in owners.items() if one and one in names.installed and one != own}
 
 
 def _read_from(word: str, names: Names) -> str | None:

@@ -83,20 +83,16 @@ def parties(clue: Clue, names: Names, seen: Mapping[str, Any], *, complete: bool
     asked, python = callee, python and callee == asked
     consumer, own, inside = _asking(clue, names, around, asked)
     askers = seen.get("askers", {}).get((clue.groups.get("module", ""), clue.groups.get("name")), [])
-    consumer = consumer or (_supposed(clue, askers) if own is None else None)
-    is_open = asked in {None, around[0].distribution if around else None}
-    line, used = in_code(names, around, seen) if is_open and (not python or clue.family in _OF_OBJECT) else (None, [])
+    consumer = consumer or _supposed(clue, askers, own)
+    line, used = in_code(names, around, seen) if _is_of_line(clue, around, asked, python=python) else (None, [])
     if asked is None and not python:
         asked, python = (line, False) if line else _beside(around, consumer, names)
-    named = [*_raiser(clue, names), *askers, *named_in(_message(clue), names), *([line] if line else [])]
-    named = _without(named, consumer)
+    named = _without([*_raiser(clue, names), *askers, *named_in(_message(clue), names), line or ""], consumer, "")
     asked = asked or next(iter(named), None)
     open_still = complete and _is_open(clue, names, consumer, asked, own)
     named += [*_supposed_plugin(clue, names), *names.called(consumer, asked)]
-    owners = guessed(clue, names, around, seen) if asked else []
-    others = _without(
-        [*(owners if asked in owners else ()), *named, *names.rivals(clue.groups.get("module", ""))], consumer, asked
-    )[:MOST_OTHERS]
+    others = _without([*_others(clue, names, around, seen, asked), *named, *_rivals(clue, names)], consumer, asked)
+    others = others[:MOST_OTHERS]
     return Parties(
         consumer=consumer,
         provider=asked,
@@ -111,14 +107,32 @@ def parties(clue: Clue, names: Names, seen: Mapping[str, Any], *, complete: bool
     )
 
 
+def _is_of_line(clue: Clue, around: Sequence[Owner], asked: str | None, *, python: bool) -> bool:
+    """Whether the failing line may say who was asked: nobody else is known but the one that failed."""
+    is_open = asked in {None, around[0].distribution if around else None}
+    return is_open and (not python or clue.family in _OF_OBJECT)
+
+
+def _others(
+    clue: Clue, names: Names, around: Sequence[Owner], seen: Mapping[str, Any], asked: str | None
+) -> Sequence[str]:
+    """Whose the name may be besides, where the one that was asked is one of them."""
+    owners = guessed(clue, names, around, seen) if asked else []
+    return owners if asked in owners else ()
+
+
+def _rivals(clue: Clue, names: Names) -> Iterable[str]:
+    return names.rivals(clue.groups.get("module", ""))
+
+
 def _frames(clue: Clue, names: Names) -> list[Owner]:
     """Whose code each frame is in, without the frames of what builds a distribution."""
     return [one for one in places(clue.failure, names) if not (clue.built and _HOOKS.search(one.frame.file))]
 
 
-def _supposed(clue: Clue, askers: Sequence[str]) -> str | None:
+def _supposed(clue: Clue, askers: Sequence[str], own: Any) -> str | None:
     """Who asked, where no frame shows it: what was being built, or the first whose files ask for the name."""
-    return clue.built or next(iter(askers), None)
+    return clue.built or next(iter(askers), None) if own is None else None
 
 
 def _supposed_plugin(clue: Clue, names: Names) -> list[str]:

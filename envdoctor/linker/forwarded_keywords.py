@@ -170,9 +170,8 @@ class ForwardedKeywords:
     def _standard_takes(self, function: ast.expr, body: _Body, keyword: str) -> bool:
         """Whether a method of an object that a function of Python makes may take a keyword; so may any other."""
         root, path = chain(function) or ("", ())
-        values = _assigned([one for one in ast.walk(body.node) if isinstance(one, ast.stmt)], root)
-        made = chain(values[0].func) if len(values) == 1 and isinstance(values[0], ast.Call) else None
-        if made is None or len(path) != 1 or stored(body.node, root) != 1 or made[0] in _bound(body.node):
+        made = _made_by(body, root)
+        if made is None or len(path) != 1:
             return True
         value = self._resolver.offers(body.module, ".".join((made[0], *made[1]))).value
         dotted = ".".join(value[1:]) if value and value[0] == "standard" else ""
@@ -271,6 +270,13 @@ def _choice(value: ast.expr) -> tuple[ast.expr | None, ast.expr]:
 def _own(body: _Body) -> str:
     """What a method calls its object."""
     return body.node.args.args[0].arg if body.kind and body.node.args.args else ""
+
+
+def _made_by(body: _Body, name: str) -> tuple[str, tuple[str, ...]] | None:
+    """What a function calls to make what one of its names is bound to, if it binds that once and not the callee."""
+    values = _assigned([one for one in ast.walk(body.node) if isinstance(one, ast.stmt)], name)
+    made = chain(values[0].func) if len(values) == 1 and isinstance(values[0], ast.Call) else None
+    return made if made and stored(body.node, name) == 1 and made[0] not in _bound(body.node) else None
 
 
 def _assigned(nodes: Sequence[ast.stmt], name: str) -> list[ast.expr]:

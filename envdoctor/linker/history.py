@@ -74,20 +74,19 @@ class History:
         Where there is none, those that have a class of the name that it begins with. An end that begins with a dot or
         a colon is of any class.
         """
-        found: dict[str, list[str]] = {one: [] for one in endings}
-        wanted = {one: f'{"" if one[0] in ".:" else "."}{one}"'.encode() for one in found}
-        for member in self._archive.namelist() if found else ():
+        wanted = {one: f'{"" if one[0] in ".:" else "."}{one}"'.encode() for one in endings}
+        found: dict[str, list[str]] = {one: [] for one in wanted}
+        for member in self._archive.namelist() if wanted else ():
             data = b"" if member in {ROOTS, CLASSES} else self._archive.read(member)
-            for one, word in wanted.items():
-                if word in data:
-                    found[one].append(member.removesuffix(".json"))
-        classes = self._classes() if found else {}
-        of_class = {
-            one: [name for name, some in classes.items() if one.partition(".")[0] in some]
-            for one, owners in found.items()
-            if not owners
-        }
-        return {**found, **of_class}
+            for one in (one for one, word in wanted.items() if word in data):
+                found[one].append(member.removesuffix(".json"))
+        return {**found, **self._with_class(one for one in found if not found[one])}
+
+    def _with_class(self, endings: Iterable[str]) -> dict[str, list[str]]:
+        """By the end of a name, the distributions that have a class of the name that it begins with."""
+        first = {one: one.partition(".")[0] for one in endings}
+        classes = self._classes() if first else {}
+        return {one: [name for name, some in classes.items() if word in some] for one, word in first.items()}
 
     def _classes(self) -> Mapping[str, Sequence[str]]:
         found: Mapping[str, Sequence[str]] = {}

@@ -236,10 +236,14 @@ class ReferenceSearch:
 
     def _refused_call(self, one: _Waiting) -> Iterator[Missing]:
         """A call that fits the signature, and is refused further on."""
-        found = (further(one.answer.value, one.ref.call or ()) for further in self._further)
-        misfit = next(filter(None, found), None)
-        if misfit is not None:
+        misfit = self._misfit(one.answer, one.ref)
+        if misfit[1]:
             yield from self._unfit(one.name, one.ref, one.answer, one.way, misfit)
+
+    def _misfit(self, answer: Answer, ref: Reference) -> tuple[str, str]:
+        """What is wrong with a call that fits the signature: a kind and a detail; empty for nothing."""
+        found = (further(answer.value, ref.call) for further in self._further if answer.value and ref.call)
+        return next(filter(None, found), ("", ""))
 
     def _unfit(
         self, name: str, ref: Reference, answer: Answer, sure: tuple[str, int], misfit: tuple[str, str]
@@ -275,14 +279,11 @@ class ReferenceSearch:
         """
         summary = self._resolver.take_note(module)
         if module not in self._stubs:
-            self._stubs[module] = summary.get("raises", ())
-            rows = summary.get("refs", ())
-            calls = [Reference(*row) for row in rows if row[7]] if len(rows) <= _MOST_OF_STUB else ()
-            for ref in calls if not self._stubs[module] else ():
-                value = self._resolver.offers(ref.module, ref.path).value
-                if not (ref.flags or ref.attempt or ref.handler) and value:
-                    said = next(filter(None, (further(value, ref.call or ()) for further in self._further)), None)
-                    self._stubs[module] = [ref.line, said[1].partition(":")[0], said[1]] if said else ()
+            rows = summary.get("refs", ()) if len(summary.get("refs", ())) <= _MOST_OF_STUB else ()
+            sure = [one for one in (Reference(*row) for row in rows) if not (one.flags or one.attempt or one.handler)]
+            said = ((one.line, self._misfit(self._resolver.offers(one.module, one.path), one)) for one in sure)
+            calls = ((line, text.partition(":")[0], text) for line, (_, text) in said if text)
+            self._stubs[module] = summary.get("raises") or next(calls, ())
         return self._stubs[module]
 
     def _broken(self, name: str, ref: Reference, flags: int, ways: list[int]) -> Iterator[Missing]:

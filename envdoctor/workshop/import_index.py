@@ -60,7 +60,13 @@ def owners(module: str, names: Collection[str], ranks: Mapping[str, int], known:
     few = sorted(names) if len(names) <= _FEW else []
     if best:
         return [same, best] if same in known and same != best else [best, *(one for one in few if one != best)]
-    return [same, *(one for one in few if one != same)] if same in names and any(_is_near(module, few)) else []
+    return _called_like(module, few) if same in names else []
+
+
+def _called_like(module: str, few: Sequence[str]) -> list[str]:
+    """The distribution that is called like a module, and then the others; none where no other is called after it."""
+    same = normalise(module)
+    return [same, *(one for one in few if one != same)] if any(_is_near(module, few)) else []
 
 
 def _is_near(module: str, names: Collection[str]) -> Iterator[bool]:

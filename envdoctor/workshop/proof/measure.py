@@ -217,15 +217,17 @@ class Survey:
                     found.setdefault(name, self.placed(end.base, end.kind, cell, name, [end.axis]))
             for version in self._branches(end):
                 found.setdefault(name_of(end, version), self.moved(end, version))
-        for end in self.ends:
-            shown, asked = search(end, self._seen(end, verdicts))
-            settled = all(self._seen(end, verdicts)(one) for one in asked)
-            if end.kind == "bad" and settled and shown is not None and shown != end.anchor:
-                for cure in self._cured(end, shown, verdicts):
-                    found.setdefault(cure.name, cure)
-        for one in severity.plan(self.rule, self.bad, self.compiled, self.vocabulary):
+        for one in (*self._cures(verdicts), *severity.plan(self.rule, self.bad, self.compiled, self.vocabulary)):
             found.setdefault(one.name, one)
         return list(found.values())
+
+    def _cures(self, verdicts: Verdicts) -> Iterator[Trial]:
+        """The trials of remedies at the far ends that are shown."""
+        for end in (one for one in self.ends if one.kind == "bad"):
+            shown, asked = search(end, self._seen(end, verdicts))
+            settled = all(self._seen(end, verdicts)(one) for one in asked)
+            if settled and shown is not None and shown != end.anchor:
+                yield from self._cured(end, shown, verdicts)
 
     def _seen(self, end: End, verdicts: Verdicts) -> Callable[[str], str | None]:
         """What is known of each version at an end, on the oldest Python where that tells more than that of the cell."""
