@@ -21,7 +21,7 @@ from envdoctor.linker.hooks import Hooks
 from envdoctor.linker.instances import Instances
 from envdoctor.linker.lost_words import LostWords
 from envdoctor.linker.made_words import MadeWords
-from envdoctor.linker.missing import ReferenceSearch
+from envdoctor.linker.missing import ReferenceSearch, decided, waiting
 from envdoctor.linker.missing_reference import Missing
 from envdoctor.linker.module_files import Layout
 from envdoctor.linker.overrides import Overrides
@@ -95,12 +95,7 @@ def _resolved(
     forwarded = ForwardedKeywords(world.resolver, world.store, world.makes)
     further = (forwarded.misfit, RefusedCalls(forwarded, OwnChecks(world, reach, natives), world.store).misfit)
     search = ReferenceSearch(layout, world.resolver, reach, world.standard, further)
-    missing = [*search.all(sys.version_info[:2], target.minor), *Hooks(layout, known["hooks"]).installed()]
-    made = MadeWords(world, reach)
-    missing += Instances(world, reach, made).all(reach.ways)
-    missing += Overrides(world, known["hooks"].get("dispatch", ())).all(reach.ways)
-    missing += StubNumbers(world).all(reach.ways)
-    missing += LostWords(world, reach, made).all(reach.ways, missing)
+    missing = _missing(world, reach, search, known["hooks"])
     checks = OwnChecks(world, reach, natives)
     missing = [*Conditions(world, reach, checks).decided(missing)]
     refused = [*checks.all(reach.ways, missing)]
@@ -119,6 +114,29 @@ def _resolved(
     if reach.skipped:
         unknown["submodules that were not read, in distributions with many"] = sum(reach.skipped.values())
     return Linked(missing, len(reach.ways), search.asked, unknown)
+
+
+def _missing(world: World, reach: Reach, search: ReferenceSearch, hooks: Mapping[str, Any]) -> list[Missing]:
+    """What the reached modules miss; what does not need each other is looked for at the same time."""
+
+    def referred() -> tuple[Any, ...]:
+        rows = list(search.rows(sys.version_info[:2], world.target.minor))
+        plugins = [*Hooks(world.layout, hooks).installed()]
+        overrides = [*Overrides(world, hooks.get("dispatch", ())).all(reach.ways)]
+        return rows, plugins, [*overrides, *StubNumbers(world).all(reach.ways)], search.unknown, search.asked
+
+    def made() -> tuple[list[Missing], list[Missing]]:
+        words = MadeWords(world, reach)
+        objects = [*Instances(world, reach, words).all(reach.ways)]
+        return objects, [*LostWords(world, reach, words).all(reach.ways, ())]
+
+    (rows, plugins, methods, search.unknown, search.asked), (objects, lost) = parallel.apart([referred, made])
+    numbers = waiting(rows)
+    halves = numbers[: len(numbers) // 2], numbers[len(numbers) // 2 :]
+    refused = parallel.apart([functools.partial(search.refused, rows, half) for half in halves])
+    missing = [*decided(rows, {**refused[0], **refused[1]}), *plugins, *objects, *methods]
+    known = {(one.file, one.line) for one in missing}
+    return [*missing, *(one for one in lost if (one.file, one.line) not in known)]
 
 
 def add_to(report: Report, tell: Callable[[str], None], vocabulary: Mapping[str, Any]) -> Report:

@@ -31,7 +31,7 @@ from envdoctor.probes.distributions import required_by
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from envdoctor.linker.module_files import Layout
     from envdoctor.linker.reach import Reach
@@ -46,7 +46,7 @@ _STABLE_GRAMMAR = (3, 7)
 OPTIONAL = "modules that nothing installed has: optional, as a rule"
 
 
-class _Waiting(NamedTuple):
+class Waiting(NamedTuple):
     """A call that fits the signature of what the answer is about: where, and how sure something wrong with it is."""
 
     name: str
@@ -84,14 +84,16 @@ class ReferenceSearch:
 
         The calls that are followed further wait until those of one function's module can be followed together.
         """
-        rows = list(self._rows(host, target))
-        waiting = [(at, one) for at, one in enumerate(rows) if isinstance(one, _Waiting)]
-        waiting.sort(key=lambda pair: str(pair[1].answer.value[1]))
-        refused = {at: next(self._refused_call(one), None) for at, one in waiting}
-        known = (refused[at] if isinstance(one, _Waiting) else one for at, one in enumerate(rows))
-        return filter(None, known)
+        rows = list(self.rows(host, target))
+        return decided(rows, self.refused(rows, waiting(rows)))
 
-    def _rows(self, host: tuple[int, int], target: tuple[int, int]) -> Iterator[Missing | _Waiting]:
+    def refused(self, rows: Sequence[Missing | Waiting], numbers: Iterable[int]) -> dict[int, Missing]:
+        """By number of a row, what is wrong with a call that waits; nothing for one that is not refused."""
+        asked = ((at, rows[at]) for at in numbers)
+        return {at: wrong for at, one in asked if isinstance(one, Waiting) for wrong in self._refused_call(one)}
+
+    def rows(self, host: tuple[int, int], target: tuple[int, int]) -> Iterator[Missing | Waiting]:
+        """Every reference that finds nothing, and each call that may be refused further on."""
         for name, ways in self._reach.ways.items():
             place = self._layout.modules[name]
             summary = self._resolver.take_note(name)
@@ -198,7 +200,7 @@ class ReferenceSearch:
 
     def _one(
         self, name: str, ref: Reference, flags: int, ways: list[int], hints: set[str]
-    ) -> Iterator[Missing | _Waiting]:
+    ) -> Iterator[Missing | Waiting]:
         self.asked += 1
         if not flags & IMPORTS:
             taken = self._resolver.offers(ref.module, ".".join(ref.path.split(".")[: ref.own]))
@@ -217,7 +219,7 @@ class ReferenceSearch:
 
     def _not_taken(
         self, name: str, ref: Reference, flags: int, ways: list[int], hints: set[str], answer: Answer
-    ) -> Iterator[Missing | _Waiting]:
+    ) -> Iterator[Missing | Waiting]:
         """A call with arguments that its function does not accept."""
         call, value = ref.call or (), answer.value
         severity, way = severity_of(ways, flags, CATCHES_TYPE)
@@ -228,9 +230,9 @@ class ReferenceSearch:
         if misfit is not None:
             yield from self._unfit(name, ref, answer, (severity, way), misfit)
         elif value and not ref.attempt and self._further:
-            yield _Waiting(name, ref, answer, (severity, way))
+            yield Waiting(name, ref, answer, (severity, way))
 
-    def _refused_call(self, one: _Waiting) -> Iterator[Missing]:
+    def _refused_call(self, one: Waiting) -> Iterator[Missing]:
         """A call that fits the signature, and is refused further on."""
         found = (further(one.answer.value, one.ref.call or ()) for further in self._further)
         misfit = next(filter(None, found), None)
@@ -345,6 +347,18 @@ class ReferenceSearch:
         """Whether a function says itself that it is for some versions of Python, or takes what a newer one has."""
         span = self._standard.span(answer.module, answer.path)
         return "version_info" in hints or (span is not None and not span[1])
+
+
+def waiting(rows: Sequence[Missing | Waiting]) -> list[int]:
+    """The numbers of the rows that wait, those about one module together."""
+    numbers = [(str(one.answer.value[1]), at) for at, one in enumerate(rows) if isinstance(one, Waiting)]
+    return [at for _, at in sorted(numbers)]
+
+
+def decided(rows: Sequence[Missing | Waiting], refused: Mapping[int, Missing]) -> Iterator[Missing]:
+    """The rows without those that waited in vain."""
+    known = (refused.get(at) if isinstance(one, Waiting) else one for at, one in enumerate(rows))
+    return filter(None, known)
 
 
 def _raised(flags: int, answer: Answer) -> int:
