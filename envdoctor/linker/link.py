@@ -21,7 +21,7 @@ from envdoctor.linker.hooks import Hooks
 from envdoctor.linker.instances import Instances
 from envdoctor.linker.lost_words import LostWords
 from envdoctor.linker.made_words import MadeWords
-from envdoctor.linker.missing import ReferenceSearch, decided, waiting
+from envdoctor.linker.missing import ReferenceSearch
 from envdoctor.linker.missing_reference import Missing
 from envdoctor.linker.module_files import Layout
 from envdoctor.linker.overrides import Overrides
@@ -120,23 +120,23 @@ def _missing(world: World, reach: Reach, search: ReferenceSearch, hooks: Mapping
     """What the reached modules miss; what does not need each other is looked for at the same time."""
 
     def referred() -> tuple[Any, ...]:
-        rows = list(search.rows(sys.version_info[:2], world.target.minor))
-        plugins = [*Hooks(world.layout, hooks).installed()]
-        overrides = [*Overrides(world, hooks.get("dispatch", ())).all(reach.ways)]
-        return rows, plugins, [*overrides, *StubNumbers(world).all(reach.ways)], search.unknown, search.asked
+        return list(search.rows(sys.version_info[:2], world.target.minor)), search.unknown, search.asked
 
-    def made() -> tuple[list[Missing], list[Missing]]:
-        words = MadeWords(world, reach)
-        objects = [*Instances(world, reach, words).all(reach.ways)]
-        return objects, [*LostWords(world, reach, words).all(reach.ways, ())]
+    def lost() -> list[Missing]:
+        return [*LostWords(world, reach, MadeWords(world, reach)).all(reach.ways, ())]
 
-    (rows, plugins, methods, search.unknown, search.asked), (objects, lost) = parallel.apart([referred, made])
-    numbers = waiting(rows)
-    halves = numbers[: len(numbers) // 2], numbers[len(numbers) // 2 :]
-    refused = parallel.apart([functools.partial(search.refused, rows, half) for half in halves])
-    missing = [*decided(rows, {**refused[0], **refused[1]}), *plugins, *objects, *methods]
+    def called() -> list[Missing]:
+        return [*search.decided(rows), *Hooks(world.layout, hooks).installed()]
+
+    def inherited() -> list[Missing]:
+        found = [*Instances(world, reach, MadeWords(world, reach)).all(reach.ways)]
+        found += Overrides(world, hooks.get("dispatch", ())).all(reach.ways)
+        return [*found, *StubNumbers(world).all(reach.ways)]
+
+    (rows, search.unknown, search.asked), words = parallel.apart([referred, lost])
+    missing: list[Missing] = [one for some in parallel.apart([called, inherited]) for one in some]
     known = {(one.file, one.line) for one in missing}
-    return [*missing, *(one for one in lost if (one.file, one.line) not in known)]
+    return [*missing, *(one for one in words if (one.file, one.line) not in known)]
 
 
 def add_to(report: Report, tell: Callable[[str], None], vocabulary: Mapping[str, Any]) -> Report:

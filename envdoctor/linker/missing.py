@@ -31,7 +31,7 @@ from envdoctor.probes.distributions import required_by
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from envdoctor.linker.module_files import Layout
     from envdoctor.linker.reach import Reach
@@ -84,13 +84,15 @@ class ReferenceSearch:
 
         The calls that are followed further wait until those of one function's module can be followed together.
         """
-        rows = list(self.rows(host, target))
-        return decided(rows, self.refused(rows, waiting(rows)))
+        return self.decided([*self.rows(host, target)])
 
-    def refused(self, rows: Sequence[Missing | Waiting], numbers: Iterable[int]) -> dict[int, Missing]:
-        """By number of a row, what is wrong with a call that waits; nothing for one that is not refused."""
-        asked = ((at, rows[at]) for at in numbers)
-        return {at: wrong for at, one in asked if isinstance(one, Waiting) for wrong in self._refused_call(one)}
+    def decided(self, rows: Sequence[Missing | Waiting]) -> Iterator[Missing]:
+        """Rows with what is wrong with the calls that wait, and without those that wait in vain."""
+        waiting = [(at, one) for at, one in enumerate(rows) if isinstance(one, Waiting)]
+        waiting.sort(key=lambda pair: str(pair[1].answer.value[1]))
+        refused = {at: next(self._refused_call(one), None) for at, one in waiting}
+        known = (refused[at] if isinstance(one, Waiting) else one for at, one in enumerate(rows))
+        return filter(None, known)
 
     def rows(self, host: tuple[int, int], target: tuple[int, int]) -> Iterator[Missing | Waiting]:
         """Every reference that finds nothing, and each call that may be refused further on."""
@@ -347,18 +349,6 @@ class ReferenceSearch:
         """Whether a function says itself that it is for some versions of Python, or takes what a newer one has."""
         span = self._standard.span(answer.module, answer.path)
         return "version_info" in hints or (span is not None and not span[1])
-
-
-def waiting(rows: Sequence[Missing | Waiting]) -> list[int]:
-    """The numbers of the rows that wait, those about one module together."""
-    numbers = [(str(one.answer.value[1]), at) for at, one in enumerate(rows) if isinstance(one, Waiting)]
-    return [at for _, at in sorted(numbers)]
-
-
-def decided(rows: Sequence[Missing | Waiting], refused: Mapping[int, Missing]) -> Iterator[Missing]:
-    """The rows without those that waited in vain."""
-    known = (refused.get(at) if isinstance(one, Waiting) else one for at, one in enumerate(rows))
-    return filter(None, known)
 
 
 def _raised(flags: int, answer: Answer) -> int:
