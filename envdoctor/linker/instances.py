@@ -60,6 +60,8 @@ class Instances:
             place = self._world.layout.modules[name]
             if place.kind == "native" or (is_aside(name) and place.owner != PROJECT):
                 continue
+            if b"objects" not in self._world.store.packed(name):
+                continue
             for ref in starmap(ObjectUse, self._world.resolver.take_note(name).get("objects", ())):
                 found = self._found(name, ref)
                 flags = self._reach.flags(name, ref) if found else None
