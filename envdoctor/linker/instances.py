@@ -60,6 +60,8 @@ class Instances:
             place = self._world.layout.modules[name]
             if place.kind == "native" or (is_aside(name) and place.owner != PROJECT):
                 continue
+            if b"objects" not in self._world.store.packed(name):
+                continue
             for ref in starmap(ObjectUse, self._world.resolver.take_note(name).get("objects", ())):
                 found = self._found(name, ref)
                 flags = self._reach.flags(name, ref) if found else None
@@ -69,7 +71,8 @@ class Instances:
     def _found(self, name: str, ref: ObjectUse) -> list[Any]:
         """For each making of an object what it lacks, or the call that does not fit; nothing where one has it.
 
-        ``None`` is a making that may be anything, beside others of classes that have lost what is asked for.
+        ``None`` is a making that may be anything, beside others of classes that have lost what is asked for: so is what
+        a caller gives for a parameter, whatever its annotation says.
         """
         found: list[Any] = []
         for making in ref.makings:
@@ -78,7 +81,7 @@ class Instances:
                 return []
             found += lacks
         known = [one for one in found if one is not None]
-        lost = all(isinstance(one, Lack) and self._life(one.kind, one.name) for one in known)
+        lost = all(isinstance(one, Lack) and self._had(one.kind, one.name) for one in known)
         return found if len(known) == len(found) or (lost and known) else []
 
     def _lacks(self, name: str, making: str, ref: ObjectUse) -> list[Any]:
@@ -261,6 +264,12 @@ class Instances:
             if protocols or "__new__" in names:
                 return True
         return False
+
+    def _had(self, kind: ClassRef, word: str) -> bool:
+        """Whether a class is known to have had an attribute in another release, or in another version of Python."""
+        if isinstance(kind.number, str):
+            return self._world.standard.lost(kind.module, kind.number, word)
+        return self._life(kind, word) is not None or self._classes.lost_by(kind, word) is not None
 
     def _life(self, kind: ClassRef, word: str) -> Life | None:
         """The history's record of an attribute that a class of a chain has lost."""

@@ -95,12 +95,7 @@ def _resolved(
     forwarded = ForwardedKeywords(world.resolver, world.store, world.makes)
     further = (forwarded.misfit, RefusedCalls(forwarded, OwnChecks(world, reach, natives), world.store).misfit)
     search = ReferenceSearch(layout, world.resolver, reach, world.standard, further)
-    missing = [*search.all(sys.version_info[:2], target.minor), *Hooks(layout, known["hooks"]).installed()]
-    made = MadeWords(world, reach)
-    missing += Instances(world, reach, made).all(reach.ways)
-    missing += Overrides(world, known["hooks"].get("dispatch", ())).all(reach.ways)
-    missing += StubNumbers(world).all(reach.ways)
-    missing += LostWords(world, reach, made).all(reach.ways, missing)
+    missing = _missing(world, reach, search, known["hooks"])
     checks = OwnChecks(world, reach, natives)
     missing = [*Conditions(world, reach, checks).decided(missing)]
     refused = [*checks.all(reach.ways, missing)]
@@ -119,6 +114,29 @@ def _resolved(
     if reach.skipped:
         unknown["submodules that were not read, in distributions with many"] = sum(reach.skipped.values())
     return Linked(missing, len(reach.ways), search.asked, unknown)
+
+
+def _missing(world: World, reach: Reach, search: ReferenceSearch, hooks: Mapping[str, Any]) -> list[Missing]:
+    """What the reached modules miss; what does not need each other is looked for at the same time."""
+
+    def referred() -> tuple[Any, ...]:
+        return list(search.rows(sys.version_info[:2], world.target.minor)), search.unknown, search.asked
+
+    def lost() -> list[Missing]:
+        return [*LostWords(world, reach, MadeWords(world, reach)).all(reach.ways, ())]
+
+    def called() -> list[Missing]:
+        return [*search.decided(rows), *Hooks(world.layout, hooks).installed()]
+
+    def inherited() -> list[Missing]:
+        found = [*Instances(world, reach, MadeWords(world, reach)).all(reach.ways)]
+        found += Overrides(world, hooks.get("dispatch", ())).all(reach.ways)
+        return [*found, *StubNumbers(world).all(reach.ways)]
+
+    (rows, search.unknown, search.asked), words = parallel.apart([referred, lost])
+    missing: list[Missing] = [one for some in parallel.apart([called, inherited]) for one in some]
+    known = {(one.file, one.line) for one in missing}
+    return [*missing, *(one for one in words if (one.file, one.line) not in known)]
 
 
 def add_to(report: Report, tell: Callable[[str], None], vocabulary: Mapping[str, Any]) -> Report:

@@ -113,8 +113,10 @@ class LostWords:
     def _is_distinctive(self, word: str, provider: str, name: str) -> bool:
         """Whether an attribute of this name can only be one that the provider has lost."""
         owner = self._world.layout.modules[name].owner
+        if word in _plain() or self._is_kept(provider, word):
+            return False
         imported = self._made.tops_of(name)
-        if ("" in imported and not _is_long(word)) or word in _plain() or self._is_kept(provider, word):
+        if "" in imported and not _is_long(word):
             return False
         others = (imported | self._made.imported_by(owner) | self._made.imported_by(provider)) - {provider, owner, ""}
         return not self._made.is_made({owner, *others}, word)

@@ -180,10 +180,10 @@ def settled(scope: Scope, found: Sequence[Any], *, anything: bool) -> list[Any] 
         steps += 1
         if steps > _MOST_MAKINGS:
             return None
-        if isinstance(one, str) or one[0].startswith("<"):
-            left.append(one)
+        if one[0] == ANY or isinstance(one, str) or one[0].startswith("<"):
+            left.append(ANY if one[0] == ANY else one)
             continue
-        some = None if one[0] == ANY else _origin(scope, one)
+        some = _origin(scope, one)
         if some is None and not anything:
             return None
         todo += some[1] if some else ()

@@ -49,7 +49,7 @@ OPTIONAL = "modules that nothing installed has: optional, as a rule"
 _MOST_OF_STUB = 4
 
 
-class _Waiting(NamedTuple):
+class Waiting(NamedTuple):
     """A call that fits the signature of what the answer is about: where, and how sure something wrong with it is."""
 
     name: str
@@ -88,14 +88,18 @@ class ReferenceSearch:
 
         The calls that are followed further wait until those of one function's module can be followed together.
         """
-        rows = list(self._rows(host, target))
-        waiting = [(at, one) for at, one in enumerate(rows) if isinstance(one, _Waiting)]
+        return self.decided([*self.rows(host, target)])
+
+    def decided(self, rows: Sequence[Missing | Waiting]) -> Iterator[Missing]:
+        """Rows with what is wrong with the calls that wait, and without those that wait in vain."""
+        waiting = [(at, one) for at, one in enumerate(rows) if isinstance(one, Waiting)]
         waiting.sort(key=lambda pair: str(pair[1].answer.value[1]))
         refused = {at: next(self._refused_call(one), None) for at, one in waiting}
-        known = (refused[at] if isinstance(one, _Waiting) else one for at, one in enumerate(rows))
+        known = (refused[at] if isinstance(one, Waiting) else one for at, one in enumerate(rows))
         return filter(None, known)
 
-    def _rows(self, host: tuple[int, int], target: tuple[int, int]) -> Iterator[Missing | _Waiting]:
+    def rows(self, host: tuple[int, int], target: tuple[int, int]) -> Iterator[Missing | Waiting]:
+        """Every reference that finds nothing, and each call that may be refused further on."""
         for name, ways in self._reach.ways.items():
             place = self._layout.modules[name]
             summary = self._resolver.take_note(name)
@@ -202,7 +206,7 @@ class ReferenceSearch:
 
     def _one(
         self, name: str, ref: Reference, flags: int, ways: list[int], hints: set[str]
-    ) -> Iterator[Missing | _Waiting]:
+    ) -> Iterator[Missing | Waiting]:
         self.asked += 1
         if not flags & IMPORTS:
             taken = self._resolver.offers(ref.module, ".".join(ref.path.split(".")[: ref.own]))
@@ -221,7 +225,7 @@ class ReferenceSearch:
 
     def _not_taken(
         self, name: str, ref: Reference, flags: int, ways: list[int], hints: set[str], answer: Answer
-    ) -> Iterator[Missing | _Waiting]:
+    ) -> Iterator[Missing | Waiting]:
         """A call with arguments that its function does not accept."""
         call, value = ref.call or (), answer.value
         severity, way = severity_of(ways, flags, CATCHES_TYPE)
@@ -232,9 +236,9 @@ class ReferenceSearch:
         if misfit is not None:
             yield from self._unfit(name, ref, answer, (severity, way), misfit)
         elif value and not ref.attempt and self._further:
-            yield _Waiting(name, ref, answer, (severity, way))
+            yield Waiting(name, ref, answer, (severity, way))
 
-    def _refused_call(self, one: _Waiting) -> Iterator[Missing]:
+    def _refused_call(self, one: Waiting) -> Iterator[Missing]:
         """A call that fits the signature, and is refused further on."""
         misfit = self._misfit(one.answer, one.ref)
         if misfit[1]:

@@ -13,7 +13,7 @@ from envdoctor.linker import operations
 from envdoctor.linker.branches import holds
 from envdoctor.linker.evaluation import UNKNOWN, Deferred, Function, Namespace, Raised, Returned, Taken, Undecided
 from envdoctor.linker.lazy_stubs import LazyStubs
-from envdoctor.linker.syntax_trees import CHANGING, changed_later
+from envdoctor.linker.syntax_trees import CHANGING, changed_later, walked
 from envdoctor.linker.verdicts import no, yes
 
 TYPE_CHECKING = False
@@ -323,7 +323,7 @@ class Evaluator:
         scope = Namespace(function.scope.module, function.scope)
         if not self._fill(scope, function.node.args, given, named):
             return UNKNOWN
-        if any(isinstance(one, (ast.Yield, ast.YieldFrom)) for one in ast.walk(function.node)):
+        if any(isinstance(one, (ast.Yield, ast.YieldFrom)) for one in walked(function.node)):
             return UNKNOWN
         ended = self.run(function.node.body, scope)
         return ended.value if ended else None

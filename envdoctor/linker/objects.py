@@ -178,7 +178,7 @@ class Objects:
         for one in (*given, *node.args.kwonlyargs):
             told = one.annotation is not None and node.name not in _COMPARING
             if told and (found := annotated(one.annotation)):
-                types[one.arg] = [found]
+                types[one.arg] = [[*found, (ANY, ())]]  # what callers give may be of another class
         self._reader.roots.update(types)
 
     def overloaded(self, node: Function) -> None:

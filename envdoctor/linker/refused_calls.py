@@ -69,7 +69,8 @@ class RefusedCalls:
         name = next((one for one in names if names[one] == wanted), None)
         if name is None:
             return False
-        found = re.search(rb"\b(?:def|class) %s\b" % name.encode(), text)
+        kind = b"def" if value[0] == "function" else b"class"
+        found = re.search(rb"%s %s\b" % (kind, name.encode()), text)
         return found is not None and _REASON.search(text, found.start(), found.start() + _NEAR) is not None
 
 

@@ -31,7 +31,7 @@ LONGEST = 4 << 20
 MOST_ENTRIES, MOST_BYTES = 4000, 256 << 20
 _MOST_OF_ONE = 64 << 20
 #: So many summaries are unpacked at a time, and as many that were asked for before these.
-MOST_OPEN = 3000
+MOST_OPEN = 1000
 #: The files that decide what a summary contains.
 _MAKERS = (
     *(

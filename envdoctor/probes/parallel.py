@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import gc
 import os
+import pickle
 import sys
 import tempfile
 import threading
@@ -12,7 +13,7 @@ import threading
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
-    from typing import IO
+    from typing import IO, Any
 
 #: Weight, in characters of source, below which one process is faster than two.
 WORTH_SHARING = 150_000
@@ -32,18 +33,29 @@ def each(weights: Sequence[int], work: Callable[[int], bytes]) -> dict[int, byte
         return dict(_worked(numbers, work))
     queue = _queue(numbers)
     forked = [_fork(queue, work) for _ in range(processes - 1)]
-    children = [child for child in forked if child is not None]
     done: dict[int, bytes] = {}
     try:
         done.update(_worked(_taken(queue), work))
     finally:
         os.close(queue)
-        for number, file in children:
-            os.waitpid(number, 0)
-            with file:
-                done.update(_frames(file))
+        done.update(_gathered(forked))
     done.update(_worked((number for number in numbers if number not in done), work))
     return done
+
+
+def apart(works: Sequence[Callable[[], Any]]) -> list[Any]:
+    """What each of some works returns, at the same time where this process can fork, in processes that end with it.
+
+    Each begins with what this process has, which learns nothing but what they return. What a lost process leaves undone
+    is done here.
+    """
+    forked = []
+    for at in range(len(works)) if _processes(WORTH_SHARING) > 1 else ():
+        queue = _queue([at])
+        forked.append(_fork(queue, lambda number: pickle.dumps(works[number]())))
+        os.close(queue)
+    done = _gathered(forked)
+    return [pickle.loads(done[at]) if at in done else work() for at, work in enumerate(works)]  # noqa: S301 - of a fork
 
 
 def _worked(numbers: Iterable[int], work: Callable[[int], bytes]) -> Iterator[tuple[int, bytes]]:
@@ -112,6 +124,17 @@ def _fork(queue: int, work: Callable[[int], bytes]) -> tuple[int, IO[bytes]] | N
                 frame = frame[file.write(frame) :]
     finally:
         os._exit(0)
+
+
+def _gathered(forked: Iterable[tuple[int, IO[bytes]] | None]) -> dict[int, bytes]:
+    """What processes have written when they have ended."""
+    done: dict[int, bytes] = {}
+    for child in forked:
+        if child is not None:
+            os.waitpid(child[0], 0)
+            with child[1] as file:
+                done.update(_frames(file))
+    return done
 
 
 def _frames(file: IO[bytes]) -> dict[int, bytes]:

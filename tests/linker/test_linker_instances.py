@@ -208,11 +208,20 @@ def test_what_a_function_of_another_module_sets_on_an_object(tmp_path):
 
 #: Source of ``a``, and what it asks for that is not there; nothing where ``g()`` runs.
 MODULES = {
-    "an annotated parameter": ("import b\ndef f(x: b.K):\n    x.lost\ndef g(): f(b.K())", "b.K().lost"),
-    "an annotation in a string": ("import b\ndef f(x: 'b.K | None' = None):\n    x.lost\ndef g(): f(b.K())", "b.K().lost"),
-    "imported for annotations": (
-        ("from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    from b import K\n"
-        "def f(x: 'K'):\n    x.lost\ndef g():\n    import b\n    f(b.K())"), "b.K().lost"
+    "a parameter that is given another class": (
+        "import b\nclass Other: lost = 1\ndef f(x: b.K):\n    x.lost\ndef g(): f(Other())", None
+    ),
+    "a field that is given another class": (
+        ("import b\nclass Other: lost = 1\nclass A:\n    def __init__(self, x: b.K): self.x = x\n"
+        "    def m(self): self.x.lost\ndef g(): A(Other()).m()"), None
+    ),
+    "an annotated parameter": (
+        "import array\ndef f(x: array.array):\n    x.fromstring('')\ndef g(): f(array.array('b'))",
+        "array.array().fromstring",
+    ),
+    "an annotation in a string": (
+        "import array\ndef f(x: 'array.array | None' = None):\n    x.fromstring('')\ndef g(): f(array.array('b'))",
+        "array.array().fromstring",
     ),
     "several parameters": ("def f(*x: 'b.K'):\n    x.count(1)\nimport b\ndef g(): f(b.K())", None),
     "its own function": ("import b\ndef f():\n    return b.K()\ndef g(): f().lost", "b.K().lost"),
@@ -399,6 +408,18 @@ def test_a_class_that_is_open_lacks_what_it_has_lost_and_does_not_name(tmp_path,
     told = [one for one in env.linked(tmp_path).missing if one.kind == "attribute"]
 
     assert [one.line for one in told] == [4] * many
+
+
+@pytest.mark.parametrize("annotation", ["networkx.Graph", "'Graph'"])
+def test_an_annotated_parameter_lacks_what_its_class_has_lost(tmp_path, annotation):
+    env.write(tmp_path, "2.4", networkx=GRAPHS)
+    source = (
+        "from typing import TYPE_CHECKING\nimport networkx\nif TYPE_CHECKING:\n    from networkx import Graph\n"
+        f"def f(x: {annotation}):\n    x.node()\n    x.other()\n"
+    )
+    env.write(tmp_path, a={"a.py": source})
+
+    assert [one.line for one in env.linked(tmp_path).missing if one.kind == "attribute"] == [6]
 
 
 def test_a_class_that_sets_computed_names_lacks_a_method_that_it_has_lost_where_that_is_called(tmp_path):

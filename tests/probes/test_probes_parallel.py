@@ -91,3 +91,33 @@ def test_what_goes_wrong_in_a_process(program, said):
 def test_more_than_a_pipe_holds():
     answer = parallel.each([parallel.WORTH_SHARING, *([1] * 20_000)], lambda number: str(number).encode() + b" ")
     assert len(answer) == 20_001
+
+
+def test_works_that_are_done_apart_leave_nothing_but_what_they_return():
+    here, seen = os.getpid(), []
+
+    def one():
+        seen.append(1)
+        return os.getpid(), {"kept": (1, "a")}
+
+    def other():
+        if os.getpid() != here:
+            os._exit(9)
+        return "done here"
+
+    (number, kept), *rest = parallel.apart([one, other])
+
+    assert (kept, rest) == ({"kept": (1, "a")}, ["done here"])
+    assert (number == here) is bool(seen)
+
+
+@forks
+def test_works_are_done_apart_where_there_are_two_cores(monkeypatch):
+    monkeypatch.setattr(parallel.os, "sched_getaffinity", lambda _: {0, 1})
+    numbers = parallel.apart([os.getpid, os.getpid])
+    assert len({os.getpid(), *numbers}) == 3
+
+
+def test_what_goes_wrong_apart_is_raised_here():
+    with pytest.raises(ZeroDivisionError):
+        parallel.apart([lambda: 1 // 0, lambda: 1])
