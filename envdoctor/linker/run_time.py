@@ -141,7 +141,7 @@ class RunTime:
     def may_be_set_by(self, owner: str, module: str, name: str) -> bool:
         """Whether a native module of a distribution contains the name of a module and that of an attribute of it."""
         own = self._layout.natives(owner)
-        return any(self._words.in_file(path, module) and self._words.in_file(path, name) for path in own)
+        return any(self._words.ends_in_binary(path, module) and self._words.in_file(path, name) for path in own)
 
     def is_no_key(self, source: bytes, module: str, name: str) -> bool:
         """Whether a module that writes names into ``globals()`` writes none like this: it is no text, nor its parts.

@@ -37,6 +37,11 @@ class Words:
                 self._files[key] = None
         return self._files[key]
 
+    def ends_in_binary(self, path: str, word: str) -> bool:
+        """Whether a binary contains a word that nothing follows; Cython may write its words one behind the other."""
+        is_joined = self.in_file(path, "__pyx") is not False
+        return self.in_file(path, word if is_joined else f"{word}\0") is not False
+
     def _is_written(self, path: str, word: str) -> bool:
         """Whether a file contains a word, or may keep it compressed. Raises :class:`OSError`."""
         if path[-3:] != ".py":

@@ -103,6 +103,12 @@ def test_who_asks_for_a_submodule_on_occasion_may_do_without_what_it_needs(tmp_p
     assert env.missing(tmp_path) == []
 
 
+@pytest.mark.parametrize(("owner", "count"), [("a_kernel_test", 1), ("a", 0)])
+def test_a_module_for_tests_counts_where_its_distribution_is_called_so(tmp_path, owner, count):
+    env.write(tmp_path, b=B, **{owner: {"a_kernel_test/__init__.py": "from b import gone"}})
+    assert len(env.missing(tmp_path)) == count
+
+
 def test_source_that_this_python_cannot_parse(tmp_path):
     env.write(tmp_path, a={"a.py": "def f(async): pass\n"})
     assert [told[0] for told in env.missing(tmp_path, (3, 7))] == ["error"]
@@ -129,7 +135,16 @@ def test_a_binary_of_which_the_words_are_packed_tells_nothing(tmp_path):
     assert env.missing(tmp_path) == []
 
 
-@pytest.mark.parametrize(("binary", "count"), [(b"\0b.errors\0Late\0", 0), (b"\0b.errors\0", 1), (b"\0Late\0", 1)])
+@pytest.mark.parametrize(
+    ("binary", "count"),
+    [
+        (b"\0b.errors\0Late\0", 0),
+        (b"\0b.errors\0", 1),
+        (b"\0Late\0", 1),
+        (b"\0b.errors.more\0Late\0", 1),
+        (b"\0__pyx_n_s\0b.errorsLate", 0),
+    ],
+)
 def test_a_binary_may_set_names_of_a_module_that_it_names(tmp_path, binary, count):
     provider = {**B, "b/errors.py": "", "b/_b.cpython-312-x86_64-linux-gnu.so": binary}
     env.write(tmp_path, a={"a.py": "from b.errors import Late"}, b=provider)
