@@ -153,11 +153,11 @@ def healthy(path: str, envdoctor: str) -> dict[str, Any]:
     """What is found, at error and at warning level, in the pins of a lock file whose project works."""
     with open(path, encoding="utf-8") as file:
         listed = json.load(file)
-    with tempfile.NamedTemporaryFile("w", suffix=".txt") as pins:
-        pins.writelines(f"{name}=={version}\n" for name, version in listed["packages"].items())
-        pins.flush()
-        words = ["check", "-r", pins.name, "--python-version", listed["python"], "-f", "json", "--fail-on", "never"]
-        done = subprocess.run([envdoctor, *words], capture_output=True, text=True, check=True)
+    with tempfile.TemporaryDirectory() as folder:  # not here, where there is a project to look at
+        with open(os.path.join(folder, "pins.txt"), "w", encoding="utf-8") as pins:
+            pins.writelines(f"{name}=={version}\n" for name, version in listed["packages"].items())
+        words = ["check", "-r", "pins.txt", "--python-version", listed["python"], "-f", "json", "--fail-on", "never"]
+        done = subprocess.run([envdoctor, *words], capture_output=True, text=True, check=True, cwd=folder)
     found = [[one["severity"], one["rule"]] for one in json.loads(done.stdout)["findings"] if one["severity"] != "info"]
     return {"id": os.path.basename(path).removesuffix(".json"), "packages": len(listed["packages"]), "found": found}
 
