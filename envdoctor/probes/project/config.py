@@ -23,6 +23,8 @@ MOST_REMEMBERED = 100_000
 MOST_OF_A_KEY = 100
 #: Seconds that reading all configuration may take.
 _SECONDS = 5.0
+#: Entries of one key for each of which it is found out how its line could be edited, which parses its file twice.
+_MOST_EDITED = 100
 #: Settings in Python are read where a rule asks for them: a glob of such files ends so.
 PYTHON = ".py"
 
@@ -47,16 +49,17 @@ class ConfigReader:
             entries, gap = self._read(name, wanted, exact=glob.exact)
             if gap:
                 gaps.append(f"{name}: {shown(' '.join(gap.split()))}")
-            found += [self._setting(name, entry) for entry in entries if _ends(entry[0], wanted)]
+            for entry in (one for one in entries if _ends(one[0], wanted)):
+                found.append(self._setting(name, entry, edited=len(found) < _MOST_EDITED))
         return self._project.answer(found, gaps, lambda name: _may_match(pattern, name) and glob.matches(name))
 
-    def _setting(self, name: str, entry: Entry) -> Setting:
+    def _setting(self, name: str, entry: Entry, *, edited: bool) -> Setting:
         dotted, value, line = entry
         found: Setting = {"file": name, "line": line, "key": dotted, "value": value}
         if format_of(name) == "yaml":
             from envdoctor.probes.project import config_yaml
 
-            found["written"] = config_yaml.written(self._project.read(name), dotted)
+            found["written"] = config_yaml.written(self._project.read(name), dotted) if edited else None
         return found
 
     def _matching(self, pattern: str, glob: Glob) -> list[str]:
