@@ -91,7 +91,8 @@ def parties(clue: Clue, names: Names, seen: Mapping[str, Any], *, complete: bool
     asked = asked or next(iter(named), None)
     open_still = complete and _is_open(clue, names, consumer, asked, own)
     named += [*_supposed_plugin(clue, names), *names.called(consumer, asked)]
-    others = _without([*_others(clue, names, around, seen, asked), *named, *_rivals(clue, names)], consumer, asked)
+    rivals = names.rivals(clue.groups.get("module", ""))
+    others = _without([*_others(clue, names, around, seen, asked), *named, *rivals], consumer, asked)
     others = others[:MOST_OTHERS]
     return Parties(
         consumer=consumer,
@@ -119,10 +120,6 @@ def _others(
     """Whose the name may be besides, where the one that was asked is one of them."""
     owners = guessed(clue, names, around, seen) if asked else []
     return owners if asked in owners else ()
-
-
-def _rivals(clue: Clue, names: Names) -> Iterable[str]:
-    return names.rivals(clue.groups.get("module", ""))
 
 
 def _frames(clue: Clue, names: Names) -> list[Owner]:

@@ -13,7 +13,6 @@ from envdoctor.linker.linkage import Fault, Linkage, brought
 from envdoctor.linker.loader import Loader, Machine
 from envdoctor.linker.missing import severity_of
 from envdoctor.linker.missing_reference import Missing
-from envdoctor.linker.module_files import is_aside
 from envdoctor.linker.reach import SUBMODULE
 from envdoctor.linker.summary import CATCHES_IMPORT, LATER
 from envdoctor.linker.word_search import Words
@@ -124,7 +123,7 @@ class BinarySearch:
         """A fault of a module on the plainest way to it; where no import names it, the way is its user's."""
         place = self._layout.modules[name]
         ways = [*self._reach.natives.get(name, ()), *self._reach.ways.get(name, ())]
-        severity, way = severity_of(ways or ([] if is_aside(name) else [SUBMODULE]), flags, catching)
+        severity, way = severity_of(ways or ([] if self._layout.is_aside(name) else [SUBMODULE]), flags, catching)
         kind, asked, provider, detail = fault
         if kind == "compiled" and severity == "info":
             severity = "warning"  # whatever the condition is, this module cannot be loaded

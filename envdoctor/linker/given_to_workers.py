@@ -12,7 +12,7 @@ from typing import Any
 from envdoctor.engine import diagnose as engine
 from envdoctor.engine.start_method import in_use
 from envdoctor.facts import OF_PROJECT, PROJECT, SOURCE, Facts
-from envdoctor.linker.module_files import Layout, is_aside
+from envdoctor.linker.module_files import Layout
 from envdoctor.model import Evidence, Finding, Location, Remedy
 from envdoctor.probes import answered, unrecorded
 from envdoctor.probes.project import Project
@@ -61,7 +61,7 @@ def _starting(layout: Layout, owner: str) -> Iterator[tuple[str, tuple[str, byte
     files: dict[str, tuple[str, bytes]] = {}
     for name in layout.names.get(owner, ()):
         module = layout.modules[name]
-        if module.owner == owner and module.kind != "native" and not is_aside(name):
+        if module.owner == owner and module.kind != "native" and not layout.is_aside(name):
             end = "/__init__.py" if module.kind == "package" else ".py"
             try:
                 with open(module.path, "rb") as file:

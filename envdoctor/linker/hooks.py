@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from envdoctor.engine.installed_requirements import name_of
 from envdoctor.linker.missing_reference import Missing
-from envdoctor.linker.module_files import PROJECT, is_aside
+from envdoctor.linker.module_files import PROJECT
 from envdoctor.linker.reach import ENTRY, groups
 from envdoctor.linker.syntax_trees import chain, parsed
 from envdoctor.model import Distribution
@@ -84,7 +84,7 @@ class Hooks:
         for name in self._layout.names[owner]:
             module = self._layout.modules[name]
             plain = [one for one, row in self._plain.items() if name in found.get(row["entry_points"], ())]
-            if module.owner != owner or module.kind == "native" or (is_aside(name) and not plain):
+            if module.owner != owner or module.kind == "native" or (self._layout.is_aside(name) and not plain):
                 continue
             text = _content(module.path)
             if plain or any(word in text for word in words):

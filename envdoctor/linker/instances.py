@@ -12,7 +12,7 @@ from envdoctor.linker.history import shipped
 from envdoctor.linker.makings import ANY
 from envdoctor.linker.missing import severity_of
 from envdoctor.linker.missing_reference import Missing
-from envdoctor.linker.module_files import PROJECT, is_aside
+from envdoctor.linker.module_files import PROJECT
 from envdoctor.linker.summary import CATCHES_ATTRIBUTE, CATCHES_TYPE, INHERITED, ObjectUse
 
 TYPE_CHECKING = False
@@ -58,9 +58,9 @@ class Instances:
         """The uses that fail, by module."""
         for name in names:
             place = self._world.layout.modules[name]
-            if place.kind == "native" or (is_aside(name) and place.owner != PROJECT):
+            if place.kind == "native" or (place.owner != PROJECT and self._world.layout.is_aside(name)):
                 continue
-            if b"objects" not in self._world.store.packed(name):
+            if b"objects" not in self._world.store.packed(name):  # it asks nothing of objects, and need not be unpacked
                 continue
             for ref in starmap(ObjectUse, self._world.resolver.take_note(name).get("objects", ())):
                 found = self._found(name, ref)

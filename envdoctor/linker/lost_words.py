@@ -17,7 +17,7 @@ from envdoctor.engine.versions import within
 from envdoctor.linker.history import shipped
 from envdoctor.linker.missing import severity_of
 from envdoctor.linker.missing_reference import Missing
-from envdoctor.linker.module_files import PROJECT, is_aside
+from envdoctor.linker.module_files import PROJECT
 from envdoctor.linker.module_reader import asked_of_anything
 from envdoctor.linker.summary import CATCHES_ATTRIBUTE
 from envdoctor.linker.syntax_trees import parsed
@@ -65,7 +65,8 @@ class LostWords:
         known = {(one.file, one.line) for one in found}
         for name in names:
             place = self._world.layout.modules[name]
-            if self._history is None or place.kind == "native" or (is_aside(name) and place.owner != PROJECT):
+            aside = place.owner != PROJECT and self._world.layout.is_aside(name)
+            if self._history is None or place.kind == "native" or aside:
                 continue
             lost = self._lost(name)
             for word, line, flags, handler in self._uses(name, lost) if lost else ():

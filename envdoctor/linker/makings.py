@@ -180,8 +180,11 @@ def settled(scope: Scope, found: Sequence[Any], *, anything: bool) -> list[Any] 
         steps += 1
         if steps > _MOST_MAKINGS:
             return None
-        if one[0] == ANY or isinstance(one, str) or one[0].startswith("<"):
-            left.append(ANY if one[0] == ANY else one)
+        if one[0] == ANY:
+            left.append(ANY)
+            continue
+        if isinstance(one, str) or one[0].startswith("<"):
+            left.append(one)
             continue
         some = _origin(scope, one)
         if some is None and not anything:

@@ -74,7 +74,7 @@ class ReferenceSearch:
     ) -> None:
         self._layout = layout
         self._further = further
-        self._stubs: dict[str, Sequence[Any]] = {}
+        self._raising: dict[str, Sequence[Any]] = {}
         self._resolver = resolver
         self._reach = reach
         self._standard = standard
@@ -266,7 +266,7 @@ class ReferenceSearch:
         inner, modules = f"{ref.module}.{ref.path}", self._layout.modules
         parts = (inner if flags & FROM and inner in modules else ref.module).split(".")
         run = (".".join(parts[: at + 1]) for at in range(len(parts)))
-        notes = ((one, self._raised(one)) for one in run if one in modules)
+        notes = ((one, self._raises(one)) for one in run if one in modules)
         wanted, raises = next((pair for pair in notes if pair[1]), ("", ()))
         if raises:
             place, owner = self._layout.modules[name], modules[wanted].owner
@@ -276,19 +276,19 @@ class ReferenceSearch:
                     place.owner, place.path, ref.line, wanted, owner, "refused", severity, way, wanted, "", raises[2]
                 )  # fmt: skip
 
-    def _raised(self, module: str) -> Sequence[Any]:
+    def _raises(self, module: str) -> Sequence[Any]:
         """The line, the exception and its text where importing a module surely raises; empty where it does not.
 
         A module that is kept only to say that it has moved may call a function that raises.
         """
-        summary = self._resolver.take_note(module)
-        if module not in self._stubs:
-            rows = summary.get("refs", ()) if len(summary.get("refs", ())) <= _MOST_OF_STUB else ()
-            sure = [one for one in (Reference(*row) for row in rows) if not (one.flags or one.attempt or one.handler)]
-            said = ((one.line, self._misfit(self._resolver.offers(one.module, one.path), one)) for one in sure)
-            calls = ((line, text.partition(":")[0], text) for line, (_, text) in said if text)
-            self._stubs[module] = summary.get("raises") or next(calls, ())
-        return self._stubs[module]
+        if module not in self._raising:
+            summary = self._resolver.take_note(module)
+            refs = [Reference(*row) for row in summary.get("refs", ())]
+            sure = (one for one in refs if not (one.flags or one.attempt or one.handler))
+            said = ((one.line, self._misfit(self._resolver.offers(one.module, one.path), one)[1]) for one in sure)
+            calls = ((line, text.partition(":")[0], text) for line, text in said if text)
+            self._raising[module] = summary.get("raises") or (len(refs) <= _MOST_OF_STUB and next(calls, ())) or ()
+        return self._raising[module]
 
     def _broken(self, name: str, ref: Reference, flags: int, ways: list[int]) -> Iterator[Missing]:
         """A submodule of another distribution that cannot be imported, because nothing has what it imports itself."""

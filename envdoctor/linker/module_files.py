@@ -49,6 +49,11 @@ class Module(NamedTuple):
     kind: str
 
 
+def _as_distribution(name: str) -> str:
+    """The normalised name of the distribution that is called like a module."""
+    return name.replace(".", "-").replace("_", "-").lower()
+
+
 class Layout:
     """The modules of installed distributions, by dotted name.
 
@@ -134,8 +139,14 @@ class Layout:
             for one, module in self.modules.items():
                 for at in (at for at, letter in enumerate(one) if letter == "."):
                     self._owners.setdefault(one[:at], set()).add(module.owner)
-        owners, own = self._owners.get(name, set()), name.replace(".", "-").replace("_", "-").lower()
+        owners, own = self._owners.get(name, set()), _as_distribution(name)
         return next(iter(owners)) if len(owners) == 1 else own if own in owners else ""
+
+    def is_aside(self, name: str) -> bool:
+        """Whether a module is for tests, documentation and the like, and not just called so as its distribution is."""
+        top, _, inner = name.partition(".")
+        place = self.modules.get(name)
+        return is_aside(inner if place is not None and _as_distribution(top) == place.owner else name)
 
     def natives(self, owner: str) -> list[str]:
         """The files of a distribution's compiled modules."""

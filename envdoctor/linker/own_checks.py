@@ -16,7 +16,6 @@ from envdoctor.linker.checked_values import Releases
 from envdoctor.linker.evaluation import UNKNOWN, Function, Namespace, Raised, Returned, Taken, Undecided
 from envdoctor.linker.missing import severity_of
 from envdoctor.linker.missing_reference import Missing
-from envdoctor.linker.module_files import is_aside
 from envdoctor.linker.module_record import MOST_SAID, raised_by
 from envdoctor.linker.reach import ENTRY, SUBMODULE
 from envdoctor.linker.summary import CATCHES_ALL, CATCHES_SYNTAX, caught
@@ -72,7 +71,7 @@ class OwnChecks(Releases):
         """What some modules refuse to be imported with, but for those that are ``known`` to refuse it."""
         refused = {one.module for one in known if one.kind == "refused"}
         reached = {*names} - refused
-        for name in [one for one in self._checking if one in reached and not is_aside(one)]:
+        for name in [one for one in self._checking if one in reached and not self._layout.is_aside(one)]:
             ways = self._reach.ways.get(name, [])
             if severity_of(ways, 0, 0)[0] in {"error", "warning"}:
                 yield from self._refusal(name, ways)

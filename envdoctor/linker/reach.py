@@ -7,7 +7,7 @@ import os
 import re
 from typing import Any
 
-from envdoctor.linker.module_files import is_aside, size_of
+from envdoctor.linker.module_files import size_of
 from envdoctor.linker.summary import CATCHES_ALL, CONDITIONAL, FROM, IMPORTS, LATER
 
 TYPE_CHECKING = False
@@ -72,7 +72,7 @@ class Reach:
         """The shallowest modules of each distribution, and the modules of its entry points."""
         roots: dict[str, int] = {}
         for owner, names in self._layout.names.items():
-            tops = [name for name in names if not self._is_aside(name) and self._is_top(name)]
+            tops = [name for name in names if not self._layout.is_aside(name) and self._is_top(name)]
             plain = [name for name in tops if not name.startswith("_")]
             roots.update(dict.fromkeys(plain, 0))
             for name in entry_points(self._layout.metadata[owner]):
@@ -103,15 +103,8 @@ class Reach:
 
     def _is_for_others(self, name: str) -> bool:
         """Whether a module has source that is meant to be imported by others."""
-        return (
-            not self._is_aside(name) and self._is_python(name) and not any(part[:1] == "_" for part in name.split("."))
-        )
-
-    def _is_aside(self, name: str) -> bool:
-        """Whether a module is for tests and the like, and not because its distribution is, and is called so."""
-        top, _, inner = name.partition(".")
-        owner = self._layout.modules[name].owner
-        return is_aside(inner if top.replace("_", "-").lower() == owner else name)
+        is_hidden = any(part[:1] == "_" for part in name.split("."))
+        return not is_hidden and self._is_python(name) and not self._layout.is_aside(name)
 
     def _is_followed_into(self, name: str, way: int) -> bool:
         """Whether a module has imports that can be read; a compiled one keeps the way to it."""

@@ -69,7 +69,7 @@ class RefusedCalls:
         name = next((one for one in names if names[one] == wanted), None)
         if name is None:
             return False
-        kind = b"def" if value[0] == "function" else b"class"
+        kind = b"def" if value[0] == "function" else b"class"  # a pattern that begins with plain text is found fast
         found = re.search(rb"%s %s\b" % (kind, name.encode()), text)
         return found is not None and _REASON.search(text, found.start(), found.start() + _NEAR) is not None
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from envdoctor.engine.asks import NEW
 from envdoctor.errors import TargetError
-from envdoctor.linker.module_files import Layout, is_aside
+from envdoctor.linker.module_files import Layout
 from envdoctor.linker.reach import Reach
 from envdoctor.linker.resolve import Resolver
 from envdoctor.linker.store import LONGEST, Store
@@ -213,7 +213,8 @@ class Room:
         wanted = re.compile(re.escape(text).encode() + rb"\b")
         for name in self._layout.names.get(owner, ()):
             place = self._layout.modules[name]
-            if place.kind != "native" and not is_aside(name) and wanted.search(self._store.source(place.path)):
+            is_source = place.kind != "native" and not self._layout.is_aside(name)
+            if is_source and wanted.search(self._store.source(place.path)):
                 yield name
 
     # --- what is asked ----------------------------------------------------------------------------------------------

@@ -23,8 +23,8 @@ MOST_REMEMBERED = 100_000
 MOST_OF_A_KEY = 100
 #: Seconds that reading all configuration may take.
 _SECONDS = 5.0
-#: Entries of one key for each of which it is found out how its line could be edited, which parses its file twice.
-_MOST_EDITED = 100
+#: Of the entries of one key so many bytes are parsed again to find out how their lines could be edited.
+_MOST_PARSED_AGAIN = 1 << 20
 #: Settings in Python are read where a rule asks for them: a glob of such files ends so.
 PYTHON = ".py"
 
@@ -44,13 +44,14 @@ class ConfigReader:
         glob = Glob(pattern)
         wanted = path.split(".")
         found: list[Setting] = []
-        gaps = []
+        gaps, left = [], _MOST_PARSED_AGAIN
         for name in self._matching(pattern, glob):
             entries, gap = self._read(name, wanted, exact=glob.exact)
             if gap:
                 gaps.append(f"{name}: {shown(' '.join(gap.split()))}")
             for entry in (one for one in entries if _ends(one[0], wanted)):
-                found.append(self._setting(name, entry, edited=len(found) < _MOST_EDITED))
+                found.append(self._setting(name, entry, edited=left > 0))
+                left -= len(self._project.read(name))
         return self._project.answer(found, gaps, lambda name: _may_match(pattern, name) and glob.matches(name))
 
     def _setting(self, name: str, entry: Entry, *, edited: bool) -> Setting:

@@ -308,7 +308,7 @@ def remembered(trial: Trial) -> dict[str, Any] | None:
 
 
 def remember(trial: Trial, result: Mapping[str, Any]) -> None:
-    """Keep a result; that something could not be built is kept where that was to be found out, and Python is there."""
+    """Keep a result; that something could not be built, where that was measured and not for want of the Python."""
     if result["outcome"] != "unbuilt" or (trial.measured and pythons.find(trial.place.python)):
         at = dt.datetime.now(dt.timezone.utc).isoformat()
         cache.keep(_place(trial), json.dumps({**result, "at": at}).encode())
