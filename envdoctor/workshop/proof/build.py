@@ -262,20 +262,24 @@ def _pip(place: TrialEnvironment, python: str, step: Sequence[str], *, offline: 
     run = functools.partial(run_uv, directory=top, offline=offline, seconds=limit)
     command = ["pip", verb, "--python", python]
     if place.wheels and verb == "install":
-        _of_wheels(lambda only: run([*command, *only, *words]))
+        _of_wheels(lambda only: run([*command, *only, *words]), limit)
     else:
         run([*command, *words])
 
 
-def _of_wheels(install: Callable[[Sequence[str]], object]) -> None:
-    """Install without building any but what is no wheel anywhere, as its installer comes to need it."""
+def _of_wheels(install: Callable[[Sequence[str]], object], limit: float) -> None:
+    """Install without building any but what is no wheel anywhere, as its installer comes to need it.
+
+    After ``limit`` seconds nothing more is allowed to be built.
+    """
+    end = time.monotonic() + limit
     built: list[str] = []
     while True:
         try:
             install(["--only-binary", ":all:", *(word for name in built for word in ("--no-binary", name))])
         except UnbuiltError as error:
             more = sorted(unwheeled.named(error.said) - {*built})
-            if not more:
+            if not more or time.monotonic() > end:
                 raise
             built += more
         else:

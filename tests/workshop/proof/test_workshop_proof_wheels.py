@@ -118,6 +118,19 @@ def test_what_cannot_be_built_is_said_with_the_reason_of_its_build(installed, li
     assert "broken" in told["reason"]
 
 
+def test_after_the_time_that_it_may_take_nothing_more_is_built(installed, links, monkeypatch):
+    wheel(links, "user", "1.0", "", "plain")
+    wanted = []
+    monkeypatch.setattr(unwheeled, "named", lambda said: wanted.append(said) or {f"one-{len(wanted)}"})
+    monkeypatch.setattr(build.installing, "BRIEF_SECONDS", 2)
+
+    told = installed.run("user==1.0")
+
+    assert told["outcome"] == "unbuilt"
+    assert "plain" in told["reason"]
+    assert told["seconds"] < 60
+
+
 def test_what_an_index_does_not_tell_or_uv_says_otherwise_is_not_built(installed, links):
     wanted = "hint: Wheels are required for `plain` because building from source is disabled"
     both = "Because all of:\n    plain>=0.5,<=0.9\n    plain==1.0\n have no usable wheels"
