@@ -259,27 +259,28 @@ def _pip(place: TrialEnvironment, python: str, step: Sequence[str], *, offline: 
     if verb == "install":
         words = [*(["--no-deps"] if place.locked else []), *words]
     limit = installing.BRIEF_SECONDS if place.brief else installing.SECONDS
-    run = functools.partial(run_uv, directory=top, offline=offline, seconds=limit)
     command = ["pip", verb, "--python", python]
-    if place.wheels and verb == "install":
-        _of_wheels(lambda only: run([*command, *only, *words]), limit)
-    else:
-        run([*command, *words])
+    if not (place.wheels and verb == "install"):
+        run_uv([*command, *words], top, offline=offline, seconds=limit)
+        return
+    run = functools.partial(run_uv, directory=top, offline=offline)
+    _of_wheels(lambda only, seconds: run([*command, *only, *words], seconds=seconds), limit)
 
 
-def _of_wheels(install: Callable[[Sequence[str]], object], limit: float) -> None:
+def _of_wheels(install: Callable[[Sequence[str], float], object], limit: float) -> None:
     """Install without building any but what is no wheel anywhere, as its installer comes to need it.
 
-    After ``limit`` seconds nothing more is allowed to be built.
+    All of it together may take ``limit`` seconds.
     """
-    end = time.monotonic() + limit
+    end, left = time.monotonic() + limit, limit
     built: list[str] = []
     while True:
         try:
-            install(["--only-binary", ":all:", *(word for name in built for word in ("--no-binary", name))])
+            install(["--only-binary", ":all:", *(word for name in built for word in ("--no-binary", name))], left)
         except UnbuiltError as error:
             more = sorted(unwheeled.named(error.said) - {*built})
-            if not more or time.monotonic() > end:
+            left = round(end - time.monotonic())
+            if not more or left < 1:
                 raise
             built += more
         else:
